@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU's queue: a team of threads that runs one parallel region after another. Every compute function takes its queue first; the
+// queue's type selects the backend.
+//
+// Why not OpenMP: ranks are threads of one process, each with a team of its own, and the whole program must be clean under ThreadSanitizer,
+// which does not understand libgomp's barriers. Threads spin briefly between regions, then sleep.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace parhelion {
+
+class CpuQueue
+{
+public:
+    explicit CpuQueue(int threads);
+    ~CpuQueue();
+    CpuQueue(const CpuQueue&) = delete;
+    CpuQueue& operator=(const CpuQueue&) = delete;
+
+    int threads() const { return threads_; }
+
+    // Runs body(thread) on every thread of the team, the caller being thread 0, and returns when all are done. What a body throws is
+    // rethrown here (the lowest thread's, if several). Not reentrant.
+    template <class Body>
+    void run(Body&& body)
+    {
+        if (threads_ == 1)
+        {
+            body(0);
+            return;
+        }
+        run_team(std::function<void(int)>(std::ref(body)));
+    }
+
+    // Runs body(thread, begin, end) over a static partition of [0, n): one contiguous range per thread, boundaries multiples of grain.
+    template <class Body>
+    void for_range(std::size_t n, std::size_t grain, Body&& body)
+    {
+        run([&](int thread) {
+            const auto [begin, end] = range(n, grain, thread);
+            if (begin < end) { body(thread, begin, end); }
+        });
+    }
+    std::pair<std::size_t, std::size_t> range(std::size_t n, std::size_t grain, int thread) const
+    {
+        const std::size_t blocks = (n + grain - 1) / grain;
+        const auto cut = [&](int t) { return std::min(n, blocks * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads_) * grain); };
+        return {cut(thread), cut(thread + 1)};
+    }
+
+private:
+    void run_team(std::function<void(int)> body);
+    void work(int thread);
+
+    const int threads_;
+    std::function<void(int)> body_;
+    std::vector<std::exception_ptr> errors_;
+    std::atomic<std::uint32_t> generation_{0}; // raised (release) by the caller to start a region; workers acquire it
+    std::atomic<std::uint32_t> running_{0};    // workers still in the region; each leaves with a release, the caller acquires 0
+    std::atomic<bool> stop_{false};
+    std::vector<std::thread> workers_;
+};
+
+} // namespace parhelion

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the .mdp asks for, typed, with GROMACS' defaults. Filled by io/mdp.cpp from one table (io/mdp_table.cpp) that also says which keys
+// are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine.
+#pragma once
+
+#include "base/vec3.hpp"
+#include "model/topology.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+enum class Integrator : std::uint8_t { LeapFrog, SteepestDescent, StochasticDynamics };
+enum class LjModifier : std::uint8_t { None, PotentialShift, ForceSwitch };
+enum class CoulombKind : std::uint8_t { CutOff, ReactionField }; // a plain cut-off is a reaction field with epsilon_rf = epsilon_r
+enum class DispersionCorrection : std::uint8_t { None, Energy, EnergyPressure };
+enum class Thermostat : std::uint8_t { None, Berendsen, NoseHoover, VRescale };
+enum class Barostat : std::uint8_t { None, Berendsen, CRescale, ParrinelloRahman };
+enum class ComMode : std::uint8_t { None, Linear };
+enum class RefcoordScaling : std::uint8_t { None, All, Com };
+
+struct TemperatureGroup
+{
+    std::string name;    // index group; "System" = every atom
+    double tau = 0;      // ps; the inverse friction for stochastic dynamics; <= 0: not coupled
+    double reference = 0; // K
+};
+
+struct RunParameters
+{
+    // run control
+    Integrator integrator = Integrator::LeapFrog;
+    double start_time = 0;        // tinit
+    double dt = 0.001;
+    std::int64_t steps = 0;       // nsteps; -1: no limit
+    std::int64_t first_step = 0;  // init-step
+    ComMode com_mode = ComMode::Linear;
+    int com_interval = 100;       // nstcomm
+    std::vector<std::string> com_groups; // comm-grps; empty = System
+    std::int64_t random_seed = -1; // ld-seed; -1: chosen at start and logged
+    // energy minimisation
+    double em_tolerance = 10;     // emtol
+    double em_step = 0.01;        // emstep, nm
+    // output intervals in steps, 0 = never but the last step where GROMACS writes it
+    int x_out = 0, v_out = 0, f_out = 0;  // nstxout, nstvout, nstfout
+    int log_out = 1000, energy_calc = 100, energy_out = 1000;
+    int compressed_out = 0;       // nstxout-compressed
+    double compressed_precision = 1000;
+    std::vector<std::string> compressed_groups; // empty = System
+    // pair list and cut-offs
+    int list_interval = 10;       // nstlist
+    double buffer_tolerance = 0.005; // verlet-buffer-tolerance, kJ/mol/ps per atom; < 0: list_cutoff and list_interval are taken as given
+    double list_cutoff = 1;       // rlist
+    CoulombKind coulomb = CoulombKind::CutOff;
+    double coulomb_cutoff = 1;
+    double epsilon_r = 1, epsilon_rf = 0; // epsilon_rf 0 = infinite
+    bool coulomb_potential_shift = true;  // coulomb-modifier; reaction field shifts by its own constant in any case
+    LjModifier lj_modifier = LjModifier::PotentialShift;
+    double lj_cutoff = 1, lj_switch = 0;
+    DispersionCorrection dispersion_correction = DispersionCorrection::None;
+    // coupling
+    Thermostat thermostat = Thermostat::None;
+    int temperature_interval = -1; // nsttcouple; -1: chosen as GROMACS does
+    int nose_hoover_chain = 10;    // nh-chain-length; leap-frog uses 1
+    std::vector<TemperatureGroup> temperature_groups;
+    Barostat barostat = Barostat::None;
+    int pressure_interval = -1;   // nstpcouple
+    double tau_p = 1;
+    double compressibility = 0;   // 1/bar
+    double reference_pressure = 0; // bar
+    RefcoordScaling refcoord_scaling = RefcoordScaling::None;
+    // velocities
+    bool generate_velocities = false;
+    double generation_temperature = 300;
+    std::int64_t generation_seed = -1;
+    // constraints
+    ConstraintMode constraints = ConstraintMode::None;
+    bool continuation = false;
+    int lincs_order = 4, lincs_iterations = 1;
+    double lincs_warn_angle = 30; // degrees
+    // topology preprocessing
+    std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
+    std::vector<std::string> include_paths; // from include = -Ipath
+};
+
+} // namespace parhelion

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the atoms are and how they interact: the force field applied to the molecules of one system. Immutable after reading.
+//
+// The idea: everything is kept once per molecule *type*; the system is a list of (type, count) blocks. A billion waters cost what one
+// water costs. Global atom g of copy k of a block is block.first_atom + k * type.atoms.size() + local index: nothing is ever expanded.
+//
+// Units: nm, ps, kJ/mol, u, e; angles in degrees as in the files (bodies convert once, when they build their tables).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parhelion {
+
+// Bonded and restraint terms. The comment gives the GROMACS section and function type, the number of atoms, and the parameters p[0..].
+enum class InteractionKind : std::uint8_t
+{
+    HarmonicBond,      // bonds 1        2  b0, k
+    G96Bond,           // bonds 2        2  b0, k
+    HarmonicAngle,     // angles 1       3  theta0, k
+    G96Angle,          // angles 2       3  theta0, k
+    UreyBradley,       // angles 5       3  theta0, k, r13, k_ub
+    ProperDihedral,    // dihedrals 1, 9 4  phi0, k, multiplicity
+    PeriodicImproper,  // dihedrals 4    4  phi0, k, multiplicity
+    HarmonicImproper,  // dihedrals 2    4  xi0, k
+    RyckaertBellemans, // dihedrals 3    4  c0 .. c5
+    Pair14,            // pairs 1        2  c6, c12 (charges from the atoms, scaled by fudge_qq)
+    PositionRestraint, // position_restraints 1  1  kx, ky, kz
+};
+inline constexpr int interaction_kinds = 11;
+
+constexpr int arity(InteractionKind kind)
+{
+    constexpr int n[interaction_kinds] = {2, 2, 3, 3, 3, 4, 4, 4, 4, 2, 1};
+    return n[static_cast<int>(kind)];
+}
+
+using InteractionParameters = std::array<double, 6>;
+
+struct Interaction
+{
+    std::array<std::int32_t, 4> atoms{-1, -1, -1, -1}; // local to the molecule; the first arity(kind) are used
+    std::int32_t parameters = 0;                       // index into Topology::parameters[kind]
+};
+
+struct Atom
+{
+    std::string name;
+    std::int32_t type = 0;    // index into Topology::type_names and the LJ table
+    std::int32_t residue = 0; // index into MoleculeType::residues
+    double mass = 0;
+    double charge = 0;
+};
+
+struct Residue
+{
+    std::string name;
+    int number = 0;
+};
+
+// A distance kept fixed: from [ constraints ], or a bond that `constraints =` turned into one.
+struct Constraint
+{
+    std::int32_t a = 0, b = 0;
+    double length = 0;
+};
+
+// A rigid three-site water: oxygen and the two atoms that follow it.
+struct Settle
+{
+    std::int32_t oxygen = 0, hydrogen_a = 1, hydrogen_b = 2;
+    double oh = 0, hh = 0;
+};
+
+struct MoleculeType
+{
+    std::string name;
+    std::vector<Atom> atoms;
+    std::vector<Residue> residues;
+    std::array<std::vector<Interaction>, interaction_kinds> interactions;
+    std::vector<Constraint> constraints;
+    std::vector<Settle> settles;
+    // Atoms whose non-bonded interaction with atom a is excluded (nrexcl neighbours and [ exclusions ]), symmetric, sorted, without a:
+    // excluded[exclusion_start[a] .. exclusion_start[a + 1]).
+    std::vector<std::int32_t> exclusion_start, excluded;
+
+    std::vector<Interaction>& of(InteractionKind kind) { return interactions[static_cast<int>(kind)]; }
+    const std::vector<Interaction>& of(InteractionKind kind) const { return interactions[static_cast<int>(kind)]; }
+};
+
+struct MoleculeBlock
+{
+    std::int32_t type = 0;       // index into Topology::molecule_types
+    std::int64_t count = 0;      // copies
+    std::int64_t first_atom = 0; // global index of the first atom of the first copy (set by Topology::finish)
+};
+
+enum class CombinationRule : std::uint8_t { GeometricC6C12 = 1, LorentzBerthelot = 2, GeometricSigmaEpsilon = 3 };
+
+// Where a global atom lives.
+struct AtomAddress
+{
+    std::int32_t block = 0;
+    std::int32_t type = 0;   // molecule type
+    std::int64_t copy = 0;   // which copy of the block
+    std::int32_t local = 0;  // index in the molecule
+    std::int64_t molecule_first_atom = 0;
+};
+
+struct Topology
+{
+    std::string name;
+    CombinationRule combination_rule = CombinationRule::GeometricC6C12;
+    double fudge_qq = 1;
+
+    // Atom types that occur in the system, and their Lennard-Jones table: V = c12/r^12 - c6/r^6, entry [a * types + b], symmetric.
+    std::vector<std::string> type_names;
+    std::vector<double> c6, c12;
+
+    std::array<std::vector<InteractionParameters>, interaction_kinds> parameters;
+    std::vector<MoleculeType> molecule_types;
+    std::vector<MoleculeBlock> blocks;
+
+    int types() const { return static_cast<int>(type_names.size()); }
+    const std::vector<InteractionParameters>& parameters_of(InteractionKind kind) const { return parameters[static_cast<int>(kind)]; }
+
+    // Fills in first_atom of every block. Call once after the blocks are complete.
+    void finish();
+    std::int64_t atom_count() const;
+    std::int64_t molecule_count() const;
+    AtomAddress locate(std::int64_t global_atom) const;
+    const Atom& atom(std::int64_t global_atom) const;
+    const Residue& residue(std::int64_t global_atom) const;
+    // "atom 1234 HW1 of residue 567 SOL", numbered from 1 as in the input files.
+    std::string describe(std::int64_t global_atom) const;
+
+    std::int64_t interaction_count(InteractionKind kind) const; // over all copies
+    std::int64_t constraint_count() const;                      // over all copies; a settle counts 3
+    double total_mass() const;
+    double total_charge() const;
+};
+
+// Which bonds `constraints =` turns into constraints.
+enum class ConstraintMode : std::uint8_t { None, HBonds, AllBonds };
+
+// Moves the bonds that `mode` names from the bond lists to the constraint lists, length b0 (hydrogen: the name starts with H or h, as in
+// GROMACS). Bonds whose atoms a settle holds already are dropped. Parameters stay where they are.
+void convert_bonds_to_constraints(Topology& topology, ConstraintMode mode);
+
+} // namespace parhelion

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The molecules a rank holds, by molecule type: bonded terms, exclusions and constraints are looked up per type and placed by the first
+// global atom of each copy; the slot of local atom a of a copy is slot_of_global[first_atom + a].
+#pragma once
+
+#include "model/topology.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace parhelion {
+
+struct MoleculeList
+{
+    std::vector<std::vector<std::int32_t>> first_atom; // [molecule type][copy]
+};
+
+// Every molecule of the system: the list of a single rank.
+inline MoleculeList all_molecules(const Topology& topology)
+{
+    MoleculeList list;
+    list.first_atom.resize(topology.molecule_types.size());
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const auto size = static_cast<std::int64_t>(topology.molecule_types[block.type].atoms.size());
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            list.first_atom[block.type].push_back(static_cast<std::int32_t>(block.first_atom + copy * size));
+        }
+    }
+    return list;
+}
+
+} // namespace parhelion

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dynamic state of one rank's atoms, in cluster order: the one order that pair list, forces and integration share.
+//
+// A slot holds an atom or is a *filler* that completes a cluster: fillers have global_of_slot = -1, zero charge, inverse mass and velocity,
+// an LJ type without interaction, and sit on top of a real atom of their cluster. Arrays below are all of length slots().
+// The order changes only when pairs/ rebuilds (reorder()); between rebuilds everything indexes by slot.
+#pragma once
+
+#include "base/numerics.hpp"
+#include "state/cluster_array.hpp"
+#include "state/periodic_box.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace parhelion {
+
+template <class N>
+struct ParticleState
+{
+    using Real = typename N::Real;
+
+    PeriodicBox<N> box;
+    ClusterArray<typename N::Fixed> x;    // positions
+    ClusterArray<Real> v;                 // nm/ps, at t - dt/2 (leap-frog)
+    ClusterArray<typename N::ForceSum> f; // physical forces of the last evaluation, kJ/mol/nm (through to_sum/from_sum)
+
+    AlignedVector<Real> charge;       // e
+    AlignedVector<Real> inverse_mass; // 1/u; 0 for fillers
+    AlignedVector<std::int32_t> lj_type; // index into the LJ table; fillers use the extra last type, which interacts with nothing
+    std::vector<std::uint8_t> temperature_group; // 0 for fillers
+    std::vector<std::int32_t> global_of_slot; // -1: filler
+    std::vector<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
+
+    std::size_t slots() const { return global_of_slot.size(); }
+    std::size_t clusters() const { return slots() / cluster_size; }
+};
+
+} // namespace parhelion
