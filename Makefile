@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# The short commands. Each is a line or two over CMake (CMakePresets.json), which can as well be used directly.
+#   make demo     install what is missing, build, simulate a box of 3 000 atoms          make build    the program, build/parhelion
+#   make test     build and run the host tests                                           make nightly  the long tier
+#   make bench    measure kernels and steps                                              make format   clang-format on every C++ file
+#   make deps     the Debian packages of the program alone                               make clean    remove build/
+JOBS   ?= $(shell nproc)
+PYTHON ?= /usr/bin/python3
+
+oracles   := build/test-venv
+configure := cmake --preset host --log-level=WARNING
+with_tests = $(configure) -DPARHELION_TESTS=ON -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
+
+.PHONY: deps build demo test nightly bench format clean
+.NOTPARALLEL:
+
+deps:
+	@tools/install_packages.sh build
+
+# A build folder that make test or make bench configured is taken as it is; a fresh one gets the program alone.
+build: deps
+	@test -f build/build.ninja || $(configure) -DPARHELION_TESTS=OFF -DPARHELION_BENCH=OFF
+	@cmake --build build --target parhelion -j $(JOBS)
+
+demo: build
+	@rm -rf build/demo
+	build/parhelion generate ethanol-water --atoms 3000 -d build/demo
+	cd build/demo && ../parhelion run -f md.mdp -c conf.gro -p topol.top -o md --steps 5000
+
+# The readers of other projects that our files are checked with, pinned, in a virtual environment of their own.
+$(oracles)/installed: tests/python/requirements.txt
+	@tools/install_packages.sh test
+	@rm -rf $(oracles)
+	@$(PYTHON) -m venv $(oracles)
+	@$(oracles)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: test-build
+test-build: deps $(oracles)/installed
+	@tools/install_packages.sh test
+	@$(with_tests)
+	@cmake --build build -j $(JOBS)
+
+test: test-build
+	@ctest --preset host -j $(JOBS)
+
+nightly: test-build
+	@ctest --test-dir build --output-on-failure --no-tests=error -L nightly
+
+bench: deps
+	@tools/install_packages.sh bench
+	@$(configure) -DPARHELION_BENCH=ON
+	@cmake --build build -j $(JOBS)
+	build/parhelion bench
+
+format:
+	@tools/install_packages.sh check
+	@git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format-14 -i
+
+clean:
+	rm -rf build

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The include checker finds what it is there to find, and this repository follows its own rules."""
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RULES = """
+[rooms]
+base = []
+model = []
+io = ["model"]
+cli = ["io"]
+[tests]
+also = ["io"]
+[libraries]
+"hwy/" = ["io"]
+"""
+
+
+def run(root):
+    return subprocess.run([sys.executable, REPOSITORY / "tools" / "check_rooms.py", root], capture_output=True, text=True)
+
+
+def repository(tmp_path, file, text, rules=RULES):
+    (tmp_path / "rooms.toml").write_text(rules)
+    for path, content in {
+        "src/base/vec3.hpp": "#pragma once\n",
+        "src/model/system.hpp": '#include "base/vec3.hpp"\n',
+        "src/io/gro.hpp": '#include "model/system.hpp"\n',
+        "tests/cases/water.hpp": "",
+        file: text,
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content)
+    return tmp_path
+
+
+def test_this_repository_follows_its_rules():
+    result = run(REPOSITORY)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    "file, text",
+    [
+        ("src/io/top.cpp", '#include "io/gro.hpp"\n#include "model/system.hpp"\n#include "base/vec3.hpp"\n#include <hwy/highway.h>\n'),
+        ("tests/model/system_test.cpp", '#include "model/system.hpp"\n#include "io/gro.hpp"\n#include "cases/water.hpp"\n#include <vector>\n'),
+        ("cli/run.cpp", '#include "io/gro.hpp"\n'),
+    ],
+)
+def test_allowed_includes_pass(tmp_path, file, text):
+    result = run(repository(tmp_path, file, text))
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    "file, text, message",
+    [
+        ("src/model/a.cpp", '\n#include "io/gro.hpp"\n', "src/model/a.cpp:2: model -> io"),
+        ("cli/run.cpp", '#include "model/system.hpp"\n', "cli/run.cpp:1: cli -> model"),  # an arrow through io is not enough
+        ("src/model/a.cpp", "#  include <hwy/highway.h>\n", "model -> <hwy/highway.h>"),
+        ("src/io/a.cpp", '#include "gro.hpp"\n', "include paths start at src/"),
+        ("src/attic/a.cpp", "", "room 'attic' is not in rooms.toml"),
+    ],
+)
+def test_forbidden_includes_are_named_with_their_place(tmp_path, file, text, message):
+    result = run(repository(tmp_path, file, text))
+    assert result.returncode == 1
+    assert message in result.stdout
+
+
+def test_a_cycle_among_the_allowed_arrows_is_refused(tmp_path):
+    result = run(repository(tmp_path, "src/io/a.cpp", "", RULES.replace("model = []", 'model = ["cli"]')))
+    assert result.returncode == 1
+    assert "model -> cli -> io -> model" in result.stdout

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks every #include of src/, cli/ and tests/ against rooms.toml. Prints each forbidden arrow with its place and the rule it breaks;
+exit code 1 if there is any, or if the allowed arrows form a cycle.
+
+Usage: check_rooms.py [repository root]
+"""
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
+
+
+def find_cycle(rooms):
+    """The rooms along a cycle of the allowed arrows, the first repeated at the end; empty if there is none."""
+    done, path = set(), []
+
+    def visit(room):
+        if room in path:
+            return path[path.index(room) :] + [room]
+        if room not in done:
+            path.append(room)
+            for other in rooms.get(room, []):
+                if cycle := visit(other):
+                    return cycle
+            path.pop()
+            done.add(room)
+        return []
+
+    for room in rooms:
+        if cycle := visit(room):
+            return cycle
+    return []
+
+
+def sources(root):
+    """(file, room, is a test) of every C++ file of a room."""
+    for top in ("src", "cli", "tests"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            parts = path.relative_to(root).parts
+            yield path, ("cli" if top == "cli" else parts[1]), top == "tests"
+
+
+def check(root):
+    rules = tomllib.loads((root / "rooms.toml").read_text())
+    rooms, libraries = rules["rooms"], rules.get("libraries", {})
+    problems = []
+    if cycle := find_cycle(rooms):
+        problems.append(f"rooms.toml: cycle {' -> '.join(cycle)} (rule: the arrows between rooms form no cycle)")
+    for room, others in rooms.items():
+        for other in set(others) - set(rooms):
+            problems.append(f"rooms.toml: {room} -> {other}, but there is no room '{other}'")
+
+    for path, room, is_test in sources(root):
+        place = path.relative_to(root)
+        if room not in rooms and not is_test:
+            problems.append(f"{place}: room '{room}' is not in rooms.toml (rule: every folder of src is a room)")
+            continue
+        allowed = {room, "base", *rooms.get(room, [])}
+        if is_test:
+            allowed |= set(rules["tests"]["also"])
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if not (found := INCLUDE.match(line)):
+                continue
+            quoted, angled = found.groups()
+            where = f"{place}:{number}"
+            if angled:
+                for prefix, users in libraries.items():
+                    if angled.startswith(prefix) and room not in users:
+                        problems.append(f"{where}: {room} -> <{angled}> (rule: only {', '.join(users)} may use {prefix})")
+                continue
+            target = quoted.split("/")[0]
+            if (root / "src" / quoted).is_file():
+                if target not in allowed:
+                    rule = f"{'tests of ' if is_test else ''}{room} may include {', '.join(sorted(allowed - {room})) or 'nothing'}"
+                    problems.append(f'{where}: {room} -> {target} by "{quoted}" (rule: {rule})')
+            elif is_test and ((root / "tests" / quoted).is_file() or (path.parent / quoted).is_file()):
+                pass
+            elif room == "cli" and (root / "cli" / quoted).is_file():
+                pass
+            else:
+                problems.append(f'{where}: "{quoted}" is no file (rule: include paths start at src/, as "room/file.hpp")')
+    return problems
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    problems = check(root)
+    print("\n".join(problems) if problems else "rooms: every include follows rooms.toml")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
