@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinetic energies of the velocities in the state, per temperature group.
+//
+// Leap-frog velocities belong to half steps. The kinetic energy of step s is the mean of those before and after its update:
+//   K(s) = (K(s - 1/2) + K(s + 1/2)) / 2.
+#pragma once
+
+#include "device/cpu_queue.hpp"
+#include "state/particle_state.hpp"
+
+#include <vector>
+
+namespace parhelion {
+
+struct KineticEnergies
+{
+    std::vector<Mat3<double>> group; // 1/2 sum m v (x) v, kJ/mol, symmetric; its trace is the energy
+
+    Mat3<double> total() const;
+    double energy() const { return trace(total()); }
+    double energy(int g) const { return trace(group[static_cast<std::size_t>(g)]); }
+};
+
+// The mean of two half-step kinetic energies with the same groups.
+KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after);
+
+// K; 0 where dof is 0.
+double temperature(double kinetic_energy, double degrees_of_freedom);
+
+// Kinetic energies of state.v. groups > every state.temperature_group. In reproducible policies the result does not depend on the number of
+// threads or the order of slots.
+template <class N>
+KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups);
+
+// Pressure tensor in bar: 2 / V (K - Xi); its trace / 3 is the pressure. Long-range corrections are in the virial or are added by the caller.
+Mat3<double> pressure_tensor(const Mat3<double>& kinetic, const Mat3<double>& virial, double volume);
+
+} // namespace parhelion
