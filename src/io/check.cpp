@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+
+std::string nm(double length) { return number_text(length) + " nm"; }
+
+// The largest divisor of 100 steps such that `tau` holds `per_tau` intervals; 1 if there is none.
+int coupling_interval(double tau, double dt, int per_tau)
+{
+    constexpr int wanted = 100;
+    const double most = tau / (dt * per_tau) * (1 + 1e-9);
+    int interval = most >= wanted ? wanted : std::max(1, static_cast<int>(most));
+    while (wanted % interval != 0) { --interval; }
+    return interval;
+}
+
+class ParameterCheck
+{
+public:
+    ParameterCheck(MdpInput& input, Diagnostics& diagnostics) : input_(input), p_(input.parameters), diagnostics_(diagnostics) {}
+
+    void run()
+    {
+        integrator();
+        cutoffs();
+        temperature();
+        pressure();
+        energy_intervals();
+        velocities();
+    }
+
+private:
+    [[noreturn]] void fail(const char* key, const std::string& message) const
+    {
+        throw InputError("E107", input_.where(key), message);
+    }
+    void note(const char* id, const char* key, const std::string& message) { diagnostics_.note(id, input_.where(key), message); }
+    void warn(const char* id, const char* key, const std::string& message) { diagnostics_.warn(id, input_.where(key), message); }
+
+    void integrator()
+    {
+        if (p_.steps > 0 && p_.first_step > std::numeric_limits<std::int64_t>::max() - p_.steps)
+        {
+            fail("nsteps", "init-step + nsteps is more than a step counter holds. Give smaller numbers.");
+        }
+        if (p_.com_interval == 0 && p_.com_mode != ComMode::None)
+        {
+            p_.com_mode = ComMode::None;
+            note("N110", "nstcomm", "nstcomm = 0: comm-mode = None is used.");
+        }
+        if (p_.integrator == Integrator::SteepestDescent)
+        {
+            if (p_.thermostat != Thermostat::None)
+            {
+                note("N111", "tcoupl", "minimisation has no temperature: tcoupl is not used.");
+            }
+            if (p_.barostat != Barostat::None) { note("N111", "pcoupl", "minimisation keeps the box: pcoupl is not used."); }
+            p_.thermostat = Thermostat::None;
+            p_.barostat = Barostat::None;
+        }
+        if (p_.integrator == Integrator::StochasticDynamics && p_.thermostat != Thermostat::None)
+        {
+            p_.thermostat = Thermostat::None;
+            note("N112", "tcoupl",
+                 "the sd integrator keeps the temperature itself: tcoupl = No is used, tau-t is the inverse friction.");
+        }
+    }
+
+    void cutoffs()
+    {
+        if (p_.coulomb_cutoff != p_.lj_cutoff)
+        {
+            fail("rcoulomb", "rcoulomb (" + nm(p_.coulomb_cutoff) + ") and rvdw (" + nm(p_.lj_cutoff) +
+                                 ") differ, which one pair list without PME cannot honour. Make them equal.");
+        }
+        if (p_.lj_modifier == LjModifier::ForceSwitch)
+        {
+            if (p_.lj_switch >= p_.lj_cutoff)
+            {
+                fail("rvdw-switch", "rvdw-switch (" + nm(p_.lj_switch) + ") must be below rvdw (" + nm(p_.lj_cutoff) +
+                                        ") for force-switch. Set it to about rvdw - 0.2 nm.");
+            }
+            if (!input_.gives("rvdw-switch"))
+            {
+                warn("W110", "vdw-modifier",
+                     "force-switch without rvdw-switch switches the forces from 0 nm on. Give rvdw-switch.");
+            }
+        }
+        if (p_.buffer_tolerance < 0 && p_.list_cutoff < p_.lj_cutoff)
+        {
+            fail("rlist", "rlist (" + nm(p_.list_cutoff) + ") is shorter than the cut-off (" + nm(p_.lj_cutoff) +
+                              "), so pairs would be missed. Raise rlist or set verlet-buffer-tolerance = 0.005.");
+        }
+        if (p_.buffer_tolerance > 0 && input_.gives("rlist"))
+        {
+            note("N113", "rlist",
+                 "rlist is not used: the buffer follows from verlet-buffer-tolerance (" + number_text(p_.buffer_tolerance) +
+                     ").");
+        }
+        if (p_.coulomb == CoulombKind::CutOff && input_.gives("epsilon-rf"))
+        {
+            note("N114", "epsilon-rf", "epsilon-rf is not used with coulombtype = Cut-off.");
+        }
+        if (p_.coulomb == CoulombKind::ReactionField && p_.epsilon_rf != 0 && p_.epsilon_rf < p_.epsilon_r)
+        {
+            warn("W111", "epsilon-rf",
+                 "epsilon-rf is smaller than epsilon-r: the surroundings would be less polarisable than the inside. "
+                 "0 stands for infinity.");
+        }
+    }
+
+    void temperature()
+    {
+        const std::size_t groups = input_.temperature_groups.size();
+        if (input_.tau_t.size() != groups || input_.reference_t.size() != groups)
+        {
+            fail(input_.tau_t.size() != groups ? "tau-t" : "ref-t",
+                 "tc-grps names " + std::to_string(groups) + " groups, tau-t has " + std::to_string(input_.tau_t.size()) +
+                     " and ref-t " + std::to_string(input_.reference_t.size()) + " values. Give one of each per group.");
+        }
+        p_.temperature_groups.clear();
+        for (std::size_t i = 0; i < groups; ++i)
+        {
+            p_.temperature_groups.push_back({input_.temperature_groups[i], input_.tau_t[i], input_.reference_t[i]});
+        }
+        const bool stochastic = p_.integrator == Integrator::StochasticDynamics;
+        if (p_.thermostat == Thermostat::None && !stochastic) { return; }
+        if (groups == 0)
+        {
+            fail(stochastic ? "integrator" : "tcoupl",
+                 "temperature coupling without tc-grps, tau-t and ref-t. Set, for example, tc-grps = System.");
+        }
+        double shortest = std::numeric_limits<double>::infinity();
+        for (const TemperatureGroup& group : p_.temperature_groups)
+        {
+            if (stochastic && group.tau <= 0)
+            {
+                fail("tau-t", "the sd integrator needs tau-t > 0 (the inverse friction) for every group.");
+            }
+            if (group.tau > 0) { shortest = std::min(shortest, group.tau); }
+        }
+        if (stochastic) { return; }
+        const bool second_order = p_.thermostat == Thermostat::NoseHoover;
+        if (second_order && p_.nose_hoover_chain != 1)
+        {
+            p_.nose_hoover_chain = 1;
+            note("N115", "nh-chain-length", "leap-frog has no Nose-Hoover chains: nh-chain-length = 1 is used, as in GROMACS.");
+        }
+        p_.temperature_interval = interval("nsttcouple", p_.temperature_interval, "tau-t", shortest, second_order ? 20 : 5);
+    }
+
+    // The interval in steps to use, and a warning if it is too long for the time constant.
+    int interval(const char* key, int asked, const char* tau_key, double tau, int per_tau)
+    {
+        if (asked < 0)
+        {
+            const int chosen = coupling_interval(tau, p_.dt, per_tau);
+            note("N116", key, std::string(key) + " = " + std::to_string(chosen) + " steps is used.");
+            return chosen;
+        }
+        if (tau < per_tau * asked * p_.dt * (1 - 1e-9))
+        {
+            warn("W112", key,
+                 std::string(tau_key) + " (" + number_text(tau) + " ps) is shorter than " + std::to_string(per_tau) +
+                     " coupling intervals of " + number_text(asked * p_.dt) + " ps, so the coupling is integrated badly. Lower " +
+                     key + " or raise " + tau_key + ".");
+        }
+        return asked;
+    }
+
+    double single(const char* key, const std::vector<double>& values, double lowest)
+    {
+        if (values.size() != 1)
+        {
+            fail(values.empty() ? "pcoupl" : key, std::string("isotropic pressure coupling needs one value of ") + key +
+                                                      ", found " + std::to_string(values.size()) + ". Give one value.");
+        }
+        if (values[0] < lowest)
+        {
+            throw InputError("E105", input_.where(key),
+                             std::string("a negative ") + key + " has no meaning here. Give a number >= 0.");
+        }
+        return values[0];
+    }
+
+    void pressure()
+    {
+        if (p_.barostat == Barostat::None) { return; }
+        if (input_.pressure_coupling_type != "isotropic")
+        {
+            const bool later = input_.pressure_coupling_type != "surfacetension";
+            throw InputError("E140", input_.where("pcoupltype"),
+                             "pcoupltype = " + input_.entries.find("pcoupltype")->second.value + " is not supported " +
+                                 (later ? "yet (planned)" : "(not planned)") +
+                                 "; another box would deform differently. Use isotropic.");
+        }
+        p_.compressibility = single("compressibility", input_.compressibility, 0);
+        p_.reference_pressure = single("ref-p", input_.reference_p, std::numeric_limits<double>::lowest());
+        if (!input_.gives("tau-p"))
+        {
+            warn("W113", "pcoupl",
+                 "tau-p is not given: " + number_text(p_.tau_p) +
+                     " ps is used (GROMACS' default was 1 ps until 2022 and is 5 ps since). Give tau-p.");
+        }
+        const bool has_temperature = p_.thermostat != Thermostat::None || p_.integrator == Integrator::StochasticDynamics;
+        if (p_.barostat == Barostat::CRescale && !has_temperature)
+        {
+            fail("pcoupl", "C-rescale needs a reference temperature for its noise, but tcoupl = No. Use tcoupl = v-rescale.");
+        }
+        const bool second_order = p_.barostat == Barostat::ParrinelloRahman;
+        p_.pressure_interval = interval("nstpcouple", p_.pressure_interval, "tau-p", p_.tau_p, second_order ? 20 : 10);
+        if (second_order && p_.thermostat == Thermostat::NoseHoover)
+        {
+            for (const TemperatureGroup& group : p_.temperature_groups)
+            {
+                if (p_.tau_p >= 2 * group.tau) { continue; }
+                warn("W114", "tau-p",
+                     "Nose-Hoover and Parrinello-Rahman resonate when tau-p (" + number_text(p_.tau_p) +
+                         " ps) is below twice tau-t (" + number_text(group.tau) + " ps). Raise tau-p.");
+                break;
+            }
+        }
+        if (second_order && p_.generate_velocities)
+        {
+            warn("W115", "pcoupl",
+                 "Parrinello-Rahman oscillates strongly from generated velocities. Equilibrate with C-rescale first.");
+        }
+    }
+
+    void energy_intervals()
+    {
+        const int asked = p_.energy_calc;
+        if (p_.energy_calc < 0) { p_.energy_calc = p_.energy_out > 0 ? std::min(p_.energy_out, 100) : 100; }
+        if (p_.energy_calc == 0 || (p_.energy_out > 0 && p_.energy_calc > p_.energy_out)) { p_.energy_calc = p_.energy_out; }
+        if (asked != p_.energy_calc)
+        {
+            note("N117", "nstcalcenergy", "nstcalcenergy = " + std::to_string(p_.energy_calc) + " is used.");
+        }
+        if (p_.energy_calc > 0 && p_.energy_out % p_.energy_calc != 0)
+        {
+            const std::int64_t rounded = (static_cast<std::int64_t>(p_.energy_out) / p_.energy_calc + 1) * p_.energy_calc;
+            if (rounded > std::numeric_limits<int>::max())
+            {
+                fail("nstenergy", "nstenergy is not a multiple of nstcalcenergy. Make it one.");
+            }
+            p_.energy_out = static_cast<int>(rounded);
+            note("N118", "nstenergy",
+                 "nstenergy must be a multiple of nstcalcenergy: " + std::to_string(p_.energy_out) + " is used.");
+        }
+    }
+
+    void velocities()
+    {
+        if (p_.generate_velocities && p_.continuation)
+        {
+            warn("W116", "gen-vel",
+                 "gen-vel = yes with continuation = yes: new velocities do not continue a run. Set one of them to no.");
+        }
+    }
+
+    MdpInput& input_;
+    RunParameters& p_;
+    Diagnostics& diagnostics_;
+};
+
+} // namespace
+
+void check_parameters(MdpInput& input, Diagnostics& diagnostics) { ParameterCheck(input, diagnostics).run(); }
+
+} // namespace parhelion

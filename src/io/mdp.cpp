@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/mdp.hpp"
+
+#include "io/check.hpp"
+#include "io/mdp_table.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace parhelion {
+
+namespace {
+
+std::string_view trimmed(std::string_view text)
+{
+    constexpr std::string_view blank = " \t\r\v\f";
+    const std::size_t first = text.find_first_not_of(blank);
+    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// Whether the value switches a refused feature off: every word is one of the option's harmless ones (numbers by value).
+bool is_off(const MdpOption& option, const std::string& value)
+{
+    const std::vector<std::string> words = words_of(value);
+    return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+        return std::any_of(option.words.begin(), option.words.end(), [&](const std::string& off) {
+            return normalised(off) == normalised(word) || (equals_number(off, 1) && equals_number(word, 1)) ||
+                   (equals_number(off, 0) && equals_number(word, 0));
+        });
+    });
+}
+
+void refuse(const MdpOption& option, const MdpEntry& entry)
+{
+    const std::string outlook = option.outlook == Outlook::Planned ? "yet (planned)" : "(not planned)";
+    throw InputError("E140", entry.where,
+                     entry.key + " = " + entry.value + " asks for " + option.remark + ", which is not supported " + outlook +
+                         "; a run without it would be another simulation. " +
+                         (option.words.empty() ? "Remove the line" : "Set it to " + option.words[0]) + " or use GROMACS.");
+}
+
+class MdpReader
+{
+public:
+    MdpReader(const std::string& name, Diagnostics& diagnostics) : diagnostics_(diagnostics) { input_.file = name; }
+
+    void read_line(std::string_view line, int number)
+    {
+        line = trimmed(line.substr(0, line.find(';')));
+        if (line.empty()) { return; }
+        const SourceLocation where{input_.file, number};
+        const std::size_t equals = line.find('=');
+        const std::string name(trimmed(line.substr(0, equals)));
+        if (equals == std::string_view::npos)
+        {
+            throw InputError("E101", where,
+                             "no '=' after '" + name.substr(0, 40) + "' (the line sets nothing). Write 'option = value'.");
+        }
+        if (name.empty()) { throw InputError("E101", where, "no option before '='. Write 'option = value'."); }
+        const MdpOption* const option = find_mdp_option(name);
+        if (option == nullptr) { unknown(name, where); }
+        std::string key = option->name;
+        if (key.find('#') != std::string::npos) { key = name; }
+        else if (normalised(key) != normalised(name))
+        {
+            diagnostics_.note("N103", where, "'" + name + "' is the old name of '" + key + "'.");
+        }
+        if (const auto [first, added] = first_line_.emplace(normalised(key), number); !added)
+        {
+            throw InputError("E102", where,
+                             "'" + key + "' is set twice (first in line " + std::to_string(first->second) +
+                                 "). Remove one of the two lines.");
+        }
+        apply(*option, {key, std::string(trimmed(line.substr(equals + 1))), where});
+    }
+
+    MdpInput finish()
+    {
+        if (!ignored_.empty())
+        {
+            diagnostics_.note("N101", {input_.file, 0}, "without effect here: " + joined(ignored_, ", ") + ".");
+        }
+        if (!empty_.empty())
+        {
+            diagnostics_.note("N102", {input_.file, 0}, "no value given, default used: " + joined(empty_, ", ") + ".");
+        }
+        return std::move(input_);
+    }
+
+private:
+    [[noreturn]] void unknown(const std::string& name, const SourceLocation& where)
+    {
+        const std::string nearest = nearest_mdp_option(name);
+        throw InputError("E104", where,
+                         "unknown option '" + name.substr(0, 60) + "'. " +
+                             (nearest.empty() ? "(Ignoring it could change the simulation.) Remove the line."
+                                              : "Did you mean '" + nearest + "'? (Ignoring it could change the simulation.)"));
+    }
+
+    void apply(const MdpOption& option, const MdpEntry& entry)
+    {
+        if (entry.value.empty())
+        {
+            if (option.support == Support::Honoured && !option.print({}).empty()) { empty_.push_back(entry.key); }
+            return;
+        }
+        switch (option.support)
+        {
+        case Support::Honoured:
+            option.set(input_, entry);
+            break;
+        case Support::Refused:
+            if (!is_off(option, entry.value)) { refuse(option, entry); }
+            break;
+        case Support::Harmless:
+            ignored_.push_back(entry.key);
+            break;
+        }
+        input_.entries.emplace(entry.key, entry);
+    }
+
+    Diagnostics& diagnostics_;
+    MdpInput input_;
+    std::map<std::string, int> first_line_;
+    std::vector<std::string> ignored_, empty_;
+};
+
+} // namespace
+
+SourceLocation MdpInput::where(std::string_view key) const
+{
+    const auto entry = entries.find(key);
+    return entry == entries.end() ? SourceLocation{file, 0} : entry->second.where;
+}
+
+MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics)
+{
+    MdpReader reader(name, diagnostics);
+    int number = 0;
+    while (!text.empty())
+    {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        reader.read_line(text.substr(0, end), ++number);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    MdpInput input = reader.finish();
+    check_parameters(input, diagnostics);
+    return input;
+}
+
+MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics)
+{
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream text;
+    if (stream && stream.peek() != std::ifstream::traits_type::eof()) { text << stream.rdbuf(); }
+    if (!stream.is_open() || stream.bad())
+    {
+        throw InputError("E100", {path.string(), 0}, "the file cannot be read. Check the name and the permissions.");
+    }
+    return read_mdp_text(text.str(), path.string(), diagnostics);
+}
+
+RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics)
+{
+    return read_mdp_input(path, diagnostics).parameters;
+}
+
+std::string mdp_text(const RunParameters& parameters)
+{
+    std::string text;
+    for (const MdpOption& option : mdp_table())
+    {
+        if (option.support != Support::Honoured) { continue; }
+        text += option.name + std::string(option.name.size() < 24 ? 24 - option.name.size() : 0, ' ') + " = " +
+                option.print(parameters) + "\n";
+    }
+    return text;
+}
+
+} // namespace parhelion

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads GROMACS' run parameters (.mdp). Every option GROMACS knows is in one table (mdp_table.hpp): honoured, refused by name, or
+// without effect here; whatever is not in the table is an error. Cost: linear in the file.
+#pragma once
+
+#include "io/mdp_value.hpp"
+#include "model/run_parameters.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string_view>
+
+namespace parhelion {
+
+// What one .mdp says: the parameters, and where each option stood, so that later checks can point at its line.
+struct MdpInput
+{
+    RunParameters parameters;
+    std::string file;
+    std::map<std::string, MdpEntry, std::less<>> entries; // by GROMACS' name; only options that the file sets to something
+
+    // Lists whose meaning depends on other options; check_parameters moves them into `parameters`.
+    std::vector<std::string> temperature_groups;
+    std::vector<double> tau_t, reference_t;           // ps, K
+    std::vector<double> compressibility, reference_p; // 1/bar, bar
+    std::string pressure_coupling_type = "isotropic"; // normalised word
+
+    bool gives(std::string_view key) const { return entries.find(key) != entries.end(); }
+    // The line that sets the option, or the file as a whole.
+    SourceLocation where(std::string_view key) const;
+};
+
+// Parses and checks (check_parameters) a file or a text; `name` stands for the file in messages.
+// Throws InputError: E100 unreadable file, E101 no key or no '=', E102 option given twice, E103 wrong type, E104 unknown option,
+// E105 out of range, E106 unknown word, E107 options that contradict each other, E140 not supported.
+MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics);
+MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics);
+RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics);
+
+// Every honoured option and the value in use, one "key = value" line each, in the table's order; reads back to the same
+// parameters.
+std::string mdp_text(const RunParameters& parameters);
+
+} // namespace parhelion
