@@ -3,21 +3,13 @@
 
 #include "io/check.hpp"
 #include "io/mdp_table.hpp"
+#include "io/text.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 namespace parhelion {
 
 namespace {
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view blank = " \t\r\v\f";
-    const std::size_t first = text.find_first_not_of(blank);
-    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
 
 // Whether the value switches a refused feature off: every word is one of the option's harmless ones (numbers by value).
 bool is_off(const MdpOption& option, const std::string& value)
@@ -55,7 +47,7 @@ public:
         if (equals == std::string_view::npos)
         {
             throw InputError("E101", where,
-                             "no '=' after '" + name.substr(0, 40) + "' (the line sets nothing). Write 'option = value'.");
+                             "no '=' after " + parhelion::quoted(name) + " (the line sets nothing). Write 'option = value'.");
         }
         if (name.empty()) { throw InputError("E101", where, "no option before '='. Write 'option = value'."); }
         const MdpOption* const option = find_mdp_option(name);
@@ -93,7 +85,7 @@ private:
     {
         const std::string nearest = nearest_mdp_option(name);
         throw InputError("E104", where,
-                         "unknown option '" + name.substr(0, 60) + "'. " +
+                         "unknown option " + parhelion::quoted(name) + ". " +
                              (nearest.empty() ? "(Ignoring it could change the simulation.) Remove the line."
                                               : "Did you mean '" + nearest + "'? (Ignoring it could change the simulation.)"));
     }
@@ -138,12 +130,7 @@ MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnosti
 {
     MdpReader reader(name, diagnostics);
     int number = 0;
-    while (!text.empty())
-    {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        reader.read_line(text.substr(0, end), ++number);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    while (!text.empty()) { reader.read_line(take_line(text), ++number); }
     MdpInput input = reader.finish();
     check_parameters(input, diagnostics);
     return input;
@@ -151,14 +138,8 @@ MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnosti
 
 MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics)
 {
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream text;
-    if (stream && stream.peek() != std::ifstream::traits_type::eof()) { text << stream.rdbuf(); }
-    if (!stream.is_open() || stream.bad())
-    {
-        throw InputError("E100", {path.string(), 0}, "the file cannot be read. Check the name and the permissions.");
-    }
-    return read_mdp_text(text.str(), path.string(), diagnostics);
+    const MappedFile file(path);
+    return read_mdp_text(file.text(), path.string(), diagnostics);
 }
 
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics)

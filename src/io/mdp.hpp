@@ -7,7 +7,6 @@
 #include "model/run_parameters.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string_view>
 
@@ -32,7 +31,7 @@ struct MdpInput
 };
 
 // Parses and checks (check_parameters) a file or a text; `name` stands for the file in messages.
-// Throws InputError: E100 unreadable file, E101 no key or no '=', E102 option given twice, E103 wrong type, E104 unknown option,
+// Throws InputError: E110 unreadable file, E101 no key or no '=', E102 option given twice, E103 wrong type, E104 unknown option,
 // E105 out of range, E106 unknown word, E107 options that contradict each other, E140 not supported.
 MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics);
 MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics);

@@ -3,6 +3,8 @@
 // disagree.
 #include "io/mdp_table.hpp"
 
+#include "io/text.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -59,7 +61,7 @@ std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& wo
     std::vector<std::string_view> known(words.begin(), words.end());
     const std::string nearest = nearest_word(entry.value, known);
     throw InputError("E106", entry.where,
-                     "'" + entry.value + "' is not a value of '" + entry.key + "'. " +
+                     parhelion::quoted(entry.value) + " is not a value of '" + entry.key + "'. " +
                          (nearest.empty() ? "" : "Did you mean '" + nearest + "'? ") + "Choose one of: " + joined(words, ", ") +
                          ".");
 }
@@ -174,7 +176,7 @@ void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const c
         if (word.size() < 3 || word.compare(0, 2, prefix) != 0)
         {
             throw InputError("E103", entry.where,
-                             "'" + word + "' in '" + entry.key + "' does not begin with " + prefix +
+                             parhelion::quoted(word) + " in '" + entry.key + "' does not begin with " + prefix +
                                  " and a name, so it would do nothing. Write " + prefix +
                                  (entry.key == "define" ? "NAME or -DNAME=VALUE." : "directory."));
         }

@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/mdp_value.hpp"
 
+#include "io/text.hpp"
+
 #include <cctype>
 #include <charconv>
-#include <cmath>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace parhelion {
-
-namespace {
-
-// std::from_chars of the whole word; a leading '+' is allowed as in C.
-template <class T>
-std::errc parse(std::string_view word, T& x)
-{
-    if (word.size() > 1 && word[0] == '+' && word[1] != '-') { word.remove_prefix(1); }
-    const char* const end = word.data() + word.size();
-    const auto [stopped, error] = std::from_chars(word.data(), end, x);
-    if (error != std::errc{}) { return error; }
-    return stopped == end ? std::errc{} : std::errc::invalid_argument;
-}
-
-} // namespace
 
 std::string number_text(double x)
 {
@@ -63,15 +51,9 @@ std::string normalised(std::string_view word)
 
 std::vector<std::string> words_of(std::string_view text)
 {
-    constexpr std::string_view blank = " \t\r\v\f";
-    std::vector<std::string> words;
-    for (std::size_t at = text.find_first_not_of(blank); at != std::string_view::npos; at = text.find_first_not_of(blank, at))
-    {
-        const std::size_t end = std::min(text.find_first_of(blank, at), text.size());
-        words.emplace_back(text.substr(at, end - at));
-        at = end;
-    }
-    return words;
+    std::vector<std::string_view> words;
+    split_words(text, words);
+    return {words.begin(), words.end()};
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view separator)
@@ -84,32 +66,26 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
 template <class T>
 T number_of(const MdpEntry& entry, std::string_view word, const Range<T>& range)
 {
+    std::optional<T> number;
     constexpr bool real = std::is_floating_point_v<T>;
-    T x{};
-    std::errc error = parse(word, x);
-    if constexpr (real)
+    if constexpr (real) { number = to_real(word); }
+    else if (const std::optional<std::int64_t> wide = to_integer(word); wide && std::in_range<T>(*wide))
     {
-        if (error == std::errc{} && !std::isfinite(x)) { error = std::errc::invalid_argument; }
+        number = static_cast<T>(*wide);
     }
-    const std::string quoted = "'" + std::string(word) + "'";
-    if (error == std::errc::result_out_of_range)
+    if (!number)
     {
-        throw InputError("E105", entry.where,
-                         quoted + " for '" + entry.key + "' does not fit the machine's numbers. Give a smaller number.");
+        throw InputError("E103", entry.where,
+                         quoted(word) + " for '" + entry.key + "' is not " +
+                             (real ? "a finite number. Give one number."
+                                   : "a whole number of the size that fits (1e6 is not read as one). Write all digits."));
     }
-    if (error != std::errc{})
-    {
-        throw InputError(
-            "E103", entry.where,
-            quoted + " for '" + entry.key + "' is not " + (real ? "a finite number" : "a whole number") +
-                (real ? ". Give one number." : " (exponents such as 1e6 are not read as whole numbers). Write all digits."));
-    }
-    if (!range.holds(x))
+    if (!range.holds(*number))
     {
         throw InputError("E105", entry.where,
-                         quoted + " for '" + entry.key + "' is out of range. Give a number " + range.text() + ".");
+                         quoted(word) + " for '" + entry.key + "' is out of range. Give a number " + range.text() + ".");
     }
-    return x;
+    return *number;
 }
 
 template double number_of(const MdpEntry&, std::string_view, const Range<double>&);
@@ -125,8 +101,8 @@ std::vector<double> numbers_of(const MdpEntry& entry, const Range<double>& range
 
 bool equals_number(std::string_view word, double x)
 {
-    double y = 0;
-    return parse(word, y) == std::errc{} && y == x;
+    const std::optional<double> number = to_real(word);
+    return number && *number == x;
 }
 
 } // namespace parhelion

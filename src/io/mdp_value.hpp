@@ -46,7 +46,7 @@ struct Range
 
 // Lower case, without '-' and '_': two spellings are the same option or word to GROMACS when these are equal.
 std::string normalised(std::string_view word);
-std::vector<std::string> words_of(std::string_view text);
+std::vector<std::string> words_of(std::string_view text); // separated by blanks
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 // Shortest text that reads back as x.
 std::string number_text(double x);
