@@ -76,9 +76,10 @@ TEST(NearestWord, prefers_the_smaller_distance_and_the_first_of_equals)
 TEST(NearestWord, stays_silent_when_nothing_is_near)
 {
     EXPECT_EQ(nearest_word("barostat", keys), "");
-    EXPECT_EQ(nearest_word("xyz", keys), "");  // as far from dt as it is long
-    EXPECT_EQ(nearest_word("ab", keys), "");   // two of two letters differ
-    EXPECT_EQ(nearest_word("dx", keys), "dt"); // one of two letters is a slip
+    EXPECT_EQ(nearest_word("nstxyz", keys), ""); // nstxout is three edits away: half of the letters
+    EXPECT_EQ(nearest_word("xyz", keys), "");    // as far from dt as it is long
+    EXPECT_EQ(nearest_word("ab", keys), "");     // two of two letters differ
+    EXPECT_EQ(nearest_word("dx", keys), "dt");   // one of two letters is a slip
     EXPECT_EQ(nearest_word("nstlist", {}), "");
     EXPECT_EQ(nearest_word("", keys), "");
 }

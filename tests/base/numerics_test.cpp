@@ -14,7 +14,7 @@
 namespace parhelion {
 namespace {
 
-constexpr double resolution = 1.0 / fixed_sum_scale;
+const double resolution = std::ldexp(1.0, -32);
 
 std::vector<double> forces_of_mixed_size(std::size_t n)
 {
