@@ -69,10 +69,10 @@ def check(root):
                 continue
             quoted, angled = found.groups()
             where = f"{place}:{number}"
-            if angled:
-                for prefix, users in libraries.items():
-                    if angled.startswith(prefix) and room not in users:
-                        problems.append(f"{where}: {room} -> <{angled}> (rule: only {', '.join(users)} may use {prefix})")
+            library = next((prefix for prefix in libraries if (angled or quoted).startswith(prefix)), None)
+            if library and room not in libraries[library]:
+                problems.append(f"{where}: {room} -> {angled or quoted} (rule: only {', '.join(libraries[library])} may use {library})")
+            if angled or library:
                 continue
             target = quoted.split("/")[0]
             if (root / "src" / quoted).is_file():
