@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Isotropic pressure coupling for leap-frog. All edges of the box grow by one factor.
 //
-//   Parrinello-Rahman  Parrinello, Rahman, J. Appl. Phys. 52, 7182 (1981): the box has a velocity, driven by the pressure of the previous
+//   Parrinello-Rahman  Parrinello, Rahman, J. Appl. Phys. 52, 7182 (1981): the box has a velocity, driven by the pressure of the
+//   previous
 //                      step. Acts on the kick (advance_box_velocity) and on the box (scale_box).
 //   C-rescale          Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020): stochastic, first order. Scales box and velocities.
 //   Berendsen          Berendsen et al., J. Chem. Phys. 81, 3684 (1984): first order, not an ensemble. Scales the box.
@@ -22,11 +23,11 @@ namespace parhelion {
 struct PressureCoupling
 {
     Barostat kind = Barostat::None;
-    int interval = 1;               // steps
-    double time_step = 0;           // ps: interval * dt
-    double tau = 1;                 // ps
-    double compressibility = 0;     // 1/bar
-    double reference = 0;           // bar
+    int interval = 1;                 // steps
+    double time_step = 0;             // ps: interval * dt
+    double tau = 1;                   // ps
+    double compressibility = 0;       // 1/bar
+    double reference = 0;             // bar
     double reference_temperature = 0; // K, of the first temperature group (C-rescale)
     std::uint64_t seed = 0;
 };
@@ -41,18 +42,20 @@ struct BarostatState
     double work = 0;                // Berendsen, C-rescale: energy given to the system so far, kJ/mol
 };
 
-// Parrinello-Rahman, before the kick: advances the box velocity by the previous pressure and writes the drag of this step. Call when
-// couples(step, coupling.interval); does nothing for the other barostats.
-void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& state, VelocityCoupling& velocities);
+// Parrinello-Rahman, before the kick: advances the box velocity by the previous pressure and writes the drag of this step. Call
+// when couples(step, coupling.interval); does nothing for the other barostats.
+void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& state,
+                          VelocityCoupling& velocities);
 
-// What the barostat needs to know of a step: pressure in bar (with long-range corrections), virial of all forces and constraints in kJ/mol
-// (with long-range corrections), and the kinetic energy of state.v.
+// What the barostat needs to know of a step: pressure in bar (with long-range corrections), virial of all forces and constraints
+// in kJ/mol (with long-range corrections), and the kinetic energy of state.v.
 struct PressureObservables
 {
     Mat3<double> pressure, virial, kinetic;
 };
 
-// After the drift and after the step's pressure is known: scales the box (C-rescale: and state.v by the inverse). Call when couples().
+// After the drift and after the step's pressure is known: scales the box (C-rescale: and state.v by the inverse). Call when
+// couples().
 template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
                BarostatState& barostat, ParticleState<N>& state);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixed distances: rigid water by SETTLE, everything else by LINCS.
 //
-// The idea: constraints act on velocities, not on a second set of positions. Given x(t), which satisfies the constraints, and velocities v
-// after the kick, apply() changes v by forces along the bonds of x(t) until x(t) + v dt satisfies them. drift() then needs to know nothing
-// of constraints, a filler atom nothing of molecules, and both time directions (dt < 0) are the same code.
+// The idea: constraints act on velocities, not on a second set of positions. Given x(t), which satisfies the constraints, and
+// velocities v after the kick, apply() changes v by forces along the bonds of x(t) until x(t) + v dt satisfies them. drift() then
+// needs to know nothing of constraints, a filler atom nothing of molecules, and both time directions (dt < 0) are the same code.
 //
-// Everything is prepared once per molecule type and applied to every copy; coupled constraints never leave a molecule, so molecules are
-// shared out over threads and no result depends on their number. Arithmetic in double in every policy.
-// Cost: a water 30 ns, a LINCS constraint about 20 ns per iteration (one thread).
+// Everything is prepared once per molecule type and applied to every copy; coupled constraints never leave a molecule, so
+// molecules are shared out over threads and no result depends on their number. Arithmetic in double in every policy.
 //
 //   SETTLE  Miyamoto and Kollman, J. Comput. Chem. 13, 952 (1992): closed form.
-//   LINCS   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008): the inverse
+//   LINCS   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008): the
+//   inverse
 //           of the constraint coupling matrix as a power series, and iterations for the rotation of the bonds.
 #pragma once
 
@@ -27,17 +27,25 @@
 
 namespace parhelion {
 
-enum class Virial : std::uint8_t { Skip, Compute };
+enum class Virial : std::uint8_t
+{
+    Skip,
+    Compute
+};
 
 // The masses that constraint forces act against. Minimisation moves all atoms alike.
-enum class ConstraintMasses : std::uint8_t { Physical, Equal };
+enum class ConstraintMasses : std::uint8_t
+{
+    Physical,
+    Equal
+};
 
 struct ConstraintResult
 {
     Mat3<double> virial; // -1/2 sum r (x) f of the constraint forces, kJ/mol; zero unless asked for
 
-    // Constraints that could not be satisfied: a bond turned by more than lincs-warnangle, a water moved too far for SETTLE, or a number is
-    // not finite. The worst one: the atoms of the largest angle (of equal ones, the lowest global atoms).
+    // Constraints that could not be satisfied: a bond turned by more than lincs-warnangle, a water moved too far for SETTLE, or a
+    // number is not finite. The worst one: the atoms of the largest angle (of equal ones, the lowest global atoms).
     std::int64_t failures = 0;
     std::int64_t worst_atom_a = -1, worst_atom_b = -1; // global
     double worst_angle = 0;                            // degrees
@@ -45,25 +53,27 @@ struct ConstraintResult
 
 struct ConstraintDeviation
 {
-    double rms = 0, max = 0; // relative: |r / length - 1|
+    double rms = 0, max = 0;               // relative: |r / length - 1|
     std::int64_t atom_a = -1, atom_b = -1; // of the largest
 };
 
 class Constraints
 {
 public:
-    // Reads constraints, settles and masses of the molecule types and lincs_* of the parameters. Throws InputError E620: a constrained atom
-    // without mass.
+    // Reads constraints, settles and masses of the molecule types and lincs_* of the parameters. Throws InputError E620 if a
+    // constrained atom has no mass, E621 if the hydrogens of a rigid water differ in mass.
     Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses = ConstraintMasses::Physical);
 
     bool empty() const { return empty_; }
 
-    // Changes state.v so that state.x + dt state.v satisfies the constraints. dt != 0, of either sign. state.x is the reference: it should
-    // satisfy the constraints to within a few per cent.
+    // Changes state.v so that state.x + dt state.v satisfies the constraints. dt != 0, of either sign. state.x is the reference:
+    // it should satisfy the constraints to within a few per cent.
     template <class N>
-    ConstraintResult apply(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state, double dt, Virial virial) const;
+    ConstraintResult apply(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state, double dt,
+                           Virial virial) const;
 
-    // Removes from `vectors` (velocities, or forces with Equal masses) what would change a constrained distance of state.x, to 1e-13 of it.
+    // Removes from `vectors` (velocities, or forces with Equal masses) what would change a constrained distance of state.x, to
+    // rounding. Throws ContractError if the coupling of a group is singular.
     template <class N, class T>
     void project(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state, ClusterArray<T>& vectors) const;
 
@@ -75,24 +85,24 @@ private:
     struct TypeConstraints
     {
         std::vector<SettleWater> waters;
-        std::vector<LincsGroup> groups;      // one per set of coupled constraints
-        std::vector<LincsGroup> projections; // the same, and the waters as three constraints each
+        std::vector<LincsGroup> groups; // one per set of coupled constraints
+        std::vector<LincsGroup> all;    // the same, and each water as three constraints
     };
-    template <class N, class Body>
-    void for_each_molecule(CpuQueue& queue, const MoleculeList& molecules, Body&& body) const;
 
     std::vector<TypeConstraints> types_; // by molecule type
     LincsSettings lincs_;
+    double warn_angle_ = 30; // degrees
     bool empty_ = true;
 };
 
-// Moves state.x itself onto the constraints, directions from state.x; state.v is left alone. For the start of a run without `continuation`.
+// Moves state.x itself onto the constraints, directions from state.x; state.v is left alone. For the start of a run without
+// `continuation`.
 template <class N>
 ConstraintResult constrain_positions(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
                                      ParticleState<N>& state);
 
-// The start of a leap-frog run without `continuation`, as GROMACS does it: positions onto the constraints, velocities without components
-// along them, then v(-dt/2) such that x(-dt) = x - dt v satisfies them too.
+// The start of a leap-frog run without `continuation`, as GROMACS does it: positions onto the constraints, velocities without
+// components along them, then v(-dt/2) such that x(-dt) = x - dt v satisfies them too.
 template <class N>
 ConstraintResult constrain_start(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
                                  ParticleState<N>& state, double dt);

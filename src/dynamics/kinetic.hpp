@@ -27,12 +27,13 @@ KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after
 // K; 0 where dof is 0.
 double temperature(double kinetic_energy, double degrees_of_freedom);
 
-// Kinetic energies of state.v. groups > every state.temperature_group. In reproducible policies the result does not depend on the number of
-// threads or the order of slots.
+// Kinetic energies of state.v. groups > every state.temperature_group. In reproducible policies the result does not depend on the
+// number of threads or the order of slots.
 template <class N>
 KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups);
 
-// Pressure tensor in bar: 2 / V (K - Xi); its trace / 3 is the pressure. Long-range corrections are in the virial or are added by the caller.
+// Pressure tensor in bar: 2 / V (K - Xi); its trace / 3 is the pressure. Long-range corrections are in the virial or are added by
+// the caller.
 Mat3<double> pressure_tensor(const Mat3<double>& kinetic, const Mat3<double>& virial, double volume);
 
 } // namespace parhelion

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two halves of a leap-frog step (Hockney 1970): kick changes velocities, drift changes positions. Constraints act between them.
+// The two halves of a leap-frog step (Hockney 1970): kick changes velocities, drift changes positions. Constraints act between
+// them.
 //
 //   kick    v(t + dt/2) = keep v(t - dt/2) + push f(t) / m
 //   drift   x(t + dt)   = x(t) + dt v(t + dt/2)
@@ -37,8 +38,8 @@ struct VelocityCoupling
     Vec3<double> drag;            // rate of relative box growth times its time step (Parrinello-Rahman)
 };
 
-// keep = (scale - friction - drag) / (1 + friction), push = dt / (1 + friction): the reversible discretisation that GROMACS uses, friction
-// acting on the mean of the old and new velocity, drag on the old one.
+// keep = (scale - friction - drag) / (1 + friction), push = dt / (1 + friction): the reversible discretisation that GROMACS uses,
+// friction acting on the mean of the old and new velocity, drag on the old one.
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling);
 
 // state.v from state.v and state.f. Fillers keep velocity 0.

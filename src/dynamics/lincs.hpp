@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LINCS for one group of coupled constraints of a molecule type (Hess et al. 1997, Hess 2008).
+// LINCS for one group of coupled constraints: bond lengths are restored by forces along the old bonds, found from the constraint
+// coupling matrix, whose inverse is a power series; iterations then correct for the rotation of the bonds.
+//   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008)
+// Cost: order * (coupled constraints) multiply-adds per constraint and iteration.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -10,26 +13,54 @@ namespace parhelion {
 
 struct LincsSettings
 {
-    int order = 4;
-    int iterations = 1;
-    double cos_warn_angle = 0.866;
+    int order = 4;      // highest power in the series; doubled for groups with triangles, whose series converges slowly
+    int iterations = 1; // corrections for rotation
 };
 
-// Constraints that share atoms, directly or through others. Coupling entries of constraint c: [coupling_start[c], coupling_start[c + 1]).
+struct LincsBond
+{
+    int a, b;      // indices into LincsGroup::atoms
+    double length; // nm
+};
+
+// Constraints that share atoms, directly or through others, and what depends on masses alone.
 struct LincsGroup
 {
-    struct Bond
-    {
-        int a, b;              // local atoms
-        double length;         // nm
-        double inverse_mass_a, inverse_mass_b;
-        double weight;         // 1 / sqrt(1/m_a + 1/m_b)
-    };
-    std::vector<Bond> bonds;
-    std::vector<int> coupling_start;
-    std::vector<int> coupled;        // the other constraint
-    std::vector<double> coefficient; // sign * weight * weight / m of the shared atom: times the cosine of the bonds, an element of the matrix
-    std::vector<bool> in_triangle;
+    std::vector<int> atoms; // of the molecule
+    std::vector<double> inverse_mass;
+    std::vector<LincsBond> bonds;
+    std::vector<double> weight; // per bond: S = 1 / sqrt(1/m_a + 1/m_b)
+    // Coupling of bond i: entries [coupling_start[i], coupling_start[i + 1]). Times the cosine between the two bonds,
+    // `coefficient` is the element of A = 1 - S B M^-1 B^T S.
+    std::vector<int> coupling_start, coupled;
+    std::vector<double> coefficient;
+    bool has_triangle = false;
 };
+
+// Splits bonds given by atoms of the molecule into groups. inverse_mass: by atom of the molecule.
+std::vector<LincsGroup> make_lincs_groups(const std::vector<LincsBond>& bonds, const std::vector<double>& inverse_mass);
+
+// The variables of one copy of a group; reused from copy to copy.
+struct LincsWork
+{
+    // In
+    std::vector<Vec3<double>> reference; // per bond: x_a - x_b in the reference positions, nm
+    std::vector<Vec3<double>> move;      // per atom: displacement without constraints, nm; out: with them
+    // Out
+    std::vector<double> multiplier; // per bond: the displacement of its atoms is -+ inverse_mass * multiplier * direction
+    // Inner
+    std::vector<Vec3<double>> direction;
+    std::vector<double> matrix, rhs, next, solution;
+
+    void resize(const LincsGroup& group);
+};
+
+// Constrains work.move. A bond stretched beyond sqrt(2) of its length cannot be corrected and is left to the caller's check of
+// angles.
+void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& work);
+
+// Removes from work.move what changes the bond lengths to first order, to rounding; returns false if the series does not
+// converge.
+bool lincs_project(const LincsGroup& group, LincsWork& work);
 
 } // namespace parhelion

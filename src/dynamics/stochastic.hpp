@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stochastic (Langevin) dynamics in impulse form (Goga, Rzepiela, de Vries, Marrink, Berendsen, J. Chem. Theory Comput. 8, 3637, 2012).
+// Stochastic (Langevin) dynamics in impulse form (Goga, Rzepiela, de Vries, Marrink, Berendsen, J. Chem. Theory Comput. 8, 3637,
+// 2012).
 //
 // A step is: kick; constrain (v1); friction and noise; constrain; drift; finish. Friction and noise turn v1 into
 //   v2 = a v1 + sqrt(kT (1 - a^2) / m) xi,   a = exp(-dt / tau),
@@ -35,8 +36,8 @@ template <class N>
 void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std::int64_t step, ParticleState<N>& state,
                         ClusterArray<typename N::Real>& before);
 
-// After constraining and drifting: replaces w in state.v by v2 = 2 w - v1. Returns the heat the bath gave, kJ/mol: the kinetic energy of v2
-// less that of v1. Total energy - heat so far is conserved.
+// After constraining and drifting: replaces w in state.v by v2 = 2 w - v1. Returns the heat the bath gave, kJ/mol: the kinetic
+// energy of v2 less that of v1. Total energy - heat so far is conserved.
 template <class N>
 double finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Real>& before, ParticleState<N>& state);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temperature coupling for leap-frog: every temperature group relaxes to its reference, driven by the kinetic energy of v(t - dt/2).
+// Temperature coupling for leap-frog: every temperature group relaxes to its reference, driven by the kinetic energy of v(t -
+// dt/2).
 //
 //   v-rescale    Bussi, Donadio, Parrinello, J. Chem. Phys. 126, 014101 (2007), eq. A7: canonical
 //   Berendsen    Berendsen et al., J. Chem. Phys. 81, 3684 (1984): not an ensemble
@@ -17,8 +18,8 @@
 
 namespace parhelion {
 
-// Does the coupling with this interval act in this step? In the step after each multiple of the interval, when that step's kinetic energy
-// and pressure are known; every step for interval 1.
+// Does the coupling with this interval act in this step? In the step after each multiple of the interval, when that step's
+// kinetic energy and pressure are known; every step for interval 1.
 constexpr bool couples(std::int64_t step, int interval) { return interval == 1 || (interval > 1 && (step - 1) % interval == 0); }
 
 // The interval GROMACS chooses for nsttcouple = -1 and nstpcouple = -1: 10 steps, less if a time constant needs it.
@@ -34,8 +35,8 @@ struct TemperatureCoupling
         double degrees_of_freedom = 0;
     };
     Thermostat kind = Thermostat::None;
-    int interval = 1;      // steps
-    double time_step = 0;  // ps: interval * dt
+    int interval = 1;     // steps
+    double time_step = 0; // ps: interval * dt
     std::uint64_t seed = 0;
     std::vector<Group> groups;
 };
@@ -52,10 +53,10 @@ struct ThermostatState
 
 ThermostatState initial_state(const TemperatureCoupling& coupling);
 
-// Advances the state by one coupling step and writes scale and friction of this step. `half_step` is the kinetic energy of v(t - dt/2).
-// Call when couples(step, coupling.interval); in other steps scale and friction are neutral.
-void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step, ThermostatState& state,
-                        VelocityCoupling& velocities);
+// Advances the state by one coupling step and writes scale and friction of this step. `half_step` is the kinetic energy of v(t -
+// dt/2). Call when couples(step, coupling.interval); in other steps scale and friction are neutral.
+void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
+                        ThermostatState& state, VelocityCoupling& velocities);
 
 // What must be added to the total energy to obtain the conserved one, kJ/mol.
 double conserved_contribution(const TemperatureCoupling& coupling, const ThermostatState& state);

@@ -10,14 +10,14 @@ namespace parhelion {
 
 struct VelocityGeneration
 {
-    double temperature = 300;       // K
+    double temperature = 300; // K
     std::uint64_t seed = 0;
     double degrees_of_freedom = 0; // of the whole system
 };
 
-// Draws state.v by global atom from the seed, removes what acts along constraints and the motion of the whole system's centre of mass, and
-// scales so that the temperature is exact. The same for any number of threads and any order of slots, up to the last bits of the scaling
-// factor in fast policies.
+// Draws state.v by global atom from the seed, removes what acts along constraints and the motion of the whole system's centre of
+// mass, and scales so that the temperature is exact. The same for any number of threads and any order of slots, up to the last
+// bits of the scaling factor in fast policies.
 template <class N>
 void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
                          const MoleculeList& molecules, ParticleState<N>& state);

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers each water and each group of coupled constraints from the state, constrains it, and writes its velocities back.
+#include "dynamics/constraints.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "dynamics/leap_frog.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace parhelion {
+
+namespace {
+
+double constraint_mass(const MoleculeType& type, int atom, ConstraintMasses masses)
+{
+    const double mass = type.atoms[static_cast<std::size_t>(atom)].mass;
+    if (!(mass > 0))
+    {
+        throw InputError("E620", {"molecule type " + type.name, 0},
+                         "atom " + std::to_string(atom + 1) +
+                             " is constrained but has no mass (its motion would be undefined). Give it a "
+                             "positive mass, or remove the constraint.");
+    }
+    return masses == ConstraintMasses::Equal ? 1 : mass;
+}
+
+SettleWater read_settle(const MoleculeType& type, const Settle& s, ConstraintMasses masses)
+{
+    const double mass_a = constraint_mass(type, s.hydrogen_a, masses);
+    if (mass_a != constraint_mass(type, s.hydrogen_b, masses))
+    {
+        throw InputError(
+            "E621", {"molecule type " + type.name, 0},
+            "the two hydrogens of a rigid water have different masses (SETTLE is for symmetric molecules). Make them equal, "
+            "or replace [ settles ] by three [ constraints ].");
+    }
+    return make_settle(s.oxygen, s.hydrogen_a, s.hydrogen_b, s.oh, s.hh, constraint_mass(type, s.oxygen, masses), mass_a);
+}
+
+// Running results of one thread.
+template <class N>
+struct Tally
+{
+    std::array<ScalarSum<N>, 9> virial{};
+    ConstraintResult worst; // its virial is not used
+
+    // Adds -1/2 r (x) f for the tensor r (x) f.
+    void add_virial(const Mat3<double>& rf)
+    {
+        for (int a = 0; a < 3; ++a)
+        {
+            for (int b = 0; b < 3; ++b) { virial[3 * a + b] += to_sum<ScalarSum<N>>(-0.5 * rf[a][b]); }
+        }
+    }
+    void add_failure(std::int64_t atom_a, std::int64_t atom_b, double angle)
+    {
+        ConstraintResult failure;
+        failure.failures = 1;
+        failure.worst_angle = angle;
+        failure.worst_atom_a = atom_a;
+        failure.worst_atom_b = atom_b;
+        add_failures(failure);
+    }
+    void add_failures(const ConstraintResult& other)
+    {
+        if (other.failures == 0) { return; }
+        const bool is_worse = worst.failures == 0 || other.worst_angle > worst.worst_angle ||
+                              (other.worst_angle == worst.worst_angle && other.worst_atom_a < worst.worst_atom_a);
+        const std::int64_t failures = worst.failures + other.failures;
+        if (is_worse) { worst = other; }
+        worst.failures = failures;
+    }
+};
+
+// Angle in degrees between two vectors; 180 if it is not a number.
+double angle_between(const Vec3<double>& a, const Vec3<double>& b)
+{
+    const double cosine = dot(a, b) / std::sqrt(norm2(a) * norm2(b));
+    return std::abs(cosine) <= 1 + 1e-9 ? std::acos(std::clamp(cosine, -1.0, 1.0)) / units::degree : 180;
+}
+
+// One type of water in one thread: collects copies until a batch is full.
+template <class N>
+class SettleLine
+{
+public:
+    SettleLine(const SettleWater& water, ParticleState<N>& state, double dt, Virial virial, Tally<N>& tally)
+        : water_(water), state_(state), dt_(dt), virial_(virial), tally_(tally)
+    {
+    }
+    void add(std::int32_t first_atom)
+    {
+        Place& p = places_[count_];
+        p.first_atom = first_atom;
+        p.slot_o = slot(first_atom, water_.oxygen);
+        p.slot_a = slot(first_atom, water_.hydrogen_a);
+        p.slot_b = slot(first_atom, water_.hydrogen_b);
+        const auto x_o = state_.x.get(p.slot_o);
+        put(batch_.oh_a, state_.box.difference(state_.x.get(p.slot_a), x_o));
+        put(batch_.oh_b, state_.box.difference(state_.x.get(p.slot_b), x_o));
+        put(batch_.move_o, dt_ * velocity(p.slot_o));
+        put(batch_.move_a, dt_ * velocity(p.slot_a));
+        put(batch_.move_b, dt_ * velocity(p.slot_b));
+        if (++count_ == settle_batch_size) { flush(); }
+    }
+    void flush()
+    {
+        if (count_ == 0) { return; }
+        for (int i = count_; i < settle_batch_size; ++i) { copy_place(0, i); }
+        settle(water_, batch_);
+        for (int i = 0; i < count_; ++i) { write_back(i); }
+        count_ = 0;
+    }
+
+private:
+    struct Place
+    {
+        std::int32_t first_atom;
+        std::size_t slot_o, slot_a, slot_b;
+    };
+    std::size_t slot(std::int32_t first_atom, int local) const
+    {
+        return static_cast<std::size_t>(state_.slot_of_global[static_cast<std::size_t>(first_atom + local)]);
+    }
+    Vec3<double> velocity(std::size_t slot) const { return static_cast<Vec3<double>>(state_.v.get(slot)); }
+    void put(double (&a)[3][settle_batch_size], const Vec3<double>& value)
+    {
+        for (int d = 0; d < 3; ++d) { a[d][count_] = value[d]; }
+    }
+    static Vec3<double> take(const double (&a)[3][settle_batch_size], int i) { return {a[0][i], a[1][i], a[2][i]}; }
+    void copy_place(int from, int to)
+    {
+        for (auto* a : {&batch_.oh_a, &batch_.oh_b, &batch_.move_o, &batch_.move_a, &batch_.move_b})
+        {
+            for (int d = 0; d < 3; ++d) { (*a)[d][to] = (*a)[d][from]; }
+        }
+    }
+    void write_back(int i)
+    {
+        const Place& p = places_[i];
+        const double per_time = 1 / dt_;
+        const Vec3<double> dv_a = per_time * take(batch_.correct_a, i);
+        const Vec3<double> dv_b = per_time * take(batch_.correct_b, i);
+        set_velocity(p.slot_o, per_time * take(batch_.correct_o, i));
+        set_velocity(p.slot_a, dv_a);
+        set_velocity(p.slot_b, dv_b);
+        if (virial_ == Virial::Compute)
+        {
+            // The forces add up to zero, so the oxygen may be the origin.
+            const double force = water_.mass_h * per_time;
+            tally_.add_virial(outer(take(batch_.oh_a, i), force * dv_a) + outer(take(batch_.oh_b, i), force * dv_b));
+        }
+        if (!(batch_.margin[i] > 0)) { tally_.add_failure(p.first_atom + water_.oxygen, p.first_atom + water_.hydrogen_a, 180); }
+    }
+    void set_velocity(std::size_t slot, const Vec3<double>& change)
+    {
+        state_.v.set(slot, static_cast<Vec3<typename N::Real>>(velocity(slot) + change));
+    }
+
+    const SettleWater water_;
+    ParticleState<N>& state_;
+    const double dt_;
+    const Virial virial_;
+    Tally<N>& tally_;
+    Place places_[settle_batch_size];
+    SettleBatch batch_;
+    int count_ = 0;
+};
+
+template <class N, class T>
+void gather(const LincsGroup& group, std::int32_t first_atom, const ParticleState<N>& state, const ClusterArray<T>& vectors,
+            double scale, LincsWork& work)
+{
+    work.resize(group);
+    const auto slot = [&](int i) {
+        return static_cast<std::size_t>(state.slot_of_global[static_cast<std::size_t>(first_atom + group.atoms[i])]);
+    };
+    for (std::size_t i = 0; i < group.atoms.size(); ++i)
+    {
+        work.move[i] = scale * static_cast<Vec3<double>>(vectors.get(slot(static_cast<int>(i))));
+    }
+    for (std::size_t i = 0; i < group.bonds.size(); ++i)
+    {
+        work.reference[i] = state.box.difference(state.x.get(slot(group.bonds[i].a)), state.x.get(slot(group.bonds[i].b)));
+    }
+}
+
+template <class N, class T>
+void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleState<N>& state, double scale, const LincsWork& work,
+             ClusterArray<T>& vectors)
+{
+    for (std::size_t i = 0; i < group.atoms.size(); ++i)
+    {
+        const auto slot = static_cast<std::size_t>(state.slot_of_global[static_cast<std::size_t>(first_atom + group.atoms[i])]);
+        vectors.set(slot, static_cast<Vec3<T>>(scale * work.move[i]));
+    }
+}
+
+template <class N>
+void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const LincsWork& work, double dt, double warn_angle,
+                     Virial virial, Tally<N>& tally)
+{
+    const double warn_cosine = std::cos(warn_angle * units::degree);
+    Mat3<double> rf;
+    for (std::size_t i = 0; i < group.bonds.size(); ++i)
+    {
+        const LincsBond& bond = group.bonds[i];
+        const Vec3<double>& old_bond = work.reference[i];
+        const Vec3<double> new_bond = old_bond + (work.move[bond.a] - work.move[bond.b]);
+        if (!(dot(old_bond, new_bond) >= warn_cosine * std::sqrt(norm2(old_bond) * norm2(new_bond))))
+        {
+            tally.add_failure(first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b],
+                              angle_between(old_bond, new_bond));
+        }
+        // The force on atom a is -multiplier direction / dt^2.
+        if (virial == Virial::Compute) { rf += outer(old_bond, (-work.multiplier[i] / (dt * dt)) * work.direction[i]); }
+    }
+    if (virial == Virial::Compute) { tally.add_virial(rf); }
+}
+
+// Calls body(first atom, item) for this thread's share of copies x items.
+template <class Body>
+void for_share(const CpuQueue& queue, int thread, const std::vector<std::int32_t>& copies, std::size_t items, Body&& body)
+{
+    const auto [begin, end] = queue.range(copies.size() * items, 1, thread);
+    for (std::size_t i = begin; i < end; ++i) { body(copies[i / items], i % items); }
+}
+
+} // namespace
+
+Constraints::Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses)
+    : lincs_{parameters.lincs_order, parameters.lincs_iterations}, warn_angle_(parameters.lincs_warn_angle)
+{
+    for (const MoleculeType& type : topology.molecule_types)
+    {
+        TypeConstraints& t = types_.emplace_back();
+        std::vector<LincsBond> bonds;
+        std::vector<double> inverse_mass(type.atoms.size());
+        for (const Constraint& c : type.constraints)
+        {
+            for (const int atom : {c.a, c.b})
+            {
+                inverse_mass[static_cast<std::size_t>(atom)] = 1 / constraint_mass(type, atom, masses);
+            }
+            bonds.push_back({c.a, c.b, c.length});
+        }
+        t.groups = make_lincs_groups(bonds, inverse_mass);
+        for (const Settle& s : type.settles)
+        {
+            const SettleWater& water = t.waters.emplace_back(read_settle(type, s, masses));
+            inverse_mass[static_cast<std::size_t>(s.oxygen)] = 1 / water.mass_o;
+            for (const int h : {s.hydrogen_a, s.hydrogen_b}) { inverse_mass[static_cast<std::size_t>(h)] = 1 / water.mass_h; }
+            bonds.insert(bonds.end(),
+                         {{s.oxygen, s.hydrogen_a, s.oh}, {s.oxygen, s.hydrogen_b, s.oh}, {s.hydrogen_a, s.hydrogen_b, s.hh}});
+        }
+        t.all = make_lincs_groups(bonds, inverse_mass);
+        empty_ = empty_ && bonds.empty();
+    }
+}
+
+template <class N>
+ConstraintResult Constraints::apply(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state, double dt,
+                                    Virial virial) const
+{
+    PARHELION_EXPECTS(dt != 0);
+    const ScopedPhase span(queue.clock(), Phase::Constrain);
+    std::vector<Tally<N>> tallies(static_cast<std::size_t>(queue.threads()));
+    queue.run([&](int thread) {
+        Tally<N> tally;
+        LincsWork work;
+        for (std::size_t type = 0; type < types_.size(); ++type)
+        {
+            const std::vector<std::int32_t>& copies = molecules.first_atom[type];
+            for (const SettleWater& water : types_[type].waters)
+            {
+                SettleLine<N> line(water, state, dt, virial, tally);
+                for_share(queue, thread, copies, 1, [&](std::int32_t first_atom, std::size_t) { line.add(first_atom); });
+                line.flush();
+            }
+            for_share(queue, thread, copies, types_[type].groups.size(), [&](std::int32_t first_atom, std::size_t g) {
+                const LincsGroup& group = types_[type].groups[g];
+                gather(group, first_atom, state, state.v, dt, work);
+                lincs(group, lincs_, work);
+                scatter(group, first_atom, state, 1 / dt, work, state.v);
+                check_and_tally(group, first_atom, work, dt, warn_angle_, virial, tally);
+            });
+        }
+        tallies[static_cast<std::size_t>(thread)] = tally;
+    });
+    Tally<N> total;
+    for (const Tally<N>& tally : tallies)
+    {
+        for (int i = 0; i < 9; ++i) { total.virial[i] += tally.virial[i]; }
+        total.add_failures(tally.worst);
+    }
+    ConstraintResult result = total.worst;
+    for (int i = 0; i < 9; ++i) { result.virial[i / 3][i % 3] = from_sum(total.virial[i]); }
+    return result;
+}
+
+template <class N, class T>
+void Constraints::project(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state,
+                          ClusterArray<T>& vectors) const
+{
+    queue.run([&](int thread) {
+        LincsWork work;
+        for (std::size_t type = 0; type < types_.size(); ++type)
+        {
+            for_share(queue, thread, molecules.first_atom[type], types_[type].all.size(),
+                      [&](std::int32_t first_atom, std::size_t g) {
+                          const LincsGroup& group = types_[type].all[g];
+                          gather(group, first_atom, state, vectors, 1, work);
+                          PARHELION_EXPECTS(lincs_project(group, work));
+                          scatter(group, first_atom, state, 1, work, vectors);
+                      });
+        }
+    });
+}
+
+template <class N>
+ConstraintDeviation Constraints::deviation(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state) const
+{
+    struct Partial
+    {
+        double squares = 0;
+        std::int64_t count = 0;
+        ConstraintDeviation worst;
+    };
+    std::vector<Partial> partials(static_cast<std::size_t>(queue.threads()));
+    queue.run([&](int thread) {
+        Partial partial;
+        LincsWork work;
+        for (std::size_t type = 0; type < types_.size(); ++type)
+        {
+            for_share(
+                queue, thread, molecules.first_atom[type], types_[type].all.size(), [&](std::int32_t first_atom, std::size_t g) {
+                    const LincsGroup& group = types_[type].all[g];
+                    gather(group, first_atom, state, state.v, 0, work);
+                    for (std::size_t i = 0; i < group.bonds.size(); ++i)
+                    {
+                        const LincsBond& bond = group.bonds[i];
+                        const double relative = std::abs(norm(work.reference[i]) / bond.length - 1);
+                        partial.squares += relative * relative;
+                        ++partial.count;
+                        if (relative > partial.worst.max)
+                        {
+                            partial.worst = {0, relative, first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b]};
+                        }
+                    }
+                });
+        }
+        partials[static_cast<std::size_t>(thread)] = partial;
+    });
+    Partial total;
+    for (const Partial& p : partials)
+    {
+        total.squares += p.squares;
+        total.count += p.count;
+        if (p.worst.max > total.worst.max) { total.worst = p.worst; }
+    }
+    if (total.count > 0) { total.worst.rms = std::sqrt(total.squares / static_cast<double>(total.count)); }
+    return total.worst;
+}
+
+template <class N>
+ConstraintResult constrain_positions(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
+                                     ParticleState<N>& state)
+{
+    // At zero velocity, the constrained "velocity" for a unit of time is the displacement itself.
+    const ClusterArray<typename N::Real> velocities = state.v;
+    std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
+    const ConstraintResult result = constraints.apply(queue, molecules, state, 1, Virial::Skip);
+    drift(queue, 1, state);
+    state.v = velocities;
+    return result;
+}
+
+template <class N>
+ConstraintResult constrain_start(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
+                                 ParticleState<N>& state, double dt)
+{
+    const ConstraintResult result = constrain_positions(queue, constraints, molecules, state);
+    constraints.project(queue, molecules, state, state.v);
+    constraints.apply(queue, molecules, state, -dt, Virial::Skip);
+    return result;
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template ConstraintResult Constraints::apply(CpuQueue&, const MoleculeList&, ParticleState<N>&, double, Virial) const;       \
+    template void Constraints::project(CpuQueue&, const MoleculeList&, const ParticleState<N>&, ClusterArray<float>&) const;     \
+    template void Constraints::project(CpuQueue&, const MoleculeList&, const ParticleState<N>&, ClusterArray<double>&) const;    \
+    template ConstraintDeviation Constraints::deviation(CpuQueue&, const MoleculeList&, const ParticleState<N>&) const;          \
+    template ConstraintResult constrain_positions(CpuQueue&, const Constraints&, const MoleculeList&, ParticleState<N>&);        \
+    template ConstraintResult constrain_start(CpuQueue&, const Constraints&, const MoleculeList&, ParticleState<N>&, double);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
+
+} // namespace parhelion

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinetic energies: a sum over atoms into one set of six numbers per group and thread.
+#include "dynamics/kinetic.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <array>
+
+namespace parhelion {
+
+Mat3<double> KineticEnergies::total() const
+{
+    Mat3<double> sum;
+    for (const Mat3<double>& g : group) { sum += g; }
+    return sum;
+}
+
+KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after)
+{
+    PARHELION_EXPECTS(before.group.size() == after.group.size());
+    KineticEnergies m;
+    for (std::size_t g = 0; g < after.group.size(); ++g) { m.group.push_back(0.5 * (before.group[g] + after.group[g])); }
+    return m;
+}
+
+double temperature(double kinetic_energy, double degrees_of_freedom)
+{
+    return degrees_of_freedom > 0 ? 2 * kinetic_energy / (degrees_of_freedom * units::boltzmann) : 0;
+}
+
+Mat3<double> pressure_tensor(const Mat3<double>& kinetic, const Mat3<double>& virial, double volume)
+{
+    return (2 / volume * units::bar_per_kj_mol_nm3) * (kinetic + -1.0 * virial);
+}
+
+namespace {
+
+constexpr int pairs_of_axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+
+} // namespace
+
+template <class N>
+KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups)
+{
+    const ScopedPhase span(queue.clock(), Phase::Kinetic);
+    using Sums = std::vector<std::array<ScalarSum<N>, 6>>;
+    std::vector<Sums> per_thread(static_cast<std::size_t>(queue.threads()), Sums(static_cast<std::size_t>(groups)));
+    queue.for_range(state.clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
+        Sums sums(static_cast<std::size_t>(groups)); // on this thread's own cache lines
+        for (std::size_t c = begin; c < end; ++c)
+        {
+            const auto* v = state.v.cluster(c);
+            const std::size_t first = c * cluster_size;
+            double mass[cluster_size], product[6][cluster_size];
+            for (int l = 0; l < cluster_size; ++l)
+            {
+                const auto inverse_mass = static_cast<double>(state.inverse_mass[first + l]);
+                mass[l] = inverse_mass > 0 ? 0.5 / inverse_mass : 0; // fillers have none
+            }
+            for (int k = 0; k < 6; ++k)
+            {
+                const auto* va = v + pairs_of_axes[k][0] * cluster_size;
+                const auto* vb = v + pairs_of_axes[k][1] * cluster_size;
+                for (int l = 0; l < cluster_size; ++l)
+                {
+                    product[k][l] = mass[l] * static_cast<double>(va[l]) * static_cast<double>(vb[l]);
+                }
+            }
+            for (int l = 0; l < cluster_size; ++l)
+            {
+                auto& sum = sums[state.temperature_group[first + l]];
+                for (int k = 0; k < 6; ++k) { sum[k] += to_sum<ScalarSum<N>>(product[k][l]); }
+            }
+        }
+        per_thread[static_cast<std::size_t>(thread)] = std::move(sums);
+    });
+    KineticEnergies result;
+    for (int g = 0; g < groups; ++g)
+    {
+        std::array<ScalarSum<N>, 6> sum{};
+        for (const Sums& sums : per_thread)
+        {
+            for (int k = 0; k < 6; ++k) { sum[k] += sums[static_cast<std::size_t>(g)][k]; }
+        }
+        Mat3<double> tensor;
+        for (int k = 0; k < 6; ++k)
+        {
+            const auto [a, b] = pairs_of_axes[k];
+            tensor[a][b] = tensor[b][a] = from_sum(sum[k]);
+        }
+        result.group.push_back(tensor);
+    }
+    return result;
+}
+
+#define PARHELION_INSTANTIATE(N) template KineticEnergies compute_kinetic(CpuQueue&, const ParticleState<N>&, int);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
+
+} // namespace parhelion

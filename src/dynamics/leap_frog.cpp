@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kick and drift over clusters: fixed-length inner loops over the lanes, which the compiler turns into vector code.
+#include "dynamics/leap_frog.hpp"
+
+#include "base/error.hpp"
+
+#include <bit>
+
+namespace parhelion {
+
+KickCoefficients free_kick(double dt, int groups) { return kick_coefficients(dt, groups, {}); }
+
+KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling)
+{
+    const auto n = static_cast<std::size_t>(groups);
+    PARHELION_EXPECTS(coupling.scale.empty() || coupling.scale.size() == n);
+    PARHELION_EXPECTS(coupling.friction.empty() || coupling.friction.size() == n);
+    KickCoefficients kick;
+    kick.group.resize(n);
+    for (std::size_t g = 0; g < n; ++g)
+    {
+        const double scale = coupling.scale.empty() ? 1 : coupling.scale[g];
+        const double friction = coupling.friction.empty() ? 0 : coupling.friction[g];
+        for (int d = 0; d < 3; ++d) { kick.group[g].keep[d] = (scale - friction - coupling.drag[d]) / (1 + friction); }
+        kick.group[g].push = dt / (1 + friction);
+    }
+    return kick;
+}
+
+namespace {
+
+// The coefficients of the lanes of one cluster.
+struct LaneKick
+{
+    double keep[3][cluster_size];
+    double push[cluster_size];
+};
+
+void set_lane(LaneKick& lanes, int lane, const GroupKick& group)
+{
+    for (int d = 0; d < 3; ++d) { lanes.keep[d][lane] = group.keep[d]; }
+    lanes.push[lane] = group.push;
+}
+
+} // namespace
+
+template <class N>
+void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N>& state)
+{
+    const ScopedPhase span(queue.clock(), Phase::Kick);
+    using Real = typename N::Real;
+    const bool one_group = coefficients.group.size() == 1;
+    queue.for_range(state.clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
+        LaneKick lanes;
+        for (int l = 0; l < cluster_size; ++l) { set_lane(lanes, l, coefficients.group[0]); }
+        for (std::size_t c = begin; c < end; ++c)
+        {
+            const std::size_t first = c * cluster_size;
+            if (!one_group)
+            {
+                for (int l = 0; l < cluster_size; ++l)
+                {
+                    set_lane(lanes, l, coefficients.group[state.temperature_group[first + l]]);
+                }
+            }
+            const Real* inverse_mass = state.inverse_mass.data() + first;
+            double push[cluster_size];
+            for (int l = 0; l < cluster_size; ++l) { push[l] = lanes.push[l] * static_cast<double>(inverse_mass[l]); }
+            for (int d = 0; d < 3; ++d)
+            {
+                Real* v = state.v.cluster(c) + d * cluster_size;
+                const auto* f = state.f.cluster(c) + d * cluster_size;
+                for (int l = 0; l < cluster_size; ++l)
+                {
+                    v[l] = static_cast<Real>(lanes.keep[d][l] * static_cast<double>(v[l]) + push[l] * from_sum(f[l]));
+                }
+            }
+        }
+    });
+}
+
+template <class N>
+void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
+{
+    const ScopedPhase span(queue.clock(), Phase::Drift);
+    using Fixed = typename N::Fixed;
+    const PeriodicBox<N>& box = state.box;
+    queue.for_range(state.clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t c = begin; c < end; ++c)
+        {
+            if constexpr (PeriodicBox<N>::bits == 32)
+            {
+                for (int d = 0; d < 3; ++d)
+                {
+                    // Adding 1.5 * 2^52 leaves the nearest integer in the low bits of the double: a conversion every vector unit
+                    // has.
+                    const double scale = dt / box.length()[d] * 0x1p32;
+                    Fixed* x = state.x.cluster(c) + d * cluster_size;
+                    const auto* v = state.v.cluster(c) + d * cluster_size;
+                    for (int l = 0; l < cluster_size; ++l)
+                    {
+                        x[l] += static_cast<Fixed>(std::bit_cast<std::uint64_t>(static_cast<double>(v[l]) * scale + 0x1.8p52));
+                    }
+                }
+            }
+            else
+            {
+                for (std::size_t slot = c * cluster_size; slot < (c + 1) * cluster_size; ++slot)
+                {
+                    state.x.set(slot, box.displaced(state.x.get(slot), dt * static_cast<Vec3<double>>(state.v.get(slot))));
+                }
+            }
+        }
+    });
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void kick(CpuQueue&, const KickCoefficients&, ParticleState<N>&);                                                   \
+    template void drift(CpuQueue&, double, ParticleState<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
+
+} // namespace parhelion

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// LINCS on plain arrays: the group is small, the work is sequential, parallelism is over groups and molecules.
+#include "dynamics/lincs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace parhelion {
+
+namespace {
+
+// Labels each bond with the smallest bond index of its connected set.
+std::vector<int> connected_sets(const std::vector<LincsBond>& bonds, std::size_t atoms)
+{
+    std::vector<int> parent(atoms);
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto root = [&](int atom) {
+        while (parent[atom] != atom) { atom = parent[atom] = parent[parent[atom]]; }
+        return atom;
+    };
+    for (const LincsBond& bond : bonds) { parent[root(bond.a)] = root(bond.b); }
+    std::vector<int> label(bonds.size());
+    for (std::size_t i = 0; i < bonds.size(); ++i) { label[i] = root(bonds[i].a); }
+    return label;
+}
+
+// +1 or -1 if the bonds share an atom at equal or opposite ends, with that atom; 0 if they share none.
+struct SharedAtom
+{
+    int sign = 0, atom = -1;
+};
+SharedAtom shared_atom(const LincsBond& p, const LincsBond& q)
+{
+    if (p.a == q.a) { return {1, p.a}; }
+    if (p.b == q.b) { return {1, p.b}; }
+    if (p.a == q.b) { return {-1, p.a}; }
+    if (p.b == q.a) { return {-1, p.b}; }
+    return {};
+}
+
+void couple_bonds(LincsGroup& group)
+{
+    std::vector<std::vector<int>> bonds_of_atom(group.atoms.size());
+    for (int i = 0; i < static_cast<int>(group.bonds.size()); ++i)
+    {
+        const LincsBond& bond = group.bonds[i];
+        bonds_of_atom[bond.a].push_back(i);
+        bonds_of_atom[bond.b].push_back(i);
+        group.weight.push_back(1 / std::sqrt(group.inverse_mass[bond.a] + group.inverse_mass[bond.b]));
+    }
+    for (int i = 0; i < static_cast<int>(group.bonds.size()); ++i)
+    {
+        group.coupling_start.push_back(static_cast<int>(group.coupled.size()));
+        const LincsBond& bond = group.bonds[i];
+        for (const int end : {bond.a, bond.b})
+        {
+            for (const int j : bonds_of_atom[end])
+            {
+                if (j == i) { continue; }
+                const auto [sign, atom] = shared_atom(bond, group.bonds[j]);
+                group.coupled.push_back(j);
+                group.coefficient.push_back(-sign * group.weight[i] * group.weight[j] * group.inverse_mass[atom]);
+                // A third bond between the two outer ends closes a triangle.
+                const int outer = end == bond.a ? bond.b : bond.a;
+                const int other = group.bonds[j].a == end ? group.bonds[j].b : group.bonds[j].a;
+                for (const int k : bonds_of_atom[outer])
+                {
+                    group.has_triangle =
+                        group.has_triangle || (k != i && (group.bonds[k].a == other || group.bonds[k].b == other));
+                }
+            }
+        }
+    }
+    group.coupling_start.push_back(static_cast<int>(group.coupled.size()));
+}
+
+void set_directions_and_matrix(const LincsGroup& group, LincsWork& work)
+{
+    const std::size_t n = group.bonds.size();
+    for (std::size_t i = 0; i < n; ++i) { work.direction[i] = (1 / norm(work.reference[i])) * work.reference[i]; }
+    for (std::size_t i = 0; i < n; ++i)
+    {
+        for (int k = group.coupling_start[i]; k < group.coupling_start[i + 1]; ++k)
+        {
+            work.matrix[k] = group.coefficient[k] * dot(work.direction[i], work.direction[group.coupled[k]]);
+        }
+    }
+}
+
+// Adds the solution of (1 - A) y = work.rhs, as the series to the given power, to the multipliers and moves the atoms by it.
+void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
+{
+    const std::size_t n = group.bonds.size();
+    work.solution = work.rhs;
+    for (int power = 1; power <= order; ++power)
+    {
+        for (std::size_t i = 0; i < n; ++i)
+        {
+            double sum = 0;
+            for (int k = group.coupling_start[i]; k < group.coupling_start[i + 1]; ++k)
+            {
+                sum += work.matrix[k] * work.rhs[group.coupled[k]];
+            }
+            work.next[i] = sum;
+            work.solution[i] += sum;
+        }
+        work.rhs.swap(work.next);
+    }
+    for (std::size_t i = 0; i < n; ++i)
+    {
+        const LincsBond& bond = group.bonds[i];
+        const double multiplier = group.weight[i] * work.solution[i];
+        work.multiplier[i] += multiplier;
+        work.move[bond.a] -= (group.inverse_mass[bond.a] * multiplier) * work.direction[i];
+        work.move[bond.b] += (group.inverse_mass[bond.b] * multiplier) * work.direction[i];
+    }
+}
+
+Vec3<double> moved_bond(const LincsGroup& group, const LincsWork& work, std::size_t i)
+{
+    return work.reference[i] + (work.move[group.bonds[i].a] - work.move[group.bonds[i].b]);
+}
+
+} // namespace
+
+std::vector<LincsGroup> make_lincs_groups(const std::vector<LincsBond>& bonds, const std::vector<double>& inverse_mass)
+{
+    const std::vector<int> label = connected_sets(bonds, inverse_mass.size());
+    std::map<int, std::size_t> group_of_label; // in order of the first bond
+    std::vector<LincsGroup> groups;
+    std::vector<int> index(inverse_mass.size(), -1); // of an atom in its group
+    const auto add_atom = [&](LincsGroup& group, int atom) {
+        if (index[atom] < 0)
+        {
+            index[atom] = static_cast<int>(group.atoms.size());
+            group.atoms.push_back(atom);
+            group.inverse_mass.push_back(inverse_mass[atom]);
+        }
+        return index[atom];
+    };
+    for (std::size_t i = 0; i < bonds.size(); ++i)
+    {
+        const auto [entry, is_new] = group_of_label.try_emplace(label[i], groups.size());
+        if (is_new) { groups.emplace_back(); }
+        LincsGroup& group = groups[entry->second];
+        const int a = add_atom(group, bonds[i].a);
+        const int b = add_atom(group, bonds[i].b);
+        group.bonds.push_back({a, b, bonds[i].length});
+    }
+    for (LincsGroup& group : groups) { couple_bonds(group); }
+    return groups;
+}
+
+void LincsWork::resize(const LincsGroup& group)
+{
+    const std::size_t bonds = group.bonds.size();
+    for (auto* v : {&reference, &direction}) { v->resize(bonds); }
+    for (auto* v : {&multiplier, &rhs, &next, &solution}) { v->resize(bonds); }
+    move.resize(group.atoms.size());
+    matrix.resize(group.coupled.size());
+}
+
+void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& work)
+{
+    const std::size_t n = group.bonds.size();
+    const int order = group.has_triangle ? 2 * settings.order : settings.order;
+    set_directions_and_matrix(group, work);
+    std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
+    // The projection of each new bond on its old direction becomes the length.
+    for (std::size_t i = 0; i < n; ++i)
+    {
+        work.rhs[i] = group.weight[i] * (dot(work.direction[i], moved_bond(group, work, i)) - group.bonds[i].length);
+    }
+    solve_and_move(group, order, work);
+    // A bond of length l that has turned away from its old direction is longer than its projection: aim for the projection
+    // sqrt(2 d^2 - l^2), which gives length d to second order.
+    for (int iteration = 0; iteration < settings.iterations; ++iteration)
+    {
+        for (std::size_t i = 0; i < n; ++i)
+        {
+            const double d = group.bonds[i].length;
+            const double projection2 = 2 * d * d - norm2(moved_bond(group, work, i));
+            work.rhs[i] = group.weight[i] * (d - std::sqrt(std::max(projection2, 0.0)));
+        }
+        solve_and_move(group, order, work);
+    }
+}
+
+bool lincs_project(const LincsGroup& group, LincsWork& work)
+{
+    constexpr int max_sweeps = 100, order = 8;
+    const std::size_t n = group.bonds.size();
+    set_directions_and_matrix(group, work);
+    std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
+    double scale = 0;
+    for (const Vec3<double>& m : work.move) { scale = std::max(scale, norm2(m)); }
+    for (int sweep = 0; sweep < max_sweeps; ++sweep)
+    {
+        double largest = 0;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+            const double along = dot(work.direction[i], work.move[group.bonds[i].a] - work.move[group.bonds[i].b]);
+            work.rhs[i] = group.weight[i] * along;
+            largest = std::max(largest, std::abs(along));
+        }
+        if (largest <= 1e-14 * std::sqrt(scale)) { return true; }
+        solve_and_move(group, order, work);
+    }
+    return false;
+}
+
+} // namespace parhelion
