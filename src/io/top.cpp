@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of things in a topology: force field, molecules, system. The lines themselves are read in top_force_field and
+// top_molecule.
+#include "io/top.hpp"
+
+#include "io/top_molecule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+constexpr std::int64_t most_atoms = 2'000'000'000;
+
+class TopologyReader
+{
+public:
+    TopologyReader(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics)
+        : source_(path, options.defines, options.include_paths), file_(path.string()), diagnostics_(diagnostics)
+    {
+    }
+
+    Topology read();
+
+private:
+    struct Block
+    {
+        std::size_t draft;
+        std::int64_t count;
+        Place place;
+    };
+
+    void enter_section(const Fields& line);
+    void read_line(const Fields& line);
+    void read_before_sections(const Fields& line);
+    void read_force_field_line(const Fields& line);
+    void read_molecule_type(const Fields& line);
+    void read_molecules(const Fields& line);
+    std::size_t find_molecule(const Fields& line);
+    Topology build();
+    void check_charge(const Topology& topology);
+
+    Preprocessor source_;
+    std::string file_;
+    Diagnostics& diagnostics_;
+    ForceField force_field_;
+    const SectionInfo* section_ = nullptr;
+    std::vector<MoleculeDraft> drafts_;
+    std::vector<Block> blocks_;
+    std::string title_;
+    bool has_system_ = false;
+};
+
+Topology TopologyReader::read()
+{
+    SourceLine line;
+    while (source_.next(line))
+    {
+        const Fields fields(source_, line);
+        if (line.text.front() == '[') { enter_section(fields); }
+        else { read_line(fields); }
+    }
+    source_.expect_defines_used();
+    return build();
+}
+
+void TopologyReader::enter_section(const Fields& line)
+{
+    std::string_view name = line.text().substr(1);
+    const std::size_t end = name.find(']');
+    if (end == name.npos || !trimmed(name.substr(end + 1)).empty())
+    {
+        line.fail("E120", "a section heading is a name in brackets, alone on its line. Write [ name ].");
+    }
+    name = trimmed(name.substr(0, end));
+    section_ = find_section(name);
+    if (section_ == nullptr)
+    {
+        const std::string near = nearest_section(name);
+        line.fail("E120",
+                  "unknown section " + in_quotes(name) + "." + (near.empty() ? " Remove it." : " Did you mean '" + near + "'?"));
+    }
+    const Section s = section_->section;
+    const std::string shown = "[ " + std::string(section_->name) + " ]";
+    if (s == Section::UnsupportedSystem) { line.fail("E130", std::string(section_->refusal) + ". Nothing was run."); }
+    if (s != Section::Defaults && !force_field_.has_defaults())
+    {
+        line.fail("E120", shown + " before [ defaults ] (which says how to read it). Include the force field first.");
+    }
+    if (in_force_field(s) && !drafts_.empty())
+    {
+        line.fail("E120", shown + " after the first [ moleculetype ] (the force field is complete by then). Move it up.");
+    }
+    if (in_molecule(s) && (drafts_.empty() || has_system_))
+    {
+        line.fail("E120", shown + " does not belong to a molecule. Put it after a [ moleculetype ] and before [ system ].");
+    }
+    if (s == Section::System) { has_system_ = true; }
+    if (s == Section::Molecules && !has_system_)
+    {
+        line.fail("E120", "[ molecules ] before [ system ]. Add [ system ] with a line for the title.");
+    }
+    if (section_->name.starts_with("implicit"))
+    {
+        diagnostics_.note("N020", line.where(),
+                          shown + " is skipped: implicit solvent is not part of this program, nor of GROMACS any more.");
+    }
+}
+
+void TopologyReader::read_line(const Fields& line)
+{
+    if (section_ == nullptr) { return read_before_sections(line); }
+    const Section s = section_->section;
+    if (in_force_field(s)) { read_force_field_line(line); }
+    else if (in_molecule(s)) { drafts_.back().read(line, *section_, force_field_); }
+    else if (s == Section::MoleculeType) { read_molecule_type(line); }
+    else if (s == Section::System) { title_ = line.text(); }
+    else { read_molecules(line); }
+}
+
+// Force fields open with a banner of starred lines; other text there is more likely a section whose heading was lost.
+void TopologyReader::read_before_sections(const Fields& line)
+{
+    if (line.text().front() == '*') { return; }
+    diagnostics_.warn("W023", line.where(), "text before the first section, " + in_quotes(line.text()) + ", is not used.");
+}
+
+void TopologyReader::read_force_field_line(const Fields& line)
+{
+    switch (section_->section)
+    {
+    case Section::Defaults:
+        force_field_.read_defaults(line);
+        break;
+    case Section::AtomTypes:
+        force_field_.read_atom_type(line, diagnostics_);
+        break;
+    case Section::PairTypes:
+        force_field_.read_pair_type(line, diagnostics_);
+        break;
+    case Section::NonbondParameters:
+        force_field_.read_nonbond_parameters(line, diagnostics_);
+        break;
+    case Section::SkippedTypes:
+        break;
+    default:
+        force_field_.read_bonded_type(line, section_->section, diagnostics_);
+        break;
+    }
+}
+
+void TopologyReader::read_molecule_type(const Fields& line)
+{
+    MoleculeDraft draft(line);
+    for (const MoleculeDraft& earlier : drafts_)
+    {
+        if (earlier.name() == draft.name())
+        {
+            line.fail("E124", "molecule type " + in_quotes(draft.name()) + " is defined already, at " +
+                                  source_.where(earlier.place()).text() + ". Rename or remove one of them.");
+        }
+    }
+    drafts_.push_back(std::move(draft));
+}
+
+// By exact name, else by the only name that differs in case alone.
+std::size_t TopologyReader::find_molecule(const Fields& line)
+{
+    const std::string_view name = line[0];
+    const auto exact = std::find_if(drafts_.begin(), drafts_.end(), [&](const MoleculeDraft& d) { return d.name() == name; });
+    if (exact != drafts_.end()) { return static_cast<std::size_t>(exact - drafts_.begin()); }
+    std::vector<std::string_view> known;
+    for (const MoleculeDraft& d : drafts_) { known.push_back(d.name()); }
+    const std::string near = nearest_word(name, known);
+    line.fail("E132", "unknown molecule type " + in_quotes(name) + "." +
+                          (near.empty() ? " Include the file that defines it." : " Did you mean '" + near + "'?"));
+}
+
+void TopologyReader::read_molecules(const Fields& line)
+{
+    const std::size_t draft = find_molecule(line);
+    const std::int64_t count = line.integer(1, "number of molecules", 0, most_atoms);
+    line.expect_at_most(2);
+    if (count > 0) { blocks_.push_back({draft, count, line.place()}); }
+}
+
+Topology TopologyReader::build()
+{
+    if (blocks_.empty())
+    {
+        throw InputError("E132", {file_, 0},
+                         "the topology has no molecules. Add [ molecules ] with a line for each kind of molecule.");
+    }
+    Topology topology;
+    topology.name = title_;
+    topology.combination_rule = force_field_.combination_rule();
+    topology.fudge_qq = force_field_.fudge_qq();
+    ParameterTable parameters(topology);
+    std::vector<std::int32_t> type_of(static_cast<std::size_t>(force_field_.type_count()), -1), molecule_of(drafts_.size(), -1);
+    std::int64_t atoms = 0;
+    for (const Block& block : blocks_)
+    {
+        std::int32_t& molecule = molecule_of[block.draft];
+        if (molecule < 0)
+        {
+            molecule = static_cast<std::int32_t>(topology.molecule_types.size());
+            topology.molecule_types.push_back(drafts_[block.draft].resolve(source_, force_field_, topology, type_of, parameters));
+        }
+        atoms += block.count * static_cast<std::int64_t>(drafts_[block.draft].size());
+        if (block.count > most_atoms / static_cast<std::int64_t>(drafts_[block.draft].size()) || atoms > most_atoms)
+        {
+            throw InputError("E133", source_.where(block.place),
+                             "the system has more than " + std::to_string(most_atoms) +
+                                 " atoms. Reduce the number of molecules.");
+        }
+        topology.blocks.push_back({molecule, block.count, 0});
+    }
+    const auto types = static_cast<std::size_t>(topology.types());
+    topology.c6.resize(types * types);
+    topology.c12.resize(types * types);
+    for (std::int32_t i = 0; i < force_field_.type_count(); ++i)
+    {
+        for (std::int32_t j = 0; j < force_field_.type_count() && type_of[static_cast<std::size_t>(i)] >= 0; ++j)
+        {
+            if (type_of[static_cast<std::size_t>(j)] < 0) { continue; }
+            const LennardJones lj = force_field_.lennard_jones(i, j);
+            const std::size_t at = static_cast<std::size_t>(type_of[static_cast<std::size_t>(i)]) * types +
+                                   static_cast<std::size_t>(type_of[static_cast<std::size_t>(j)]);
+            topology.c6[at] = lj.c6;
+            topology.c12[at] = lj.c12;
+        }
+    }
+    topology.finish();
+    check_charge(topology);
+    return topology;
+}
+
+void TopologyReader::check_charge(const Topology& topology)
+{
+    const double charge = topology.total_charge();
+    constexpr double tolerance = 1e-3; // well above the rounding of printed charges, well below what an error would leave
+    if (std::abs(charge - std::nearbyint(charge)) > tolerance)
+    {
+        diagnostics_.warn("W024", {file_, 0},
+                          fmt::format("the total charge {:.6f} e is not a whole number (a charge may be mistyped).", charge));
+    }
+    else if (std::abs(charge) > tolerance)
+    {
+        diagnostics_.note("N021", {file_, 0}, fmt::format("the total charge is {:.0f} e.", charge));
+    }
+}
+
+} // namespace
+
+Topology read_topology(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics)
+{
+    return TopologyReader(path, options, diagnostics).read();
+}
+
+} // namespace parhelion

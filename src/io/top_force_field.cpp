@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/top_force_field.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <utility>
+
+namespace parhelion {
+
+namespace {
+
+bool is_single_letter(std::string_view word)
+{
+    return word.size() == 1 && std::isalpha(static_cast<unsigned char>(word[0])) != 0;
+}
+bool is_single_digit(std::string_view word) { return word.size() == 1 && std::isdigit(static_cast<unsigned char>(word[0])) != 0; }
+
+template <class Key>
+Key smaller_direction(Key forward, int atoms)
+{
+    Key backward = forward;
+    std::reverse(backward.begin(), backward.begin() + atoms);
+    return std::min(forward, backward);
+}
+
+} // namespace
+
+bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p)
+{
+    const auto n = static_cast<std::size_t>(form.parameters);
+    const std::size_t given = line.size() - first;
+    if (given == 0) { return false; }
+    if (given != n && given != 2 * n)
+    {
+        line.fail("E121", "has " + std::to_string(given) + " parameters; function type " + std::to_string(form.function) +
+                              " takes " + std::to_string(n) + ". Correct the line.");
+    }
+    for (std::size_t i = 0; i < n; ++i) { p[i] = line.real(first + i, "parameter"); }
+    for (std::size_t i = n; i < given; ++i)
+    {
+        if (line.real(first + i, "parameter of state B") != p[i - n])
+        {
+            line.fail("E130", "has parameters of a state B that differ from those of state A: free-energy calculations are not "
+                              "supported (planned). Remove columns " +
+                                  std::to_string(first + n + 1) + " to " + std::to_string(first + 2 * n) + ".");
+        }
+    }
+    if (form.kind == InteractionKind::ProperDihedral || form.kind == InteractionKind::PeriodicImproper)
+    {
+        if (form.role == Role::Interaction && form.atoms == 4 && (p[2] != std::nearbyint(p[2]) || std::abs(p[2]) > 100))
+        {
+            line.fail("E125",
+                      "multiplicity " + in_quotes(line[first + 2]) + " is not a whole number of at most 100. Correct it.");
+        }
+    }
+    return true;
+}
+
+void ForceField::read_defaults(const Fields& line)
+{
+    if (has_defaults_) { line.fail("E124", "second line of [ defaults ] (a system has one force field). Remove one of them."); }
+    has_defaults_ = true;
+    line.expect_at_most(6);
+    if (line.integer(0, "nbfunc", 1, 2) == 2)
+    {
+        line.fail("E130", "nbfunc 2 (Buckingham) is not supported (not planned). Use a Lennard-Jones force field.");
+    }
+    rule_ = static_cast<CombinationRule>(line.integer(1, "comb-rule", 1, 3));
+    if (line.size() > 2)
+    {
+        const std::string_view generate = line[2];
+        generate_pairs_ = generate == "yes" || generate == "Yes" || generate == "YES";
+        if (!generate_pairs_ && generate != "no" && generate != "No" && generate != "NO")
+        {
+            line.fail("E121", "gen-pairs is " + in_quotes(generate) + ". Write 'yes' or 'no'.");
+        }
+    }
+    if (line.size() > 3) { fudge_lj_ = line.real(3, "fudgeLJ"); }
+    if (line.size() > 4) { fudge_qq_ = line.real(4, "fudgeQQ"); }
+    if (line.size() > 5 && line.real(5, "repulsion power") != 12)
+    {
+        line.fail("E130", "a repulsion power other than 12 is not supported (not planned). Remove column 6.");
+    }
+}
+
+std::int32_t ForceField::find_type(std::string_view name) const
+{
+    const auto found = type_index_.find(std::string(name));
+    return found == type_index_.end() ? -1 : found->second;
+}
+
+std::string ForceField::nearest_type(std::string_view name) const
+{
+    std::vector<std::string_view> known;
+    for (const AtomType& t : types_) { known.push_back(t.name); }
+    return nearest_word(name, known);
+}
+
+std::int32_t ForceField::intern(std::string_view name)
+{
+    const auto [entry, is_new] = bonded_index_.try_emplace(std::string(name), static_cast<std::int32_t>(bonded_names_.size()));
+    if (is_new) { bonded_names_.emplace_back(name); }
+    return entry->second;
+}
+
+// Columns: name [bonded name] [atomic number] mass charge particle V W. Which of the optional two are there shows in where the
+// particle letter stands, and, with one of them, in whether the second word starts with a letter.
+void ForceField::read_atom_type(const Fields& line, Diagnostics& diagnostics)
+{
+    std::size_t mass = 0;
+    bool has_bonded = false;
+    if (line.size() > 5 && is_single_letter(line[5])) { mass = 3, has_bonded = true; }
+    else if (line.size() > 3 && is_single_letter(line[3])) { mass = 1; }
+    else
+    {
+        mass = 2;
+        has_bonded = std::isalpha(static_cast<unsigned char>(line.word(1, "bonded type, atomic number or mass")[0])) != 0;
+    }
+    AtomType type;
+    type.name = line[0];
+    type.bonded = intern(has_bonded ? line[1] : line[0]);
+    if (mass == 3 || (mass == 2 && !has_bonded)) { line.integer(mass - 1, "atomic number", -1, 1000); }
+    type.mass = line.real(mass, "mass");
+    type.charge = line.real(mass + 1, "charge");
+    const std::string_view particle = line.word(mass + 2, "particle type");
+    type.particle = static_cast<char>(std::toupper(static_cast<unsigned char>(particle[0])));
+    type.v = line.real(mass + 3, "V");
+    type.w = line.real(mass + 4, "W");
+    if (particle.size() != 1 || std::string_view("ASVD").find(type.particle) == std::string_view::npos)
+    {
+        line.fail("E121",
+                  "particle type is " + in_quotes(particle) + ". It is one of A (atom), V or D (virtual site), S (shell).");
+    }
+    if (type.mass < 0) { line.fail("E125", "mass of atom type " + in_quotes(type.name) + " is negative. Correct it."); }
+    if (type.w < 0 || (rule_ == CombinationRule::GeometricC6C12 && type.v < 0))
+    {
+        line.fail("E125", "Lennard-Jones parameter of atom type " + in_quotes(type.name) +
+                              " is negative (its combination with others would not be a number). Correct it.");
+    }
+    if (line.size() > mass + 5)
+    {
+        diagnostics.warn("W021", line.where(),
+                         "columns from " + in_quotes(line[mass + 5]) + " on have no meaning in [ atomtypes ] and are not used.");
+    }
+    const auto [entry, is_new] = type_index_.try_emplace(type.name, static_cast<std::int32_t>(types_.size()));
+    if (is_new) { types_.push_back(std::move(type)); }
+    else
+    {
+        diagnostics.warn("W022", line.where(),
+                         "atom type " + in_quotes(type.name) + " was defined before; this definition replaces the earlier one.");
+        types_[static_cast<std::size_t>(entry->second)] = std::move(type);
+    }
+}
+
+std::int32_t ForceField::known_bonded(const Fields& line, std::size_t column, bool wildcard) const
+{
+    const std::string_view name = line.word(column, "atom type");
+    if (wildcard && name == "X") { return -1; }
+    const auto found = bonded_index_.find(std::string(name));
+    if (found == bonded_index_.end())
+    {
+        const std::string near = nearest_word(name, {bonded_names_.begin(), bonded_names_.end()});
+        line.fail("E122", "unknown bonded atom type " + in_quotes(name) + " (this entry could never match)." +
+                              (near.empty() ? " Add it to [ atomtypes ]." : " Did you mean '" + near + "'?"));
+    }
+    return found->second;
+}
+
+void ForceField::read_bonded_type(const Fields& line, Section section, Diagnostics& diagnostics)
+{
+    const bool dihedral = section == Section::DihedralTypes;
+    std::size_t names = section == Section::AngleTypes ? 3 : 2;
+    // Dihedrals come with four names or with two; a single digit in the third column is the function type of the short form.
+    if (dihedral && !(line.size() > 2 && is_single_digit(line[2]))) { names = 4; }
+    const int function = line.function(names);
+    const TermForm* const form = find_type_form(section, function);
+    if (form == nullptr) { return; } // matters only to a molecule that uses the function type, which is refused there
+
+    Key key{-2, -2, -2, -2};
+    if (dihedral && names == 2)
+    {
+        const std::int32_t a = known_bonded(line, 0, true), b = known_bonded(line, 1, true);
+        // Given are the outer atoms of an improper and the inner ones of a proper dihedral.
+        key = form->kind == InteractionKind::HarmonicImproper ? Key{a, -1, -1, b} : Key{-1, a, b, -1};
+    }
+    else
+    {
+        for (std::size_t i = 0; i < names; ++i) { key[i] = known_bonded(line, i, dihedral); }
+    }
+    InteractionParameters parameters{};
+    if (!read_parameters(line, names + 1, *form, parameters)) { line.fail("E121", "has no parameters. Complete the line."); }
+    add_entry(line, *form, smaller_direction(key, form->atoms), parameters, diagnostics);
+}
+
+void ForceField::add_entry(const Fields& line, const TermForm& form, Key names, const InteractionParameters& parameters,
+                           Diagnostics& diagnostics)
+{
+    Pool& table = pool(form);
+    const auto [at, is_new] = table.index.try_emplace(names, table.entries.size());
+    const std::size_t before = std::exchange(table.last, at->second);
+    if (is_new)
+    {
+        table.entries.push_back({names, {parameters}});
+        return;
+    }
+    Entry& entry = table.entries[at->second];
+    const bool same = entry.lines.size() == 1 && entry.lines[0] == parameters;
+    if (form.section == Section::Dihedrals && form.function == 9)
+    {
+        if (before == at->second) { entry.lines.push_back(parameters); }
+        else if (!same)
+        {
+            line.fail("E124", "second block of function type 9 for the same dihedral (which of the two counts would be a guess). "
+                              "Put all its lines together.");
+        }
+    }
+    else if (!same)
+    {
+        diagnostics.warn("W020", line.where(), "parameters for these atom types were given before; this line replaces them.");
+        entry.lines = {parameters};
+    }
+}
+
+void ForceField::read_type_pair(const Fields& line, std::map<TypePair, VW>& table, std::string_view what,
+                                Diagnostics& diagnostics)
+{
+    std::int32_t types[2];
+    for (std::size_t i = 0; i < 2; ++i)
+    {
+        types[i] = find_type(line.word(i, "atom type"));
+        if (types[i] < 0)
+        {
+            const std::string near = nearest_type(line[i]);
+            line.fail("E122", "unknown atom type " + in_quotes(line[i]) + "." +
+                                  (near.empty() ? " Add it to [ atomtypes ]." : " Did you mean '" + near + "'?"));
+        }
+    }
+    if (line.function(2) != 1)
+    {
+        line.fail("E130", "function type " + in_quotes(line[2]) + " of [ " + std::string(what) +
+                              " ] is not supported (not planned). Lennard-Jones is function type 1.");
+    }
+    InteractionParameters p{};
+    if (!read_parameters(line, 3, *find_form(Section::Pairs, 1), p))
+    {
+        line.fail("E121", "has no parameters. Complete the line.");
+    }
+    const auto [entry, is_new] = table.try_emplace(std::minmax(types[0], types[1]), VW{p[0], p[1]});
+    if (!is_new && (entry->second.v != p[0] || entry->second.w != p[1]))
+    {
+        diagnostics.warn("W020", line.where(), "parameters for these atom types were given before; this line replaces them.");
+        entry->second = {p[0], p[1]};
+    }
+}
+
+void ForceField::read_pair_type(const Fields& line, Diagnostics& diagnostics)
+{
+    read_type_pair(line, pair_types_, "pairtypes", diagnostics);
+}
+
+void ForceField::read_nonbond_parameters(const Fields& line, Diagnostics& diagnostics)
+{
+    read_type_pair(line, nonbond_parameters_, "nonbond_params", diagnostics);
+}
+
+// With combination rules 2 and 3 V is sigma and W epsilon; a negative sigma stands for a purely repulsive interaction.
+LennardJones ForceField::convert(VW p) const
+{
+    if (rule_ == CombinationRule::GeometricC6C12) { return {p.v, p.w}; }
+    const double sigma6 = std::pow(p.v, 6);
+    return {p.v < 0 ? 0 : 4 * p.w * sigma6, 4 * p.w * sigma6 * sigma6};
+}
+
+ForceField::VW ForceField::combine(std::int32_t a, std::int32_t b) const
+{
+    const AtomType &s = type(a), &t = type(b);
+    const double w = std::sqrt(s.w * t.w);
+    if (rule_ == CombinationRule::GeometricC6C12) { return {std::sqrt(s.v * t.v), w}; }
+    const double sigma = rule_ == CombinationRule::LorentzBerthelot ? 0.5 * (std::abs(s.v) + std::abs(t.v))
+                                                                    : std::sqrt(std::abs(s.v) * std::abs(t.v));
+    return {s.v < 0 || t.v < 0 ? -sigma : sigma, w};
+}
+
+ForceField::VW ForceField::nonbonded(std::int32_t a, std::int32_t b) const
+{
+    const auto given = nonbond_parameters_.find(std::minmax(a, b));
+    return given == nonbond_parameters_.end() ? combine(a, b) : given->second;
+}
+
+LennardJones ForceField::lennard_jones(std::int32_t a, std::int32_t b) const { return convert(nonbonded(a, b)); }
+
+std::optional<LennardJones> ForceField::pair14(std::int32_t a, std::int32_t b) const
+{
+    if (const auto given = pair_types_.find(std::minmax(a, b)); given != pair_types_.end()) { return convert(given->second); }
+    if (!generate_pairs_) { return std::nullopt; }
+    VW p = nonbonded(a, b);
+    p.w *= fudge_lj_;
+    if (rule_ == CombinationRule::GeometricC6C12) { p.v *= fudge_lj_; }
+    return convert(p);
+}
+
+std::span<const InteractionParameters> ForceField::find_bonded(const TermForm& form, std::span<const std::int32_t> atom_types)
+{
+    Pool& table = pool(form);
+    Key wanted{-2, -2, -2, -2};
+    for (std::size_t i = 0; i < atom_types.size(); ++i) { wanted[i] = type(atom_types[i]).bonded; }
+    wanted = smaller_direction(wanted, form.atoms);
+    const auto [answer, is_new] = table.found.try_emplace(wanted);
+    if (is_new && form.types == Section::DihedralTypes)
+    {
+        // Number of names that match exactly, or -1 if one does not match at all.
+        const auto matches = [&](const Key& names, bool backward) {
+            int exact = 0;
+            for (std::size_t i = 0; i < 4; ++i)
+            {
+                const std::int32_t name = names[backward ? 3 - i : i];
+                if (name == wanted[i]) { ++exact; }
+                else if (name != -1) { return -1; }
+            }
+            return exact;
+        };
+        int best = -1;
+        for (std::size_t e = 0; e < table.entries.size() && best < 4; ++e)
+        {
+            const Key& names = table.entries[e].names;
+            if (const int m = std::max(matches(names, false), matches(names, true)); m > best)
+            {
+                best = m;
+                answer->second = e;
+            }
+        }
+    }
+    else if (is_new)
+    {
+        if (const auto exact = table.index.find(wanted); exact != table.index.end()) { answer->second = exact->second; }
+    }
+    if (!answer->second) { return {}; }
+    return table.entries[*answer->second].lines;
+}
+
+} // namespace parhelion

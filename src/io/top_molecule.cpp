@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/top_molecule.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+constexpr std::size_t most_exclusions = 100'000'000; // of one molecule type; bounds memory when the bond graph is nonsense
+} // namespace
+
+std::int32_t ParameterTable::add(InteractionKind kind, const InteractionParameters& p)
+{
+    auto& list = topology_.parameters[static_cast<std::size_t>(kind)];
+    const auto [entry, is_new] = index_[static_cast<std::size_t>(kind)].try_emplace(p, static_cast<std::int32_t>(list.size()));
+    if (is_new) { list.push_back(p); }
+    return entry->second;
+}
+
+MoleculeDraft::MoleculeDraft(const Fields& line) : name_(line[0]), place_(line.place())
+{
+    excluded_bonds_ = static_cast<int>(line.integer(1, "nrexcl", 0, std::numeric_limits<std::int32_t>::max()));
+    line.expect_at_most(2);
+}
+
+void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const ForceField& force_field)
+{
+    if (atoms_.empty() && section.section != Section::Atoms)
+    {
+        line.fail("E120", "[ " + std::string(section.name) + " ] before the [ atoms ] of molecule " + in_quotes(name_) +
+                              ". Put [ atoms ] first.");
+    }
+    switch (section.section)
+    {
+    case Section::Atoms:
+        read_atom(line, force_field);
+        break;
+    case Section::Settles:
+        read_settle(line);
+        break;
+    case Section::Exclusions:
+        read_exclusions(line);
+        break;
+    case Section::UnsupportedTerm:
+        note_unsupported(line, std::string(section.refusal));
+        break;
+    default:
+        read_term(line, section);
+        break;
+    }
+}
+
+void MoleculeDraft::note_unsupported(const Fields& line, std::string what)
+{
+    if (!unsupported_) { unsupported_.emplace(line.place(), std::move(what)); }
+}
+
+// Columns: number, type, residue number, residue, name, charge group, [charge [mass]], [type, charge, mass of state B].
+void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
+{
+    const auto number = static_cast<std::int64_t>(atoms_.size()) + 1;
+    if (line.integer(0, "atom number", 1, std::numeric_limits<std::int32_t>::max() - 1) != number)
+    {
+        line.fail("E123", "atom number is " + in_quotes(line[0]) + " where " + std::to_string(number) +
+                              " follows (the other sections count on it). Renumber the atoms from 1.");
+    }
+    const std::string_view type_name = line.word(1, "atom type");
+    const std::int32_t type = force_field.find_type(type_name);
+    if (type < 0)
+    {
+        const std::string near = force_field.nearest_type(type_name);
+        line.fail("E122", "unknown atom type " + in_quotes(type_name) + "." +
+                              (near.empty() ? " Include the force field that defines it." : " Did you mean '" + near + "'?"));
+    }
+    const AtomType& defaults = force_field.type(type);
+    std::string_view residue = line.word(2, "residue number");
+    line.word(5, "charge group");
+    line.expect_at_most(11);
+    const bool new_residue = residues_.empty() || residue != last_residue_number_ || line[3] != residues_.back().name;
+    if (new_residue)
+    {
+        last_residue_number_ = residue;
+        if (std::isalpha(static_cast<unsigned char>(residue.back())) != 0) { residue.remove_suffix(1); } // insertion code
+        const auto value = to_integer(residue);
+        if (!value || std::abs(*value) > 1'000'000'000)
+        {
+            line.fail("E121",
+                      "residue number is " + in_quotes(line[2]) + ". Write a whole number, perhaps with one letter behind.");
+        }
+        residues_.push_back({std::string(line[3]), static_cast<int>(*value)});
+    }
+    Atom atom;
+    atom.name = line[4];
+    atom.type = type;
+    atom.residue = static_cast<std::int32_t>(residues_.size()) - 1;
+    atom.charge = line.size() > 6 ? line.real(6, "charge") : defaults.charge;
+    atom.mass = line.size() > 7 ? line.real(7, "mass") : defaults.mass;
+    if (defaults.particle == 'V' || defaults.particle == 'D')
+    {
+        note_unsupported(line, "virtual sites are not supported (planned)");
+    }
+    else if (defaults.particle == 'S') { note_unsupported(line, "polarisation by shells is not supported (not planned)"); }
+    else if (!(atom.mass > 0))
+    {
+        line.fail("E125", "mass of atom " + std::to_string(number) + " (" + atom.name + ", type " + std::string(type_name) +
+                              ") is " + (atom.mass < 0 ? "negative" : "zero") +
+                              " (it could not move). Give a positive mass here or in [ atomtypes ].");
+    }
+    if (line.size() > 8) { read_state_b(line, atom); }
+    atoms_.push_back(std::move(atom));
+    atom_places_.push_back(line.place());
+}
+
+void MoleculeDraft::read_state_b(const Fields& line, const Atom& atom) const
+{
+    const bool same = line[8] == line[1] && (line.size() < 10 || line.real(9, "charge of state B") == atom.charge) &&
+                      (line.size() < 11 || line.real(10, "mass of state B") == atom.mass);
+    if (!same)
+    {
+        line.fail("E130", "atom " + in_quotes(atom.name) +
+                              " has a state B that differs from its state A: free-energy calculations are not supported "
+                              "(planned). Remove the columns from the ninth on.");
+    }
+}
+
+void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section)
+{
+    // All forms of a section have the same number of atoms.
+    const auto atoms = static_cast<std::size_t>(find_form(section.section, 1)->atoms);
+    Term term{nullptr, {-1, -1, -1, -1}, -1, line.place()};
+    for (std::size_t i = 0; i < atoms; ++i)
+    {
+        term.atoms[i] = line.atom(i, atoms_.size());
+        if (std::find(term.atoms.begin(), term.atoms.begin() + static_cast<std::ptrdiff_t>(i), term.atoms[i]) !=
+            term.atoms.begin() + static_cast<std::ptrdiff_t>(i))
+        {
+            line.fail("E123", "atom " + std::to_string(term.atoms[i] + 1) + " occurs twice in one line of [ " +
+                                  std::string(section.name) + " ]. Correct it.");
+        }
+    }
+    const int function = line.function(atoms);
+    term.form = find_form(section.section, function);
+    if (term.form == nullptr) { return note_unsupported(line, unsupported_form(section.name, section.section, function)); }
+    InteractionParameters p{};
+    if (read_parameters(line, atoms + 1, *term.form, p))
+    {
+        term.parameters = static_cast<std::int32_t>(parameters_.size());
+        parameters_.push_back(p);
+    }
+    else if (term.form->types == Section::None)
+    {
+        line.fail("E121", "has no parameters, and there is no table to look them up in. Complete the line.");
+    }
+    terms_.push_back(term);
+}
+
+void MoleculeDraft::read_settle(const Fields& line)
+{
+    const std::int32_t oxygen = line.atom(0, atoms_.size());
+    const int function = line.function(1);
+    if (function != 1) { return note_unsupported(line, unsupported_form("settles", Section::Settles, function)); }
+    line.expect_at_most(4);
+    Settle settle{oxygen, oxygen + 1, oxygen + 2, line.real(2, "distance O-H"), line.real(3, "distance H-H")};
+    if (static_cast<std::size_t>(settle.hydrogen_b) >= atoms_.size())
+    {
+        line.fail("E123",
+                  "the settle needs the two atoms that follow atom " + std::to_string(oxygen + 1) + ". Complete the molecule.");
+    }
+    if (!(settle.oh > 0 && settle.hh > 0 && settle.hh < 2 * settle.oh))
+    {
+        line.fail("E125", "the distances O-H " + in_quotes(line[2]) + " and H-H " + in_quotes(line[3]) +
+                              " do not make a triangle. Correct them.");
+    }
+    settles_.push_back({settle, line.place()});
+}
+
+void MoleculeDraft::read_exclusions(const Fields& line)
+{
+    const std::int32_t a = line.atom(0, atoms_.size());
+    for (std::size_t i = 1; i < line.size(); ++i)
+    {
+        if (const std::int32_t b = line.atom(i, atoms_.size()); b != a) { exclusions_.emplace_back(a, b); }
+    }
+}
+
+std::string MoleculeDraft::describe(const Term& term) const
+{
+    std::string text = "molecule " + name_ + ", atoms";
+    for (int i = 0; i < term.form->atoms; ++i)
+    {
+        const std::int32_t a = term.atoms[static_cast<std::size_t>(i)];
+        text += (i > 0 ? " - " : " ") + std::to_string(a + 1) + " " + atoms_[static_cast<std::size_t>(a)].name;
+    }
+    return text;
+}
+
+MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& force_field, Topology& topology,
+                                    std::vector<std::int32_t>& type_of, ParameterTable& parameters) const
+{
+    if (unsupported_)
+    {
+        throw InputError("E130", source.where(unsupported_->first),
+                         unsupported_->second + ". It is part of molecule " + in_quotes(name_) +
+                             ", which the system contains. Nothing was run.");
+    }
+    if (atoms_.empty())
+    {
+        throw InputError("E120", source.where(place_), "molecule " + in_quotes(name_) + " has no atoms. Add [ atoms ].");
+    }
+    MoleculeType molecule;
+    molecule.name = name_;
+    molecule.residues = residues_;
+    molecule.atoms = atoms_;
+    for (Atom& atom : molecule.atoms)
+    {
+        std::int32_t& type = type_of[static_cast<std::size_t>(atom.type)];
+        if (type < 0)
+        {
+            type = topology.types();
+            topology.type_names.push_back(force_field.type(atom.type).name);
+        }
+        atom.type = type;
+    }
+    for (const Term& term : terms_) { add_term(term, source, force_field, parameters, molecule); }
+    add_settles(source, molecule);
+    add_exclusions(source, molecule);
+    return molecule;
+}
+
+void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, ForceField& force_field, ParameterTable& parameters,
+                             MoleculeType& molecule) const
+{
+    const TermForm& form = *term.form;
+    std::array<std::int32_t, 4> types{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms); ++i)
+    {
+        types[i] = atoms_[static_cast<std::size_t>(term.atoms[i])].type;
+    }
+
+    InteractionParameters found{};
+    std::span<const InteractionParameters> lines;
+    if (term.parameters >= 0) { lines = {&parameters_[static_cast<std::size_t>(term.parameters)], 1}; }
+    else if (form.section != Section::Pairs)
+    {
+        lines = force_field.find_bonded(form, {types.data(), static_cast<std::size_t>(form.atoms)});
+    }
+    if (form.section == Section::Pairs)
+    {
+        const auto pair = lines.empty() ? force_field.pair14(types[0], types[1]) : force_field.pair14(lines[0][0], lines[0][1]);
+        if (pair)
+        {
+            found = {pair->c6, pair->c12};
+            lines = {&found, 1};
+        }
+    }
+    const std::string_view section = form.section == Section::Bonds       ? "bonds"
+                                     : form.section == Section::Angles    ? "angles"
+                                     : form.section == Section::Dihedrals ? "dihedrals"
+                                     : form.section == Section::Pairs     ? "pairs"
+                                                                          : "constraints";
+    if (lines.empty())
+    {
+        std::string names;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms); ++i)
+        {
+            names += (i > 0 ? "-" : "") +
+                     (form.section == Section::Pairs ? force_field.type(types[i]).name : force_field.bonded_name(types[i]));
+        }
+        throw InputError("E131", source.where(term.place),
+                         "No default " + std::string(section) + " types of function type " + std::to_string(form.function) +
+                             " for " + names + " (" + describe(term) +
+                             "). Add them to the force field or give the parameters on this line.");
+    }
+    if (lines.size() > 1 && form.function != 9)
+    {
+        throw InputError("E131", source.where(term.place),
+                         "the force field gives several lines of parameters for this dihedral (" + describe(term) +
+                             "), which only function type 9 adds up. Use function type 9.");
+    }
+    for (const InteractionParameters& p : lines)
+    {
+        if (form.role == Role::Constraint || form.role == Role::ConstraintWithoutBond)
+        {
+            if (!(p[0] > 0))
+            {
+                throw InputError("E125", source.where(term.place),
+                                 "the length of the constraint is not positive (" + describe(term) + "). Correct it.");
+            }
+            molecule.constraints.push_back({term.atoms[0], term.atoms[1], p[0]});
+        }
+        else { molecule.of(form.kind).push_back({term.atoms, parameters.add(form.kind, p)}); }
+    }
+}
+
+void MoleculeDraft::add_settles(const Preprocessor& source, MoleculeType& molecule) const
+{
+    std::vector<bool> held(atoms_.size(), false);
+    for (const Constraint& c : molecule.constraints)
+    {
+        held[static_cast<std::size_t>(c.a)] = held[static_cast<std::size_t>(c.b)] = true;
+    }
+    for (const SettleLine& line : settles_)
+    {
+        const Settle& s = line.settle;
+        if (atoms_[static_cast<std::size_t>(s.hydrogen_a)].mass != atoms_[static_cast<std::size_t>(s.hydrogen_b)].mass)
+        {
+            throw InputError("E134", source.where(line.place),
+                             "the two atoms after the first of the settle differ in mass (the method needs them equal). Use "
+                             "constraints instead.");
+        }
+        for (const std::int32_t a : {s.oxygen, s.hydrogen_a, s.hydrogen_b})
+        {
+            if (held[static_cast<std::size_t>(a)])
+            {
+                throw InputError("E134", source.where(line.place),
+                                 "atom " + std::to_string(a + 1) +
+                                     " is held by another settle or constraint too. Keep one of them.");
+            }
+            held[static_cast<std::size_t>(a)] = true;
+        }
+        molecule.settles.push_back(s);
+    }
+}
+
+void MoleculeDraft::add_exclusions(const Preprocessor& source, MoleculeType& molecule) const
+{
+    std::vector<std::pair<std::int32_t, std::int32_t>> bonded;
+    for (const Term& term : terms_)
+    {
+        if (term.form->role == Role::Bond || term.form->role == Role::Constraint)
+        {
+            bonded.emplace_back(term.atoms[0], term.atoms[1]);
+        }
+    }
+    for (const SettleLine& line : settles_)
+    {
+        bonded.emplace_back(line.settle.oxygen, line.settle.hydrogen_a);
+        bonded.emplace_back(line.settle.oxygen, line.settle.hydrogen_b);
+    }
+    if (!generate_exclusions(molecule, bonded, excluded_bonds_, exclusions_, most_exclusions))
+    {
+        throw InputError("E133", source.where(place_),
+                         "molecule " + in_quotes(name_) + " has more than " + std::to_string(most_exclusions) +
+                             " exclusions. Check nrexcl and the bonds.");
+    }
+}
+
+} // namespace parhelion

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// One [ moleculetype ]: first as its lines say (MoleculeDraft), then, only if the system uses it, with parameters looked up and
+// exclusions worked out. The two stages let a topology define molecules that could not be simulated, as the water files of force
+// fields do: what is unsupported stops only a run that contains it. A draft keeps a term in 40 bytes and its parameters, if any,
+// in one shared array.
+#pragma once
+
+#include "io/top_force_field.hpp"
+
+#include <optional>
+
+namespace parhelion {
+
+class MoleculeDraft
+{
+public:
+    // From the line below [ moleculetype ].
+    explicit MoleculeDraft(const Fields& line);
+
+    const std::string& name() const { return name_; }
+    std::size_t size() const { return atoms_.size(); }
+    Place place() const { return place_; }
+
+    // One line of a section of the molecule; throws InputError.
+    void read(const Fields& line, const SectionInfo& section, const ForceField& force_field);
+
+    // The molecule for a simulation: adds its parameters and atom types to `topology` (type_of[force-field type] = index there,
+    // or -1), throws InputError for what is unsupported or has no parameters.
+    MoleculeType resolve(const Preprocessor& source, ForceField& force_field, Topology& topology,
+                         std::vector<std::int32_t>& type_of, class ParameterTable& parameters) const;
+
+private:
+    struct Term
+    {
+        const TermForm* form;
+        std::array<std::int32_t, 4> atoms;
+        std::int32_t parameters; // index into parameters_, or -1: to be looked up
+        Place place;
+    };
+    struct SettleLine
+    {
+        Settle settle;
+        Place place;
+    };
+
+    void read_atom(const Fields& line, const ForceField& force_field);
+    void read_state_b(const Fields& line, const Atom& atom) const;
+    void read_term(const Fields& line, const SectionInfo& section);
+    void read_settle(const Fields& line);
+    void read_exclusions(const Fields& line);
+    void note_unsupported(const Fields& line, std::string what);
+    std::string describe(const Term& term) const;
+    void add_term(const Term& term, const Preprocessor& source, ForceField& force_field, ParameterTable& parameters,
+                  MoleculeType& molecule) const;
+    void add_settles(const Preprocessor& source, MoleculeType& molecule) const;
+    void add_exclusions(const Preprocessor& source, MoleculeType& molecule) const;
+
+    std::string name_;
+    Place place_;
+    int excluded_bonds_ = 0;  // nrexcl
+    std::vector<Atom> atoms_; // Atom::type is still the force field's index
+    std::vector<Place> atom_places_;
+    std::vector<Residue> residues_;
+    std::string last_residue_number_;
+    std::vector<Term> terms_;
+    std::vector<InteractionParameters> parameters_;
+    std::vector<SettleLine> settles_;
+    std::vector<std::pair<std::int32_t, std::int32_t>> exclusions_;
+    std::optional<std::pair<Place, std::string>> unsupported_; // the first thing a simulation would trip over
+};
+
+// The parameter lists of a Topology while they grow: equal parameters of one kind are kept once.
+class ParameterTable
+{
+public:
+    explicit ParameterTable(Topology& topology) : topology_(topology) {}
+    std::int32_t add(InteractionKind kind, const InteractionParameters& p);
+
+private:
+    Topology& topology_;
+    std::array<std::map<InteractionParameters, std::int32_t>, interaction_kinds> index_;
+};
+
+// Fills in exclusion_start and excluded: for each atom those within `bonds` steps along the edges `bonded`, and the pairs
+// `extra`. Returns false if there are more than `most`.
+bool generate_exclusions(MoleculeType& molecule, const std::vector<std::pair<std::int32_t, std::int32_t>>& bonded, int bonds,
+                         const std::vector<std::pair<std::int32_t, std::int32_t>>& extra, std::size_t most);
+
+} // namespace parhelion

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/top_sections.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace parhelion {
+
+namespace {
+
+constexpr SectionInfo sections[] = {
+    {"defaults", Section::Defaults, {}},
+    {"atomtypes", Section::AtomTypes, {}},
+    {"bondtypes", Section::BondTypes, {}},
+    {"angletypes", Section::AngleTypes, {}},
+    {"dihedraltypes", Section::DihedralTypes, {}},
+    {"constrainttypes", Section::ConstraintTypes, {}},
+    {"pairtypes", Section::PairTypes, {}},
+    {"nonbond_params", Section::NonbondParameters, {}},
+    {"cmaptypes", Section::SkippedTypes, {}},
+    {"implicit_genborn_params", Section::SkippedTypes, {}},
+    {"implicit_surface_params", Section::SkippedTypes, {}},
+    {"moleculetype", Section::MoleculeType, {}},
+    {"atoms", Section::Atoms, {}},
+    {"bonds", Section::Bonds, {}},
+    {"constraints", Section::Constraints, {}},
+    {"settles", Section::Settles, {}},
+    {"angles", Section::Angles, {}},
+    {"dihedrals", Section::Dihedrals, {}},
+    {"pairs", Section::Pairs, {}},
+    {"exclusions", Section::Exclusions, {}},
+    {"position_restraints", Section::PositionRestraints, {}},
+    {"cmap", Section::UnsupportedTerm, "CMAP corrections are not supported (planned)"},
+    {"virtual_sites2", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
+    {"virtual_sites3", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
+    {"virtual_sites4", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
+    {"dummies2", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
+    {"dummies3", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
+    {"dummies4", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
+    {"virtual_sites1", Section::UnsupportedTerm, "virtual sites on one atom are not supported (not planned)"},
+    {"virtual_sitesn", Section::UnsupportedTerm, "virtual sites of many atoms are not supported (not planned)"},
+    {"dummiesn", Section::UnsupportedTerm, "virtual sites of many atoms are not supported (not planned)"},
+    {"angle_restraints", Section::UnsupportedTerm, "angle restraints are not supported (planned)"},
+    {"angle_restraints_z", Section::UnsupportedTerm, "angle restraints to the z axis are not supported (planned)"},
+    {"pairs_nb", Section::UnsupportedTerm, "[ pairs_nb ] is not supported (not planned)"},
+    {"dihedral_restraints", Section::UnsupportedTerm, "dihedral restraints are not supported (not planned)"},
+    {"distance_restraints", Section::UnsupportedTerm, "distance restraints are not supported (not planned)"},
+    {"orientation_restraints", Section::UnsupportedTerm, "orientation restraints are not supported (not planned)"},
+    {"polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
+    {"water_polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
+    {"thole_polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
+    {"system", Section::System, {}},
+    {"molecules", Section::Molecules, {}},
+    {"intermolecular_interactions", Section::UnsupportedSystem, "intermolecular interactions are not supported (not planned)"},
+};
+
+using enum InteractionKind;
+constexpr TermForm forms[] = {
+    {Section::Bonds, 1, 2, 2, Role::Bond, HarmonicBond, Section::BondTypes, 1},
+    {Section::Bonds, 2, 2, 2, Role::Bond, G96Bond, Section::BondTypes, 2},
+    {Section::Constraints, 1, 2, 1, Role::Constraint, {}, Section::ConstraintTypes, 1},
+    {Section::Constraints, 2, 2, 1, Role::ConstraintWithoutBond, {}, Section::ConstraintTypes, 2},
+    {Section::Angles, 1, 3, 2, Role::Interaction, HarmonicAngle, Section::AngleTypes, 1},
+    {Section::Angles, 2, 3, 2, Role::Interaction, G96Angle, Section::AngleTypes, 2},
+    {Section::Angles, 5, 3, 4, Role::Interaction, UreyBradley, Section::AngleTypes, 5},
+    {Section::Dihedrals, 1, 4, 3, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
+    {Section::Dihedrals, 2, 4, 2, Role::Interaction, HarmonicImproper, Section::DihedralTypes, 2},
+    {Section::Dihedrals, 3, 4, 6, Role::Interaction, RyckaertBellemans, Section::DihedralTypes, 3},
+    {Section::Dihedrals, 4, 4, 3, Role::Interaction, PeriodicImproper, Section::DihedralTypes, 4},
+    {Section::Dihedrals, 9, 4, 3, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
+    {Section::Pairs, 1, 2, 2, Role::Interaction, Pair14, Section::PairTypes, 1},
+    {Section::PositionRestraints, 1, 1, 3, Role::Interaction, PositionRestraint, Section::None, 1},
+};
+
+struct KnownFunction
+{
+    Section section;
+    int function;
+    std::string_view refusal;
+};
+constexpr KnownFunction refused_functions[] = {
+    {Section::Bonds, 3, "Morse; not planned"},
+    {Section::Bonds, 4, "cubic; not planned"},
+    {Section::Bonds, 5, "connection; not planned"},
+    {Section::Bonds, 6, "harmonic without exclusion; not planned"},
+    {Section::Bonds, 7, "FENE; not planned"},
+    {Section::Bonds, 8, "tabulated; not planned"},
+    {Section::Bonds, 9, "tabulated; not planned"},
+    {Section::Bonds, 10, "restraint; not planned"},
+    {Section::Angles, 3, "cross bond-bond; not planned"},
+    {Section::Angles, 4, "cross bond-angle; not planned"},
+    {Section::Angles, 6, "quartic; not planned"},
+    {Section::Angles, 8, "tabulated; not planned"},
+    {Section::Angles, 9, "linear; not planned"},
+    {Section::Angles, 10, "restricted bending; not planned"},
+    {Section::Dihedrals, 5, "Fourier; not planned, but function type 3 with converted coefficients is the same"},
+    {Section::Dihedrals, 8, "tabulated; not planned"},
+    {Section::Dihedrals, 10, "restricted; not planned"},
+    {Section::Dihedrals, 11, "combined bending-torsion; not planned"},
+    {Section::Pairs, 2, "own charges and scaling; planned"},
+    {Section::PositionRestraints, 2, "flat-bottomed; not planned"},
+    {Section::Settles, 2, "not planned"},
+};
+
+std::string plain(std::string_view name)
+{
+    std::string text;
+    for (const char c : name)
+    {
+        if (c != '-' && c != '_') { text += static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+    }
+    return text;
+}
+
+} // namespace
+
+const SectionInfo* find_section(std::string_view name)
+{
+    const std::string wanted = plain(name);
+    const auto found =
+        std::find_if(std::begin(sections), std::end(sections), [&](const SectionInfo& s) { return plain(s.name) == wanted; });
+    return found == std::end(sections) ? nullptr : found;
+}
+
+std::string nearest_section(std::string_view name)
+{
+    std::vector<std::string_view> known;
+    for (const SectionInfo& s : sections) { known.push_back(s.name); }
+    return nearest_word(name, known);
+}
+
+const TermForm* find_form(Section section, int function)
+{
+    const auto found = std::find_if(std::begin(forms), std::end(forms),
+                                    [&](const TermForm& f) { return f.section == section && f.function == function; });
+    return found == std::end(forms) ? nullptr : found;
+}
+
+const TermForm* find_type_form(Section types, int function)
+{
+    const auto found = std::find_if(std::begin(forms), std::end(forms),
+                                    [&](const TermForm& f) { return f.types == types && f.function == function; });
+    return found == std::end(forms) ? nullptr : found;
+}
+
+std::string unsupported_form(std::string_view section_name, Section section, int function)
+{
+    std::string_view refusal = "no such type";
+    for (const KnownFunction& known : refused_functions)
+    {
+        if (known.section == section && known.function == function) { refusal = known.refusal; }
+    }
+    return "function type " + std::to_string(function) + " of [ " + std::string(section_name) + " ] is not supported (" +
+           std::string(refusal) + ")";
+}
+
+} // namespace parhelion

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sections of a topology and the function types they take: two tables that say what is read, what is skipped and what is
+// refused, and nothing else does.
+#pragma once
+
+#include "model/topology.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace parhelion {
+
+enum class Section : std::uint8_t
+{
+    None,
+    // force field
+    Defaults,
+    AtomTypes,
+    BondTypes,
+    AngleTypes,
+    DihedralTypes,
+    ConstraintTypes,
+    PairTypes,
+    NonbondParameters,
+    SkippedTypes, // parameters of terms that only matter when a molecule uses them, and are refused there
+    // molecule
+    MoleculeType,
+    Atoms,
+    Bonds,
+    Constraints,
+    Settles,
+    Angles,
+    Dihedrals,
+    Pairs,
+    Exclusions,
+    PositionRestraints,
+    UnsupportedTerm,
+    // system
+    System,
+    Molecules,
+    UnsupportedSystem,
+};
+
+struct SectionInfo
+{
+    std::string_view name; // as the manual of the format writes it
+    Section section;
+    std::string_view refusal; // for the unsupported ones: what it is, and "planned" or "not planned"
+};
+
+// The section of this name (case, '-' and '_' do not count), or null.
+const SectionInfo* find_section(std::string_view name);
+// The known name nearest to `name`, or empty.
+std::string nearest_section(std::string_view name);
+
+constexpr bool in_force_field(Section s) { return s >= Section::Defaults && s <= Section::SkippedTypes; }
+constexpr bool in_molecule(Section s) { return s >= Section::Atoms && s <= Section::UnsupportedTerm; }
+
+enum class Role : std::uint8_t
+{
+    Interaction,
+    Bond,
+    Constraint,
+    ConstraintWithoutBond
+};
+
+// A function type of a section: atoms first, then the function number, then parameters.
+struct TermForm
+{
+    Section section;
+    int function;
+    int atoms;
+    int parameters;
+    Role role;            // Bond: an interaction that also is a chemical bond for the exclusions
+    InteractionKind kind; // of interactions
+    Section types;        // where missing parameters are looked up; None: they must be on the line
+    int pool;             // function number under which its types are kept: dihedrals 9 share those of 1
+};
+
+// Null if the function type is not supported in this section.
+const TermForm* find_form(Section section, int function);
+// For a section of types: the form whose parameters a line with this function gives, or null.
+const TermForm* find_type_form(Section types, int function);
+// "bonds of function type 3 (Morse) are not supported (not planned)".
+std::string unsupported_form(std::string_view section_name, Section section, int function);
+
+} // namespace parhelion
