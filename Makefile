@@ -28,16 +28,17 @@ demo: build
 	cd build/demo && ../parhelion run -f md.mdp -c conf.gro -p topol.top -o md --steps 5000
 
 # The readers of other projects that our files are checked with, pinned, in a virtual environment of their own.
-$(oracles)/installed: tests/python/requirements.txt
-	@tools/install_packages.sh test
+$(oracles)/installed: tests/python/requirements.txt | test-packages
 	@rm -rf $(oracles)
 	@$(PYTHON) -m venv $(oracles)
 	@$(oracles)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-.PHONY: test-build
-test-build: deps $(oracles)/installed
-	@tools/install_packages.sh test
+.PHONY: test-packages test-build
+test-packages:
+	@tools/install_packages.sh build test
+
+test-build: test-packages $(oracles)/installed
 	@$(with_tests)
 	@cmake --build build -j $(JOBS)
 
@@ -47,8 +48,8 @@ test: test-build
 nightly: test-build
 	@ctest --test-dir build --output-on-failure --no-tests=error -L nightly
 
-bench: deps
-	@tools/install_packages.sh bench
+bench:
+	@tools/install_packages.sh build bench
 	@$(configure) -DPARHELION_BENCH=ON
 	@cmake --build build -j $(JOBS)
 	build/parhelion bench
