@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gro.hpp"
 
+#include "io/output_file.hpp"
 #include "io/text.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
 #include <iterator>
@@ -35,7 +34,7 @@ private:
     void read_box();
     [[noreturn]] void fail(const std::string& message) const
     {
-        throw InputError("E150", {result_.path.string(), line_}, message);
+        throw InputError("E170", {result_.path.string(), line_}, message);
     }
 
     MappedFile file_;
@@ -222,7 +221,7 @@ void compare_names(const GroFile& coordinates, const Topology& topology, Diagnos
     const auto given = static_cast<std::int64_t>(coordinates.x.size());
     if (given != topology.atom_count())
     {
-        throw InputError("E151", {coordinates.path.string(), 2},
+        throw InputError("E171", {coordinates.path.string(), 2},
                          "has " + std::to_string(given) + " atoms, but the topology describes " +
                              std::to_string(topology.atom_count()) + ". Check the numbers in [ molecules ].");
     }
@@ -309,36 +308,6 @@ void append_name(std::string& text, std::string_view name, bool left)
     if (left) { text.append(blanks, ' '); }
 }
 
-class OutputFile
-{
-public:
-    explicit OutputFile(const std::filesystem::path& path) : path_(path), file_(std::fopen(path.c_str(), "wb"))
-    {
-        if (file_ == nullptr) { fail(); }
-    }
-    ~OutputFile()
-    {
-        if (file_ != nullptr) { std::fclose(file_); }
-    }
-    OutputFile(const OutputFile&) = delete;
-    OutputFile& operator=(const OutputFile&) = delete;
-
-    void write(const std::string& text)
-    {
-        if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) { fail(); }
-    }
-    void close()
-    {
-        if (std::fclose(std::exchange(file_, nullptr)) != 0) { fail(); }
-    }
-
-private:
-    [[noreturn]] void fail() const { throw SystemError("cannot write " + path_.string() + ": " + std::strerror(errno)); }
-
-    std::filesystem::path path_;
-    std::FILE* file_;
-};
-
 } // namespace
 
 void write_gro(const std::filesystem::path& path, const Topology& topology, std::string_view title, const Vec3<double>& box,
@@ -348,7 +317,7 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
     PARHELION_EXPECTS(static_cast<std::int64_t>(x.size()) == atoms && (v.empty() || v.size() == x.size()));
     PARHELION_EXPECTS(decimals >= 1 && decimals <= 12);
     const auto width = static_cast<std::size_t>(decimals) + 5;
-    OutputFile file(path);
+    OutputFile file(path.string());
     std::string text = fmt::format("{}\n{:5}\n", title.substr(0, title.find('\n')), atoms);
     std::size_t atom = 0;
     std::int64_t residues_before = 0;
@@ -371,7 +340,7 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
             }
             if (text.size() > std::size_t{1} << 20)
             {
-                file.write(text);
+                file.append(text);
                 text.clear();
             }
         }
@@ -380,7 +349,8 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
     const int box_decimals = std::max(5, decimals);
     for (int d = 0; d < 3; ++d) { append_fixed(text, box[d], static_cast<std::size_t>(box_decimals) + 5, box_decimals); }
     text += '\n';
-    file.write(text);
+    file.append(text);
+    file.finish_record();
     file.close();
 }
 

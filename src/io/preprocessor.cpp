@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <fmt/format.h>
 
 namespace parhelion {
 
@@ -181,8 +182,8 @@ void Preprocessor::obey(Source& source, std::string_view directive)
     {
         const std::string near = nearest_word(word, {"include", "define", "undef", "ifdef", "ifndef", "else", "endif"});
         fail("E112", source.place,
-             "unknown preprocessor directive " + in_quotes("#" + std::string(word)) + "." +
-                 (near.empty() ? "" : " Did you mean '#" + near + "'?"));
+             fmt::format("unknown preprocessor directive {}.", in_quotes(directive)) +
+                 (near.empty() ? "" : fmt::format(" Did you mean '#{}'?", near)));
     }
 }
 

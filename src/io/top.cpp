@@ -6,14 +6,19 @@
 #include "io/top_molecule.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
+#include <cctype>
 
 namespace parhelion {
 
 namespace {
 
 constexpr std::int64_t most_atoms = 2'000'000'000;
+
+bool equal_but_for_case(std::string_view a, std::string_view b)
+{
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char p, char q) { return lower(p) == lower(q); });
+}
 
 class TopologyReader
 {
@@ -41,7 +46,6 @@ private:
     void read_molecules(const Fields& line);
     std::size_t find_molecule(const Fields& line);
     Topology build();
-    void check_charge(const Topology& topology);
 
     Preprocessor source_;
     std::string file_;
@@ -166,12 +170,20 @@ void TopologyReader::read_molecule_type(const Fields& line)
     drafts_.push_back(std::move(draft));
 }
 
-// By exact name, else by the only name that differs in case alone.
+// By exact name, else by the only one that differs in case alone.
 std::size_t TopologyReader::find_molecule(const Fields& line)
 {
     const std::string_view name = line[0];
+    const auto index = [&](auto found) { return static_cast<std::size_t>(found - drafts_.begin()); };
     const auto exact = std::find_if(drafts_.begin(), drafts_.end(), [&](const MoleculeDraft& d) { return d.name() == name; });
-    if (exact != drafts_.end()) { return static_cast<std::size_t>(exact - drafts_.begin()); }
+    if (exact != drafts_.end()) { return index(exact); }
+    const auto same_letters = [&](const MoleculeDraft& d) { return equal_but_for_case(d.name(), name); };
+    if (std::count_if(drafts_.begin(), drafts_.end(), same_letters) == 1)
+    {
+        const auto found = std::find_if(drafts_.begin(), drafts_.end(), same_letters);
+        diagnostics_.note("N022", line.where(), in_quotes(name) + " is read as molecule type " + in_quotes(found->name()) + ".");
+        return index(found);
+    }
     std::vector<std::string_view> known;
     for (const MoleculeDraft& d : drafts_) { known.push_back(d.name()); }
     const std::string near = nearest_word(name, known);
@@ -234,23 +246,7 @@ Topology TopologyReader::build()
         }
     }
     topology.finish();
-    check_charge(topology);
     return topology;
-}
-
-void TopologyReader::check_charge(const Topology& topology)
-{
-    const double charge = topology.total_charge();
-    constexpr double tolerance = 1e-3; // well above the rounding of printed charges, well below what an error would leave
-    if (std::abs(charge - std::nearbyint(charge)) > tolerance)
-    {
-        diagnostics_.warn("W024", {file_, 0},
-                          fmt::format("the total charge {:.6f} e is not a whole number (a charge may be mistyped).", charge));
-    }
-    else if (std::abs(charge) > tolerance)
-    {
-        diagnostics_.note("N021", {file_, 0}, fmt::format("the total charge is {:.0f} e.", charge));
-    }
 }
 
 } // namespace

@@ -217,6 +217,13 @@ void ForceField::add_entry(const Fields& line, const TermForm& form, Key names, 
     }
     else if (!same)
     {
+        if (entry.lines.size() > 1)
+        {
+            line.fail(
+                "E124",
+                "would replace several lines of function type 9 for the same dihedral (which of them would be a guess). Remove "
+                "this line or those.");
+        }
         diagnostics.warn("W020", line.where(), "parameters for these atom types were given before; this line replaces them.");
         entry.lines = {parameters};
     }

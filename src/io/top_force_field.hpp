@@ -3,8 +3,8 @@
 // which molecules look them up. Kept only while reading; the Topology gets what its molecules use.
 //
 // Look-up rules, as in GROMACS: bonded parameters go by the bonded names of the atom types, in either direction; a dihedral takes
-// the first entry with the fewest wildcards ("X"), and of that entry all lines that follow one another (function type 9). Pair
-// parameters go by atom type, or are generated from the Lennard-Jones parameters times fudgeLJ if gen-pairs = yes.
+// the first entry with the fewest wildcards ("X"), and of that entry all its lines, which function type 9 lets follow one
+// another. Pair parameters go by atom type, or are generated from the Lennard-Jones parameters times fudgeLJ if gen-pairs = yes.
 #pragma once
 
 #include "io/top_fields.hpp"

@@ -274,12 +274,6 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
                              " for " + names + " (" + describe(term) +
                              "). Add them to the force field or give the parameters on this line.");
     }
-    if (lines.size() > 1 && form.function != 9)
-    {
-        throw InputError("E131", source.where(term.place),
-                         "the force field gives several lines of parameters for this dihedral (" + describe(term) +
-                             "), which only function type 9 adds up. Use function type 9.");
-    }
     for (const InteractionParameters& p : lines)
     {
         if (form.role == Role::Constraint || form.role == Role::ConstraintWithoutBond)
