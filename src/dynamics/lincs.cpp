@@ -176,14 +176,18 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
     solve_and_move(group, order, work);
     // A bond of length l that has turned away from its old direction is longer than its projection: aim for the projection
     // sqrt(2 d^2 - l^2), which gives length d to second order.
-    for (int iteration = 0; iteration < settings.iterations; ++iteration)
+    for (int iteration = 0;; ++iteration)
     {
+        double worst = 0;
         for (std::size_t i = 0; i < n; ++i)
         {
-            const double d = group.bonds[i].length;
-            const double projection2 = 2 * d * d - norm2(moved_bond(group, work, i));
-            work.rhs[i] = group.weight[i] * (d - std::sqrt(std::max(projection2, 0.0)));
+            const double d2 = group.bonds[i].length * group.bonds[i].length;
+            const double projection2 = 2 * d2 - norm2(moved_bond(group, work, i));
+            work.rhs[i] = group.weight[i] * (group.bonds[i].length - std::sqrt(std::max(projection2, 0.0)));
+            worst = std::max(worst, std::abs(projection2 / d2 - 1));
         }
+        const int extra = iteration - settings.iterations;
+        if (extra >= 0 && (worst <= 2 * LincsSettings::tolerance || extra == LincsSettings::max_extra_iterations)) { return; }
         solve_and_move(group, order, work);
     }
 }

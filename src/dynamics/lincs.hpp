@@ -13,8 +13,11 @@ namespace parhelion {
 
 struct LincsSettings
 {
-    int order = 4;      // highest power in the series; doubled for groups with triangles, whose series converges slowly
-    int iterations = 1; // corrections for rotation
+    int order = 4; // highest power in the series; doubled for groups with triangles, whose series converges slowly
+    int iterations =
+        1; // corrections for rotation, at least; a group goes on while one of its bonds is off by more than the tolerance
+    static constexpr double tolerance = 1e-6; // relative
+    static constexpr int max_extra_iterations = 4;
 };
 
 struct LincsBond

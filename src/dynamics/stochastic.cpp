@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dynamics/stochastic.hpp"
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+
+#include <cmath>
+
+namespace parhelion {
+
+StochasticDynamics make_stochastic_dynamics(const RunParameters& parameters, std::uint64_t seed)
+{
+    StochasticDynamics dynamics;
+    dynamics.seed = seed;
+    for (const TemperatureGroup& group : parameters.temperature_groups)
+    {
+        const double keep = group.tau > 0 ? std::exp(-parameters.dt / group.tau) : 1;
+        dynamics.groups.push_back({keep, units::boltzmann * group.reference});
+    }
+    return dynamics;
+}
+
+template <class N>
+void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std::int64_t step, ParticleState<N>& state,
+                        ClusterArray<typename N::Real>& before)
+{
+    const ScopedPhase span(queue.clock(), Phase::Couple);
+    PARHELION_EXPECTS(!dynamics.groups.empty());
+    before = state.v;
+    queue.for_range(state.slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t slot = begin; slot < end; ++slot)
+        {
+            const std::int32_t global = state.global_of_slot[slot];
+            if (global < 0) { continue; }
+            const StochasticDynamics::Group& group = dynamics.groups[state.temperature_group[slot]];
+            const double sigma =
+                std::sqrt(group.kt * (1 - group.keep * group.keep) * static_cast<double>(state.inverse_mass[slot]));
+            const NormalDeviates n = normal_deviates(
+                random_bits(dynamics.seed, RandomPurpose::StochasticDynamics, step, static_cast<std::uint32_t>(global)));
+            const auto v1 = static_cast<Vec3<double>>(state.v.get(slot));
+            const Vec3<double> v2 = group.keep * v1 + sigma * Vec3<double>{n.value[0], n.value[1], n.value[2]};
+            state.v.set(slot, static_cast<Vec3<typename N::Real>>(0.5 * (v1 + v2)));
+        }
+    });
+}
+
+template <class N>
+double finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Real>& before, ParticleState<N>& state)
+{
+    const ScopedPhase span(queue.clock(), Phase::Couple);
+    std::vector<ScalarSum<N>> heat(static_cast<std::size_t>(queue.threads()));
+    queue.for_range(state.slots(), cluster_size, [&](int thread, std::size_t begin, std::size_t end) {
+        ScalarSum<N> sum{};
+        for (std::size_t slot = begin; slot < end; ++slot)
+        {
+            if (state.global_of_slot[slot] < 0) { continue; }
+            const auto v1 = static_cast<Vec3<double>>(before.get(slot));
+            const auto v2 = static_cast<Vec3<typename N::Real>>(2.0 * static_cast<Vec3<double>>(state.v.get(slot)) - v1);
+            state.v.set(slot, v2);
+            const double mass = 1 / static_cast<double>(state.inverse_mass[slot]);
+            sum += to_sum<ScalarSum<N>>(0.5 * mass * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1)));
+        }
+        heat[static_cast<std::size_t>(thread)] = sum;
+    });
+    ScalarSum<N> total{};
+    for (const ScalarSum<N> h : heat) { total += h; }
+    return from_sum(total);
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void friction_and_noise(CpuQueue&, const StochasticDynamics&, std::int64_t, ParticleState<N>&,                      \
+                                     ClusterArray<N::Real>&);                                                                    \
+    template double finish_stochastic_step(CpuQueue&, const ClusterArray<N::Real>&, ParticleState<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
+
+} // namespace parhelion

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small systems made by hand for the dynamics tests: waters, rings, and ideal gases, placed at random in a box.
+#pragma once
+
+#include "model/system.hpp"
+#include "state/molecules.hpp"
+#include "state/particle_state.hpp"
+#include "support/particles.hpp"
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace parhelion::test {
+
+inline Atom toy_atom(const std::string& name, double mass)
+{
+    Atom atom;
+    atom.name = name;
+    atom.mass = mass;
+    return atom;
+}
+
+// A molecule type and the positions of one copy that satisfy its constraints.
+struct ToyMolecule
+{
+    MoleculeType type;
+    std::vector<Vec3<double>> x;
+};
+
+// Fixes the distance of two atoms at its value in the positions.
+inline void constrain(ToyMolecule& molecule, int a, int b)
+{
+    molecule.type.constraints.push_back(
+        {a, b, norm(molecule.x[static_cast<std::size_t>(a)] - molecule.x[static_cast<std::size_t>(b)])});
+}
+
+// SPC/E geometry.
+inline ToyMolecule rigid_water()
+{
+    ToyMolecule water;
+    water.type.name = "SOL";
+    water.type.atoms = {toy_atom("OW", 15.9994), toy_atom("HW1", 1.008), toy_atom("HW2", 1.008)};
+    water.type.settles = {{0, 1, 2, 0.1, 0.1633}};
+    const double height = std::sqrt(0.01 - 0.25 * 0.1633 * 0.1633);
+    water.x = {{0, 0, 0}, {0.5 * 0.1633, height, 0}, {-0.5 * 0.1633, height, 0}};
+    return water;
+}
+
+// A methyl group, as h-bonds constrains it.
+inline ToyMolecule methyl()
+{
+    ToyMolecule m;
+    m.type.name = "CH3";
+    m.type.atoms = {toy_atom("C", 12.011), toy_atom("H1", 1.008), toy_atom("H2", 1.008), toy_atom("H3", 1.008)};
+    m.x = {{0, 0, 0}, {0.1028, 0, 0.0363}, {-0.0514, 0.0890, 0.0363}, {-0.0514, -0.0890, 0.0363}};
+    for (int h = 1; h <= 3; ++h) { constrain(m, 0, h); }
+    return m;
+}
+
+// A six-membered ring with a hydrogen on each carbon, all bonds constrained.
+inline ToyMolecule ring()
+{
+    ToyMolecule m;
+    m.type.name = "RING";
+    for (int i = 0; i < 6; ++i)
+    {
+        const double angle = i * 3.14159265358979323846 / 3;
+        m.type.atoms.push_back(toy_atom("C", 12.011));
+        m.x.push_back({0.139 * std::cos(angle), 0.139 * std::sin(angle), i % 2 ? 0.025 : -0.025});
+    }
+    for (int i = 0; i < 6; ++i)
+    {
+        m.type.atoms.push_back(toy_atom("H", 1.008));
+        m.x.push_back(m.x[static_cast<std::size_t>(i)] * (1 + 0.109 / 0.139));
+    }
+    for (int i = 0; i < 6; ++i)
+    {
+        constrain(m, i, (i + 1) % 6);
+        constrain(m, i, i + 6);
+    }
+    return m;
+}
+
+// Three atoms kept at mutual distances, with a tail: a triangle for LINCS.
+inline ToyMolecule triangle()
+{
+    ToyMolecule m;
+    m.type.name = "TRI";
+    m.type.atoms = {toy_atom("N", 14.007), toy_atom("M1", 8), toy_atom("M2", 8), toy_atom("C", 12.011)};
+    m.x = {{0, 0, 0}, {0.1, 0.05, 0}, {0.1, -0.05, 0.02}, {-0.14, 0.01, 0.03}};
+    constrain(m, 0, 1);
+    constrain(m, 0, 2);
+    constrain(m, 1, 2);
+    constrain(m, 0, 3);
+    return m;
+}
+
+inline ToyMolecule single_atom(double mass)
+{
+    ToyMolecule m;
+    m.type.name = "AR";
+    m.type.atoms = {toy_atom("AR", mass)};
+    m.x = {{0, 0, 0}};
+    return m;
+}
+
+// Copies of the molecules at random places and orientations of a box, with normal velocities of the given temperature
+// (constraints not heeded).
+inline System toy_system(const std::vector<std::pair<ToyMolecule, int>>& molecules, const Vec3<double>& box, double temperature,
+                         unsigned seed)
+{
+    System system;
+    system.box = box;
+    std::mt19937 engine(seed);
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform;
+    for (const auto& [molecule, count] : molecules)
+    {
+        MoleculeBlock block;
+        block.type = static_cast<std::int32_t>(system.topology.molecule_types.size());
+        block.count = count;
+        system.topology.molecule_types.push_back(molecule.type);
+        system.topology.blocks.push_back(block);
+        for (int copy = 0; copy < count; ++copy)
+        {
+            // Gram-Schmidt of two random vectors gives a rotation.
+            Vec3<double> e1{normal(engine), normal(engine), normal(engine)}, e2{normal(engine), normal(engine), normal(engine)};
+            e1 *= 1 / norm(e1);
+            e2 -= dot(e1, e2) * e1;
+            e2 *= 1 / norm(e2);
+            const Vec3<double> e3 = cross(e1, e2);
+            const Vec3<double> place{box.x * uniform(engine), box.y * uniform(engine), box.z * uniform(engine)};
+            for (std::size_t a = 0; a < molecule.x.size(); ++a)
+            {
+                const Vec3<double>& x = molecule.x[a];
+                system.x.push_back(place + x.x * e1 + x.y * e2 + x.z * e3);
+                const double sigma = std::sqrt(8.31446261815324e-3 * temperature / molecule.type.atoms[a].mass);
+                system.v.push_back({sigma * normal(engine), sigma * normal(engine), sigma * normal(engine)});
+            }
+        }
+    }
+    system.topology.finish();
+    return system;
+}
+
+} // namespace parhelion::test
