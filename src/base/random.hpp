@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers without state: a number is a function of (seed, purpose, step, index, draw).
 //
-// The idea: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11, doi 10.1145/2063384.2063405) turns a 64-bit key and a 128-bit counter into
-// 128 random bits. Keyed by the run's seed and counted by step and global atom, an atom draws the same numbers whichever thread, rank or
-// device holds it, and a restart needs nothing but the step. Normal deviates use only + - * / and sqrt, which IEEE 754 fixes to the last
-// bit, so that they too are the same everywhere.
-// Cost: about 10 multiplications per 32 random bits; 15 ns for four normal deviates.
+// The idea: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11, doi 10.1145/2063384.2063405) turns a 64-bit key and a 128-bit
+// counter into 128 random bits. Keyed by the run's seed and counted by step and global atom, an atom draws the same numbers
+// whichever thread, rank or device holds it, and a restart needs nothing but the step. Normal deviates use only + - * / and sqrt,
+// which IEEE 754 fixes to the last bit, so that they too are the same everywhere. Cost: about 10 multiplications per 32 random
+// bits; 15 ns for four normal deviates.
 #pragma once
 
 #include "base/units.hpp"
@@ -94,10 +94,18 @@ PARHELION_HD inline void cos_sin_turn(double u, double& c, double& s)
     sine *= a;
     switch (quarter & 3)
     {
-    case 0: c = cosine, s = sine; break;
-    case 1: c = -sine, s = cosine; break;
-    case 2: c = -cosine, s = -sine; break;
-    default: c = sine, s = -cosine; break;
+    case 0:
+        c = cosine, s = sine;
+        break;
+    case 1:
+        c = -sine, s = cosine;
+        break;
+    case 2:
+        c = -cosine, s = -sine;
+        break;
+    default:
+        c = sine, s = -cosine;
+        break;
     }
 }
 
