@@ -13,8 +13,9 @@ namespace parhelion {
 // does, and refuses contradictions (E107) and unsupported combinations (E140). Called by the .mdp reader; idempotent.
 void check_parameters(MdpInput& input, Diagnostics& diagnostics);
 
-// Whether the parameters suit the system: box against cut-off, groups, degrees of freedom, time step against bond vibrations,
-// velocities, restraints, net charge. Precondition: groups of the system are complete. Throws InputError E150 ... E156.
-void check_system(const MdpInput& input, System& system, Diagnostics& diagnostics);
+// Whether the parameters suit the system: box against cut-off, groups, restraints, charge, and for dynamics masses, degrees of
+// freedom, time step against bond vibrations, velocities. Builds the groups that the parameters name, writes their names as the
+// system has them, and leaves velocities only where they will be used. Throws InputError E150 ... E156.
+void check_system(MdpInput& input, System& system, Diagnostics& diagnostics);
 
 } // namespace parhelion

@@ -47,7 +47,7 @@ public:
         if (equals == std::string_view::npos)
         {
             throw InputError("E101", where,
-                             "no '=' after " + parhelion::quoted(name) + " (the line sets nothing). Write 'option = value'.");
+                             "no '=' after " + in_quotes(name) + " (the line sets nothing). Write 'option = value'.");
         }
         if (name.empty()) { throw InputError("E101", where, "no option before '='. Write 'option = value'."); }
         const MdpOption* const option = find_mdp_option(name);
@@ -85,7 +85,7 @@ private:
     {
         const std::string nearest = nearest_mdp_option(name);
         throw InputError("E104", where,
-                         "unknown option " + parhelion::quoted(name) + ". " +
+                         "unknown option " + in_quotes(name) + ". " +
                              (nearest.empty() ? "(Ignoring it could change the simulation.) Remove the line."
                                               : "Did you mean '" + nearest + "'? (Ignoring it could change the simulation.)"));
     }

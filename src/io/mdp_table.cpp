@@ -1,46 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows. A honoured row names a field of RunParameters, so that parsing, printing and the default in the manual cannot
-// disagree.
+// The rows of what is there, and the look-up by name.
 #include "io/mdp_table.hpp"
 
+#include "io/mdp_table_builder.hpp"
 #include "io/text.hpp"
 
-#include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 namespace parhelion {
 
 namespace {
-
-using P = RunParameters;
 constexpr Outlook planned = Outlook::Planned, never = Outlook::NotPlanned;
+} // namespace
 
-template <class T>
-constexpr Range<T> at_least(T lowest)
-{
-    return {.lowest = lowest};
-}
-template <class T>
-constexpr Range<T> at_least_or(T lowest, T also)
-{
-    return {.lowest = lowest, .has_also = true, .also = also};
-}
-template <class T>
-constexpr Range<T> between(T lowest, T highest)
-{
-    return {.lowest = lowest, .highest = highest};
-}
-constexpr Range<double> positive{.lowest = 0.0, .bound = Bound::Exclusive};
-
-template <class T>
-std::string text_of(T x)
-{
-    if constexpr (std::is_floating_point_v<T>) { return number_text(x); }
-    else { return std::to_string(x); }
-}
-
-// Index of the value among the words; throws E106 for an unknown word and E140 for one that is not supported.
 std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& words,
                        const std::vector<RefusedWord>& refused_words)
 {
@@ -61,111 +33,14 @@ std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& wo
     std::vector<std::string_view> known(words.begin(), words.end());
     const std::string nearest = nearest_word(entry.value, known);
     throw InputError("E106", entry.where,
-                     parhelion::quoted(entry.value) + " is not a value of '" + entry.key + "'. " +
+                     in_quotes(entry.value) + " is not a value of '" + entry.key + "'. " +
                          (nearest.empty() ? "" : "Did you mean '" + nearest + "'? ") + "Choose one of: " + joined(words, ", ") +
                          ".");
 }
 
-// Collects rows under the current section's heading.
-class TableBuilder
-{
-public:
-    std::vector<MdpOption> rows;
+namespace {
 
-    void section(std::string heading) { section_ = std::move(heading); }
-
-    template <class T>
-    void number(std::string name, T P::*field, Range<T> range = {}, std::string remark = "")
-    {
-        MdpOption& row = honoured(std::move(name), std::move(remark));
-        row.numbers = std::is_floating_point_v<T> ? "number" : "whole number";
-        if (const std::string limits = range.text(); !limits.empty()) { row.numbers += " " + limits; }
-        row.set = [field, range](MdpInput& in, const MdpEntry& e) { in.parameters.*field = number_of<T>(e, e.value, range); };
-        row.print = [field](const P& p) { return text_of(p.*field); };
-    }
-
-    template <class E>
-    void word(std::string name, E P::*field, const std::vector<std::pair<std::string, E>>& accepted,
-              std::vector<RefusedWord> refused_words = {}, std::string remark = "")
-    {
-        MdpOption& row = honoured(std::move(name), std::move(remark));
-        std::vector<E> values;
-        for (const auto& [spelling, value] : accepted)
-        {
-            row.words.push_back(spelling);
-            values.push_back(value);
-        }
-        row.refused_words = std::move(refused_words);
-        row.set = [field, values, words = row.words, refused = row.refused_words](MdpInput& in, const MdpEntry& e) {
-            in.parameters.*field = values[word_index(e, words, refused)];
-        };
-        row.print = [field, values, words = row.words](const P& p) {
-            return words[static_cast<std::size_t>(std::find(values.begin(), values.end(), p.*field) - values.begin())];
-        };
-    }
-    void yes_no(std::string name, bool P::*field, std::string remark = "")
-    {
-        word<bool>(std::move(name), field, {{"no", false}, {"yes", true}}, {}, std::move(remark));
-    }
-    // One word is all there is; the others are refused.
-    void only(std::string name, std::string accepted, std::vector<RefusedWord> refused_words, std::string remark = "")
-    {
-        MdpOption& row = honoured(std::move(name), std::move(remark));
-        row.words = {accepted};
-        row.refused_words = std::move(refused_words);
-        row.set = [words = row.words, refused = row.refused_words](MdpInput&, const MdpEntry& e) {
-            word_index(e, words, refused);
-        };
-        row.print = [accepted](const P&) { return accepted; };
-    }
-    void list(std::string name, std::vector<std::string> P::*field, std::string values, std::string remark = "")
-    {
-        MdpOption& row = honoured(std::move(name), std::move(remark));
-        row.numbers = std::move(values);
-        row.set = [field](MdpInput& in, const MdpEntry& e) { in.parameters.*field = words_of(e.value); };
-        row.print = [field](const P& p) { return joined(p.*field, " "); };
-    }
-    template <class Set, class Print>
-    void special(std::string name, std::string values, Set set, Print print, std::string remark = "")
-    {
-        MdpOption& row = honoured(std::move(name), std::move(remark));
-        row.numbers = std::move(values);
-        row.set = set;
-        row.print = print;
-    }
-    // "name=off|other-off" for every switch of the feature; no '=': only an empty value is accepted.
-    void refused(Outlook outlook, const std::string& feature, const std::vector<std::string>& switches)
-    {
-        for (const std::string& text : switches)
-        {
-            const std::size_t equals = std::min(text.find('='), text.size());
-            MdpOption row{.section = section_, .name = text.substr(0, equals), .support = Support::Refused, .remark = feature};
-            row.outlook = outlook;
-            for (std::size_t at = equals; at < text.size();)
-            {
-                const std::size_t end = std::min(text.find('|', at + 1), text.size());
-                row.words.push_back(text.substr(at + 1, end - at - 1));
-                at = end;
-            }
-            rows.push_back(std::move(row));
-        }
-    }
-    void harmless(const std::string& reason, std::string_view names)
-    {
-        for (const std::string& name : words_of(names))
-        {
-            rows.push_back({.section = section_, .name = name, .support = Support::Harmless, .remark = reason});
-        }
-    }
-
-private:
-    MdpOption& honoured(std::string name, std::string remark)
-    {
-        rows.push_back({.section = section_, .name = std::move(name), .support = Support::Honoured, .remark = std::move(remark)});
-        return rows.back();
-    }
-    std::string section_;
-};
+using P = RunParameters;
 
 // -DNAME[=VALUE] or -Ipath words without their prefix.
 void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const char* prefix)
@@ -176,7 +51,7 @@ void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const c
         if (word.size() < 3 || word.compare(0, 2, prefix) != 0)
         {
             throw InputError("E103", entry.where,
-                             parhelion::quoted(word) + " in '" + entry.key + "' does not begin with " + prefix +
+                             in_quotes(word) + " in '" + entry.key + "' does not begin with " + prefix +
                                  " and a name, so it would do nothing. Write " + prefix +
                                  (entry.key == "define" ? "NAME or -DNAME=VALUE." : "directory."));
         }
@@ -185,9 +60,18 @@ void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const c
 }
 std::string prefixed(const std::vector<std::string>& list, const std::string& prefix)
 {
-    std::string s;
-    for (const std::string& item : list) { s += (s.empty() ? "" : " ") + prefix + item; }
-    return s;
+    std::vector<std::string> words;
+    for (const std::string& item : list) { words.push_back(prefix + item); }
+    return joined(words, " ");
+}
+
+// One word per temperature group.
+template <class Text>
+std::string per_group(const P& p, Text text)
+{
+    std::vector<std::string> words;
+    for (const TemperatureGroup& group : p.temperature_groups) { words.push_back(text(group)); }
+    return joined(words, " ");
 }
 
 void run_control(TableBuilder& t)
@@ -337,13 +221,6 @@ void cutoffs(TableBuilder& t)
                                                                "sa-algorithm sa-surface-tension");
 }
 
-std::string print_groups(const P& p, double TemperatureGroup::*value)
-{
-    std::string s;
-    for (const TemperatureGroup& group : p.temperature_groups) { s += (s.empty() ? "" : " ") + number_text(group.*value); }
-    return s;
-}
-
 void coupling(TableBuilder& t)
 {
     const std::string use_vrescale = "Use v-rescale.";
@@ -363,18 +240,15 @@ void coupling(TableBuilder& t)
     t.number("nh-chain-length", &P::nose_hoover_chain, at_least(1), "set to 1 for leap-frog, as GROMACS does");
     t.special(
         "tc-grps", "groups", [](MdpInput& in, const MdpEntry& e) { in.temperature_groups = words_of(e.value); },
-        [](const P& p) {
-            std::string s;
-            for (const TemperatureGroup& group : p.temperature_groups) { s += (s.empty() ? "" : " ") + group.name; }
-            return s;
-        });
+        [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return group.name; }); });
     t.special(
         "tau-t", "a number per group", [](MdpInput& in, const MdpEntry& e) { in.tau_t = numbers_of(e, at_least_or(0.0, -1.0)); },
-        [](const P& p) { return print_groups(p, &TemperatureGroup::tau); }, "ps; 0 or -1: not coupled");
+        [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return number_text(group.tau); }); },
+        "ps; 0 or -1: not coupled");
     t.special(
         "ref-t", "a number >= 0 per group",
         [](MdpInput& in, const MdpEntry& e) { in.reference_t = numbers_of(e, at_least(0.0)); },
-        [](const P& p) { return print_groups(p, &TemperatureGroup::reference); }, "K");
+        [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return number_text(group.reference); }); }, "K");
     t.word<Barostat>("pcoupl", &P::barostat,
                      {{"No", Barostat::None},
                       {"Berendsen", Barostat::Berendsen},
@@ -422,107 +296,6 @@ void coupling(TableBuilder& t)
     t.harmless("only with SHAKE, which is refused", "Shake-SOR shake-tol");
 }
 
-void special_forces(TableBuilder& t)
-{
-    t.section("Special forces and ensembles");
-    t.refused(never, "walls", {"nwall=0"});
-    t.harmless("only with walls, which are refused", "wall-type wall-r-linpot wall-atomtype wall-density wall-ewald-zfac");
-    t.refused(never, "acceleration of groups", {"acc-grps", "accelerate=0"});
-    t.refused(planned, "frozen groups", {"freezegrps", "freezedim=N"});
-    t.refused(never, "a cosine acceleration profile", {"cos-acceleration=0"});
-    t.refused(never, "box deformation", {"deform=0", "deform-init-flow=no"});
-    t.refused(never, "an electric field",
-              {"electric-field-x=0", "electric-field-y=0", "electric-field-z=0", "E-x=0", "E-xt=0", "E-y=0", "E-yt=0", "E-z=0",
-               "E-zt=0"});
-    t.refused(never, "distance restraints", {"disre=no"});
-    t.harmless("only with distance restraints, which are refused", "disre-weighting disre-mixed disre-fc disre-tau nstdisreout");
-    t.refused(never, "orientation restraints", {"orire=no"});
-    t.harmless("only with orientation restraints, which are refused", "orire-fc orire-tau orire-fitgrp nstorireout");
-    t.harmless("dihedral restraints are chosen in the topology", "dihre dihre-fc dihre-tau nstdihreout");
-    t.refused(planned, "pulling", {"pull=no"});
-    t.harmless(
-        "only with pull, which is refused",
-        "pull-cylinder-r pull-constr-tol pull-print-com pull-print-com1 pull-print-com2 pull-print-ref-value "
-        "pull-print-components "
-        "pull-nstxout pull-nstfout pull-pbc-ref-prev-step-com pull-xout-average pull-fout-average pull-ngroups pull-ncoords "
-        "pull-group#-name pull-group#-weights pull-group#-pbcatom pull-coord#-type pull-coord#-potential-provider "
-        "pull-coord#-geometry pull-coord#-expression pull-coord#-dx pull-coord#-groups pull-coord#-dim pull-coord#-origin "
-        "pull-coord#-vec pull-coord#-start pull-coord#-init pull-coord#-rate pull-coord#-k pull-coord#-kB");
-    t.refused(never, "the accelerated weight histogram method", {"awh=no"});
-    t.harmless("only with awh, which is refused",
-               "awh-potential awh-seed awh-nstout awh-nstsample awh-nsamples-update awh-share-multisim awh-share-bias-multisim "
-               "awh-nbias "
-               "awh#-error-init awh#-growth awh#-growth-factor awh#-equilibrate-histogram awh#-target awh#-target-beta-scaling "
-               "awh#-target-cutoff awh#-target-metric-scaling awh#-target-metric-scaling-limit awh#-user-data awh#-share-group "
-               "awh#-ndim "
-               "awh#-dim#-coord-provider awh#-dim#-coord-index awh#-dim#-start awh#-dim#-end awh#-dim#-diffusion "
-               "awh#-dim#-force-constant awh#-dim#-cover-diameter");
-    t.refused(never, "enforced rotation", {"rotation=no"});
-    t.harmless(
-        "only with rotation, which is refused",
-        "rot-nstrout rot-nstsout rot-ngroups rot-group# rot-type# rot-massw# rot-vec# rot-pivot# rot-rate# rot-k# rot-slab-dist# "
-        "rot-min-gauss# rot-eps# rot-fit-method# rot-potfit-nsteps# rot-potfit-step#");
-    t.refused(never, "interactive molecular dynamics", {"IMD-group"});
-    t.refused(never, "swapping of ions", {"swapcoords=no"});
-    t.harmless(
-        "only with swapcoords, which is refused",
-        "swap-frequency split-group0 split-group1 massw-split0 massw-split1 solvent-group coupl-steps iontypes iontype#-name "
-        "iontype#-in-A iontype#-in-B cyl0-r cyl0-up cyl0-down cyl1-r cyl1-up cyl1-down bulk-offsetA bulk-offsetB threshold");
-    t.refused(never, "adaptive resolution", {"adress=no"});
-    t.harmless(
-        "only with adress, which is refused",
-        "adress-type adress-const-wf adress-ex-width adress-hy-width adress-ex-forcecap adress-interface-correction adress-site "
-        "adress-reference-coords adress-tf-grp-names adress-cg-grp-names adress-do-hybridpairs");
-    t.refused(never, "QM/MM", {"QMMM=no", "qmmm-cp2k-active=false|no"});
-    t.harmless("only with QM/MM, which is refused",
-               "QMMM-grps QMmethod QMMMscheme QMbasis QMcharge QMmult SH CASorbitals CASelectrons SAon SAoff SAsteps "
-               "MMChargeScaleFactor "
-               "bOPT bTS qmmm-cp2k-qmgroup qmmm-cp2k-qmmethod qmmm-cp2k-qmfilenames qmmm-cp2k-qmcharge qmmm-cp2k-qmmultiplicity");
-    t.refused(never, "forces from a density map", {"density-guided-simulation-active=false|no"});
-    t.harmless("only with density-guided simulation, which is refused",
-               "density-guided-simulation-group density-guided-simulation-similarity-measure "
-               "density-guided-simulation-atom-spreading-weight "
-               "density-guided-simulation-force-constant density-guided-simulation-gaussian-transform-spreading-width "
-               "density-guided-simulation-gaussian-transform-spreading-range-in-multiples-of-width "
-               "density-guided-simulation-reference-density-filename density-guided-simulation-nst "
-               "density-guided-simulation-normalize-densities density-guided-simulation-adaptive-force-scaling "
-               "density-guided-simulation-adaptive-force-scaling-time-constant density-guided-simulation-shift-vector "
-               "density-guided-simulation-transformation-matrix");
-    t.refused(never, "collective variables (Colvars)", {"colvars-active=false|no"});
-    t.harmless("only with Colvars, which is refused", "colvars-configfile colvars-seed");
-    t.refused(never, "neural-network potentials", {"nnpot-active=false|no"});
-    t.harmless("only with neural-network potentials, which are refused",
-               "nnpot-modelfile nnpot-input-group nnpot-model-input# nnpot-embedding nnpot-nn-charge nnpot-link-type "
-               "nnpot-link-distance "
-               "nnpot-pair-cutoff");
-}
-
-void free_energy(TableBuilder& t)
-{
-    t.section("Free energy and expanded ensemble");
-    t.refused(planned, "free energy perturbation", {"free-energy=no", "couple-moltype"});
-    t.harmless(
-        "only with free-energy, which is refused",
-        "couple-lambda0 couple-lambda1 couple-intramol init-lambda init-lambda-state delta-lambda nstdhdl fep-lambdas "
-        "mass-lambdas "
-        "coul-lambdas vdw-lambdas bonded-lambdas restraint-lambdas temperature-lambdas calc-lambda-neighbors init-lambda-weights "
-        "dhdl-print-energy sc-function sc-alpha sc-power sc-r-power sc-sigma sc-sigma-min sc-coul sc-gapsys-scale-linpoint-lj "
-        "sc-gapsys-scale-linpoint-q sc-gapsys-sigma-lj separate-dhdl-file dhdl-derivatives dh-hist-size dh-hist-spacing "
-        "foreign-lambda");
-    t.refused(never, "simulated tempering", {"simulated-tempering=no"});
-    t.harmless("only with simulated tempering, which is refused", "simulated-tempering-scaling sim-temp-low sim-temp-high");
-    t.harmless(
-        "only with the expanded ensemble, which is refused",
-        "nstexpanded lmc-stats lmc-move lmc-weights-equil weight-equil-number-all-lambda weight-equil-number-samples "
-        "weight-equil-number-steps weight-equil-wl-delta weight-equil-count-ratio lmc-seed mc-temperature lmc-repeats "
-        "lmc-gibbsdelta lmc-forced-nstart symmetrized-transition-matrix nst-transition-matrix mininum-var-min weight-c-range "
-        "wl-scale wl-ratio init-wl-delta wl-oneovert init-histogram-counts");
-
-    t.section("Gone from GROMACS");
-    t.harmless("an old option without effect in current GROMACS",
-               "title cpp domain-decomposition nstcheckpoint warnings bd-temp");
-}
-
 // Names that GROMACS replaced: old, current.
 constexpr std::pair<std::string_view, std::string_view> renamed[] = {
     {"nstxtcout", "nstxout-compressed"},
@@ -554,8 +327,8 @@ const std::vector<MdpOption>& mdp_table()
         output(builder);
         cutoffs(builder);
         coupling(builder);
-        special_forces(builder);
-        free_energy(builder);
+        add_special_forces(builder);
+        add_free_energy(builder);
         return std::move(builder.rows);
     }();
     return table;

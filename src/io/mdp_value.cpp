@@ -76,14 +76,14 @@ T number_of(const MdpEntry& entry, std::string_view word, const Range<T>& range)
     if (!number)
     {
         throw InputError("E103", entry.where,
-                         quoted(word) + " for '" + entry.key + "' is not " +
+                         in_quotes(word) + " for '" + entry.key + "' is not " +
                              (real ? "a finite number. Give one number."
                                    : "a whole number of the size that fits (1e6 is not read as one). Write all digits."));
     }
     if (!range.holds(*number))
     {
         throw InputError("E105", entry.where,
-                         quoted(word) + " for '" + entry.key + "' is out of range. Give a number " + range.text() + ".");
+                         in_quotes(word) + " for '" + entry.key + "' is out of range. Give a number " + range.text() + ".");
     }
     return *number;
 }

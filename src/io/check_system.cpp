@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_system: the parameters against the system.
+#include "base/units.hpp"
+#include "io/check.hpp"
+#include "io/groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+
+class SystemCheck
+{
+public:
+    SystemCheck(MdpInput& input, System& system, Diagnostics& diagnostics)
+        : input_(input), p_(input.parameters), system_(system), diagnostics_(diagnostics)
+    {
+    }
+
+    void run()
+    {
+        box();
+        groups();
+        restraints();
+        charge();
+        if (p_.integrator == Integrator::SteepestDescent) { return; }
+        masses();
+        degrees_of_freedom();
+        time_step();
+        velocities();
+    }
+
+private:
+    [[noreturn]] void fail(const char* id, const char* key, const std::string& message) const
+    {
+        throw InputError(id, input_.where(key), message);
+    }
+    void warn(const char* id, const char* key, const std::string& message) { diagnostics_.warn(id, input_.where(key), message); }
+    void note(const char* id, const char* key, const std::string& message) { diagnostics_.note(id, input_.where(key), message); }
+
+    void box()
+    {
+        const double shortest = std::min({system_.box.x, system_.box.y, system_.box.z});
+        const bool given_list = p_.buffer_tolerance < 0;
+        const double reach = given_list ? p_.list_cutoff : p_.lj_cutoff;
+        if (2 * reach < shortest) { return; }
+        fail("E152", given_list ? "rlist" : "rvdw",
+             "the shortest box edge is " + number_text(shortest) + " nm, but it must be longer than twice the " +
+                 (given_list ? "rlist" : "cut-off") + " of " + number_text(reach) +
+                 " nm (an atom would see another and its image). Use a larger box or a shorter cut-off.");
+    }
+
+    // Groups must exist and must not share atoms: each atom has one thermostat, one centre of mass, and one place in a frame.
+    void groups()
+    {
+        std::vector<std::string*> coupled;
+        for (TemperatureGroup& group : p_.temperature_groups) { coupled.push_back(&group.name); }
+        const std::int64_t in_coupled = disjoint(coupled, "tc-grps");
+        const bool couples = p_.thermostat != Thermostat::None || p_.integrator == Integrator::StochasticDynamics;
+        const std::int64_t left = system_.topology.atom_count() - in_coupled;
+        if (couples && p_.integrator != Integrator::SteepestDescent && left > 0)
+        {
+            fail("E153", "tc-grps",
+                 std::to_string(left) + " atoms are in none of the temperature groups (their temperature would drift away). "
+                                        "Add a group for them, or use tc-grps = System.");
+        }
+        disjoint(pointers(p_.com_groups), "comm-grps");
+        disjoint(pointers(p_.compressed_groups), "compressed-x-grps");
+    }
+    static std::vector<std::string*> pointers(std::vector<std::string>& names)
+    {
+        std::vector<std::string*> list;
+        for (std::string& name : names) { list.push_back(&name); }
+        return list;
+    }
+    // Replaces names by those of the system's groups; returns how many atoms the groups hold together.
+    std::int64_t disjoint(const std::vector<std::string*>& names, const char* key)
+    {
+        const std::int64_t atoms = system_.topology.atom_count();
+        std::vector<bool> taken(names.size() > 1 ? static_cast<std::size_t>(atoms) : 0, false);
+        std::int64_t together = 0;
+        for (std::string* const name : names)
+        {
+            *name = require_group(system_, *name, input_.where(key));
+            const auto group = system_.groups.find(*name);
+            const bool whole = group == system_.groups.end();
+            together += whole ? atoms : static_cast<std::int64_t>(group->second.size());
+            for (std::int64_t i = 0; i < atoms && !taken.empty(); ++i)
+            {
+                if (!whole && i == static_cast<std::int64_t>(group->second.size())) { break; }
+                const std::int64_t atom = whole ? i : group->second[static_cast<std::size_t>(i)];
+                if (taken[static_cast<std::size_t>(atom)])
+                {
+                    fail("E154", key,
+                         system_.topology.describe(atom) + " is in more than one group of " + key +
+                             ". Each atom may be in one only.");
+                }
+                taken[static_cast<std::size_t>(atom)] = true;
+            }
+        }
+        return together;
+    }
+
+    void restraints()
+    {
+        const std::int64_t restrained = system_.topology.interaction_count(InteractionKind::PositionRestraint);
+        if (restrained == 0) { return; }
+        if (system_.restraint_reference.empty())
+        {
+            note("N120", "define",
+                 std::to_string(restrained) + " position restraints refer to the starting positions, as no -r file is given.");
+        }
+        if (p_.com_mode != ComMode::None && p_.integrator != Integrator::SteepestDescent)
+        {
+            note("N125", p_.com_groups.empty() ? "comm-mode" : "comm-grps",
+                 "position restraints hold the system in place, yet its centre-of-mass motion is removed. Consider comm-mode = "
+                 "None.");
+        }
+        if (p_.barostat != Barostat::None && p_.refcoord_scaling == RefcoordScaling::None)
+        {
+            warn("W120", "refcoord-scaling",
+                 "position restraints in a box that changes, with refcoord-scaling = No, falsify the pressure. Use com.");
+        }
+    }
+
+    void charge()
+    {
+        const double total = system_.topology.total_charge();
+        if (std::abs(total - std::round(total)) > 0.01)
+        {
+            warn("W121", "",
+                 "the total charge is " + number_text(total) + " e, not a whole number: a charge in the topology may be wrong.");
+        }
+        else if (std::abs(total) > 0.5) { note("N121", "", "the total charge is " + number_text(std::round(total)) + " e."); }
+    }
+
+    void masses()
+    {
+        for (const MoleculeType& type : system_.topology.molecule_types)
+        {
+            for (const Atom& atom : type.atoms)
+            {
+                if (atom.mass > 0) { continue; }
+                fail("E155", "integrator",
+                     "atom " + atom.name + " of molecule " + type.name +
+                         " has no mass, so it cannot be moved by dynamics. Give it a mass in "
+                         "the topology.");
+            }
+        }
+    }
+
+    void degrees_of_freedom()
+    {
+        const std::int64_t removed =
+            p_.com_mode == ComMode::Linear ? 3 * std::max<std::int64_t>(1, static_cast<std::int64_t>(p_.com_groups.size())) : 0;
+        const std::int64_t degrees = 3 * system_.topology.atom_count() - system_.topology.constraint_count() - removed;
+        if (degrees > 0) { return; }
+        fail("E156", "comm-mode",
+             "constraints and comm-mode leave no degree of freedom, so there is no temperature. Use comm-mode = None or fewer "
+             "constraints.");
+    }
+
+    // A bond needs about five steps per period of its vibration to be integrated at all, and ten to be integrated well.
+    void time_step()
+    {
+        double shortest = std::numeric_limits<double>::infinity();
+        std::string which;
+        const Topology& topology = system_.topology;
+        for (const MoleculeType& type : topology.molecule_types)
+        {
+            for (const Interaction& bond : type.of(InteractionKind::HarmonicBond))
+            {
+                const double k =
+                    topology.parameters_of(InteractionKind::HarmonicBond)[static_cast<std::size_t>(bond.parameters)][1];
+                const Atom& a = type.atoms[static_cast<std::size_t>(bond.atoms[0])];
+                const Atom& b = type.atoms[static_cast<std::size_t>(bond.atoms[1])];
+                if (!(k > 0)) { continue; }
+                const double period = 2 * units::pi * std::sqrt(a.mass * b.mass / ((a.mass + b.mass) * k));
+                if (period >= shortest) { continue; }
+                shortest = period;
+                which = a.name + "-" + b.name + " of molecule " + type.name;
+            }
+        }
+        if (shortest >= 10 * p_.dt) { return; }
+        const std::string message =
+            "bond " + which + " vibrates with a period of " + number_text(std::round(shortest * 1e5) / 1e5) + " ps, " +
+            (shortest < 5 * p_.dt ? "less than 5" : "less than 10") + " time steps. Use constraints or a shorter dt.";
+        if (shortest < 5 * p_.dt) { warn("W122", "dt", message); }
+        else { note("N122", "dt", message); }
+    }
+
+    void velocities()
+    {
+        if (p_.generate_velocities)
+        {
+            if (!system_.v.empty())
+            {
+                note("N123", "gen-vel", "gen-vel = yes: the velocities of the structure file are not used.");
+            }
+            system_.v.clear();
+        }
+        else if (system_.v.empty())
+        {
+            warn("W123", "gen-vel",
+                 "the structure file has no velocities and gen-vel = no: the atoms start at rest. Set gen-vel = yes.");
+            system_.v.assign(system_.x.size(), {});
+        }
+    }
+
+    MdpInput& input_;
+    RunParameters& p_;
+    System& system_;
+    Diagnostics& diagnostics_;
+};
+
+} // namespace
+
+void check_system(MdpInput& input, System& system, Diagnostics& diagnostics) { SystemCheck(input, system, diagnostics).run(); }
+
+} // namespace parhelion

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a row of the .mdp table is written (mdp_table.cpp, mdp_table_off.cpp): one call per option. A honoured row names a field of
+// RunParameters, so that parsing, printing and the default in the manual cannot disagree.
+#pragma once
+
+#include "io/mdp_table.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace parhelion {
+
+template <class T>
+constexpr Range<T> at_least(T lowest)
+{
+    return {.lowest = lowest};
+}
+template <class T>
+constexpr Range<T> at_least_or(T lowest, T also)
+{
+    return {.lowest = lowest, .has_also = true, .also = also};
+}
+template <class T>
+constexpr Range<T> between(T lowest, T highest)
+{
+    return {.lowest = lowest, .highest = highest};
+}
+constexpr Range<double> positive{.lowest = 0.0, .bound = Bound::Exclusive};
+
+template <class T>
+std::string text_of(T x)
+{
+    if constexpr (std::is_floating_point_v<T>) { return number_text(x); }
+    else { return std::to_string(x); }
+}
+
+// Index of the value among the words; throws E106 for an unknown word and E140 for one that is not supported.
+std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& words,
+                       const std::vector<RefusedWord>& refused_words);
+
+// Collects rows under the current section's heading.
+class TableBuilder
+{
+public:
+    std::vector<MdpOption> rows;
+
+    void section(std::string heading) { section_ = std::move(heading); }
+
+    template <class T>
+    void number(std::string name, T RunParameters::*field, Range<T> range = {}, std::string remark = "")
+    {
+        MdpOption& row = honoured(std::move(name), std::move(remark));
+        row.numbers = std::is_floating_point_v<T> ? "number" : "whole number";
+        if (const std::string limits = range.text(); !limits.empty()) { row.numbers += " " + limits; }
+        row.set = [field, range](MdpInput& in, const MdpEntry& e) { in.parameters.*field = number_of<T>(e, e.value, range); };
+        row.print = [field](const RunParameters& p) { return text_of(p.*field); };
+    }
+
+    template <class E>
+    void word(std::string name, E RunParameters::*field, const std::vector<std::pair<std::string, E>>& accepted,
+              std::vector<RefusedWord> refused_words = {}, std::string remark = "")
+    {
+        MdpOption& row = honoured(std::move(name), std::move(remark));
+        std::vector<E> values;
+        for (const auto& [spelling, value] : accepted)
+        {
+            row.words.push_back(spelling);
+            values.push_back(value);
+        }
+        row.refused_words = std::move(refused_words);
+        row.set = [field, values, words = row.words, refused = row.refused_words](MdpInput& in, const MdpEntry& e) {
+            in.parameters.*field = values[word_index(e, words, refused)];
+        };
+        row.print = [field, values, words = row.words](const RunParameters& p) {
+            return words[static_cast<std::size_t>(std::find(values.begin(), values.end(), p.*field) - values.begin())];
+        };
+    }
+    void yes_no(std::string name, bool RunParameters::*field, std::string remark = "")
+    {
+        word<bool>(std::move(name), field, {{"no", false}, {"yes", true}}, {}, std::move(remark));
+    }
+    // One word is all there is; the others are refused.
+    void only(std::string name, std::string accepted, std::vector<RefusedWord> refused_words, std::string remark = "")
+    {
+        MdpOption& row = honoured(std::move(name), std::move(remark));
+        row.words = {accepted};
+        row.refused_words = std::move(refused_words);
+        row.set = [words = row.words, refused = row.refused_words](MdpInput&, const MdpEntry& e) {
+            word_index(e, words, refused);
+        };
+        row.print = [accepted](const RunParameters&) { return accepted; };
+    }
+    void list(std::string name, std::vector<std::string> RunParameters::*field, std::string values, std::string remark = "")
+    {
+        MdpOption& row = honoured(std::move(name), std::move(remark));
+        row.numbers = std::move(values);
+        row.set = [field](MdpInput& in, const MdpEntry& e) { in.parameters.*field = words_of(e.value); };
+        row.print = [field](const RunParameters& p) { return joined(p.*field, " "); };
+    }
+    template <class Set, class Print>
+    void special(std::string name, std::string values, Set set, Print print, std::string remark = "")
+    {
+        MdpOption& row = honoured(std::move(name), std::move(remark));
+        row.numbers = std::move(values);
+        row.set = set;
+        row.print = print;
+    }
+    // "name=off|other-off" for every switch of the feature; no '=': only an empty value is accepted.
+    void refused(Outlook outlook, const std::string& feature, const std::vector<std::string>& switches)
+    {
+        for (const std::string& text : switches)
+        {
+            const std::size_t equals = std::min(text.find('='), text.size());
+            MdpOption row{.section = section_, .name = text.substr(0, equals), .support = Support::Refused, .remark = feature};
+            row.outlook = outlook;
+            for (std::size_t at = equals; at < text.size();)
+            {
+                const std::size_t end = std::min(text.find('|', at + 1), text.size());
+                row.words.push_back(text.substr(at + 1, end - at - 1));
+                at = end;
+            }
+            rows.push_back(std::move(row));
+        }
+    }
+    void harmless(const std::string& reason, std::string_view names)
+    {
+        for (const std::string& name : words_of(names))
+        {
+            rows.push_back({.section = section_, .name = name, .support = Support::Harmless, .remark = reason});
+        }
+    }
+
+private:
+    MdpOption& honoured(std::string name, std::string remark)
+    {
+        rows.push_back({.section = section_, .name = std::move(name), .support = Support::Honoured, .remark = std::move(remark)});
+        return rows.back();
+    }
+    std::string section_;
+};
+
+// Rows of features that are not there: refused switches and the options that only matter with them.
+void add_special_forces(TableBuilder& t);
+void add_free_energy(TableBuilder& t);
+
+} // namespace parhelion

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_parameters: values that follow from others, contradictions, remarks. The expected intervals are those of GROMACS' manual.
+#include "io/check.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using ::testing::HasSubstr;
+
+namespace {
+
+const std::string coupled = "tcoupl=v-rescale\ntc-grps=System\nref-t=300\ndt=0.002\n";
+const std::string pressed = coupled + "tau-t=1\npcoupl=c-rescale\ncompressibility=4.5e-5\nref-p=1\n";
+
+RunParameters resolved(const std::string& text)
+{
+    Diagnostics diagnostics;
+    return read_mdp_text(text, "a.mdp", diagnostics).parameters;
+}
+
+struct Case
+{
+    std::string text;
+    std::string id;
+    int line;
+    std::string says;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.text; }
+
+} // namespace
+
+TEST(CheckParameters, thermostat_acts_often_enough_for_its_time_constant)
+{
+    // 100 steps, or fewer for five (Nose-Hoover twenty) intervals per tau-t; always a divisor of 100.
+    EXPECT_EQ(resolved(coupled + "tau-t=1\n").temperature_interval, 100);
+    EXPECT_EQ(resolved(coupled + "tau-t=0.5\n").temperature_interval, 50);
+    EXPECT_EQ(resolved(coupled + "tau-t=0.45\n").temperature_interval, 25);
+    EXPECT_EQ(resolved(coupled + "tau-t=0.001\n").temperature_interval, 1);
+    EXPECT_EQ(resolved(coupled + "tau-t=-1\n").temperature_interval, 100);
+    EXPECT_EQ(resolved("tcoupl=nose-hoover\ntc-grps=A B\ntau-t=2 0.8\nref-t=1 2\ndt=0.002").temperature_interval, 20);
+    EXPECT_EQ(resolved(coupled + "tau-t=1\nnsttcouple=7\n").temperature_interval, 7);
+}
+
+TEST(CheckParameters, barostat_acts_often_enough_for_its_time_constant)
+{
+    EXPECT_EQ(resolved(pressed + "tau-p=5\n").pressure_interval, 100);
+    EXPECT_EQ(resolved(pressed + "tau-p=1\n").pressure_interval, 50);
+    std::string rahman = pressed + "tau-p=2\n";
+    rahman.replace(rahman.find("c-rescale"), 9, "parrinello-rahman");
+    EXPECT_EQ(resolved(rahman).pressure_interval, 50);
+}
+
+TEST(CheckParameters, energy_intervals_fit_each_other)
+{
+    const auto intervals = [](const std::string& text) {
+        const RunParameters p = resolved(text);
+        return std::pair(p.energy_calc, p.energy_out);
+    };
+    // As gmx grompp changes them.
+    EXPECT_EQ(intervals("nstcalcenergy=100\nnstenergy=50\n"), std::pair(50, 50));
+    EXPECT_EQ(intervals("nstcalcenergy=100\nnstenergy=105\n"), std::pair(100, 200));
+    EXPECT_EQ(intervals("nstcalcenergy=10\nnstenergy=100\n"), std::pair(10, 100));
+    EXPECT_EQ(intervals("nstcalcenergy=100\nnstenergy=0\n"), std::pair(100, 0));
+    EXPECT_EQ(intervals("nstcalcenergy=0\nnstenergy=500\n"), std::pair(500, 500));
+    EXPECT_EQ(intervals("nstcalcenergy=-1\nnstenergy=1000\n"), std::pair(100, 1000));
+}
+
+TEST(CheckParameters, integrators_take_what_they_use)
+{
+    const RunParameters sd = resolved("integrator=sd\n" + coupled + "tau-t=2\n");
+    EXPECT_EQ(sd.thermostat, Thermostat::None);
+    ASSERT_EQ(sd.temperature_groups.size(), 1U);
+    EXPECT_EQ(sd.temperature_groups[0].tau, 2);
+    const RunParameters steep = resolved("integrator=steep\n" + pressed + "tau-p=1\n");
+    EXPECT_EQ(steep.thermostat, Thermostat::None);
+    EXPECT_EQ(steep.barostat, Barostat::None);
+    EXPECT_EQ(resolved("nstcomm=0\n").com_mode, ComMode::None);
+    EXPECT_EQ(resolved("tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\nnh-chain-length=10\n").nose_hoover_chain, 1);
+}
+
+TEST(CheckParameters, pressure_options_of_other_box_types_do_not_matter_without_a_barostat)
+{
+    EXPECT_NO_THROW(resolved("pcoupltype=semiisotropic\nref-p=1 1\ncompressibility=4e-5 4e-5\n"));
+}
+
+TEST(CheckParameters, checking_twice_changes_nothing)
+{
+    Diagnostics first, second;
+    MdpInput input = read_mdp_text(pressed + "nstenergy=105\n", "a.mdp", first);
+    const std::string before = mdp_text(input.parameters);
+    check_parameters(input, second);
+    EXPECT_EQ(mdp_text(input.parameters), before);
+}
+
+class ParameterRefusal : public ::testing::TestWithParam<Case>
+{
+};
+
+TEST_P(ParameterRefusal, has_id_line_and_words)
+{
+    try
+    {
+        resolved(GetParam().text);
+        FAIL() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), GetParam().id);
+        EXPECT_EQ(error.where().line, GetParam().line);
+        EXPECT_THAT(error.message(), HasSubstr(GetParam().says));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Check, ParameterRefusal,
+    ::testing::Values(
+        Case{coupled, "E107", 0, "tau-t has 0"}, Case{coupled + "tau-t=1 2\n", "E107", 5, "tau-t has 2 and ref-t 1"},
+        Case{"ref-t=300\n", "E107", 1, "names 0 groups"}, Case{"\ntcoupl=yes\n", "E107", 2, "without tc-grps"},
+        Case{"integrator=sd\n", "E107", 1, "without tc-grps"},
+        Case{"integrator=sd\n" + coupled + "tau-t=0\n", "E107", 6, "needs tau-t > 0"},
+        Case{"rvdw=1.2\n\nrcoulomb=1\n", "E107", 3, "Make them equal"},
+        Case{"verlet-buffer-tolerance=-1\nrlist=0.9\n", "E107", 2, "shorter than the cut-off (1 nm)"},
+        Case{"vdw-modifier=force-switch\nrvdw-switch=1\n", "E107", 2, "must be below rvdw"},
+        Case{"nsteps=9223372036854775807\ninit-step=1\n", "E107", 1, "step counter"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\nref-p=1\n", "E107", 6, "one value of compressibility, found 0"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=1e-5\n", "E107", 6, "one value of ref-p, found 0"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=-1\nref-p=1\n", "E105", 7, "negative compressibility"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=1e-5\nref-p=1 1\n", "E107", 8, "one value of ref-p, found 2"},
+        Case{"pcoupl=C-rescale\ncompressibility=1e-5\nref-p=1\n", "E107", 1, "reference temperature"},
+        Case{pressed + "pcoupltype=semiisotropic\n", "E140", 9, "not supported yet (planned)"},
+        Case{pressed + "pcoupltype=surface-tension\n", "E140", 9, "not planned"},
+        Case{"nstcalcenergy=2147483646\nnstenergy=2147483647\n", "E107", 2, "multiple"}));
+
+class ParameterRemark : public ::testing::TestWithParam<Case>
+{
+};
+
+TEST_P(ParameterRemark, has_id_line_and_words)
+{
+    Diagnostics diagnostics;
+    read_mdp_text(GetParam().text, "a.mdp", diagnostics);
+    const std::vector<Warning>& list = GetParam().id[0] == 'W' ? diagnostics.warnings : diagnostics.notes;
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Warning& w) { return w.id == GetParam().id; });
+    ASSERT_NE(found, list.end());
+    EXPECT_EQ(found->where.line, GetParam().line);
+    EXPECT_THAT(found->message, HasSubstr(GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Check, ParameterRemark,
+    ::testing::Values(
+        Case{"userint1=3\nrtpi=1\n", "N101", 0, "userint1, rtpi"}, Case{"\nxtc-grps=SOL\n", "N103", 2, "'compressed-x-grps'"},
+        Case{"nstcomm=0\n", "N110", 1, "comm-mode = None"}, Case{"integrator=steep\ntcoupl=yes\n", "N111", 2, "no temperature"},
+        Case{"integrator=sd\n" + coupled + "tau-t=2\n", "N112", 2, "inverse friction"}, Case{"rlist=1.1\n", "N113", 1, "0.005"},
+        Case{"epsilon-rf=78\n", "N114", 1, "not used"}, Case{coupled + "tau-t=1\n", "N116", 0, "nsttcouple = 100"},
+        Case{"nstenergy=50\n", "N117", 0, "nstcalcenergy = 50"}, Case{"nstenergy=150\n", "N118", 1, "200 is used"},
+        Case{"vdw-modifier=force-switch\n", "W110", 1, "from 0 nm"},
+        Case{"coulombtype=reaction-field\nepsilon-r=2\nepsilon-rf=1\n", "W111", 3, "smaller"},
+        Case{coupled + "tau-t=0.01\nnsttcouple=10\n", "W112", 6, "5 coupling intervals of 0.02 ps"},
+        Case{pressed, "W113", 6, "tau-p is not given"},
+        Case{
+            "tcoupl=nose-hoover\ntc-grps=A\ntau-t=1\nref-t=1\npcoupl=parrinello-rahman\ncompressibility=1e-5\nref-p=1\ntau-p=1\n",
+            "W114", 8, "resonate"},
+        Case{"pcoupl=parrinello-rahman\ncompressibility=1e-5\nref-p=1\ntau-p=1\ngen-vel=yes\n", "W115", 1, "Equilibrate"},
+        Case{"gen-vel=yes\ncontinuation=yes\n", "W116", 1, "Set one of them to no"}));

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/load.hpp"
+
+#include "io/groups.hpp"
+#include "small_input.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using ::testing::HasSubstr;
+
+namespace {
+
+bool has(const std::vector<Warning>& list, const std::string& id)
+{
+    return std::any_of(list.begin(), list.end(), [&](const Warning& w) { return w.id == id; });
+}
+
+// One change of one file, and what it must lead to.
+struct Change
+{
+    const char* file;
+    const char* from;
+    const char* to;
+    const char* id;
+    const char* where; // "run.mdp:5", or "run.mdp" for the file as a whole
+    const char* says;
+};
+
+void PrintTo(const Change& change, std::ostream* out) { *out << change.from << " -> " << change.to; }
+
+} // namespace
+
+TEST(Load, brings_all_files_together)
+{
+    const SmallInput input;
+    Diagnostics diagnostics;
+    const LoadedInput loaded = input.load(diagnostics);
+    const System& system = loaded.system;
+    EXPECT_EQ(system.topology.atom_count(), 40);
+    EXPECT_EQ(system.x.size(), 40U);
+    EXPECT_EQ(system.v.size(), 40U);
+    EXPECT_EQ(system.box.y, 2.3);
+    EXPECT_EQ(system.title, "small box, t= 0.0");
+    // Two ethanols with six X-H bonds each, seven rigid waters.
+    EXPECT_EQ(system.topology.constraint_count(), 2 * 6 + 7 * 3);
+    // POSRES came from the .mdp.
+    EXPECT_EQ(system.topology.interaction_count(InteractionKind::PositionRestraint), 4);
+    ASSERT_EQ(loaded.parameters.temperature_groups.size(), 2U);
+    EXPECT_EQ(system.groups.at(loaded.parameters.temperature_groups[1].name).size(), 22U);
+    EXPECT_TRUE(diagnostics.warnings.empty()) << diagnostics.warnings[0].text();
+    EXPECT_EQ(loaded.parameters.temperature_interval, 50);
+    EXPECT_EQ(loaded.parameters.pressure_interval, 100);
+}
+
+TEST(Load, makes_the_usual_groups_when_there_is_no_index_file)
+{
+    SmallInput input;
+    input.replace("run.mdp", "ETH rest", "non-water sol");
+    InputFiles files = input.files();
+    files.index.clear();
+    Diagnostics diagnostics;
+    const LoadedInput loaded = load_gromacs(files, diagnostics);
+    const std::vector<TemperatureGroup>& groups = loaded.parameters.temperature_groups;
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[0].name, "non-Water");
+    EXPECT_EQ(groups[1].name, "SOL");
+    // Ethanol 0-17, ion 36; water 18-35 and 37-39.
+    EXPECT_EQ(loaded.system.groups.at("non-Water").size(), 19U);
+    EXPECT_EQ(loaded.system.groups.at("non-Water").back(), 36);
+    EXPECT_EQ(loaded.system.groups.at("SOL").size(), 21U);
+    EXPECT_EQ(loaded.system.groups.at("SOL").back(), 39);
+    EXPECT_EQ(loaded.system.groups.count("Water"), 0U) << "only groups that are asked for are built";
+}
+
+TEST(Load, the_whole_system_needs_no_list_of_atoms)
+{
+    SmallInput input;
+    input.replace("run.mdp", "ETH rest", "SYSTEM");
+    input.replace("run.mdp", "0.5 1.0", "0.5");
+    input.replace("run.mdp", "300 300", "300");
+    input.replace("run.mdp", "compressed-x-grps       = ETH", "");
+    InputFiles files = input.files();
+    files.index.clear();
+    Diagnostics diagnostics;
+    const LoadedInput loaded = load_gromacs(files, diagnostics);
+    EXPECT_EQ(loaded.parameters.temperature_groups[0].name, "System");
+    EXPECT_TRUE(loaded.system.groups.empty());
+}
+
+TEST(Load, takes_restraint_positions_from_the_reference_file)
+{
+    SmallInput input;
+    const std::string structure = input.texts().at("conf.gro");
+    std::string moved = structure;
+    const std::size_t second_line = moved.find('\n', moved.find('\n') + 1) + 1;
+    moved.replace(second_line + 20, 8, "   1.125");
+    input.put("reference.gro", moved);
+    InputFiles files = input.files();
+    files.restraint_reference = input.path("reference.gro");
+    Diagnostics diagnostics;
+    const LoadedInput loaded = load_gromacs(files, diagnostics);
+    ASSERT_EQ(loaded.system.restraint_reference.size(), 40U);
+    EXPECT_EQ(loaded.system.restraint_reference[0].x, 1.125);
+    EXPECT_EQ(loaded.system.restraint_reference[1], loaded.system.x[1]);
+    EXPECT_FALSE(has(diagnostics.notes, "N120"));
+}
+
+TEST(Load, generated_velocities_replace_those_of_the_file)
+{
+    SmallInput input;
+    input.replace("run.mdp", "gen-vel                 = no", "gen-vel = yes");
+    Diagnostics diagnostics;
+    EXPECT_TRUE(input.load(diagnostics).system.v.empty());
+    EXPECT_TRUE(has(diagnostics.notes, "N123"));
+}
+
+TEST(Load, atoms_without_velocities_start_at_rest_with_a_warning)
+{
+    SmallInput input;
+    std::string text = input.texts().at("conf.gro"), cut;
+    for (std::size_t at = 0; at < text.size();)
+    {
+        const std::size_t end = text.find('\n', at);
+        cut += text.substr(at, std::min<std::size_t>(end - at, 44)) + "\n";
+        at = end + 1;
+    }
+    input.put("conf.gro", cut);
+    Diagnostics diagnostics;
+    const LoadedInput loaded = input.load(diagnostics);
+    ASSERT_EQ(loaded.system.v.size(), 40U);
+    EXPECT_EQ(loaded.system.v[7], Vec3<double>{});
+    EXPECT_TRUE(has(diagnostics.warnings, "W123"));
+}
+
+TEST(Load, reads_the_reference_systems)
+{
+    const std::string refdata = std::string(PARHELION_SOURCE_DIR) + "/tests/data/refdata/";
+    const std::map<std::string, std::int64_t> atoms = {{"spce", 3000}, {"etoh", 3000}, {"villin", 8180}};
+    for (const auto& [name, count] : atoms)
+    {
+        Diagnostics diagnostics;
+        const LoadedInput loaded =
+            load_gromacs({refdata + name + "/rf/sp.mdp", refdata + name + "/conf.gro", refdata + name + "/topol.top", {}, {}, {}},
+                         diagnostics);
+        EXPECT_EQ(loaded.system.topology.atom_count(), count);
+        EXPECT_EQ(loaded.system.v.size(), static_cast<std::size_t>(count));
+        EXPECT_TRUE(diagnostics.warnings.empty()) << name << ": " << diagnostics.warnings[0].text();
+    }
+}
+
+class LoadRefusal : public ::testing::TestWithParam<Change>
+{
+};
+
+TEST_P(LoadRefusal, has_id_place_and_words)
+{
+    const Change& change = GetParam();
+    SmallInput input;
+    input.replace(change.file, change.from, change.to);
+    Diagnostics diagnostics;
+    try
+    {
+        input.load(diagnostics);
+        FAIL() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), change.id) << error.what();
+        EXPECT_EQ(error.where().text(), input.path(change.where)) << error.what();
+        EXPECT_THAT(error.message(), HasSubstr(change.says));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Load, LoadRefusal,
+    ::testing::Values(
+        Change{"run.mdp", "-DPOSRES -DFC", "-DPOSRE -DFC", "E113", "run.mdp:5", "-DPOSRE is not used"},
+        Change{"run.mdp", "ETH rest", "ETH rst", "E150", "run.mdp:21", "Did you mean 'rest'?"},
+        Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = LIG-9/q", "E150", "run.mdp:8",
+               "no group 'LIG-9/q'"},
+        Change{"run.mdp", "ETH rest", "ETH Ethanol", "E151", "run.mdp:21", "has no atoms"},
+        Change{"run.mdp", "ETH rest", "ETH NA", "E153", "run.mdp:21", "21 atoms are in none of the temperature groups"},
+        Change{"run.mdp", "ETH rest", "System rest", "E154", "run.mdp:21", "in more than one group of tc-grps"},
+        Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = ETH non-water", "E154", "run.mdp:8", "atom 1 CB"},
+        Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"}));
+
+class LoadRemark : public ::testing::TestWithParam<Change>
+{
+};
+
+TEST_P(LoadRemark, has_id_place_and_words)
+{
+    const Change& change = GetParam();
+    SmallInput input;
+    input.replace(change.file, change.from, change.to);
+    Diagnostics diagnostics;
+    input.load(diagnostics);
+    std::vector<Warning> all = diagnostics.warnings;
+    all.insert(all.end(), diagnostics.notes.begin(), diagnostics.notes.end());
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Warning& w) { return w.id == change.id; });
+    ASSERT_NE(found, all.end());
+    EXPECT_EQ(found->where.text(), input.path(change.where));
+    EXPECT_THAT(found->message, HasSubstr(change.says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Load, LoadRemark,
+    ::testing::Values(
+        Change{"run.mdp", "refcoord-scaling        = com", "refcoord-scaling = no", "W120", "run.mdp:28", "falsify the pressure"},
+        Change{"topol.top", "1.0 22.99", "0.5 22.99", "W121", "run.mdp", "e, not a whole number"},
+        Change{"topol.top", "ION 1\nSOL", "ION 1\nSOL", "N121", "run.mdp", "total charge is 1 e"},
+        Change{"run.mdp", "dt                      = 0.002", "dt = 0.008", "W122", "run.mdp:3", "less than 5 time steps"},
+        Change{"run.mdp", "dt                      = 0.002", "dt = 0.002", "N125", "run.mdp:6", "restraints"},
+        Change{"run.mdp", "constraints             = h-bonds", "constraints = none", "W122", "run.mdp:3", "period of 0.00"}));

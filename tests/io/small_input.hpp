@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The input files of tests/data/io/small in a folder of their own, where a test may change them.
+#pragma once
+
+#include "io/load.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+namespace parhelion {
+
+class SmallInput
+{
+public:
+    SmallInput() : folder_(std::filesystem::path(testing::TempDir()) / ("parhelion-" + std::to_string(::getpid()) + "-small"))
+    {
+        std::filesystem::create_directories(folder_);
+        const std::filesystem::path source = std::filesystem::path(PARHELION_SOURCE_DIR) / "tests/data/io/small";
+        for (const auto& entry : std::filesystem::directory_iterator(source))
+        {
+            std::ifstream stream(entry.path(), std::ios::binary);
+            put(entry.path().filename().string(), {std::istreambuf_iterator<char>(stream), {}});
+        }
+    }
+    ~SmallInput() { std::filesystem::remove_all(folder_); }
+    SmallInput(const SmallInput&) = delete;
+    SmallInput& operator=(const SmallInput&) = delete;
+
+    const std::map<std::string, std::string>& texts() const { return texts_; }
+    void put(const std::string& name, std::string text)
+    {
+        std::ofstream(folder_ / name, std::ios::binary) << text;
+        texts_[name] = std::move(text);
+    }
+    // Replaces the only occurrence of `from`.
+    void replace(const std::string& name, const std::string& from, const std::string& to)
+    {
+        std::string text = texts_.at(name);
+        const std::size_t at = text.find(from);
+        ASSERT_NE(at, std::string::npos) << from;
+        ASSERT_EQ(text.find(from, at + 1), std::string::npos) << from;
+        put(name, text.replace(at, from.size(), to));
+    }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    InputFiles files() const { return {path("run.mdp"), path("conf.gro"), path("topol.top"), {}, path("index.ndx"), {}}; }
+    LoadedInput load(Diagnostics& diagnostics) const { return load_gromacs(files(), diagnostics); }
+
+private:
+    std::filesystem::path folder_;
+    std::map<std::string, std::string> texts_;
+};
+
+} // namespace parhelion
