@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bonded force laws, one struct each: parameters, and a pure function from difference vectors to energy and forces.
+//
+// The idea: a term of n atoms is a function of n - 1 difference vectors d. A body returns, for each d, minus the gradient of the
+// energy with respect to it: f = -dE/dd. Everything else follows for all kinds alike: the atom at the head of d gets +f, the atom
+// at its tail -f (hence no net force), and the virial is -1/2 sum d (x) f. The difference vectors are, by number of atoms,
+//   2  d0 = x0 - x1
+//   3  d0 = x0 - x1, d1 = x2 - x1                    (the angle at atom 1)
+//   4  d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2      (the dihedral about the bond 1-2)
+//
+// Degenerate geometries give finite numbers: where a direction does not exist (two atoms on one point, three on a line) the force
+// along it is zero, which is its mean over the missing direction. Units: nm, kJ/mol, radian. Cost: a bond takes one square root,
+// an angle two and an arctangent, a dihedral one and no trigonometric function (harmonic impropers: an arctangent). bench:
+// bench/bonded.cpp
+#pragma once
+
+#include "base/vec3.hpp"
+
+#include <cmath>
+
+namespace parhelion {
+
+// What a body returns: energies, and f[i] = -dE/d(d[i]).
+template <class T, int vectors, int energies = 1>
+struct BondedForces
+{
+    T energy[energies];
+    Vec3<T> f[vectors];
+};
+
+// V = 1/2 k (r - r0)^2
+template <class T>
+struct HarmonicBond
+{
+    static constexpr int atoms = 2;
+    T length, k; // nm, kJ/mol/nm^2
+
+    PARHELION_HD BondedForces<T, 1> operator()(const Vec3<T>* d) const
+    {
+        const T r = norm(d[0]), stretch = r - length;
+        const T scale = r > 0 ? -k * stretch / r : T(0);
+        return {{T(0.5) * k * stretch * stretch}, {scale * d[0]}};
+    }
+};
+
+// V = 1/4 k (r^2 - r0^2)^2
+template <class T>
+struct G96Bond
+{
+    static constexpr int atoms = 2;
+    T length, k; // nm, kJ/mol/nm^4
+
+    PARHELION_HD BondedForces<T, 1> operator()(const Vec3<T>* d) const
+    {
+        const T stretch = norm2(d[0]) - length * length;
+        return {{T(0.25) * k * stretch * stretch}, {-k * stretch * d[0]}};
+    }
+};
+
+// Lennard-Jones and Coulomb of a 1-4 pair, neither cut off nor shifted: V = c12/r^12 - c6/r^6, and qq/r.
+template <class T>
+struct ScaledPair
+{
+    static constexpr int atoms = 2;
+    T c6, c12; // kJ/mol nm^6, kJ/mol nm^12
+    T qq;      // kJ/mol nm: charges, Coulomb's constant and scale factor multiplied
+
+    PARHELION_HD BondedForces<T, 1, 2> operator()(const Vec3<T>* d) const
+    {
+        // Nearer than 1e-3 nm the law is continued with its value there: huge, finite, also in single precision.
+        const T nearest2 = T(1e-6), r2 = norm2(d[0]);
+        const T inverse2 = 1 / (r2 > nearest2 ? r2 : nearest2);
+        const T inverse6 = inverse2 * inverse2 * inverse2;
+        const T dispersion = c6 * inverse6, repulsion = c12 * inverse6 * inverse6, coulomb = qq * std::sqrt(inverse2);
+        const T scale = (12 * repulsion - 6 * dispersion + coulomb) * inverse2;
+        return {{repulsion - dispersion, coulomb}, {scale * d[0]}};
+    }
+};
+
+// The angle between two vectors and its gradients; exact to rounding at every angle, unlike the arccosine.
+template <class T>
+struct AngleGeometry
+{
+    T theta;
+    Vec3<T> gradient[2]; // d(theta)/d(d[i])
+
+    PARHELION_HD explicit AngleGeometry(const Vec3<T>* d)
+    {
+        const Vec3<T> normal = cross(d[0], d[1]);
+        const T sine = norm(normal);
+        theta = std::atan2(sine, dot(d[0], d[1]));
+        // Each end moves at right angles to its own vector, in the plane: d(theta)/da = a x n / a^2. On a line n does not exist.
+        if (sine > 0)
+        {
+            gradient[0] = (1 / (norm2(d[0]) * sine)) * cross(d[0], normal);
+            gradient[1] = (1 / (norm2(d[1]) * sine)) * cross(normal, d[1]);
+        }
+    }
+};
+
+// V = 1/2 k (theta - theta0)^2
+template <class T>
+struct HarmonicAngle
+{
+    static constexpr int atoms = 3;
+    T angle, k; // rad, kJ/mol/rad^2
+
+    PARHELION_HD BondedForces<T, 2> operator()(const Vec3<T>* d) const
+    {
+        const AngleGeometry<T> g(d);
+        const T bend = g.theta - angle, scale = -k * bend;
+        return {{T(0.5) * k * bend * bend}, {scale * g.gradient[0], scale * g.gradient[1]}};
+    }
+};
+
+// V = 1/2 k (cos(theta) - cos(theta0))^2
+template <class T>
+struct G96Angle
+{
+    static constexpr int atoms = 3;
+    T cosine, k; // kJ/mol
+
+    PARHELION_HD BondedForces<T, 2> operator()(const Vec3<T>* d) const
+    {
+        const T a2 = norm2(d[0]), b2 = norm2(d[1]), product = std::sqrt(a2 * b2);
+        if (!(product > 0))
+        {
+            return {{T(0.5) * k * (1 - cosine) * (1 - cosine)}, {}};
+        } // the angle of a zero vector is taken as zero
+        const T c = dot(d[0], d[1]) / product, bend = c - cosine, scale = -k * bend;
+        return {{T(0.5) * k * bend * bend},
+                {scale * ((1 / product) * d[1] - (c / a2) * d[0]), scale * ((1 / product) * d[0] - (c / b2) * d[1])}};
+    }
+};
+
+// A harmonic angle and a harmonic bond between its ends: V = 1/2 k (theta - theta0)^2 + 1/2 k_ends (r_02 - r0)^2
+template <class T>
+struct UreyBradley
+{
+    static constexpr int atoms = 3;
+    HarmonicAngle<T> angle;
+    HarmonicBond<T> ends;
+
+    PARHELION_HD BondedForces<T, 2> operator()(const Vec3<T>* d) const
+    {
+        BondedForces<T, 2> sum = angle(d);
+        const Vec3<T> across = d[0] - d[1];
+        const BondedForces<T, 1> stretch = ends(&across);
+        sum.energy[0] += stretch.energy[0];
+        sum.f[0] += stretch.f[0];
+        sum.f[1] -= stretch.f[0];
+        return sum;
+    }
+};
+
+// The dihedral angle phi between the planes (0,1,2) and (1,2,3): 0 for cis, and positive if, looking along 1 -> 2, atom 3 is
+// clockwise of atom 0 (IUPAC). Gradients: Blondel and Karplus, J. Comput. Chem. 17 (1996) 1132. They grow as 1/sin of the two
+// bond angles; where three atoms are on a line to 1e-12 rad, phi does not exist: it counts as 0, without gradient.
+template <class T>
+struct DihedralGeometry
+{
+    T cosine = 1, sine = 0;
+    Vec3<T> gradient[3]; // d(phi)/d(d[i])
+
+    PARHELION_HD explicit DihedralGeometry(const Vec3<T>* d)
+    {
+        const Vec3<T> m = cross(d[0], d[1]), n = cross(d[2], d[1]);
+        const T axis2 = norm2(d[1]), m2 = norm2(m), n2 = norm2(n), on_a_line = T(1e-24) * axis2;
+        if (!(m2 > on_a_line * norm2(d[0]) && n2 > on_a_line * norm2(d[2]))) { return; }
+        const T axis = std::sqrt(axis2), inverse = 1 / std::sqrt(m2 * n2);
+        cosine = dot(m, n) * inverse;
+        sine = axis * dot(d[0], n) * inverse;
+        gradient[0] = (axis / m2) * m;
+        gradient[2] = (-axis / n2) * n;
+        gradient[1] = (-dot(d[0], d[1]) / (axis2 * m2) * axis) * m + (dot(d[2], d[1]) / (axis2 * n2) * axis) * n;
+    }
+    // The forces of a potential of slope dE/dphi.
+    PARHELION_HD BondedForces<T, 3> forces(T energy, T slope) const
+    {
+        return {{energy}, {-slope * gradient[0], -slope * gradient[1], -slope * gradient[2]}};
+    }
+};
+
+// V = k (1 + cos(n phi - phi0)). The multiple angle by repeated complex multiplication: no trigonometric function per term.
+template <class T>
+struct PeriodicDihedral
+{
+    static constexpr int atoms = 4;
+    T cosine, sine; // of phi0
+    T k;            // kJ/mol
+    int multiplicity;
+
+    PARHELION_HD BondedForces<T, 3> operator()(const Vec3<T>* d) const
+    {
+        const DihedralGeometry<T> g(d);
+        T c = 1, s = 0;
+        for (int i = 0; i < multiplicity; ++i)
+        {
+            const T next = c * g.cosine - s * g.sine;
+            s = s * g.cosine + c * g.sine;
+            c = next;
+        }
+        return g.forces(k * (1 + c * cosine + s * sine), k * T(multiplicity) * (c * sine - s * cosine));
+    }
+};
+
+// V = 1/2 k (xi - xi0)^2, the difference taken in [-pi, pi]
+template <class T>
+struct HarmonicDihedral
+{
+    static constexpr int atoms = 4;
+    T angle, k; // rad, kJ/mol/rad^2
+
+    PARHELION_HD BondedForces<T, 3> operator()(const Vec3<T>* d) const
+    {
+        const DihedralGeometry<T> g(d);
+        const T turn = T(6.283185307179586476925);
+        T twist = std::atan2(g.sine, g.cosine) - angle;
+        twist -= turn * std::round(twist / turn);
+        return g.forces(T(0.5) * k * twist * twist, k * twist);
+    }
+};
+
+// V = sum over n of c_n cos(psi)^n with psi = phi - 180 degrees (trans is 0)
+template <class T>
+struct RyckaertBellemans
+{
+    static constexpr int atoms = 4;
+    T c[6]; // kJ/mol
+
+    PARHELION_HD BondedForces<T, 3> operator()(const Vec3<T>* d) const
+    {
+        const DihedralGeometry<T> g(d);
+        const T x = -g.cosine;
+        T value = c[5], slope = 0; // Horner's scheme for the polynomial and its derivative
+        for (int n = 4; n >= 0; --n)
+        {
+            slope = slope * x + value;
+            value = value * x + c[n];
+        }
+        return g.forces(value, slope * g.sine); // dx/dphi = sin(phi)
+    }
+};
+
+} // namespace parhelion

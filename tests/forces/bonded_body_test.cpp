@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bonded force laws alone: closed forms, gradients by finite differences, degenerate geometries.
+#include "forces/bonded_kinds.hpp"
+#include "forces/random_molecules.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using test::Random;
+
+namespace {
+
+template <int kind>
+struct KindOf
+{
+    static constexpr auto value = static_cast<InteractionKind>(kind);
+    using Kind = BondedKind<value>;
+    using Body = typename Kind::Body;
+    static constexpr int vectors = Body::atoms - 1;
+
+    static Body random_body(Random& random)
+    {
+        MoleculeType molecule;
+        molecule.atoms = {{"A", 0, 0, 1, random(-1, 1)}, {"B", 0, 0, 1, random(-1, 1)}};
+        Interaction interaction;
+        interaction.atoms = {0, 1, 0, 0};
+        return Kind::make(test::random_parameters(value, random), {units::coulomb, molecule, interaction});
+    }
+    static double energy(const Body& body, const Vec3<double>* d)
+    {
+        double sum = 0;
+        for (const double e : body(d).energy) { sum += e; }
+        return sum;
+    }
+};
+
+template <class Sequence>
+struct TypesOf;
+template <int... kinds>
+struct TypesOf<std::integer_sequence<int, kinds...>>
+{
+    using Type = ::testing::Types<KindOf<kinds>...>;
+};
+
+template <class K>
+class BondedBodyTest : public ::testing::Test
+{
+};
+using EveryKind = TypesOf<std::make_integer_sequence<int, bonded_kinds>>::Type;
+TYPED_TEST_SUITE(BondedBodyTest, EveryKind);
+
+// The derivative by central differences of three step widths, extrapolated to sixth order.
+template <class Function>
+double derivative(Function&& f, double h)
+{
+    const auto central = [&](double step) { return (f(step) - f(-step)) / (2 * step); };
+    const double a = central(h), b = central(h / 2), c = central(h / 4);
+    const double ab = (4 * b - a) / 3, bc = (4 * c - b) / 3;
+    return (16 * bc - ab) / 15;
+}
+
+// Largest relative deviation of the forces of a body from minus the numerical gradient; reach: the length over which its energy
+// varies.
+template <class K>
+double gradient_error(const typename K::Body& body, const Vec3<double>* at, double reach)
+{
+    Vec3<double> d[3];
+    std::copy(at, at + K::vectors, d);
+    const auto result = body(d);
+    double error = 0, scale = 0;
+    for (int i = 0; i < K::vectors; ++i)
+    {
+        for (int axis = 0; axis < 3; ++axis)
+        {
+            const double here = d[i][axis];
+            const double numerical = -derivative(
+                [&](double step) {
+                    d[i][axis] = here + step;
+                    const double e = K::energy(body, d);
+                    d[i][axis] = here;
+                    return e;
+                },
+                0.01 * reach);
+            error = std::max(error, std::abs(numerical - result.f[i][axis]));
+            scale = std::max(scale, std::abs(result.f[i][axis]));
+        }
+    }
+    return scale > 0 ? error / scale : error; // multiplicity 0: no force
+}
+
+} // namespace
+
+TYPED_TEST(BondedBodyTest, forces_are_minus_the_gradient_of_the_energy)
+{
+    Random random(11);
+    for (int trial = 0; trial < 300; ++trial)
+    {
+        const auto body = TypeParam::random_body(random);
+        Vec3<double> d[3];
+        for (auto& v : d) { v = random.vector(random(0.11, 0.2)); }
+        const double narrow = std::min(norm(cross(d[0], d[1])), norm(cross(d[1], d[2]))) / 0.2;
+        EXPECT_LE(gradient_error<TypeParam>(body, d, std::min(narrow, 0.1)), 1e-8) << "trial " << trial;
+    }
+}
+
+TYPED_TEST(BondedBodyTest, forces_are_minus_the_gradient_near_a_line)
+{
+    Random random(12);
+    for (const double off_line : {3e-2, 1e-2, 3e-3})
+    {
+        for (const double sense : {1.0, -1.0})
+        {
+            const auto body = TypeParam::random_body(random);
+            Vec3<double> d[3];
+            d[0] = random.vector(0.15);
+            d[1] = sense * d[0] + random.vector(0.15 * off_line);
+            d[2] = random.vector(0.15);
+            // Energies of theta or phi vary within the distance from the line; those of its cosine do not.
+            const bool smooth = TypeParam::value == InteractionKind::G96Angle;
+            const double reach = smooth ? 0.1 : norm(cross(d[0], d[1])) / 0.15;
+            EXPECT_LE(gradient_error<TypeParam>(body, d, reach), 1e-8) << off_line << " " << sense;
+        }
+    }
+}
+
+TYPED_TEST(BondedBodyTest, rotating_a_term_rotates_its_forces)
+{
+    Random random(13);
+    for (int trial = 0; trial < 20; ++trial)
+    {
+        const auto body = TypeParam::random_body(random);
+        Vec3<double> d[3], turned[3];
+        const auto rotate = [](const Vec3<double>& v) { return Vec3<double>{v.y, v.z, v.x}; }; // 120 degrees about the diagonal
+        for (int i = 0; i < 3; ++i) { d[i] = random.vector(0.15), turned[i] = rotate(d[i]); }
+        const auto here = body(d), there = body(turned);
+        EXPECT_NEAR(here.energy[0], there.energy[0], 1e-12 * std::abs(here.energy[0]) + 1e-12);
+        for (int i = 0; i < TypeParam::vectors; ++i)
+        {
+            EXPECT_LE(norm(rotate(here.f[i]) - there.f[i]), 1e-11 * norm(here.f[i]) + 1e-11);
+        }
+    }
+}
+
+TYPED_TEST(BondedBodyTest, no_torque_acts_on_a_term)
+{
+    Random random(14);
+    for (int trial = 0; trial < 50; ++trial)
+    {
+        const auto body = TypeParam::random_body(random);
+        Vec3<double> d[3];
+        for (auto& v : d) { v = random.vector(random(0.11, 0.2)); }
+        const auto result = body(d);
+        Vec3<double> torque;
+        double scale = 0;
+        for (int i = 0; i < TypeParam::vectors; ++i)
+        {
+            torque += cross(d[i], result.f[i]);
+            scale += norm(d[i]) * norm(result.f[i]);
+        }
+        EXPECT_LE(norm(torque), 1e-13 * scale);
+    }
+}
+
+TYPED_TEST(BondedBodyTest, degenerate_geometries_give_finite_numbers)
+{
+    Random random(15);
+    const Vec3<double> zero{}, x{0.15, 0, 0}, y{0, 0.15, 0}, oblique{0.1, -0.07, 0.03};
+    const Vec3<double> choices[] = {zero,
+                                    x,
+                                    -x,
+                                    y,
+                                    oblique,
+                                    -2.0 * oblique,
+                                    Vec3<double>{1e-19, 0, 0},
+                                    Vec3<double>{0.15, 1e-17, 0},
+                                    Vec3<double>{1e-9, 1e-9, 0}};
+    for (const auto& d0 : choices)
+    {
+        for (const auto& d1 : choices)
+        {
+            for (const auto& d2 : choices)
+            {
+                const Vec3<double> d[3] = {d0, d1, d2};
+                const auto result = TypeParam::random_body(random)(d);
+                for (const double e : result.energy) { EXPECT_TRUE(std::isfinite(e)); }
+                for (const auto& f : result.f) { EXPECT_TRUE(std::isfinite(norm(f))); }
+            }
+        }
+    }
+}
+
+TEST(BondedBody, bonds_pull_back_with_their_force_constant)
+{
+    const Vec3<double> d{0.13, 0, 0};
+    const auto bond = HarmonicBond<double>{0.1, 1000}(&d);
+    EXPECT_DOUBLE_EQ(bond.energy[0], 0.5 * 1000 * 0.03 * 0.03);
+    EXPECT_NEAR(bond.f[0].x, -30, 1e-12);
+    const auto g96 = G96Bond<double>{0.1, 1000}(&d);
+    EXPECT_DOUBLE_EQ(g96.energy[0], 0.25 * 1000 * 0.0069 * 0.0069);
+    EXPECT_NEAR(g96.f[0].x, -1000 * 0.0069 * 0.13, 1e-12);
+}
+
+TEST(BondedBody, a_scaled_pair_is_lennard_jones_and_coulomb)
+{
+    const Vec3<double> d{0, 0.5, 0};
+    const auto pair = ScaledPair<double>{2, 3, 5}(&d);
+    EXPECT_DOUBLE_EQ(pair.energy[0], 3 * std::pow(2.0, 12) - 2 * std::pow(2.0, 6));
+    EXPECT_DOUBLE_EQ(pair.energy[1], 10);
+    EXPECT_DOUBLE_EQ(pair.f[0].y, 12 * 3 * std::pow(2.0, 13) - 6 * 2 * std::pow(2.0, 7) + 20);
+}
+
+TEST(BondedBody, overlapping_pairs_repel_beyond_any_runaway_limit)
+{
+    const Vec3<double> d{1e-4, 0, 0}, zero{};
+    const ScaledPair<double> pair{1e-3, 1e-6, 10};
+    EXPECT_GT(pair(&d).f[0].x, 1e15);
+    EXPECT_GT(pair(&zero).energy[0], 1e15);
+    const Vec3<float> near{1e-4F, 0, 0};
+    EXPECT_TRUE(std::isfinite(ScaledPair<float>{1e-3F, 1e-6F, 10}(&near).f[0].x));
+}
+
+TEST(BondedBody, angles_are_zero_at_rest_at_every_angle)
+{
+    for (int degrees = 0; degrees <= 180; ++degrees)
+    {
+        const double theta = degrees * units::degree;
+        const Vec3<double> d[2] = {{0.1, 0, 0}, {0.2 * std::cos(theta), 0.2 * std::sin(theta), 0}};
+        const auto angle = HarmonicAngle<double>{theta, 500}(d);
+        EXPECT_NEAR(angle.energy[0], 0, 1e-27) << degrees;
+        EXPECT_NEAR(norm(angle.f[0]), 0, 1e-10) << degrees;
+        EXPECT_NEAR((G96Angle<double>{std::cos(theta), 500}(d).energy[0]), 0, 1e-27) << degrees;
+    }
+}
+
+TEST(BondedBody, dihedrals_follow_the_iupac_convention)
+{
+    // Looking along +z from atom 1 to atom 2, y is clockwise of x.
+    for (int degrees = -175; degrees <= 180; degrees += 5)
+    {
+        const double phi = degrees * units::degree;
+        const Vec3<double> d[3] = {{0.1, 0, 0.02}, {0, 0, 0.15}, {0.1 * std::cos(phi), 0.1 * std::sin(phi), 0.03}};
+        for (int n = 0; n <= 6; ++n)
+        {
+            const PeriodicDihedral<double> dihedral{std::cos(0.4), std::sin(0.4), 10, n};
+            EXPECT_NEAR(dihedral(d).energy[0], 10 * (1 + std::cos(n * phi - 0.4)), 1e-12);
+        }
+        EXPECT_NEAR((HarmonicDihedral<double>{phi, 100}(d).energy[0]), 0, 1e-25);
+        double polynomial = 0;
+        for (int n = 0; n < 6; ++n) { polynomial += (n + 1) * std::pow(std::cos(phi - units::pi), n); }
+        EXPECT_NEAR((RyckaertBellemans<double>{{1, 2, 3, 4, 5, 6}}(d).energy[0]), polynomial, 1e-12);
+    }
+}
+
+TEST(BondedBody, a_harmonic_improper_takes_the_short_way_round)
+{
+    const double phi = 175 * units::degree;
+    const Vec3<double> d[3] = {{0.1, 0, 0}, {0, 0, 0.15}, {0.1 * std::cos(phi), 0.1 * std::sin(phi), 0}};
+    const double ten_degrees = 10 * units::degree;
+    EXPECT_NEAR((HarmonicDihedral<double>{-175 * units::degree, 100}(d).energy[0]), 50 * ten_degrees * ten_degrees, 1e-12);
+}
+
+TEST(BondedBody, negative_multiplicities_turn_the_other_way)
+{
+    using Kind = BondedKind<InteractionKind::ProperDihedral>;
+    const MoleculeType molecule;
+    const Interaction interaction;
+    const double phi = 0.7;
+    const Vec3<double> d[3] = {{0.1, 0, 0}, {0, 0, 0.15}, {0.1 * std::cos(phi), 0.1 * std::sin(phi), 0}};
+    const auto dihedral = Kind::make({30, 5, -2}, {1, molecule, interaction});
+    EXPECT_NEAR(dihedral(d).energy[0], 5 * (1 + std::cos(-2 * phi - 30 * units::degree)), 1e-13);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made-up molecules for tests of bonded terms: chains of atoms at random bond-like distances, with one kind of interaction along
+// the chain. A new InteractionKind needs parameters here and nothing else.
+#pragma once
+
+#include "base/error.hpp"
+#include "model/system.hpp"
+
+#include <random>
+
+namespace parhelion::test {
+
+class Random
+{
+public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    double operator()(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
+    // Of the given length, in any direction.
+    Vec3<double> vector(double length)
+    {
+        std::normal_distribution<double> normal;
+        const Vec3<double> v{normal(engine_), normal(engine_), normal(engine_)};
+        return (length / norm(v)) * v;
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+inline InteractionParameters random_parameters(InteractionKind kind, Random& random)
+{
+    switch (kind)
+    {
+    case InteractionKind::HarmonicBond:
+        return {random(0.10, 0.16), random(2e5, 4e5)};
+    case InteractionKind::G96Bond:
+        return {random(0.10, 0.16), random(1e6, 1e7)};
+    case InteractionKind::HarmonicAngle:
+        return {random(80, 180), random(100, 600)};
+    case InteractionKind::G96Angle:
+        return {random(80, 180), random(100, 600)};
+    case InteractionKind::UreyBradley:
+        return {random(80, 180), random(100, 600), random(0.2, 0.25), random(1e3, 1e5)};
+    case InteractionKind::ProperDihedral:
+        return {random(-180, 180), random(-30, 30), std::floor(random(-6, 7))};
+    case InteractionKind::PeriodicImproper:
+        return {random(-180, 180), random(-30, 30), std::floor(random(1, 7))};
+    case InteractionKind::HarmonicImproper:
+        return {random(-180, 180), random(50, 500)};
+    case InteractionKind::RyckaertBellemans:
+        return {random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10)};
+    case InteractionKind::Pair14:
+        return {random(1e-4, 1e-3), random(1e-7, 1e-6)};
+    case InteractionKind::PositionRestraint:
+        return {random(0, 1e4), random(0, 1e4), random(0, 1e4)};
+    }
+    throw ContractError("no random parameters for this kind of interaction");
+}
+
+// Copies of a chain of 7 atoms and, between two blocks of them, lone atoms, in a box whose faces cut molecules in two; `kind`
+// acts on each run of successive atoms.
+inline System random_chains(InteractionKind kind, int copies, std::uint64_t seed)
+{
+    Random random(seed);
+    constexpr int length = 7;
+    MoleculeType chain, lone;
+    for (int a = 0; a < length; ++a) { chain.atoms.push_back({"C", 0, 0, random(1, 20), random(-0.5, 0.5)}); }
+    chain.residues = lone.residues = {{"RES", 1}};
+    chain.exclusion_start.assign(length + 1, 0);
+    lone.atoms = {{"A", 0, 0, 10.0, 0.3}};
+    lone.exclusion_start = {0, 0};
+
+    System system;
+    Topology& topology = system.topology;
+    topology.type_names = {"C"};
+    topology.c6 = {1e-3}, topology.c12 = {1e-6};
+    topology.fudge_qq = 0.7;
+    for (int first = 0; first + arity(kind) <= length; ++first)
+    {
+        Interaction interaction;
+        for (int i = 0; i < arity(kind); ++i) { interaction.atoms[i] = first + i; }
+        interaction.parameters = first;
+        chain.of(kind).push_back(interaction);
+        topology.parameters[static_cast<int>(kind)].push_back(random_parameters(kind, random));
+    }
+    topology.molecule_types = {chain, lone};
+    topology.blocks = {{0, copies / 2, 0}, {1, 3, 0}, {0, copies - copies / 2, 0}};
+    topology.finish();
+
+    system.box = {3.1, 3.7, 4.3};
+    for (std::int64_t atom = 0; atom < topology.atom_count(); ++atom)
+    {
+        const Vec3<double> anywhere{random(-5, 5), random(-5, 5), random(-5, 5)};
+        const bool bound = topology.locate(atom).local > 0;
+        system.x.push_back(bound ? system.x.back() + random.vector(random(0.12, 0.2)) : anywhere);
+    }
+    return system;
+}
+
+} // namespace parhelion::test

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made-up liquids for the tests of pair list and pair forces: small molecules with exclusions, at random places, not too near each other.
+#pragma once
+
+#include "model/run_parameters.hpp"
+#include "model/system.hpp"
+
+#include <random>
+
+namespace parhelion::test {
+
+// The table of c6 and c12 for types a, b with sigma and epsilon.
+inline void set_lennard_jones(Topology& topology, const std::vector<double>& sigma, const std::vector<double>& epsilon, CombinationRule rule)
+{
+    topology.combination_rule = rule;
+    for (std::size_t a = 0; a < sigma.size(); ++a)
+    {
+        for (std::size_t b = 0; b < sigma.size(); ++b)
+        {
+            const double s = rule == CombinationRule::LorentzBerthelot ? 0.5 * (sigma[a] + sigma[b]) : std::sqrt(sigma[a] * sigma[b]);
+            const double e = std::sqrt(epsilon[a] * epsilon[b]);
+            topology.c6.push_back(4 * e * std::pow(s, 6));
+            topology.c12.push_back(4 * e * std::pow(s, 12));
+        }
+    }
+}
+
+// `copies` of a bent triatomic molecule (its three atoms exclude each other) and as many lone atoms as `ions`, in `box` (nm).
+inline System random_liquid(const Vec3<double>& box, int copies, int ions, std::uint64_t seed,
+                            CombinationRule rule = CombinationRule::GeometricSigmaEpsilon)
+{
+    std::mt19937_64 engine(seed);
+    std::uniform_real_distribution<double> unit(0, 1);
+    std::normal_distribution<double> normal;
+    System system;
+    Topology& topology = system.topology;
+    topology.type_names = {"O", "H", "ION"};
+    set_lennard_jones(topology, {0.31, 0.1, 0.25}, {0.65, 0, 0.2}, rule);
+
+    MoleculeType bent, ion;
+    bent.name = "BENT", ion.name = "ION";
+    bent.atoms = {{"O", 0, 0, 16.0, -0.8}, {"H1", 1, 0, 1.0, 0.4}, {"H2", 1, 0, 1.0, 0.4}};
+    bent.exclusion_start = {0, 2, 4, 6};
+    bent.excluded = {1, 2, 0, 2, 0, 1};
+    ion.atoms = {{"I", 2, 0, 23.0, 1.0}};
+    ion.exclusion_start = {0, 0};
+    bent.residues = ion.residues = {{"RES", 1}};
+    topology.molecule_types = {bent, ion};
+    topology.blocks = {{0, copies, 0}, {1, ions, 0}};
+    topology.finish();
+    topology.molecule_types[1].atoms[0].charge = -0.5;
+
+    system.box = box;
+    const auto wrapped_distance2 = [&](Vec3<double> d) {
+        for (int k = 0; k < 3; ++k) { d[k] -= box[k] * std::round(d[k] / box[k]); }
+        return norm2(d);
+    };
+    const auto direction = [&] {
+        const Vec3<double> v{normal(engine), normal(engine), normal(engine)};
+        return (1 / norm(v)) * v;
+    };
+    std::vector<Vec3<double>> centres;
+    for (int m = 0; m < copies + ions; ++m)
+    {
+        Vec3<double> centre;
+        for (int attempt = 0; attempt < 1000; ++attempt)
+        {
+            centre = {box.x * unit(engine), box.y * unit(engine), box.z * unit(engine)};
+            bool is_free = true;
+            for (const Vec3<double>& other : centres) { is_free = is_free && wrapped_distance2(centre - other) > 0.24 * 0.24; }
+            if (is_free) { break; }
+        }
+        centres.push_back(centre);
+        system.x.push_back(centre);
+        if (m < copies)
+        {
+            system.x.push_back(centre + 0.1 * direction());
+            system.x.push_back(centre + 0.1 * direction());
+        }
+    }
+    return system;
+}
+
+// Reaction field with infinite epsilon, shifted Lennard-Jones.
+inline RunParameters reaction_field(double cutoff)
+{
+    RunParameters run;
+    run.coulomb = CoulombKind::ReactionField;
+    run.coulomb_cutoff = run.lj_cutoff = run.list_cutoff = cutoff;
+    return run;
+}
+
+} // namespace parhelion::test
