@@ -15,6 +15,7 @@ namespace parhelion {
 
 namespace {
 
+constexpr double largest = 1e15;         // nm, nm/ps: keeps what is computed from positions finite
 constexpr std::size_t first_column = 20; // of the numbers: residue number, residue, atom, atom number take five columns each
 constexpr double power_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
@@ -117,10 +118,10 @@ double GroReader::number(std::string_view line, std::size_t column) const
         return negative ? -value : value;
     }
     const auto value = to_real(trimmed(field));
-    if (!value)
+    if (!value || std::abs(*value) > largest)
     {
         fail("columns " + std::to_string(column + 1) + " to " + std::to_string(column + width_) + " hold " + in_quotes(field) +
-             ", not a finite number. Correct them.");
+             ", not a finite number of usual size. Correct them.");
     }
     return *value;
 }
@@ -167,7 +168,10 @@ void GroReader::read_box()
     for (std::size_t i = 0; i < words.size(); ++i)
     {
         const auto number = to_real(words[i]);
-        if (!number) { fail("the box contains " + in_quotes(words[i]) + ", which is not a finite number. Correct it."); }
+        if (!number || std::abs(*number) > largest)
+        {
+            fail("the box contains " + in_quotes(words[i]) + ", which is not a finite number of usual size. Correct it.");
+        }
         value[i] = *number;
     }
     if (std::any_of(value + 3, value + 9, [](double off_diagonal) { return off_diagonal != 0; }))

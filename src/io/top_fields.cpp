@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/top_fields.hpp"
 
+#include <cmath>
+
 namespace parhelion {
 
 void Fields::fail(const char* id, const std::string& message) const { throw InputError(id, where(), message); }
@@ -23,6 +25,13 @@ double Fields::real(std::size_t i, std::string_view what) const
     {
         fail("E121", "column " + std::to_string(i + 1) + " (" + std::string(what) + ") is " + in_quotes(text) +
                          ", not a finite number. Correct it, or define the macro it should be.");
+    }
+    // Powers and sums of what a topology holds stay finite below this; nothing real comes near it in nm, kJ/mol, u and e.
+    constexpr double largest = 1e20;
+    if (std::abs(*value) > largest)
+    {
+        fail("E123", "column " + std::to_string(i + 1) + " (" + std::string(what) + ") is " + in_quotes(text) +
+                         ", which is larger than anything physical. Correct it.");
     }
     return *value;
 }

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damages small but complete inputs in thousands of ways and loads them. Whatever the damage, the reader either gives a system of
+// finite numbers or throws an InputError that names a file and a line, in well under two seconds; nothing else. A failure prints
+// the seed and writes the damaged file's text: run with PARHELION_MUTATION_SEED=N to repeat that one.
+#include "io/load.hpp"
+
+#include "small_input.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <gtest/gtest.h>
+#include <random>
+#include <sstream>
+
+using namespace parhelion;
+
+namespace {
+
+constexpr int mutations_per_kind = 2000;
+
+using Random = std::mt19937_64;
+
+std::size_t below(Random& random, std::size_t n) { return n == 0 ? 0 : static_cast<std::size_t>(random() % n); }
+
+template <class Container>
+const auto& any_of(Random& random, const Container& list)
+{
+    return list[below(random, std::size(list))];
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) { lines.push_back(line); }
+    return lines;
+}
+
+std::string text_of(const std::vector<std::string>& lines)
+{
+    std::string text;
+    for (const std::string& line : lines) { text += line + "\n"; }
+    return text;
+}
+
+// [begin, end) of a random word of the text; empty if there is none.
+std::pair<std::size_t, std::size_t> any_word(Random& random, const std::string& text, const char* letters)
+{
+    if (text.empty()) { return {0, 0}; }
+    const std::size_t begin = text.find_first_of(letters, below(random, text.size()));
+    if (begin == std::string::npos) { return {0, 0}; }
+    return {begin, std::min(text.find_first_not_of(letters, begin), text.size())};
+}
+
+constexpr const char* number_letters = "0123456789.+-eE";
+constexpr const char* word_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+";
+const std::vector<std::string> numbers = {"0",           "-1",
+                                          "1",           "2",
+                                          "3",           "7",
+                                          "1e400",       "-1e400",
+                                          "1e-400",      "nan",
+                                          "inf",         "-inf",
+                                          "1.5",         "99999999999999999999",
+                                          "2147483647",  "2147483648",
+                                          "-2147483648", "9223372036854775807",
+                                          "1e308",       "-1e308",
+                                          "1e-300",      "0x10",
+                                          "1,5",         "1e",
+                                          ".",           "-",
+                                          "+5",          "5.",
+                                          ".5",          "1000000000"};
+const std::vector<std::string> fragments = {"#include \"topol.top\"",
+                                            "#include \"missing.itp\"",
+                                            "#include \"water.itp\"",
+                                            "#include",
+                                            "#define HC CT HC",
+                                            "#define CT CT CT",
+                                            "#define LOOP LOOP LOOP",
+                                            "#define A B\n#define B A",
+                                            "#undef WITH_WATER",
+                                            "#ifdef X",
+                                            "#ifndef X",
+                                            "#else",
+                                            "#endif",
+                                            "#if 1",
+                                            "[ atoms ]",
+                                            "[ bonds ]",
+                                            "[ moleculetype ]",
+                                            "[ molecules ]",
+                                            "[ cmap ]",
+                                            "[ nonsense ]",
+                                            "[ settles ]",
+                                            "[ system ]",
+                                            "[",
+                                            "]",
+                                            "[ ]",
+                                            "\\",
+                                            ";",
+                                            "=",
+                                            "= =",
+                                            "tcoupl = ",
+                                            "SOL 1000000000000",
+                                            "SOL -3",
+                                            "ETH 0",
+                                            "integrator = md",
+                                            "1 2 3 4 5 6 7 8 9 10",
+                                            "\t",
+                                            "0 0 0",
+                                            "10 0 0",
+                                            std::string(3, '\0'),
+                                            "\xff\xfe",
+                                            "\r"};
+
+void mutate(Random& random, std::string& text)
+{
+    std::vector<std::string> lines = lines_of(text);
+    switch (below(random, 14))
+    {
+    case 0: // a number becomes another
+    {
+        const auto [begin, end] = any_word(random, text, number_letters);
+        text.replace(begin, end - begin, any_of(random, numbers));
+        return;
+    }
+    case 1: // a word becomes another word of the text
+    {
+        const auto [begin, end] = any_word(random, text, word_letters);
+        const auto [from, to] = any_word(random, text, word_letters);
+        text.replace(begin, end - begin, text.substr(from, to - from));
+        return;
+    }
+    case 2: // a word goes
+    {
+        const auto [begin, end] = any_word(random, text, word_letters);
+        text.erase(begin, end - begin);
+        return;
+    }
+    case 3: // a letter changes
+        if (!text.empty()) { text[below(random, text.size())] = static_cast<char>(random()); }
+        return;
+    case 4: // letters go
+    {
+        const std::size_t begin = below(random, text.size());
+        text.erase(begin, 1 + below(random, 12));
+        return;
+    }
+    case 5:
+        text.resize(below(random, text.size() + 1));
+        return; // the end is missing
+    case 6:
+        text.erase(0, below(random, text.size() + 1));
+        return; // the beginning is missing
+    case 7:     // a line goes
+        if (!lines.empty()) { lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(below(random, lines.size()))); }
+        break;
+    case 8: // a line comes twice
+        if (!lines.empty())
+        {
+            const std::size_t at = below(random, lines.size());
+            lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), lines[at]);
+        }
+        break;
+    case 9: // two lines change places
+        if (!lines.empty()) { std::swap(lines[below(random, lines.size())], lines[below(random, lines.size())]); }
+        break;
+    case 10: // something out of place is put in
+        lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(below(random, lines.size() + 1)), any_of(random, fragments));
+        break;
+    case 11: // a block of lines moves
+    {
+        const std::size_t begin = below(random, lines.size()),
+                          count = std::min<std::size_t>(1 + below(random, 8), lines.size() - begin);
+        const auto first = lines.begin() + static_cast<std::ptrdiff_t>(begin);
+        std::vector<std::string> block(first, first + static_cast<std::ptrdiff_t>(count));
+        lines.erase(first, first + static_cast<std::ptrdiff_t>(count));
+        lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(below(random, lines.size() + 1)), block.begin(), block.end());
+        break;
+    }
+    case 12: // a line becomes very long
+        if (!lines.empty())
+        {
+            std::string& line = lines[below(random, lines.size())];
+            const std::string once = line + " ";
+            for (std::size_t i = below(random, 2000); i > 0; --i) { line += once; }
+        }
+        break;
+    default: // a number is put in
+        text.insert(below(random, text.size() + 1), " " + any_of(random, numbers) + " ");
+        return;
+    }
+    text = text_of(lines);
+}
+
+bool finite(const std::vector<Vec3<double>>& list)
+{
+    for (const Vec3<double>& a : list)
+    {
+        if (!std::isfinite(a.x) || !std::isfinite(a.y) || !std::isfinite(a.z)) { return false; }
+    }
+    return true;
+}
+
+bool finite(const std::vector<double>& list)
+{
+    for (const double a : list)
+    {
+        if (!std::isfinite(a)) { return false; }
+    }
+    return true;
+}
+
+bool finite(const Topology& topology)
+{
+    if (!finite(topology.c6) || !finite(topology.c12) || !std::isfinite(topology.fudge_qq)) { return false; }
+    for (const auto& kind : topology.parameters)
+    {
+        for (const InteractionParameters& p : kind)
+        {
+            if (!finite(std::vector<double>(p.begin(), p.end()))) { return false; }
+        }
+    }
+    for (const MoleculeType& type : topology.molecule_types)
+    {
+        for (const Atom& atom : type.atoms)
+        {
+            if (!std::isfinite(atom.mass) || !std::isfinite(atom.charge)) { return false; }
+        }
+        for (const Constraint& constraint : type.constraints)
+        {
+            if (!std::isfinite(constraint.length)) { return false; }
+        }
+        for (const Settle& settle : type.settles)
+        {
+            if (!std::isfinite(settle.oh) || !std::isfinite(settle.hh)) { return false; }
+        }
+    }
+    return true;
+}
+
+// Every index of the system points at something.
+bool consistent(const System& system)
+{
+    const Topology& topology = system.topology;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        if (block.type < 0 || block.type >= static_cast<int>(topology.molecule_types.size()) || block.count < 0) { return false; }
+    }
+    for (const MoleculeType& type : topology.molecule_types)
+    {
+        const auto is_atom = [&](std::int64_t a) { return a >= 0 && a < static_cast<std::int64_t>(type.atoms.size()); };
+        for (const Atom& atom : type.atoms)
+        {
+            if (atom.type < 0 || atom.type >= topology.types() || atom.residue < 0 ||
+                atom.residue >= static_cast<int>(type.residues.size()))
+            {
+                return false;
+            }
+        }
+        for (int kind = 0; kind < interaction_kinds; ++kind)
+        {
+            for (const Interaction& term : type.interactions[static_cast<std::size_t>(kind)])
+            {
+                for (int i = 0; i < arity(static_cast<InteractionKind>(kind)); ++i)
+                {
+                    if (!is_atom(term.atoms[static_cast<std::size_t>(i)])) { return false; }
+                }
+                const std::size_t sets = topology.parameters[static_cast<std::size_t>(kind)].size();
+                if (term.parameters < 0 || static_cast<std::size_t>(term.parameters) >= sets) { return false; }
+            }
+        }
+        for (const Constraint& constraint : type.constraints)
+        {
+            if (!is_atom(constraint.a) || !is_atom(constraint.b)) { return false; }
+        }
+        for (const Settle& settle : type.settles)
+        {
+            if (!is_atom(settle.oxygen) || !is_atom(settle.hydrogen_a) || !is_atom(settle.hydrogen_b)) { return false; }
+        }
+        for (const std::int32_t a : type.excluded)
+        {
+            if (!is_atom(a)) { return false; }
+        }
+        if (type.exclusion_start.size() != type.atoms.size() + 1) { return false; }
+    }
+    for (const auto& [name, group] : system.groups)
+    {
+        for (const std::int64_t a : group)
+        {
+            if (a < 0 || a >= topology.atom_count()) { return false; }
+        }
+    }
+    return system.x.size() == static_cast<std::size_t>(topology.atom_count());
+}
+
+class Mutation : public ::testing::TestWithParam<const char*>
+{
+protected:
+    // Whether the message points at one of the input files, and at a line unless the file as a whole is to blame.
+    static bool well_placed(const InputError& error)
+    {
+        static const std::vector<std::string> of_whole_file = {"E107", "E110", "E132", "E150", "E151",
+                                                               "E152", "E153", "E154", "E155", "E156"};
+        if (error.id().empty() || error.where().file.empty() || error.message().empty()) { return false; }
+        return error.where().line > 0 || std::find(of_whole_file.begin(), of_whole_file.end(), error.id()) != of_whole_file.end();
+    }
+
+    // Loads the input damaged by the seed; true if it was accepted.
+    static bool try_seed(SmallInput& input, const std::string& name, const std::string& original, std::uint64_t seed)
+    {
+        Random random(seed);
+        std::string text = original;
+        for (std::size_t changes = 1 + below(random, 3); changes > 0; --changes) { mutate(random, text); }
+        input.put(name, text);
+        SCOPED_TRACE("PARHELION_MUTATION_SEED=" + std::to_string(seed) + " in " + name);
+        const std::clock_t start = std::clock(); // of the processor: other programs do not count
+        bool accepted = false;
+        Diagnostics diagnostics;
+        try
+        {
+            const LoadedInput loaded = input.load(diagnostics);
+            accepted = true;
+            EXPECT_TRUE(finite(loaded.system.x) && finite(loaded.system.v) &&
+                        finite(std::vector<Vec3<double>>{loaded.system.box}) && finite(loaded.system.topology));
+            EXPECT_TRUE(consistent(loaded.system));
+        }
+        catch (const InputError& error)
+        {
+            EXPECT_TRUE(well_placed(error)) << error.what();
+        }
+        catch (const std::exception& error)
+        {
+            ADD_FAILURE() << "neither a system nor an InputError: " << error.what();
+        }
+        EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
+        if (HasFailure()) { std::printf("%s\n", text.substr(0, 4000).c_str()); }
+        return accepted;
+    }
+};
+
+} // namespace
+
+TEST_P(Mutation, gives_a_finite_system_or_a_placed_error)
+{
+    const std::string name = GetParam();
+    SmallInput input;
+    const std::string original = input.texts().at(name);
+    if (const char* const only = std::getenv("PARHELION_MUTATION_SEED"); only != nullptr)
+    {
+        try_seed(input, name, original, std::strtoull(only, nullptr, 10));
+        return;
+    }
+    int accepted = 0;
+    for (int seed = 0; seed < mutations_per_kind && !HasFailure(); ++seed)
+    {
+        accepted += try_seed(input, name, original, static_cast<std::uint64_t>(seed));
+    }
+    // The damage must be neither all fatal nor all harmless, or the test would look at nothing.
+    EXPECT_GT(accepted, mutations_per_kind / 50);
+    EXPECT_LT(accepted, mutations_per_kind * 9 / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Mutation,
+                         ::testing::Values("run.mdp", "topol.top", "forcefield.itp", "water.itp", "conf.gro", "index.ndx"),
+                         [](const ::testing::TestParamInfo<const char*>& kind) {
+                             std::string name = kind.param;
+                             name[name.find('.')] = '_';
+                             return name;
+                         });
