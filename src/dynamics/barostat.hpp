@@ -72,7 +72,8 @@ double scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t
 // must be one of them.
 void complete_work(double virial_trace, BarostatState& barostat);
 
-// What must be added to the total energy to obtain the conserved one, kJ/mol; box: the one the energies of this step belong to.
+// What must be added to the total energy to obtain the conserved one, kJ/mol. Parrinello-Rahman: to be taken after scale_box,
+// `box` being the scaled one, as GROMACS does.
 double conserved_contribution(const PressureCoupling& coupling, const Vec3<double>& box, const BarostatState& barostat);
 
 } // namespace parhelion

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steepest descent with an adaptive step: robust far from a minimum, slow near it.
 //
-// From an accepted point the atom with the largest force moves by `step` and all others in proportion. Lower energy: the point is
-// accepted and the step grows by 1.2. Otherwise it is taken back and the step shrinks to 0.2. Constraints act on the
+// From the best point so far the atom with the largest force moves by `step` and all others in proportion. Lower energy: the new
+// point is the best one and the step grows by 1.2. Otherwise it is taken back and the step shrinks to 0.2. Constraints act on the
 // displacement, with equal masses, and the force along them does not count.
 //
 // The engine drives it: compute forces and energy at state.x, then
-//   while (minimizer.consider(queue, ..., potential) == Minimization::Continue) { compute forces and energy at state.x }
+//   while (minimizer.consider(queue, molecules, potential, state) == Minimization::Continue) { forces and energy at state.x again
+//   }
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -14,39 +15,41 @@
 #include "state/particle_state.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace parhelion {
 
 enum class Minimization : std::uint8_t
 {
     Continue,         // state.x holds a new point to evaluate
-    Converged,        // largest force below the tolerance; state.x is that point
-    MachinePrecision, // the step has become too small to change state.x
+    Converged,        // largest force at or below the tolerance; state.x is that point
+    MachinePrecision, // the step has become too small to change a position; state.x is the best point
 };
 
 template <class N>
 class SteepestDescent
 {
 public:
-    // step: nm, for the atom with the largest force; tolerance: kJ/mol/nm. `constraints` (Equal masses) must outlive this.
+    // step: nm; tolerance: kJ/mol/nm. `constraints` (Equal masses) must outlive this.
     SteepestDescent(const Constraints& constraints, double step, double tolerance)
         : constraints_(constraints), step_(step), tolerance_(tolerance)
     {
     }
 
-    // Judges state.x by its potential (kJ/mol; not finite counts as higher) and state.f, and moves state.x to the next point.
-    // Uses state.v as scratch and leaves it 0. Never changes the order of slots, so the caller may, between two calls, only after
-    // accepted().
+    // Judges state.x by its potential (kJ/mol; what is not finite counts as higher) and state.f, and moves state.x to the next
+    // point. Uses state.v as scratch and leaves it 0. The order of slots may change between calls. The first point must have
+    // finite energy and forces and satisfy the constraints.
     Minimization consider(CpuQueue& queue, const MoleculeList& molecules, double potential, ParticleState<N>& state);
 
-    bool accepted() const { return accepted_; }             // was the last point considered better than all before?
+    bool accepted() const { return accepted_; }             // was the last point judged the best so far?
     double potential() const { return potential_; }         // of the best point, kJ/mol
     double largest_force() const { return largest_force_; } // there, without the part along constraints, kJ/mol/nm
     std::int64_t largest_force_atom() const { return largest_force_atom_; } // global
-    double step() const { return step_; }                                   // nm, of the next move
+    double step() const { return step_; }                                   // nm
 
 private:
     void remember(CpuQueue& queue, const MoleculeList& molecules, double potential, const ParticleState<N>& state);
+    void restore(CpuQueue& queue, ParticleState<N>& state) const;
     bool move(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state);
 
     const Constraints& constraints_;
@@ -54,8 +57,8 @@ private:
     bool started_ = false, accepted_ = false;
     double potential_ = 0, largest_force_ = 0;
     std::int64_t largest_force_atom_ = -1;
-    ClusterArray<typename N::Fixed> best_x_;
-    ClusterArray<double> best_f_;
+    std::vector<Vec3<typename N::Fixed>> best_x_; // by global atom
+    std::vector<Vec3<double>> best_f_;
 };
 
 } // namespace parhelion

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dynamics/minimize.hpp"
+
+#include "dynamics/leap_frog.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace parhelion {
+
+namespace {
+
+constexpr double grow = 1.2, shrink = 0.2;
+
+// Calls body(slot, global atom) for every atom, in parallel.
+template <class N, class Body>
+void for_each_atom(CpuQueue& queue, const ParticleState<N>& state, Body&& body)
+{
+    queue.for_range(state.slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t slot = begin; slot < end; ++slot)
+        {
+            if (state.global_of_slot[slot] >= 0) { body(slot, static_cast<std::size_t>(state.global_of_slot[slot])); }
+        }
+    });
+}
+
+} // namespace
+
+template <class N>
+Minimization SteepestDescent<N>::consider(CpuQueue& queue, const MoleculeList& molecules, double potential,
+                                          ParticleState<N>& state)
+{
+    accepted_ = !started_ || potential < potential_;
+    if (accepted_)
+    {
+        if (started_) { step_ *= grow; }
+        remember(queue, molecules, potential, state);
+        started_ = true;
+    }
+    else
+    {
+        step_ *= shrink;
+        restore(queue, state);
+    }
+    std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
+    if (largest_force_ <= tolerance_) { return Minimization::Converged; }
+    return move(queue, molecules, state) ? Minimization::Continue : Minimization::MachinePrecision;
+}
+
+template <class N>
+void SteepestDescent<N>::remember(CpuQueue& queue, const MoleculeList& molecules, double potential, const ParticleState<N>& state)
+{
+    potential_ = potential;
+    best_x_.resize(state.slot_of_global.size());
+    best_f_.resize(state.slot_of_global.size());
+    ClusterArray<double> forces;
+    forces.resize(state.slots());
+    for_each_atom(queue, state, [&](std::size_t slot, std::size_t) {
+        const auto f = state.f.get(slot);
+        forces.set(slot, {from_sum(f.x), from_sum(f.y), from_sum(f.z)});
+    });
+    constraints_.project(queue, molecules, state, forces);
+    for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) {
+        best_x_[atom] = state.x.get(slot);
+        best_f_[atom] = forces.get(slot);
+    });
+    double largest = -1;
+    for (std::size_t atom = 0; atom < best_f_.size(); ++atom)
+    {
+        if (norm2(best_f_[atom]) > largest)
+        {
+            largest = norm2(best_f_[atom]);
+            largest_force_atom_ = static_cast<std::int64_t>(atom);
+        }
+    }
+    largest_force_ = std::sqrt(std::max(largest, 0.0));
+}
+
+template <class N>
+void SteepestDescent<N>::restore(CpuQueue& queue, ParticleState<N>& state) const
+{
+    for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) { state.x.set(slot, best_x_[atom]); });
+}
+
+// From the best point; false if no position changes any more. A step too long for the constraints is shortened.
+template <class N>
+bool SteepestDescent<N>::move(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state)
+{
+    for (;;)
+    {
+        const double scale = step_ / largest_force_;
+        for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) {
+            state.v.set(slot, static_cast<Vec3<typename N::Real>>(scale * best_f_[atom]));
+        });
+        const ConstraintResult constrained = constraints_.apply(queue, molecules, state, 1, Virial::Skip);
+        const bool is_allowed = constrained.failures == 0;
+        if (is_allowed) { drift(queue, 1, state); }
+        std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
+        if (is_allowed) { break; }
+        step_ *= shrink;
+        if (!(step_ > 1e-30)) { return false; }
+    }
+    for (std::size_t atom = 0; atom < best_x_.size(); ++atom)
+    {
+        if (state.x.get(static_cast<std::size_t>(state.slot_of_global[atom])) != best_x_[atom]) { return true; }
+    }
+    return false;
+}
+
+template class SteepestDescent<Mixed>;
+template class SteepestDescent<Double>;
+template class SteepestDescent<MixedReproducible>;
+template class SteepestDescent<DoubleReproducible>;
+
+} // namespace parhelion
