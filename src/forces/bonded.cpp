@@ -114,16 +114,14 @@ constexpr std::make_integer_sequence<int, bonded_kinds> every_kind;
 
 } // namespace
 
-BondedTables make_bonded(const System& system, const RunParameters& parameters)
+BondedTables make_bonded(const Topology& topology, const RunParameters& parameters)
 {
-    const Topology& topology = system.topology;
     const double coulomb = parameters.epsilon_r > 0 ? units::coulomb / parameters.epsilon_r : 0;
     BondedTables tables;
     for (const MoleculeType& type : topology.molecule_types)
     {
         add_kinds(topology, type, coulomb * topology.fudge_qq, tables.molecule_types.emplace_back(), every_kind);
     }
-    tables.restraints = make_position_restraints(system, parameters);
     return tables;
 }
 
@@ -131,7 +129,6 @@ BondedTables of_kind(const BondedTables& tables, InteractionKind kind)
 {
     BondedTables reduced = tables;
     for (MoleculeTerms& terms : reduced.molecule_types) { clear_others(terms, kind, every_kind); }
-    if (kind != InteractionKind::PositionRestraint) { reduced.restraints.list.clear(); }
     return reduced;
 }
 
@@ -142,7 +139,6 @@ void compute_bonded(CpuQueue& queue, const BondedTables& tables, const MoleculeL
     const ScopedPhase span(queue.clock(), Phase::Bonded);
     if (compute == Compute::Forces) { compute_kinds<Compute::Forces>(queue, tables, molecules, state, buffers, every_kind); }
     else { compute_kinds<Compute::ForcesEnergiesVirial>(queue, tables, molecules, state, buffers, every_kind); }
-    if (!tables.restraints.list.empty()) { compute_position_restraints(queue, tables.restraints, state, buffers, compute); }
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

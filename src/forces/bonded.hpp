@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bonded forces and position restraints: every InteractionKind, for the molecules a rank holds.
+// Bonded forces: every InteractionKind but position restraints (restraints.hpp), for the molecules a rank holds.
 //
 // Tables are made once per molecule type, parameters next to the atoms they act on; the loop runs over (copy, term) of one kind
 // and type after the other, so that a kind's law is inlined in a loop of its own. Each thread takes the same share of the copies
@@ -9,7 +9,6 @@
 
 #include "forces/bonded_kinds.hpp"
 #include "forces/force_buffers.hpp"
-#include "forces/restraints.hpp"
 #include "state/molecules.hpp"
 
 #include <array>
@@ -41,12 +40,10 @@ using MoleculeTerms = TermsByKind<std::make_integer_sequence<int, bonded_kinds>>
 struct BondedTables
 {
     std::vector<MoleculeTerms> molecule_types;
-    PositionRestraints restraints;
 };
 
-// Uses epsilon_r (0 = infinite: no Coulomb) and refcoord_scaling of the run parameters; preconditions of
-// make_position_restraints().
-BondedTables make_bonded(const System& system, const RunParameters& parameters);
+// Uses epsilon_r of the run parameters (0 = infinite: no Coulomb).
+BondedTables make_bonded(const Topology& topology, const RunParameters& parameters);
 
 // The tables with the terms of one kind alone: what finds the term behind a force.
 BondedTables of_kind(const BondedTables& tables, InteractionKind kind);

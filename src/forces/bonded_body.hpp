@@ -92,8 +92,9 @@ struct AngleGeometry
         // Each end moves at right angles to its own vector, in the plane: d(theta)/da = a x n / a^2. On a line n does not exist.
         if (sine > 0)
         {
-            gradient[0] = (1 / (norm2(d[0]) * sine)) * cross(d[0], normal);
-            gradient[1] = (1 / (norm2(d[1]) * sine)) * cross(normal, d[1]);
+            const T a2 = norm2(d[0]), b2 = norm2(d[1]), inverse = 1 / (a2 * b2 * sine); // one division for both
+            gradient[0] = (b2 * inverse) * cross(d[0], normal);
+            gradient[1] = (a2 * inverse) * cross(normal, d[1]);
         }
     }
 };
@@ -123,10 +124,8 @@ struct G96Angle
     PARHELION_HD BondedForces<T, 2> operator()(const Vec3<T>* d) const
     {
         const T a2 = norm2(d[0]), b2 = norm2(d[1]), product = std::sqrt(a2 * b2);
-        if (!(product > 0))
-        {
-            return {{T(0.5) * k * (1 - cosine) * (1 - cosine)}, {}};
-        } // the angle of a zero vector is taken as zero
+        // The angle of a vector of no length counts as zero.
+        if (!(product > 0)) { return {{T(0.5) * k * (1 - cosine) * (1 - cosine)}, {}}; }
         const T c = dot(d[0], d[1]) / product, bend = c - cosine, scale = -k * bend;
         return {{T(0.5) * k * bend * bend},
                 {scale * ((1 / product) * d[1] - (c / a2) * d[0]), scale * ((1 / product) * d[0] - (c / b2) * d[1])}};
@@ -167,12 +166,14 @@ struct DihedralGeometry
         const Vec3<T> m = cross(d[0], d[1]), n = cross(d[2], d[1]);
         const T axis2 = norm2(d[1]), m2 = norm2(m), n2 = norm2(n), on_a_line = T(1e-24) * axis2;
         if (!(m2 > on_a_line * norm2(d[0]) && n2 > on_a_line * norm2(d[2]))) { return; }
-        const T axis = std::sqrt(axis2), inverse = 1 / std::sqrt(m2 * n2);
+        const T axis = std::sqrt(axis2), inverse_axis = 1 / axis;
+        const T inverse2 = 1 / (m2 * n2), inverse = std::sqrt(inverse2); // one division for 1/m2, 1/n2 and 1/(|m||n|)
         cosine = dot(m, n) * inverse;
         sine = axis * dot(d[0], n) * inverse;
-        gradient[0] = (axis / m2) * m;
-        gradient[2] = (-axis / n2) * n;
-        gradient[1] = (-dot(d[0], d[1]) / (axis2 * m2) * axis) * m + (dot(d[2], d[1]) / (axis2 * n2) * axis) * n;
+        const Vec3<T> m_over_m2 = (n2 * inverse2) * m, n_over_n2 = (m2 * inverse2) * n;
+        gradient[0] = axis * m_over_m2;
+        gradient[2] = -axis * n_over_n2;
+        gradient[1] = (dot(d[2], d[1]) * inverse_axis) * n_over_n2 - (dot(d[0], d[1]) * inverse_axis) * m_over_m2;
     }
     // The forces of a potential of slope dE/dphi.
     PARHELION_HD BondedForces<T, 3> forces(T energy, T slope) const

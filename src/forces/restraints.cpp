@@ -64,6 +64,8 @@ template <class N>
 void compute_position_restraints(CpuQueue& queue, const PositionRestraints& restraints, const ParticleState<N>& state,
                                  ForceBuffers<N>& buffers, Compute compute)
 {
+    if (restraints.list.empty()) { return; }
+    const ScopedPhase span(queue.clock(), Phase::Bonded);
     using Sum = typename N::ForceSum;
     queue.for_range(restraints.list.size(), 1, [&](int thread, std::size_t begin, std::size_t end) {
         const auto t = static_cast<std::size_t>(thread);

@@ -24,7 +24,7 @@ Result evaluate(const Refdata& data, const std::vector<InteractionKind>& kinds, 
 {
     CpuQueue queue(threads);
     auto state = particles_in_input_order<N>(data.system);
-    const BondedTables tables = make_bonded(data.system, data.parameters);
+    const BondedTables tables = make_bonded(data.system.topology, data.parameters);
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     for (const InteractionKind kind : kinds)

@@ -23,7 +23,7 @@ template <class N>
 Evaluation<N> evaluate(const System& system, ParticleState<N> state, int threads = 1)
 {
     CpuQueue queue(threads);
-    const BondedTables tables = make_bonded(system, {});
+    const BondedTables tables = make_bonded(system.topology, {});
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     compute_bonded(queue, tables, all_molecules(system.topology), state, buffers, Compute::ForcesEnergiesVirial);
@@ -167,7 +167,7 @@ TEST_P(EveryBondedKind, adds_nothing_but_forces_when_asked_for_forces)
     auto state = particles_in_input_order<Double>(system);
     ForceBuffers<Double> buffers;
     clear_forces(queue, buffers, state.slots());
-    compute_bonded(queue, make_bonded(system, {}), all_molecules(system.topology), state, buffers, Compute::Forces);
+    compute_bonded(queue, make_bonded(system.topology, {}), all_molecules(system.topology), state, buffers, Compute::Forces);
     sum_forces(queue, buffers, state);
     EXPECT_EQ(state.f.values(), evaluate<Double>(system, 2).state.f.values());
     EXPECT_EQ(sum_energies(buffers).potential(), 0);
@@ -179,7 +179,7 @@ TEST_P(EveryBondedKind, is_alone_in_the_tables_of_its_kind)
     // The tables of another kind are empty, its own are complete.
     CpuQueue queue(1);
     auto state = particles_in_input_order<Double>(system);
-    const BondedTables tables = make_bonded(system, {});
+    const BondedTables tables = make_bonded(system.topology, {});
     for (int other = 0; other < interaction_kinds; ++other)
     {
         ForceBuffers<Double> buffers;
@@ -210,7 +210,7 @@ TEST(Bonded, coulomb_of_pairs_is_screened_by_epsilon_r)
         parameters.epsilon_r = epsilon_r;
         ForceBuffers<Double> buffers;
         clear_forces(queue, buffers, state.slots());
-        compute_bonded(queue, make_bonded(system, parameters), all_molecules(system.topology), state, buffers,
+        compute_bonded(queue, make_bonded(system.topology, parameters), all_molecules(system.topology), state, buffers,
                        Compute::ForcesEnergiesVirial);
         return sum_energies(buffers)[EnergyTerm::Coulomb14];
     };

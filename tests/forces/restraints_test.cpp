@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "forces/bonded.hpp"
 #include "forces/random_molecules.hpp"
+#include "forces/restraints.hpp"
 #include "support/compare.hpp"
 #include "support/particles.hpp"
 
@@ -190,22 +190,6 @@ TEST(PositionRestraints, references_follow_the_box_as_asked)
             }
         }
     }
-}
-
-TEST(PositionRestraints, are_part_of_the_bonded_forces)
-{
-    System system = random_chains(InteractionKind::PositionRestraint, 4, 11);
-    system.restraint_reference = system.x;
-    for (auto& x : system.restraint_reference) { x += Vec3<double>{0.01, 0.02, 0.03}; }
-    system.restraint_reference_box = system.box;
-    CpuQueue queue(2);
-    auto state = particles_in_input_order<Double>(system);
-    ForceBuffers<Double> buffers;
-    clear_forces(queue, buffers, state.slots());
-    compute_bonded(queue, make_bonded(system, {}), all_molecules(system.topology), state, buffers, Compute::ForcesEnergiesVirial);
-    const Result alone = evaluate(make_position_restraints(system, {}), state);
-    EXPECT_EQ(sum_energies(buffers).energy, alone.energies.energy);
-    EXPECT_GT(alone.energies[EnergyTerm::PositionRestraint], 0);
 }
 
 TEST(PositionRestraints, of_atoms_on_other_ranks_are_left_to_them)
