@@ -6,6 +6,8 @@
 // which does not understand libgomp's barriers. Threads spin briefly between regions, then sleep.
 #pragma once
 
+#include "trace/phases.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -26,6 +28,9 @@ public:
     CpuQueue& operator=(const CpuQueue&) = delete;
 
     int threads() const { return threads_; }
+    // Every compute function adds its time to its phase of the step: ScopedPhase span(queue.clock(), Phase::Bonded).
+    PhaseClock& clock() { return clock_; }
+    const PhaseClock& clock() const { return clock_; }
 
     // Runs body(thread) on every thread of the team, the caller being thread 0, and returns when all are done. What a body throws is
     // rethrown here (the lowest thread's, if several). Not reentrant.
@@ -61,6 +66,7 @@ private:
     void work(int thread);
 
     const int threads_;
+    PhaseClock clock_;
     std::function<void(int)> body_;
     std::vector<std::exception_ptr> errors_;
     std::atomic<std::uint32_t> generation_{0}; // raised (release) by the caller to start a region; workers acquire it

@@ -8,6 +8,7 @@ namespace parhelion {
 template <class N>
 void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots)
 {
+    const ScopedPhase span(queue.clock(), Phase::SumForces);
     buffers.forces.resize(static_cast<std::size_t>(queue.threads()));
     buffers.energies.assign(static_cast<std::size_t>(queue.threads()), {});
     queue.run([&](int thread) {
@@ -20,6 +21,7 @@ void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots)
 template <class N>
 void sum_forces(CpuQueue& queue, const ForceBuffers<N>& buffers, ParticleState<N>& state)
 {
+    const ScopedPhase span(queue.clock(), Phase::SumForces);
     auto& sum = state.f.values();
     queue.for_range(sum.size(), 3 * cluster_size, [&](int, std::size_t begin, std::size_t end) {
         const auto& first = buffers.forces.front().values();

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// `parhelion check`: what a run would read and plan, and how fast it would be, without running it.
+#include "commands.hpp"
+#include "describe.hpp"
+
+#include <chrono>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+void command_check(const CheckOptions& options)
+{
+    Diagnostics diagnostics;
+    const auto start = std::chrono::steady_clock::now();
+    LoadedInput input = load_checked(options.input, diagnostics);
+    const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const Warning& note : diagnostics.notes) { fmt::print("note: {}\n", note.text()); }
+    fmt::print("{}read in {:.2f} s\n", describe_system(input.system), load_s);
+
+    const double dt = input.parameters.dt;
+    const std::int64_t steps = input.parameters.steps;
+    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+    fmt::print("{}", describe_plan(simulation.plan()));
+    const auto evaluated = std::chrono::steady_clock::now();
+    const SinglePoint point = simulation.evaluate();
+    const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
+    fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
+    fmt::print("forecast: at least {:.3g} ns/day; {} steps in at most {:.0f} s\n", dt * 86.4 / step_s, steps, step_s * static_cast<double>(steps));
+}
+
+} // namespace parhelion

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// One struct of options and one function per subcommand; a file each. Functions throw what the library throws; main() turns it into text.
+#pragma once
+
+#include "base/error.hpp"
+#include "engine/simulation.hpp"
+#include "generate/ethanol_water.hpp"
+#include "io/load.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+struct InputOptions
+{
+    InputFiles files;
+    std::vector<std::string> allowed; // warning ids
+};
+
+struct EngineOptions
+{
+    std::string device = "auto", precision = "mixed";
+    bool reproducible = false;
+    int threads = 0;
+};
+
+struct RunOptions
+{
+    InputOptions input;
+    EngineOptions engine;
+    std::string prefix;
+    std::int64_t steps = -2; // -2: the .mdp's
+    double ns = -1, hours = -1;
+    bool json = false, quiet = false, verbose = false;
+};
+struct EnergyOptions
+{
+    InputOptions input;
+    EngineOptions engine;
+    std::string prefix;
+};
+struct CheckOptions
+{
+    InputOptions input;
+    EngineOptions engine;
+};
+struct GenerateOptions
+{
+    EthanolWaterOptions series;
+    std::string electrostatics;
+    std::filesystem::path folder;
+};
+struct BenchOptions
+{
+    std::vector<std::int64_t> atoms;
+    std::int64_t steps = 300;
+    std::filesystem::path json;
+    EngineOptions engine;
+};
+
+RunEnd command_run(const RunOptions& options);
+void command_energy(const EnergyOptions& options);
+void command_check(const CheckOptions& options);
+void command_generate(const GenerateOptions& options);
+void command_doctor();
+void command_bench(const BenchOptions& options);
+
+// Shared by the commands.
+std::string version_text();
+// Reads the input; prints warnings, and throws InputError if one of them is not allowed. Notes go to `notes`.
+LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
+// Throws InputError where a choice cannot be had (a program built without CUDA asked for --device cuda).
+SimulationOptions simulation_options(const EngineOptions& options);
+
+} // namespace parhelion

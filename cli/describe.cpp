@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "describe.hpp"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+namespace parhelion {
+
+std::string describe_system(const System& system)
+{
+    const Topology& topology = system.topology;
+    std::string text = fmt::format("system    {}: {} atoms, {} molecules, {} atom types, {} constraints, charge {:+.4g} e\n", topology.name,
+                                   topology.atom_count(), topology.molecule_count(), topology.types(), topology.constraint_count(),
+                                   topology.total_charge());
+    text += "molecules";
+    for (const MoleculeBlock& block : topology.blocks) { text += fmt::format(" {} x {}", block.count, topology.molecule_types[block.type].name); }
+    const double volume = system.box.x * system.box.y * system.box.z;
+    constexpr double kg_per_m3 = 1.66053906660; // of 1 u/nm^3
+    text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y, system.box.z,
+                        topology.total_mass() / volume * kg_per_m3);
+    return text;
+}
+
+std::string describe_plan(const PlanSummary& plan)
+{
+    return fmt::format("plan      CPU, {} thread{}, pair kernel {}\n"
+                       "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
+                       "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
+                       "memory    {:.0f} MB\n",
+                       plan.threads, plan.threads == 1 ? "" : "s", plan.kernel, plan.list_interval, plan.list_cutoff, plan.buffer,
+                       plan.energy_interval, plan.temperature_interval, plan.pressure_interval, plan.com_interval,
+                       static_cast<double>(plan.bytes) * 1e-6);
+}
+
+std::string describe_machine()
+{
+    std::string model = "unknown processor";
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    for (std::string line; std::getline(cpuinfo, line);)
+    {
+        if (line.rfind("model name", 0) == 0 && line.find(':') != std::string::npos)
+        {
+            model = line.substr(line.find(':') + 2);
+            break;
+        }
+    }
+    const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+    return fmt::format("{}, {} core{}, {:.1f} GiB", model, std::thread::hardware_concurrency(),
+                       std::thread::hardware_concurrency() == 1 ? "" : "s", memory / (1024.0 * 1024.0 * 1024.0));
+}
+
+} // namespace parhelion

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sentences about a system, a plan and a machine, shared by log, `check` and `doctor`.
+#pragma once
+
+#include "engine/simulation.hpp"
+#include "model/system.hpp"
+
+#include <string>
+
+namespace parhelion {
+
+std::string describe_system(const System& system);
+std::string describe_plan(const PlanSummary& plan);
+std::string describe_machine();
+
+} // namespace parhelion

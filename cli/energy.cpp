@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// `parhelion energy`: one force evaluation, for scripts and for comparison with other programs.
+#include "commands.hpp"
+#include "energy_table.hpp"
+#include "io/npy.hpp"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace parhelion {
+
+namespace {
+
+nlohmann::json to_json(const Mat3<double>& m)
+{
+    nlohmann::json rows = nlohmann::json::array();
+    for (int a = 0; a < 3; ++a) { rows.push_back({m[a].x, m[a].y, m[a].z}); }
+    return rows;
+}
+
+} // namespace
+
+void command_energy(const EnergyOptions& options)
+{
+    Diagnostics diagnostics;
+    LoadedInput input = load_checked(options.input, diagnostics);
+    const EnergyTable table(input.system.topology, input.parameters);
+    const std::int64_t atoms = input.system.topology.atom_count();
+    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+    const SinglePoint point = simulation.evaluate();
+
+    nlohmann::ordered_json energies;
+    const std::vector<double> values = table.values(point.observables);
+    for (std::size_t i = 0; i < table.potential_terms(); ++i) { energies[table.names()[i]] = values[i]; }
+    energies["Potential"] = point.observables.potential;
+    energies["Kinetic En."] = point.observables.kinetic_energy;
+    energies["Total Energy"] = point.observables.total;
+    energies["Conserved En."] = point.observables.conserved;
+    nlohmann::ordered_json result;
+    result["atoms"] = atoms;
+    result["energies"] = energies;
+    result["virial"] = to_json(point.observables.virial);
+    result["virial_forces"] = to_json(point.observables.forces.virial);
+    result["pressure"] = point.observables.pressure;
+    result["temperature"] = point.observables.temperature;
+    result["units"] = {{"energy", "kJ/mol"}, {"virial", "kJ/mol"}, {"pressure", "bar"}, {"temperature", "K"}, {"force", "kJ/mol/nm"}};
+
+    const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
+    std::ofstream file(json);
+    file << result.dump(2) << '\n';
+    file.close();
+    if (!file) { throw SystemError("cannot write " + json); }
+    write_npy(npy, point.forces);
+    for (const auto& [name, value] : energies.items()) { fmt::print("{:<16} {:20.10g} kJ/mol\n", name, value.get<double>()); }
+    fmt::print("{:<16} {:20.10g} bar\nwritten: {} {}\n", "Pressure", point.observables.pressure, json, npy);
+}
+
+} // namespace parhelion

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy_table.hpp"
+
+#include "base/units.hpp"
+
+namespace parhelion {
+
+namespace {
+
+constexpr double kg_per_m3 = 1.66053906660; // of 1 u/nm^3
+
+// The energy terms that a kind of interaction has.
+std::vector<EnergyTerm> terms_of(InteractionKind kind)
+{
+    switch (kind)
+    {
+    case InteractionKind::HarmonicBond: return {EnergyTerm::Bond};
+    case InteractionKind::G96Bond: return {EnergyTerm::G96Bond};
+    case InteractionKind::HarmonicAngle: return {EnergyTerm::Angle};
+    case InteractionKind::G96Angle: return {EnergyTerm::G96Angle};
+    case InteractionKind::UreyBradley: return {EnergyTerm::UreyBradley};
+    case InteractionKind::ProperDihedral: return {EnergyTerm::ProperDihedral};
+    case InteractionKind::PeriodicImproper: return {EnergyTerm::PeriodicImproper};
+    case InteractionKind::HarmonicImproper: return {EnergyTerm::HarmonicImproper};
+    case InteractionKind::RyckaertBellemans: return {EnergyTerm::RyckaertBellemans};
+    case InteractionKind::Pair14: return {EnergyTerm::Lj14, EnergyTerm::Coulomb14};
+    case InteractionKind::PositionRestraint: return {EnergyTerm::PositionRestraint};
+    }
+    return {};
+}
+
+} // namespace
+
+EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
+    : dispersion_(parameters.dispersion_correction != DispersionCorrection::None), pressure_coupled_(parameters.barostat != Barostat::None),
+      mass_(topology.total_mass()), reference_pressure_(parameters.reference_pressure)
+{
+    std::array<bool, energy_terms> present{};
+    for (int k = 0; k < interaction_kinds; ++k)
+    {
+        const auto kind = static_cast<InteractionKind>(k);
+        if (topology.interaction_count(kind) == 0) { continue; }
+        for (const EnergyTerm term : terms_of(kind)) { present[static_cast<std::size_t>(term)] = true; }
+    }
+    present[static_cast<std::size_t>(EnergyTerm::LjSr)] = present[static_cast<std::size_t>(EnergyTerm::CoulombSr)] = true;
+    present[static_cast<std::size_t>(EnergyTerm::DispersionCorrection)] = dispersion_;
+    for (std::size_t t = 0; t < energy_terms; ++t)
+    {
+        if (!present[t]) { continue; }
+        terms_.push_back(static_cast<EnergyTerm>(t));
+        names_.emplace_back(energy_term_names[t]);
+    }
+    for (const char* name : {"Potential", "Kinetic En.", "Total Energy", "Conserved En.", "Temperature"}) { names_.emplace_back(name); }
+    if (dispersion_) { names_.emplace_back("Pres. DC"); }
+    names_.emplace_back("Pressure");
+    if (pressure_coupled_)
+    {
+        for (const char* name : {"Box-X", "Box-Y", "Box-Z", "Volume", "Density", "pV", "Enthalpy"}) { names_.emplace_back(name); }
+    }
+    for (const char* tensor : {"Vir-", "Pres-"})
+    {
+        for (const char* element : {"XX", "XY", "XZ", "YX", "YY", "YZ", "ZX", "ZY", "ZZ"}) { names_.push_back(std::string(tensor) + element); }
+    }
+    if (pressure_coupled_ && parameters.barostat == Barostat::ParrinelloRahman)
+    {
+        for (const char* name : {"Box-Vel-XX", "Box-Vel-YY", "Box-Vel-ZZ"}) { names_.emplace_back(name); }
+    }
+    if (parameters.temperature_groups.empty()) { names_.emplace_back("T-rest"); }
+    for (const TemperatureGroup& group : parameters.temperature_groups) { names_.push_back("T-" + group.name); }
+}
+
+std::vector<double> EnergyTable::values(const Observables& o) const
+{
+    std::vector<double> v;
+    v.reserve(names_.size());
+    for (const EnergyTerm term : terms_) { v.push_back(o.forces[term]); }
+    v.insert(v.end(), {o.potential, o.kinetic_energy, o.total, o.conserved, o.temperature});
+    if (dispersion_) { v.push_back(o.pressure_correction); }
+    v.push_back(o.pressure);
+    if (pressure_coupled_)
+    {
+        const double volume = o.box.x * o.box.y * o.box.z;
+        const double pv = volume * reference_pressure_ / units::bar_per_kj_mol_nm3;
+        v.insert(v.end(), {o.box.x, o.box.y, o.box.z, volume, mass_ / volume * kg_per_m3, pv, o.total + pv});
+    }
+    for (const Mat3<double>& tensor : {o.virial, o.pressure_tensor})
+    {
+        for (int a = 0; a < 3; ++a)
+        {
+            for (int b = 0; b < 3; ++b) { v.push_back(tensor[a][b]); }
+        }
+    }
+    if (names_.size() - v.size() > o.group_temperature.size()) { v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z}); }
+    v.insert(v.end(), o.group_temperature.begin(), o.group_temperature.end());
+    return v;
+}
+
+} // namespace parhelion

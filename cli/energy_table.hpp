@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which terms an energy file of this run has, in GROMACS' names and order, and their values at a step.
+#pragma once
+
+#include "engine/observer.hpp"
+#include "model/run_parameters.hpp"
+#include "model/topology.hpp"
+
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+class EnergyTable
+{
+public:
+    EnergyTable(const Topology& topology, const RunParameters& parameters);
+
+    const std::vector<std::string>& names() const { return names_; }
+    // One value per name.
+    std::vector<double> values(const Observables& observables) const;
+    // How many of the first names are terms of the potential energy.
+    std::size_t potential_terms() const { return terms_.size(); }
+
+private:
+    std::vector<EnergyTerm> terms_;
+    std::vector<std::string> names_;
+    bool dispersion_ = false, pressure_coupled_ = false;
+    double mass_ = 0;           // u
+    double reference_pressure_ = 0; // bar
+};
+
+} // namespace parhelion

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/guard.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+// How bad an atom is: above 1 is beyond the limits, NaN counts as infinitely bad.
+double badness(double force, double displacement)
+{
+    const double worst = std::max(force / runaway_force, displacement / runaway_displacement);
+    return force + displacement < std::numeric_limits<double>::infinity() ? worst : std::numeric_limits<double>::infinity();
+}
+} // namespace
+
+template <class N>
+std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& state, double dt)
+{
+    const ScopedPhase span(queue.clock(), Phase::SumForces);
+    using Real = typename N::Real;
+    using ForceSum = typename N::ForceSum;
+    struct Worst
+    {
+        std::optional<Runaway> atom;
+        double badness = 1;
+    };
+    std::vector<Worst> found(static_cast<std::size_t>(queue.threads()));
+    const auto examine = [&](std::size_t slot, Worst& worst) {
+        const Vec3<ForceSum> f = state.f.get(slot);
+        const double force = norm(Vec3<double>{from_sum(f.x), from_sum(f.y), from_sum(f.z)});
+        const double displacement = norm(Vec3<double>(state.v.get(slot))) * dt;
+        if (const double b = badness(force, displacement); b > worst.badness)
+        {
+            worst = {Runaway{static_cast<std::int32_t>(slot), force, displacement}, b};
+        }
+    };
+    // Components against half the limits, in a loop that vectorises; only a suspect cluster is looked at atom by atom. The comparisons are
+    // written so that NaN is a suspect.
+    const auto force_limit = to_sum<ForceSum>(0.5 * runaway_force);
+    const auto speed_limit = static_cast<Real>(0.5 * runaway_displacement / dt);
+    queue.for_range(state.clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
+        for (std::size_t c = begin; c < end; ++c)
+        {
+            const ForceSum* f = state.f.cluster(c);
+            const Real* v = state.v.cluster(c);
+            int sane = 0;
+            for (int i = 0; i < 3 * cluster_size; ++i)
+            {
+                sane += static_cast<int>(f[i] < force_limit) & static_cast<int>(f[i] > -force_limit) & static_cast<int>(v[i] < speed_limit) &
+                        static_cast<int>(v[i] > -speed_limit);
+            }
+            for (std::size_t lane = 0; sane != 3 * cluster_size && lane < cluster_size; ++lane)
+            {
+                examine(c * cluster_size + lane, found[static_cast<std::size_t>(thread)]);
+            }
+        }
+    });
+    Worst worst;
+    for (const Worst& candidate : found)
+    {
+        if (candidate.atom && candidate.badness > worst.badness) { worst = candidate; }
+    }
+    return worst.atom;
+}
+
+#define PARHELION_INSTANTIATE(N) template std::optional<Runaway> find_runaway<N>(CpuQueue&, const ParticleState<N>&, double);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

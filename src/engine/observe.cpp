@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/observe.hpp"
+
+#include "base/units.hpp"
+
+namespace parhelion {
+
+template <class N>
+void observe(Rank<N>& r, const KineticEnergies& before)
+{
+    const ScopedPhase span(r.queue.clock(), Phase::Output);
+    const Vec3<double> box = r.state.box.length();
+    const double volume = r.state.box.volume();
+    const KineticEnergies kinetic = mean(before, r.half_step);
+
+    Observables& o = r.observables;
+    o = Observables{};
+    o.step = r.step;
+    o.time = r.time();
+    o.box = box;
+    o.forces = sum_energies(r.buffers);
+    o.forces[EnergyTerm::DispersionCorrection] = r.dispersion.energy(volume);
+    o.pressure_correction = r.dispersion.pressure(volume);
+    o.virial = o.forces.virial + r.constraint_result.virial;
+    for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
+
+    o.kinetic = kinetic.total();
+    o.pressure_tensor = pressure_tensor(o.kinetic, o.virial, volume);
+    o.pressure = trace(o.pressure_tensor) / 3;
+    o.potential = o.forces.potential();
+    o.kinetic_energy = trace(o.kinetic);
+    o.total = o.potential + o.kinetic_energy;
+
+    double degrees_of_freedom = 0;
+    for (std::size_t g = 0; g < r.degrees_of_freedom.size(); ++g)
+    {
+        degrees_of_freedom += r.degrees_of_freedom[g];
+        o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
+    }
+    o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
+    o.constraint_deviation = r.constraints.deviation(r.queue, r.molecules, r.state).rms;
+    complete_work(trace(o.virial), r.barostat);
+}
+
+template <class N>
+void balance_energy(Rank<N>& r)
+{
+    Observables& o = r.observables;
+    o.box_velocity = r.barostat.box_velocity;
+    o.conserved = o.total + conserved_contribution(r.temperature_coupling, r.thermostat) +
+                  conserved_contribution(r.pressure_coupling, r.state.box.length(), r.barostat) - r.bath_heat;
+    r.barostat.pressure = o.pressure;
+    r.barostat.pressure_known = true;
+}
+
+#define PARHELION_INSTANTIATE(N) \
+    template void observe<N>(Rank<N>&, const KineticEnergies&); \
+    template void balance_energy<N>(Rank<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulation tells the outside world, and who listens. The engine knows no file format: output leaves through observers, which must
+// return quickly (hand the data to a thread of their own).
+#pragma once
+
+#include "base/vec3.hpp"
+#include "model/energy_terms.hpp"
+#include "model/frame.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+// Everything an energy frame holds, at one step. Kinetic energy and temperature are the mean of the two half-step values around the step.
+struct Observables
+{
+    std::int64_t step = 0;
+    double time = 0; // ps
+    EnergyVirial forces;           // energies by term; virial of the physical forces alone
+    Mat3<double> virial;           // with the constraint forces, kJ/mol
+    Mat3<double> kinetic;          // tensor, kJ/mol; its trace is the kinetic energy
+    double potential = 0, kinetic_energy = 0, total = 0, conserved = 0; // kJ/mol
+    double temperature = 0;        // K
+    std::vector<double> group_temperature; // K, by temperature group
+    double pressure_correction = 0; // dispersion correction of the pressure, bar
+    Mat3<double> pressure_tensor;  // bar
+    double pressure = 0;           // bar
+    Vec3<double> box, box_velocity; // nm, nm/ps
+    double constraint_deviation = 0; // rms relative, LINCS-constrained bonds
+};
+
+// Which outputs a step is due for.
+struct OutputDue
+{
+    bool x = false, v = false, f = false; // full precision trajectory
+    bool compressed_x = false;
+    bool energies = false; // energy file
+    bool log = false;
+    bool any_frame() const { return x || v || f || compressed_x; }
+};
+
+// Hears nothing; derive and override what is of interest.
+class Observer
+{
+public:
+    virtual ~Observer() = default;
+    // Arrays that are not due are empty. Molecules are whole: each atom is the image nearest to the one before it.
+    virtual void frame(const OutputDue&, Frame&&) {}
+    virtual void energies(const OutputDue&, const Observables&) {}
+    // Called at every pair-list rebuild (many times a second), for progress; temperature is the latest known.
+    virtual void progress(std::int64_t /*steps_done*/, std::int64_t /*steps_total*/, double /*temperature*/) {}
+    // A line for the log and the terminal: something happened that the user should know.
+    virtual void message(const std::string&) {}
+};
+
+} // namespace parhelion

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything one rank of a run holds: its atoms, what acts on them, and the state of the coupling. What step() works on.
+#pragma once
+
+#include "device/cpu_queue.hpp"
+#include "dynamics/atom_groups.hpp"
+#include "dynamics/barostat.hpp"
+#include "dynamics/constraints.hpp"
+#include "dynamics/kinetic.hpp"
+#include "dynamics/stochastic.hpp"
+#include "dynamics/thermostat.hpp"
+#include "engine/observer.hpp"
+#include "engine/schedule.hpp"
+#include "forces/bonded.hpp"
+#include "forces/dispersion.hpp"
+#include "forces/force_buffers.hpp"
+#include "forces/nonbonded.hpp"
+#include "forces/restraints.hpp"
+#include "model/run_parameters.hpp"
+#include "model/system.hpp"
+#include "pairs/buffer.hpp"
+#include "pairs/pair_list.hpp"
+#include "state/molecules.hpp"
+#include "state/particle_state.hpp"
+
+namespace parhelion {
+
+template <class N>
+struct Rank
+{
+    // Fixed for the run.
+    const Topology& topology;
+    const RunParameters& parameters;
+    CpuQueue& queue;
+    MoleculeList molecules;
+    ListPlan list_plan;
+    NonbondedTables<N> nonbonded;
+    BondedTables bonded;
+    PositionRestraints restraints;
+    DispersionTail dispersion;
+    Constraints constraints;
+    AtomGroups com_groups;
+    std::vector<double> degrees_of_freedom; // by temperature group
+    TemperatureCoupling temperature_coupling;
+    PressureCoupling pressure_coupling;
+    StochasticDynamics stochastic;
+
+    // The state a checkpoint keeps.
+    std::int64_t step = 0;
+    ParticleState<N> state;
+    ThermostatState thermostat;
+    BarostatState barostat;
+    double bath_heat = 0; // stochastic dynamics: given by the bath so far, kJ/mol
+
+    // Between one phase and the next.
+    PairList pairs;
+    ForceBuffers<N> buffers;
+    ConstraintResult constraint_result;
+    KineticEnergies half_step;          // of state.v, as of the last step that asked for it
+    ClusterArray<typename N::Real> velocities_before_noise;
+    Observables observables;            // of the last observed step
+
+    int temperature_groups() const { return static_cast<int>(degrees_of_freedom.size()); }
+    double time() const { return parameters.start_time + static_cast<double>(step) * parameters.dt; }
+};
+
+} // namespace parhelion

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runaway.hpp"
+
+#include "base/error.hpp"
+#include "engine/guard.hpp"
+
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+constexpr const char* advice = "Common causes: a start that overlaps or is not minimised, a time step too long, wrong parameters.";
+
+struct Blame
+{
+    std::string term;
+    double force = -1; // kJ/mol/nm; NaN counts as larger than any
+};
+
+template <class N>
+double force_on(const Rank<N>& r, std::int32_t slot)
+{
+    Vec3<double> total;
+    for (const auto& forces : r.buffers.forces)
+    {
+        const auto f = forces.get(static_cast<std::size_t>(slot));
+        total += {from_sum(f.x), from_sum(f.y), from_sum(f.z)};
+    }
+    return norm(total);
+}
+
+void consider(Blame& blame, std::string_view term, double force)
+{
+    if (!(force <= blame.force)) { blame = {std::string(term), force}; }
+}
+
+// Drops every term but those of one kind.
+template <std::size_t... kinds>
+void keep_only(MoleculeTerms& terms, std::size_t kind, std::index_sequence<kinds...>)
+{
+    ((kinds == kind ? void() : std::get<kinds>(terms).clear()), ...);
+}
+
+constexpr std::array<std::string_view, interaction_kinds> kind_names = {
+    "bond", "G96 bond", "angle", "G96 angle", "Urey-Bradley angle", "proper dihedral", "periodic improper", "improper dihedral",
+    "Ryckaert-Bellemans dihedral", "1-4 pair", "position restraint",
+};
+
+// The term with the largest force on the atom, one after another; nobody is in a hurry any more.
+template <class N>
+Blame blame_term(Rank<N>& r, std::int32_t slot)
+{
+    Blame blame;
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, Compute::Forces);
+    consider(blame, "non-bonded interaction", force_on(r, slot));
+    const auto blame_buffers = [&](std::size_t kind) {
+        if (const double force = force_on(r, slot); force != 0) { consider(blame, kind_names[kind], force); }
+    };
+    for (std::size_t kind = 0; kind < bonded_kinds; ++kind)
+    {
+        BondedTables one = r.bonded;
+        for (MoleculeTerms& terms : one.molecule_types) { keep_only(terms, kind, std::make_index_sequence<bonded_kinds>()); }
+        clear_forces(r.queue, r.buffers, r.state.slots());
+        compute_bonded(r.queue, one, r.molecules, r.state, r.buffers, Compute::Forces);
+        blame_buffers(kind);
+    }
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
+    blame_buffers(static_cast<std::size_t>(InteractionKind::PositionRestraint));
+    return blame;
+}
+
+template <class N>
+std::string nearest_neighbour(const Rank<N>& r, std::int32_t slot)
+{
+    double nearest = 1e30;
+    std::int32_t neighbour = -1;
+    for (std::size_t other = 0; other < r.state.slots(); ++other)
+    {
+        if (r.state.global_of_slot[other] < 0 || other == static_cast<std::size_t>(slot)) { continue; }
+        const double distance = norm(r.state.box.difference(r.state.x.get(other), r.state.x.get(static_cast<std::size_t>(slot))));
+        if (distance < nearest)
+        {
+            nearest = distance;
+            neighbour = r.state.global_of_slot[other];
+        }
+    }
+    return neighbour < 0 ? "" : fmt::format(" Nearest to it: {}, at {:.4f} nm.", r.topology.describe(neighbour), nearest);
+}
+
+} // namespace
+
+template <class N>
+void stop_if_constraints_failed(const Rank<N>& r)
+{
+    const ConstraintResult& c = r.constraint_result;
+    if (c.failures == 0) { return; }
+    throw PhysicsError(r.step, fmt::format("E501 step {}: {} constraint{} could not be satisfied; the worst turned by {:.0f} degrees: {} - {}. {}",
+                                           r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, r.topology.describe(c.worst_atom_a),
+                                           r.topology.describe(c.worst_atom_b), advice));
+}
+
+template <class N>
+void stop_if_running_away(Rank<N>& r)
+{
+    stop_if_constraints_failed(r);
+    const std::optional<Runaway> runaway = find_runaway(r.queue, r.state, r.parameters.dt);
+    if (!runaway) { return; }
+    const Blame blame = blame_term(r, runaway->slot);
+    throw PhysicsError(r.step, fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{} {}",
+                                           r.step, r.topology.describe(r.state.global_of_slot[static_cast<std::size_t>(runaway->slot)]),
+                                           runaway->displacement, runaway->force, blame.term, nearest_neighbour(r, runaway->slot), advice));
+}
+
+#define PARHELION_INSTANTIATE(N) \
+    template void stop_if_constraints_failed<N>(const Rank<N>&); \
+    template void stop_if_running_away<N>(Rank<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

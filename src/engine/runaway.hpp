@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to say when a simulation blows up.
+#pragma once
+
+#include "engine/rank.hpp"
+
+namespace parhelion {
+
+// Throws PhysicsError naming the worst constraint if r.constraint_result holds failures.
+template <class N>
+void stop_if_constraints_failed(const Rank<N>& r);
+
+// Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and the term
+// with the largest force on that atom, or the constraint that broke. Call between constraining and drifting.
+template <class N>
+void stop_if_running_away(Rank<N>& r);
+
+} // namespace parhelion

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each step must do besides moving atoms, decided from the parameters' intervals alone, before the step: the same on every rank.
+#pragma once
+
+#include "dynamics/thermostat.hpp"
+#include "engine/observer.hpp"
+#include "forces/force_buffers.hpp"
+#include "model/run_parameters.hpp"
+
+namespace parhelion {
+
+struct StepFlags
+{
+    bool repartition = false;          // new atom order and pair list before the forces
+    Compute compute = Compute::Forces; // with energies and virial?
+    bool observe = false;              // Observables of this step are wanted
+    bool kinetic = false;              // the half-step kinetic energy after the step is wanted: by this step's or the next one's mean, or by coupling
+    bool couple_temperature = false;
+    bool couple_pressure = false;
+    bool remove_com = false;
+    OutputDue due;
+};
+
+class Schedule
+{
+public:
+    // The intervals in `parameters` are resolved (> 0) where their feature is on; `parameters` must outlive this. `first` and `last` are the
+    // first and the last step of the run: both are observed, the last is written.
+    Schedule(const RunParameters& parameters, int list_interval, std::int64_t first, std::int64_t last)
+        : p_(parameters), list_interval_(list_interval), first_(first), last_(last)
+    {
+    }
+
+    StepFlags flags(std::int64_t step) const
+    {
+        StepFlags f;
+        f.repartition = (step - first_) % list_interval_ == 0;
+        f.observe = observed(step);
+        f.compute = f.observe ? Compute::ForcesEnergiesVirial : Compute::Forces;
+        f.couple_temperature = couples_temperature(step);
+        f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1);
+        f.couple_pressure = p_.barostat != Barostat::None && couples(step, p_.pressure_interval);
+        f.remove_com = p_.com_mode == ComMode::Linear && every(step, p_.com_interval);
+        f.due.x = written(step, p_.x_out);
+        f.due.v = written(step, p_.v_out);
+        f.due.f = every(step, p_.f_out);
+        f.due.compressed_x = every(step, p_.compressed_out);
+        f.due.energies = written(step, p_.energy_out);
+        f.due.log = step == first_ || step == last_ || every(step, p_.log_out);
+        return f;
+    }
+
+private:
+    static bool every(std::int64_t step, int interval) { return interval > 0 && step % interval == 0; }
+    bool written(std::int64_t step, int interval) const { return every(step, interval) || (interval > 0 && step == last_); }
+    bool couples_temperature(std::int64_t step) const
+    {
+        return p_.thermostat != Thermostat::None && couples(step, p_.temperature_interval);
+    }
+    bool observed(std::int64_t step) const
+    {
+        if (step == first_ || step == last_ || every(step, p_.energy_calc) || every(step, p_.energy_out) || every(step, p_.log_out)) { return true; }
+        switch (p_.barostat)
+        {
+        case Barostat::None: return false;
+        case Barostat::ParrinelloRahman: return couples(step + 1, p_.pressure_interval); // acts on the previous step's pressure
+        default: return couples(step, p_.pressure_interval) || couples(step - 1, p_.pressure_interval); // and its work
+        }
+    }
+
+    const RunParameters& p_;
+    int list_interval_;
+    std::int64_t first_, last_;
+};
+
+} // namespace parhelion

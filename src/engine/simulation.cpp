@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/simulation.hpp"
+
+#include "base/error.hpp"
+#include "engine/engine.hpp"
+
+#include <thread>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace parhelion {
+
+namespace {
+
+// Cores this process may run on.
+int available_cores()
+{
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) { return std::max(1, CPU_COUNT(&set)); }
+#endif
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunParameters&& parameters, const SimulationOptions& options)
+{
+    const int threads = options.threads > 0 ? options.threads : available_cores();
+    const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
+    const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
+        return std::make_unique<Engine<decltype(policy)>>(std::move(system), std::move(parameters), threads);
+    };
+    if (mixed) { return fast ? make(Mixed{}) : make(MixedReproducible{}); }
+    return fast ? make(Double{}) : make(DoubleReproducible{});
+}
+
+} // namespace
+
+Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options)
+    : implementation_(make_engine(std::move(system), std::move(parameters), options))
+{
+}
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+
+const PlanSummary& Simulation::plan() const { return implementation_->plan(); }
+SinglePoint Simulation::evaluate() { return implementation_->evaluate(); }
+RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    return implementation_->run(steps, observer, stop);
+}
+Frame Simulation::frame() { return implementation_->frame(); }
+Frame Simulation::last_good_frame() { return implementation_->last_good_frame(); }
+
+} // namespace parhelion

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's face: a system and its parameters in, a trajectory out. Everything numeric is behind this one header; the choice of
+// precision, summation and backend happens in simulation.cpp and nowhere else.
+#pragma once
+
+#include "base/numerics.hpp"
+#include "engine/observer.hpp"
+#include "model/run_parameters.hpp"
+#include "model/system.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace parhelion {
+
+struct SimulationOptions
+{
+    Precision precision = Precision::Mixed;
+    Summation summation = Summation::Fast;
+    int threads = 0; // 0: one per core of this process' affinity mask
+};
+
+// One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
+struct SinglePoint
+{
+    Observables observables;
+    std::vector<Vec3<double>> forces; // physical forces, kJ/mol/nm, input order
+};
+
+// What the plan decided, for the log, `check` and the report.
+struct PlanSummary
+{
+    int threads = 1;
+    int list_interval = 0;     // steps between pair-list rebuilds
+    double list_cutoff = 0;    // nm
+    double buffer = 0;         // list_cutoff - cutoff, nm
+    std::size_t bytes = 0;     // engine memory, estimated
+    int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
+    double degrees_of_freedom = 0;
+    std::uint64_t seed = 0;    // of everything random in the run
+    std::string kernel; // SIMD target
+};
+
+enum class RunEnd : std::uint8_t { Done, Stopped };
+
+struct RunSummary
+{
+    RunEnd end = RunEnd::Done;
+    std::int64_t first_step = 0, steps = 0; // steps done in this run
+    double wall_s = 0;
+    double us_per_step = 0, ns_per_day = 0; // steady part: after the first tenth, at least 500 steps
+    std::vector<std::pair<std::string, double>> phases; // us per step by phase of the step, over the steady part
+    double drift = 0;        // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
+    double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
+    // Steepest descent only.
+    bool converged = false;
+    double largest_force = 0; // kJ/mol/nm
+};
+
+class Simulation
+{
+public:
+    // Throws InputError for parameters the engine cannot honour.
+    Simulation(System system, RunParameters parameters, const SimulationOptions& options);
+    ~Simulation();
+    Simulation(Simulation&&) noexcept;
+
+    const PlanSummary& plan() const;
+    SinglePoint evaluate();
+    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run after the current step. Throws PhysicsError on a blow-up;
+    // last_good_frame() is then the configuration to look at.
+    RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    // The current configuration.
+    Frame frame();
+    // The configuration of the last pair-list rebuild before a blow-up.
+    Frame last_good_frame();
+
+    class Implementation;
+
+private:
+    std::unique_ptr<Implementation> implementation_;
+};
+
+} // namespace parhelion

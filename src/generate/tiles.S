@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places the tile files into the program's read-only data.
+        .section .rodata
+        .global parhelion_tile_3k, parhelion_tile_3k_end, parhelion_tile_45k, parhelion_tile_45k_end
+parhelion_tile_3k:
+        .incbin "ethanol_water_3k.xtc"
+parhelion_tile_3k_end:
+parhelion_tile_45k:
+        .incbin "ethanol_water_45k.xtc"
+parhelion_tile_45k_end:
+        .section .note.GNU-stack,"",%progbits

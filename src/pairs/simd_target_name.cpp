@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs/simd_target_name.hpp"
+
+#include "pairs/simd_targets.hpp"
+
+#include <hwy/targets.h>
+
+namespace parhelion {
+
+std::string simd_target_name()
+{
+    // The best target is the lowest bit set; only those that were compiled count.
+    const auto usable = hwy::SupportedTargets() & HWY_TARGETS;
+    return hwy::TargetName(usable & -usable);
+}
+
+} // namespace parhelion

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The named lines of the step, and a clock that adds up the time each takes. One list for step.hpp, the report and the benchmarks.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace parhelion {
+
+enum class Phase : std::uint8_t
+{
+    Reorder,     // S  sort atoms into cluster order
+    PairList,    // S  build the pair list
+    Nonbonded,   // L  pair forces
+    Bonded,      // B  bonded, 1-4 and restraint forces
+    SumForces,   // R  clear and sum the threads' forces, guard against blow-ups
+    Couple,      // T  thermostat and barostat
+    Kick,        // U  velocities
+    Constrain,   // C  SETTLE and LINCS
+    Drift,       // D  positions
+    Kinetic,     // K  kinetic energy, centre-of-mass motion
+    Output,      // O  observables and frames
+};
+inline constexpr int phases = 11;
+inline constexpr std::array<std::string_view, phases> phase_names = {
+    "reorder", "pair list", "nonbonded", "bonded", "sum forces", "couple", "kick", "constrain", "drift", "kinetic", "output",
+};
+
+// Time by phase, written by the thread that drives the queue.
+class PhaseClock
+{
+public:
+    void add(Phase phase, std::chrono::steady_clock::duration time) { total_[static_cast<std::size_t>(phase)] += time; }
+    void reset() { total_ = {}; }
+    double seconds(Phase phase) const { return std::chrono::duration<double>(total_[static_cast<std::size_t>(phase)]).count(); }
+
+private:
+    std::array<std::chrono::steady_clock::duration, phases> total_{};
+};
+
+// Adds its own lifetime to one phase.
+class ScopedPhase
+{
+public:
+    ScopedPhase(PhaseClock& clock, Phase phase) : clock_(clock), phase_(phase), start_(std::chrono::steady_clock::now()) {}
+    ~ScopedPhase() { clock_.add(phase_, std::chrono::steady_clock::now() - start_); }
+    ScopedPhase(const ScopedPhase&) = delete;
+    ScopedPhase& operator=(const ScopedPhase&) = delete;
+
+private:
+    PhaseClock& clock_;
+    Phase phase_;
+    std::chrono::steady_clock::time_point start_;
+};
+
+} // namespace parhelion
