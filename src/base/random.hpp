@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "base/vec3.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -60,23 +61,28 @@ PARHELION_HD inline double uniform(std::uint32_t bits) { return (static_cast<dou
 
 namespace random_detail {
 
+PARHELION_HD constexpr double power_series(double, double c) { return c; }
+// c0 + c1 z + c2 z^2 + ...
+template <class... Coefficients>
+PARHELION_HD constexpr double power_series(double z, double c0, double c1, Coefficients... c)
+{
+    return c0 + z * power_series(z, c1, c...);
+}
+
 // ln(u) for u in (0, 1): u = m 2^-k with m in [1/sqrt 2, sqrt 2), ln m = 2 artanh((m - 1) / (m + 1)).
 PARHELION_HD inline double log_unit(double u)
 {
-    int k = 0;
-    // At most 32 doublings: u >= 2^-33. Binary steps keep the count at six and every product exact.
-    if (u < 0x1p-16) { u *= 0x1p16, k += 16; }
-    if (u < 0x1p-16) { u *= 0x1p16, k += 16; }
-    if (u < 0x1p-8) { u *= 0x1p8, k += 8; }
-    if (u < 0x1p-4) { u *= 0x1p4, k += 4; }
-    if (u < 0x1p-2) { u *= 0x1p2, k += 2; }
-    if (u < 0.5) { u *= 2, k += 1; }
-    if (u < 0.70710678118654752) { u *= 2, k += 1; }
-    const double s = (u - 1) / (u + 1);
-    const double z = s * s;
-    double series = 1.0 / 23;
-    for (int n = 21; n >= 1; n -= 2) { series = series * z + 1.0 / n; }
-    return 2 * s * series - k * 0.69314718055994530942;
+    constexpr std::uint64_t exponent_of_half = std::uint64_t{1022} << 52, fraction = (std::uint64_t{1} << 52) - 1;
+    const auto bits = std::bit_cast<std::uint64_t>(u);
+    const double half_to_one = std::bit_cast<double>((bits & fraction) | exponent_of_half);
+    const bool is_small = half_to_one < 0.70710678118654752;
+    const int k = 1022 - static_cast<int>(bits >> 52) + (is_small ? 1 : 0);
+    const double m = is_small ? 2 * half_to_one : half_to_one;
+    const double s = (m - 1) / (m + 1);
+    return 2 * s *
+               power_series(s * s, 1.0, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19,
+                            1.0 / 21) -
+           k * 0.69314718055994530942;
 }
 
 // cos and sin of 2 pi u for u in (0, 1): the Taylor series of the angle from the nearest quarter turn, at most pi / 4.
@@ -85,28 +91,15 @@ PARHELION_HD inline void cos_sin_turn(double u, double& c, double& s)
     const int quarter = static_cast<int>(4 * u + 0.5);
     const double a = (u - 0.25 * quarter) * (2 * units::pi);
     const double z = a * a;
-    double cosine = 1, sine = 1;
-    for (int n = 18; n >= 2; n -= 2)
-    {
-        cosine = 1 - z * cosine / (n * (n - 1));
-        sine = 1 - z * sine / (n * (n + 1));
-    }
-    sine *= a;
-    switch (quarter & 3)
-    {
-    case 0:
-        c = cosine, s = sine;
-        break;
-    case 1:
-        c = -sine, s = cosine;
-        break;
-    case 2:
-        c = -cosine, s = -sine;
-        break;
-    default:
-        c = sine, s = -cosine;
-        break;
-    }
+    const double cosine = power_series(z, 1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
+                                       -1.0 / 87178291200, 1.0 / 20922789888000);
+    const double sine = a * power_series(z, 1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                         1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000);
+    const bool is_odd = (quarter & 1) != 0;
+    c = is_odd ? sine : cosine;
+    s = is_odd ? cosine : sine;
+    c = ((quarter + 1) & 2) != 0 ? -c : c;
+    s = (quarter & 2) != 0 ? -s : s;
 }
 
 } // namespace random_detail

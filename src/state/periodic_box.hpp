@@ -74,12 +74,12 @@ private:
     // fraction in [-0.5, 0.5]; -0.5 and +0.5 are the same point.
     static Fixed displacement_to_fixed(double fraction)
     {
-        if constexpr (bits == 32) { return static_cast<Fixed>(std::llrint(std::ldexp(fraction, 32))); }
+        if constexpr (bits == 32) { return static_cast<Fixed>(std::llrint(fraction * 0x1p32)); }
         else
         {
             // +2^63 does not fit a long long: the halves are converted exactly and added with wrap-around.
-            const auto part = static_cast<Fixed>(static_cast<Signed>(std::llrint(std::ldexp(fraction, 62))));
-            const double rest = std::ldexp(fraction, 63) - 2 * static_cast<double>(static_cast<Signed>(part));
+            const auto part = static_cast<Fixed>(static_cast<Signed>(std::llrint(fraction * 0x1p62)));
+            const double rest = fraction * 0x1p63 - 2 * static_cast<double>(static_cast<Signed>(part));
             return (part << 2) + (static_cast<Fixed>(static_cast<Signed>(std::llrint(2 * rest))));
         }
     }
