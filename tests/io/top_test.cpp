@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/top.hpp"
+
+#include "io/input_folder.hpp"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <random>
+
+using namespace parhelion;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using enum InteractionKind;
+
+namespace {
+
+// A force field of four types with everything the tests look up, and a molecule of six atoms in a chain, without terms.
+constexpr std::string_view lennard_jones =
+    "[ defaults ]\n1 2 yes 0.5 0.25\n"
+    "[ atomtypes ]\nA 12 0.5 A 0.3 0.4\nB B 6 14 0 A 0.5 0.9\nH 1 0 A 0.1 0.2\nV 0 0 D 0 0\nP P 16 0 A 0.2 0.3\n";
+constexpr std::string_view chain =
+    "[ moleculetype ]\nCHN 3\n[ atoms ]\n1 A 1 ONE A1 1\n2 A 1 ONE A2 1\n3 B 1 ONE B3 1\n4 A 2 TWO A4 1 -0.5 13\n"
+    "5 B 2 TWO B5 1\n6 B 2 TWO B6 1\n";
+constexpr std::string_view one_molecule = "[ system ]\nname of it\n[ molecules ]\nCHN 1\n";
+
+class TopTest : public testing::Test
+{
+protected:
+    Topology read(const std::string& text, const TopologyOptions& options = {})
+    {
+        return read_topology(folder_.write("topol.top", text), options, diagnostics_);
+    }
+    // With these lines in the force field and in the molecule.
+    Topology read_with(std::string_view types, std::string_view terms)
+    {
+        return read(std::string(lennard_jones) + std::string(types) + std::string(chain) + std::string(terms) +
+                    std::string(one_molecule));
+    }
+    InteractionParameters only_term(const Topology& topology, InteractionKind kind)
+    {
+        const auto& terms = topology.molecule_types.at(0).of(kind);
+        EXPECT_THAT(terms, SizeIs(1));
+        return terms.empty() ? InteractionParameters{}
+                             : topology.parameters_of(kind).at(static_cast<std::size_t>(terms[0].parameters));
+    }
+    // The last line of `text` is the one that is wrong; `before` and `after` complete the file.
+    void expect_error(std::string before, std::string_view line, std::string_view after, std::string_view id,
+                      std::string_view part)
+    {
+        SCOPED_TRACE(std::string(line));
+        const auto number =
+            static_cast<int>(std::count(before.begin(), before.end(), '\n') + 1 + std::count(line.begin(), line.end(), '\n'));
+        expect_refused([&] { read(before + std::string(line) + "\n" + std::string(after)); }, id, "topol.top", number, part);
+    }
+    void expect_term_error(std::string_view lines, std::string_view id, std::string_view part)
+    {
+        expect_error(std::string(lennard_jones) + std::string(chain), lines, one_molecule, id, part);
+    }
+    void expect_type_error(std::string_view lines, std::string_view id, std::string_view part)
+    {
+        expect_error(std::string(lennard_jones), lines, std::string(chain) + std::string(one_molecule), id, part);
+    }
+
+    InputFolder folder_;
+    Diagnostics diagnostics_;
+};
+
+std::vector<std::vector<std::int32_t>> exclusions_of(const MoleculeType& molecule)
+{
+    std::vector<std::vector<std::int32_t>> lists;
+    for (std::size_t a = 0; a < molecule.atoms.size(); ++a)
+    {
+        lists.emplace_back(molecule.excluded.begin() + molecule.exclusion_start[a],
+                           molecule.excluded.begin() + molecule.exclusion_start[a + 1]);
+    }
+    return lists;
+}
+
+} // namespace
+
+TEST_F(TopTest, atoms_take_mass_and_charge_from_their_type_unless_given)
+{
+    const Topology topology = read_with("", "");
+    const MoleculeType& m = topology.molecule_types.at(0);
+    ASSERT_THAT(m.atoms, SizeIs(6));
+    EXPECT_EQ(m.atoms[0].mass, 12);
+    EXPECT_EQ(m.atoms[0].charge, 0.5);
+    EXPECT_EQ(m.atoms[3].mass, 13);
+    EXPECT_EQ(m.atoms[3].charge, -0.5);
+    EXPECT_EQ(m.atoms[2].mass, 14);
+    EXPECT_EQ(m.atoms[3].name, "A4");
+    ASSERT_THAT(m.residues, SizeIs(2));
+    EXPECT_EQ(m.residues[1].name, "TWO");
+    EXPECT_EQ(m.atoms[2].residue, 0);
+    EXPECT_EQ(m.atoms[3].residue, 1);
+    EXPECT_EQ(topology.name, "name of it");
+    EXPECT_EQ(topology.fudge_qq, 0.25);
+    EXPECT_THAT(topology.type_names, ElementsAre("A", "B")); // only those that occur
+    EXPECT_THAT(diagnostics_.warnings, IsEmpty());
+}
+
+TEST_F(TopTest, atom_types_may_have_a_bonded_name_and_an_atomic_number_in_any_combination)
+{
+    for (const std::string layout :
+         {"T 9 -0.5 A 0.3 0.4", "T 7 9 -0.5 A 0.3 0.4", "T name 9 -0.5 A 0.3 0.4", "T name 7 9 -0.5 A 0.3 0.4"})
+    {
+        const std::string bonded = layout.find("name") == layout.npos ? "T" : "name";
+        const Topology topology =
+            read("[ defaults ]\n1 1\n[ atomtypes ]\n" + layout + "\n[ bondtypes ]\n" + bonded + " " + bonded +
+                 " 1 0.125 7\n[ moleculetype ]\nM 1\n[ atoms ]\n1 T 1 R X 1\n2 T 1 R X 1\n[ bonds ]\n1 2 1\n[ system ]\ns\n[ "
+                 "molecules ]\nM 2\n");
+        EXPECT_EQ(topology.molecule_types[0].atoms[0].mass, 9) << layout;
+        EXPECT_EQ(topology.molecule_types[0].atoms[0].charge, -0.5) << layout;
+        EXPECT_EQ(topology.c6[0], 0.3) << layout;
+        EXPECT_EQ(topology.c12[0], 0.4) << layout;
+        EXPECT_EQ(only_term(topology, HarmonicBond)[0], 0.125) << layout;
+    }
+}
+
+TEST_F(TopTest, combination_rules_are_those_of_their_numbers)
+{
+    const auto table = [&](int rule, const std::string& extra) {
+        return read("[ defaults ]\n1 " + std::to_string(rule) + "\n[ atomtypes ]\nA 1 0 A 0.3 0.4\nB 1 0 A 0.5 0.9\n" + extra +
+                    "[ moleculetype ]\nM 1\n[ atoms ]\n1 A 1 R X 1\n2 B 1 R X 1\n[ system ]\ns\n[ molecules ]\nM 1\n");
+    };
+    const auto expect_mixed = [](const Topology& t, double c6, double c12) {
+        EXPECT_NEAR(t.c6[1], c6, 1e-14 * c6);
+        EXPECT_NEAR(t.c12[1], c12, 1e-14 * c12);
+        EXPECT_EQ(t.c6[1], t.c6[2]);
+        EXPECT_EQ(t.c12[1], t.c12[2]);
+    };
+    const auto six = [](double s) { return s * s * s * s * s * s; };
+    expect_mixed(table(1, ""), std::sqrt(0.3 * 0.5), std::sqrt(0.4 * 0.9));
+    expect_mixed(table(2, ""), 4 * 0.6 * six(0.4), 4 * 0.6 * six(0.4) * six(0.4));
+    expect_mixed(table(3, ""), 4 * 0.6 * six(std::sqrt(0.15)), 4 * 0.6 * six(0.15));
+    expect_mixed(table(1, "[ nonbond_params ]\nB A 1 7 8\n"), 7, 8);
+    expect_mixed(table(2, "[ nonbond_params ]\nB A 1 0.5 8\n"), 32 * six(0.5), 32 * six(0.25));
+    expect_mixed(table(2, "[ nonbond_params ]\nA B 1 -0.5 8\n"), 0, 32 * six(0.25)); // negative sigma: repulsion alone
+    const Topology like = table(2, "");
+    EXPECT_DOUBLE_EQ(like.c6[0], 1.6 * six(0.3));
+    EXPECT_DOUBLE_EQ(like.c12[3], 3.6 * six(0.5) * six(0.5));
+}
+
+TEST_F(TopTest, pairs_take_given_then_tabulated_then_generated_parameters)
+{
+    const double sigma6 = std::pow(0.4, 6), generated = 0.5 * 0.6; // fudgeLJ scales epsilon
+    EXPECT_DOUBLE_EQ(only_term(read_with("", "[ pairs ]\n1 3 1\n"), Pair14)[0], 4 * generated * sigma6);
+    EXPECT_DOUBLE_EQ(only_term(read_with("", "[ pairs ]\n1 3 1\n"), Pair14)[1], 4 * generated * sigma6 * sigma6);
+    EXPECT_DOUBLE_EQ(only_term(read_with("[ nonbond_params ]\nA B 1 0.4 2\n", "[ pairs ]\n1 3 1\n"), Pair14)[0],
+                     4 * 0.5 * 2 * sigma6);
+    EXPECT_DOUBLE_EQ(only_term(read_with("[ pairtypes ]\nB A 1 0.4 2\n", "[ pairs ]\n1 3 1\n"), Pair14)[0], 8 * sigma6);
+    EXPECT_DOUBLE_EQ(only_term(read_with("[ pairtypes ]\nB A 1 0.4 2\n", "[ pairs ]\n1 3 1 0.4 3\n"), Pair14)[0], 12 * sigma6);
+    const std::string plain = "[ defaults ]\n1 1 no 0.5 1\n[ atomtypes ]\nA 1 0 A 3 4\n";
+    const std::string molecule = "[ moleculetype ]\nM 1\n[ atoms ]\n1 A 1 R X 1\n2 A 1 R X 1\n[ pairs ]\n";
+    EXPECT_EQ(
+        only_term(read(plain + "[ pairtypes ]\nA A 1 5 6\n" + molecule + "1 2 1\n[ system ]\ns\n[ molecules ]\nM 1\n"), Pair14),
+        (InteractionParameters{5, 6}));
+    expect_error(plain + molecule, "1 2 1", "[ system ]\ns\n[ molecules ]\nM 1\n", "E131", "No default pairs types");
+}
+
+TEST_F(TopTest, bonded_parameters_are_found_in_either_direction_and_overridden_on_the_line)
+{
+    const std::string types = "[ bondtypes ]\nA B 1 0.11 100\nA B 2 0.12 200\n[ angletypes ]\nA A B 1 110 30\nA A B 5 111 31 0.2 "
+                              "32\n[ constrainttypes ]\nA B 1 0.13\n";
+    EXPECT_EQ(only_term(read_with(types, "[ bonds ]\n3 2 1\n"), HarmonicBond), (InteractionParameters{0.11, 100}));
+    EXPECT_EQ(only_term(read_with(types, "[ bonds ]\n2 3 2\n"), G96Bond), (InteractionParameters{0.12, 200}));
+    EXPECT_EQ(only_term(read_with(types, "[ bonds ]\n2 3 1 0.5 6\n"), HarmonicBond), (InteractionParameters{0.5, 6}));
+    EXPECT_EQ(only_term(read_with(types, "[ bonds ]\n2 3 1 0.5 6 0.5 6\n"), HarmonicBond),
+              (InteractionParameters{0.5, 6})); // state B = state A
+    EXPECT_EQ(only_term(read_with(types, "[ angles ]\n3 2 1 1\n"), HarmonicAngle), (InteractionParameters{110, 30}));
+    EXPECT_EQ(only_term(read_with(types, "[ angles ]\n1 2 3 5\n"), UreyBradley), (InteractionParameters{111, 31, 0.2, 32}));
+    EXPECT_EQ(only_term(read_with(types, "[ angles ]\n1 2 3 2 100 40\n"), G96Angle), (InteractionParameters{100, 40}));
+    EXPECT_EQ(only_term(read_with(types, "[ position_restraints ]\n4 1 1 2 3\n"), PositionRestraint),
+              (InteractionParameters{1, 2, 3}));
+    const Topology constrained = read_with(types, "[ constraints ]\n3 2 1\n4 5 2 0.4\n");
+    ASSERT_THAT(constrained.molecule_types[0].constraints, SizeIs(2));
+    EXPECT_EQ(constrained.molecule_types[0].constraints[0].length, 0.13);
+    EXPECT_EQ(constrained.molecule_types[0].constraints[1].length, 0.4);
+}
+
+TEST_F(TopTest, a_dihedral_takes_the_first_entry_with_the_fewest_wildcards)
+{
+    const std::string types =
+        "[ dihedraltypes ]\nX X X X 1 0 1 1\nX A B X 1 0 2 1\nA B 1 0 3 1\nX A B A 1 0 4 1\nA A B X 1 0 5 1\nA A B A 2 9 6\n";
+    EXPECT_EQ(only_term(read_with(types, "[ dihedrals ]\n1 2 3 4 1\n"), ProperDihedral)[1], 4); // both 4 and 5 match three names
+    EXPECT_EQ(only_term(read_with(types, "[ dihedrals ]\n4 3 2 1 1\n"), ProperDihedral)[1], 4);
+    EXPECT_EQ(only_term(read_with(types, "[ dihedrals ]\n6 2 3 5 1\n"), ProperDihedral)[1],
+              2 + 1); // the short form repeats X A B X
+    EXPECT_EQ(only_term(read_with(types, "[ dihedrals ]\n3 5 6 4 1\n"), ProperDihedral)[1], 1);
+    EXPECT_EQ(only_term(read_with(types, "[ dihedrals ]\n1 2 3 4 2\n"), HarmonicImproper)[0], 9);
+    EXPECT_EQ(only_term(read_with("[ dihedraltypes ]\nA B 2 5 6\n", "[ dihedrals ]\n1 5 4 3 2\n"), HarmonicImproper)[0],
+              5); // outer atoms
+    EXPECT_EQ(only_term(read_with("[ dihedraltypes ]\nA A A B 3 1 2 3 4 5 6\n", "[ dihedrals ]\n3 4 2 1 3\n"), RyckaertBellemans),
+              (InteractionParameters{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(only_term(read_with("[ dihedraltypes ]\nX A A X 4 180 4 2\n", "[ dihedrals ]\n3 4 2 1 4\n"), PeriodicImproper),
+              (InteractionParameters{180, 4, 2}));
+}
+
+TEST_F(TopTest, consecutive_lines_of_function_type_nine_are_all_added)
+{
+    const std::string types = "[ dihedraltypes ]\nA A B A 9 0 1 1\nA A B A 9 0 2 2\nA B A A 9 180 3 3\nX A B X 9 0 7 1\n";
+    for (const std::string function : {"9", "1"})
+    {
+        const Topology topology = read_with(types, "[ dihedrals ]\n1 2 3 4 " + function + "\n");
+        EXPECT_THAT(topology.molecule_types[0].of(ProperDihedral), SizeIs(3));
+        EXPECT_THAT(
+            topology.parameters_of(ProperDihedral),
+            ElementsAre(InteractionParameters{0, 1, 1}, InteractionParameters{0, 2, 2}, InteractionParameters{180, 3, 3}));
+    }
+    EXPECT_THAT(
+        read_with("[ dihedraltypes ]\nX A B X 9 0 0 2\n", "[ dihedrals ]\n1 2 3 4 9\n").molecule_types[0].of(ProperDihedral),
+        IsEmpty());
+    expect_type_error("[ dihedraltypes ]\nA A B A 9 0 1 1\nX A B X 9 0 7 1\nA A B A 9 0 2 2", "E124", "second block");
+    expect_type_error("[ dihedraltypes ]\nA A B A 9 0 1 1\nA A B A 9 0 2 2\nA A B A 1 0 5 5", "E124", "replace");
+}
+
+TEST_F(TopTest, equal_parameters_are_kept_once)
+{
+    const Topology topology = read_with("", "[ bonds ]\n1 2 1 0.1 5\n2 3 1 0.1 5\n3 4 1 0.1 6\n");
+    EXPECT_THAT(topology.parameters_of(HarmonicBond), SizeIs(2));
+    EXPECT_EQ(topology.interaction_count(HarmonicBond), 3);
+}
+
+TEST_F(TopTest, exclusions_reach_nrexcl_bonds_far_and_no_further)
+{
+    const std::string bonds =
+        "[ bonds ]\n1 2 1 0.1 1\n2 3 2 0.1 1\n[ constraints ]\n3 4 1 0.1\n4 5 2 0.1\n5 6 1 0.1\n[ exclusions ]\n6 1\n";
+    EXPECT_THAT(exclusions_of(read_with("", bonds).molecule_types[0]), // 4-5 is no chemical bond
+                ElementsAre(ElementsAre(1, 2, 3, 5), ElementsAre(0, 2, 3), ElementsAre(0, 1, 3), ElementsAre(0, 1, 2),
+                            ElementsAre(5), ElementsAre(0, 4)));
+}
+
+TEST_F(TopTest, exclusions_of_random_graphs_are_those_of_all_shortest_paths)
+{
+    std::mt19937 random(3);
+    for (int trial = 0; trial < 30; ++trial)
+    {
+        const int atoms = 2 + static_cast<int>(random() % 12), nrexcl = static_cast<int>(random() % 5);
+        std::vector<std::vector<int>> distance(static_cast<std::size_t>(atoms),
+                                               std::vector<int>(static_cast<std::size_t>(atoms), 1000));
+        std::string text = "[ defaults ]\n1 1\n[ atomtypes ]\nA 1 0 A 1 1\n[ moleculetype ]\nM " + std::to_string(nrexcl) +
+                           "\n[ atoms ]\n",
+                    bonds = "[ bonds ]\n";
+        for (int a = 0; a < atoms; ++a)
+        {
+            text += std::to_string(a + 1) + " A 1 R X 1\n";
+            for (int b = 0; b < a; ++b)
+            {
+                if (random() % 4 != 0) { continue; }
+                bonds += std::to_string(a + 1) + " " + std::to_string(b + 1) + " 1 0.1 1\n";
+                distance[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] =
+                    distance[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] = 1;
+            }
+        }
+        for (auto& via : distance)
+        {
+            const auto k = static_cast<std::size_t>(&via - distance.data());
+            for (auto& from : distance)
+            {
+                for (std::size_t j = 0; j < from.size(); ++j) { from[j] = std::min(from[j], from[k] + via[j]); }
+            }
+        }
+        std::vector<std::vector<std::int32_t>> expected;
+        for (std::size_t a = 0; a < distance.size(); ++a)
+        {
+            expected.emplace_back();
+            for (std::size_t b = 0; b < distance.size(); ++b)
+            {
+                if (a != b && distance[a][b] <= nrexcl) { expected.back().push_back(static_cast<std::int32_t>(b)); }
+            }
+        }
+        EXPECT_EQ(exclusions_of(read(text + bonds + "[ system ]\ns\n[ molecules ]\nM 1\n").molecule_types[0]), expected);
+    }
+}
+
+TEST_F(TopTest, a_settle_holds_three_atoms_with_two_equal_masses_once)
+{
+    const Topology topology = read_with("", "[ settles ]\n4 1 0.1 0.16\n");
+    const Settle settle = topology.molecule_types[0].settles.at(0);
+    EXPECT_EQ(settle.oxygen, 3);
+    EXPECT_EQ(settle.hydrogen_b, 5);
+    EXPECT_EQ(settle.hh, 0.16);
+    EXPECT_THAT(exclusions_of(topology.molecule_types[0])[4], ElementsAre(3, 5));
+    expect_term_error("[ settles ]\n1 1 0.1 0.16", "E134", "differ in mass");
+    expect_term_error("[ settles ]\n5 1 0.1 0.16", "E123", "two atoms that follow");
+    expect_term_error("[ settles ]\n4 1 0.1 0.3", "E125", "triangle");
+    expect_term_error("[ settles ]\n4 1 -0.1 0.1", "E125", "triangle");
+    expect_term_error("[ settles ]\n4 1 0.1 0.16\n4 1 0.1 0.16", "E134", "another settle");
+    expect_term_error("[ constraints ]\n3 4 1 0.1\n[ settles ]\n4 1 0.1 0.16", "E134", "constraint too");
+}
+
+// What is not supported stops the run with the name and the line, but only if the system contains it.
+TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
+{
+    const std::pair<std::string, std::string> cases[] = {
+        {"[ bonds ]\n1 2 3 0.1 1 1", "Morse; not planned"},
+        {"[ bonds ]\n1 2 5", "connection"},
+        {"[ bonds ]\n1 2 6 0.1 1", "harmonic without exclusion"},
+        {"[ bonds ]\n1 2 7 0.1 1", "FENE"},
+        {"[ angles ]\n1 2 3 6 1 1", "quartic"},
+        {"[ dihedrals ]\n1 2 3 4 5 1 1 1 1", "Fourier"},
+        {"[ dihedrals ]\n1 2 3 4 8 1 1", "tabulated"},
+        {"[ pairs ]\n1 2 2 1 1 1 1 1", "planned"},
+        {"[ position_restraints ]\n1 2 1 0.5 1000", "flat-bottomed"},
+        {"[ cmap ]\n1 2 3 4 5 1", "CMAP corrections are not supported (planned)"},
+        {"[ virtual_sites2 ]\n3 1 2 1 0.5", "virtual sites are not supported (planned)"},
+        {"[ dummies3 ]\n4 1 2 3 1 0.1 0.1", "virtual sites"},
+        {"[ virtual_sitesn ]\n3 1 1 2", "virtual sites"},
+        {"[ distance_restraints ]\n1 2 1 0 1 0.1 0.2 0.3 1", "distance restraints"},
+        {"[ dihedral_restraints ]\n1 2 3 4 1 0 0 1", "dihedral restraints"},
+        {"[ orientation_restraints ]\n1 2 1 1 1 1 1 1 1", "orientation restraints"},
+        {"[ angle_restraints ]\n1 2 3 4 1 0 1 1", "angle restraints are not supported (planned)"},
+        {"[ polarization ]\n1 2 1 0.001", "polarisation"},
+        {"[ pairs_nb ]\n1 2 1 0 0 1 1", "pairs_nb"},
+        {"[ settles ]\n4 2 0.1 0.16", "function type 2 of [ settles ]"},
+    };
+    const std::string other = "[ moleculetype ]\nOTH 1\n[ atoms ]\n1 A 1 R X 1\n[ system ]\ns\n[ molecules ]\n";
+    for (const auto& [lines, part] : cases)
+    {
+        expect_term_error(lines, "E130", part);
+        const Topology topology = read(std::string(lennard_jones) + std::string(chain) + lines + "\n" + other + "CHN 0\nOTH 3\n");
+        EXPECT_THAT(topology.molecule_types, SizeIs(1)) << lines;
+    }
+    expect_term_error("[ moleculetype ]\nV 1\n[ atoms ]\n1 A 1 R X 1\n[ moleculetype ]\nUSED 1\n[ intermolecular_interactions ]",
+                      "E130", "intermolecular");
+    const std::string site = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n1 A 1 R X 1\n";
+    expect_error(site, "2 V 1 R V 1", one_molecule, "E130", "virtual sites");
+}
+
+TEST_F(TopTest, free_energy_states_are_refused_unless_they_change_nothing)
+{
+    expect_term_error("[ bonds ]\n1 2 1 0.1 5 0.1 6", "E130", "free-energy");
+    expect_term_error("[ dihedrals ]\n1 2 3 4 1 0 1 2 0 2 2", "E130", "free-energy");
+    const std::string atoms = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n";
+    EXPECT_NO_THROW(read(atoms + "1 A 1 R X 1 0.5 12 A 0.5 12\n" + std::string(one_molecule)));
+    for (const std::string line : {"1 A 1 R X 1 0.5 12 B", "1 A 1 R X 1 0.5 12 A 0.4", "1 A 1 R X 1 0.5 12 A 0.5 13"})
+    {
+        expect_error(atoms, line, one_molecule, "E130", "state B");
+    }
+}
+
+TEST_F(TopTest, wrong_lines_of_molecules_are_refused)
+{
+    expect_term_error("[ bonds ]\n1 7 1 0.1 5", "E123", "from 1 to 6");
+    expect_term_error("[ bonds ]\n0 1 1 0.1 5", "E123", "from 1 to 6");
+    expect_term_error("[ bonds ]\n1 1 1 0.1 5", "E123", "twice");
+    expect_term_error("[ bonds ]\n1 x 1 0.1 5", "E121", "'x'");
+    expect_term_error("[ bonds ]\n1", "E121", "missing");
+    expect_term_error("[ bonds ]\n1 2", "E121", "missing");
+    expect_term_error("[ bonds ]\n1 2 1 0.1", "E121", "takes 2");
+    expect_term_error("[ bonds ]\n1 2 1 0.1 5 0.1", "E121", "takes 2");
+    for (const std::string number : {"nan", "inf", "-inf", "1e999", "1,5", "0x1", "k_bond", "1.2.3", "--1", "+-1"})
+    {
+        expect_term_error("[ bonds ]\n1 2 1 0.1 " + number, "E121", "not a finite number");
+    }
+    expect_term_error("[ bonds ]\n1 2 1", "E131", "No default bonds types");
+    expect_term_error("[ angles ]\n1 2 3 1", "E131", "1 A1 - 2 A2 - 3 B3");
+    expect_term_error("[ position_restraints ]\n1 1", "E121", "no parameters");
+    expect_term_error("[ dihedrals ]\n1 2 3 4 1 0 1 1.5", "E125", "multiplicity");
+    expect_term_error("[ constraints ]\n1 2 1 -0.1", "E125", "not positive");
+    expect_term_error("[ exclusions ]\n1 9", "E123", "from 1 to 6");
+    expect_term_error("[ bond ]", "E120", "'bonds'");
+    expect_term_error("[ bonds", "E120", "brackets");
+    expect_term_error("[ bondtypes ]", "E120", "after the first [ moleculetype ]");
+    expect_term_error("[ moleculetype ]\nCHN 1", "E124", "defined already");
+    expect_term_error("[ moleculetype ]\nNEW 1\n[ bonds ]\n1 2 1", "E120", "before the [ atoms ]");
+    expect_term_error("[ moleculetype ]\nNEW -1", "E123", "nrexcl");
+    expect_term_error("[ molecules ]", "E120", "[ system ]");
+    const std::string atoms = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n";
+    expect_error(atoms, "2 A 1 R X 1", one_molecule, "E123", "where 1 follows");
+    expect_error(atoms, "1 AA 1 R X 1", one_molecule, "E122", "unknown atom type");
+    expect_error(atoms, "1 A one R X 1", one_molecule, "E121", "residue number");
+    expect_error(atoms, "1 A 1 R X 1 0 0", one_molecule, "E125", "zero");
+    expect_error(atoms, "1 A 1 R X 1 0 -1", one_molecule, "E125", "negative");
+    expect_error(atoms, "1 A 1 R X 1 nan", one_molecule, "E121", "charge");
+    expect_error(atoms, "1 A 1 R X", one_molecule, "E121", "charge group");
+    expect_error(atoms, "1 A 1 R X 1 0 12 A 0 12 7", one_molecule, "E121", "at most 11");
+}
+
+TEST_F(TopTest, wrong_lines_of_force_fields_are_refused)
+{
+    expect_type_error("[ bondtypes ]\nA Z 1 0.1 5", "E122", "unknown bonded atom type 'Z'");
+    expect_type_error("[ bondtypes ]\nA X 1 0.1 5", "E122", "'X'"); // a wildcard has a meaning in dihedrals alone
+    expect_type_error("[ bondtypes ]\nA B 1", "E121", "no parameters");
+    expect_type_error("[ bondtypes ]\nA B 1 0.1 x", "E121", "'x'");
+    expect_type_error("[ pairtypes ]\nA Q 1 1 1", "E122", "unknown atom type 'Q'");
+    expect_type_error("[ nonbond_params ]\nA B 2 1 1 1", "E130", "function type");
+    expect_type_error("[ defaults ]\n1 2", "E124", "second line");
+    expect_type_error("[ atomtypes ]\nQ -1 0 A 1 1", "E125", "negative");
+    expect_type_error("[ atomtypes ]\nQ 1 0 A 1 -1", "E125", "negative");
+    expect_type_error("[ atomtypes ]\nQ 1 0 Z 1 1", "E121", "particle type");
+    expect_type_error("[ atomtypes ]\nQ 1 0 A 1", "E121", "missing");
+    expect_error("", "[ atomtypes ]", one_molecule, "E120", "before [ defaults ]");
+    expect_error("[ defaults ]\n", "2 1", "", "E130", "Buckingham");
+    expect_error("[ defaults ]\n", "1 4", "", "E123", "comb-rule");
+    expect_error("[ defaults ]\n", "1 1 maybe", "", "E121", "'maybe'");
+    expect_error("[ defaults ]\n", "1 1 no 1 1 9", "", "E130", "power");
+}
+
+TEST_F(TopTest, wrong_counts_of_molecules_are_refused)
+{
+    const std::string head = std::string(lennard_jones) + std::string(chain) + "[ system ]\ns\n[ molecules ]\n";
+    expect_error(head, "CHNN 1", "", "E132", "'CHN'");
+    expect_error(head, "CHN -1", "", "E123", "number of molecules");
+    expect_error(head, "CHN 1000000000000000000", "", "E123", "number of molecules");
+    expect_error(head, "CHN 1999999999", "", "E133", "atoms");
+    expect_error(head, "CHN 1.5", "", "E121", "'1.5'");
+    expect_error(head, "CHN", "", "E121", "missing");
+    expect_refused([&] { read(head); }, "E132", "topol.top", 0, "no molecules");
+    expect_refused([&] { read(head + "CHN 0\n"); }, "E132", "topol.top", 0, "no molecules");
+    expect_refused([&] { read(""); }, "E132", "topol.top", 0, "no molecules");
+}
+
+TEST_F(TopTest, molecules_are_counted_not_copied)
+{
+    const Topology topology =
+        read(std::string(lennard_jones) + std::string(chain) +
+             "[ moleculetype ]\nION 1\n[ atoms ]\n1 A 1 ION A 1\n[ system ]\ns\n[ molecules ]\nchn 300000000\nION 7\nCHN 1\n");
+    EXPECT_EQ(topology.atom_count(), 1800000013);
+    EXPECT_THAT(topology.molecule_types, SizeIs(2));
+    ASSERT_THAT(topology.blocks, SizeIs(3));
+    EXPECT_EQ(topology.blocks[2].first_atom, 1800000007);
+    EXPECT_EQ(topology.blocks[2].type, topology.blocks[0].type);
+    ASSERT_THAT(diagnostics_.notes, SizeIs(1)); // the name was found in spite of its case
+    EXPECT_EQ(diagnostics_.notes[0].id, "N022");
+}
+
+TEST_F(TopTest, definitions_are_told_by_warnings_when_replaced_or_unused)
+{
+    const auto ids = [&] {
+        std::vector<std::string> found;
+        for (const Warning& w : std::exchange(diagnostics_.warnings, {})) { found.push_back(w.id); }
+        return found;
+    };
+    EXPECT_EQ(only_term(read_with("[ bondtypes ]\nA A 1 0.1 5\nA A 1 0.2 6\n", "[ bonds ]\n1 2 1\n"), HarmonicBond)[0], 0.2);
+    EXPECT_THAT(ids(), ElementsAre("W020"));
+    read_with("[ bondtypes ]\nA A 1 0.1 5\nA A 1 0.1 5\n", "");
+    EXPECT_THAT(ids(), IsEmpty());
+    EXPECT_EQ(read_with("[ atomtypes ]\nA 17 0.5 A 0.3 0.4\n", "").molecule_types[0].atoms[0].mass, 17);
+    EXPECT_THAT(ids(), ElementsAre("W022"));
+    read_with("[ atomtypes ]\nQ 17 0.5 A 0.3 0.4 extra\n", "");
+    EXPECT_THAT(ids(), ElementsAre("W021"));
+    read("* a banner\nlost heading\n" + std::string(lennard_jones) + std::string(chain) + std::string(one_molecule));
+    EXPECT_THAT(ids(), ElementsAre("W023"));
+}
+
+TEST_F(TopTest, parameters_may_be_macros_and_positions_restrained_on_demand)
+{
+    const std::string text = std::string(lennard_jones) + "#define kb 0.1 5\n#define wrong nan 5\n" + std::string(chain) +
+                             "[ bonds ]\n1 2 1 kb\n#ifdef POSRES\n[ position_restraints ]\n1 1 k 0 k\n#endif\n" +
+                             std::string(one_molecule);
+    EXPECT_EQ(only_term(read(text), HarmonicBond), (InteractionParameters{0.1, 5}));
+    EXPECT_EQ(only_term(read(text, {{"POSRES", "k=1000"}, {}}), PositionRestraint), (InteractionParameters{1000, 0, 1000}));
+    expect_refused([&] { read(text, {{"POSRE"}, {}}); }, "E113", "", 0, "'POSRES'");
+}
+
+// Every force field that is installed loads with its water and its ions, whatever its combination rule and layout.
+TEST_F(TopTest, installed_force_fields_load_with_water_and_ions)
+{
+    const std::filesystem::path installed = "/usr/share/gromacs/top";
+    if (!std::filesystem::exists(installed))
+    {
+        GTEST_SKIP() << "SKIPPED: gromacs-data is not installed, so no force field of it was tried";
+    }
+    int loaded = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(installed))
+    {
+        if (entry.path().extension() != ".ff") { continue; }
+        SCOPED_TRACE(entry.path().filename().string());
+        const std::string name = entry.path().filename().string();
+        std::string text = "#include \"" + name + "/forcefield.itp\"\n";
+        for (const std::string file : {"spc.itp", "ions.itp"}) { text += "#include \"" + name + "/" + file + "\"\n"; }
+        Topology topology;
+        ASSERT_NO_THROW(topology = read(text + "[ system ]\nsalt water\n[ molecules ]\nSOL 1000\nCL 3\n"));
+        EXPECT_EQ(topology.atom_count(), 3003);
+        EXPECT_NEAR(topology.total_charge(), -3, 1e-9);
+        EXPECT_NEAR(topology.total_mass(), 1000 * 18.0154 + 3 * 35.453, 1);
+        EXPECT_EQ(topology.constraint_count(), 3000);
+        // SPC in all of them: oxygen's c6 and c12 are published in 1981.
+        EXPECT_NEAR(topology.c6[0], 2.617e-3, 3e-6);
+        EXPECT_NEAR(topology.c12[0], 2.634e-6, 3e-9);
+        ++loaded;
+    }
+    EXPECT_GE(loaded, 10);
+}
+
+// Counts taken from the molecule's chemistry: n atoms in a tree have n - 1 bonds, and so on.
+TEST_F(TopTest, ethanol_has_the_terms_its_structure_asks_for)
+{
+    const Topology topology =
+        read_topology(std::filesystem::path(PARHELION_SOURCE_DIR) / "tests/data/refdata/etoh/topol.top", {}, diagnostics_);
+    const MoleculeType& ethanol = topology.molecule_types.at(0);
+    EXPECT_EQ(ethanol.atoms.size(), 9u);
+    EXPECT_EQ(ethanol.of(HarmonicBond).size(), 8u);
+    EXPECT_EQ(ethanol.of(HarmonicAngle).size(), 6u + 6u + 1u); // two sp3 carbons, one ether-like oxygen
+    EXPECT_EQ(ethanol.of(RyckaertBellemans).size(), 9u + 3u);
+    EXPECT_EQ(ethanol.of(Pair14).size(), 12u);
+    EXPECT_NEAR(topology.total_charge(), 0, 1e-9);
+    EXPECT_EQ(topology.atom_count(), 3000);
+    EXPECT_THAT(diagnostics_.warnings, IsEmpty());
+}
