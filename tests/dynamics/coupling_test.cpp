@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thermostats and barostats on an ideal gas, whose ensembles have closed forms: kinetic energy follows the gamma distribution,
+// the volume at constant pressure the density V^N exp(-P V / kT).
+#include "base/units.hpp"
+#include "dynamics/barostat.hpp"
+#include "dynamics/kinetic.hpp"
+#include "dynamics/leap_frog.hpp"
+#include "dynamics/thermostat.hpp"
+#include "dynamics/toy_systems.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+constexpr double reference_temperature = 300;
+const double kt = units::boltzmann * reference_temperature;
+
+struct Moments
+{
+    double n = 0, sum = 0, squares = 0;
+    void add(double x) { n += 1, sum += x, squares += x * x; }
+    double mean() const { return sum / n; }
+    double variance() const { return squares / n - mean() * mean(); }
+};
+
+RunParameters coupled(Thermostat thermostat, double tau_t, Barostat barostat = Barostat::None)
+{
+    RunParameters parameters;
+    parameters.dt = 0.01;
+    parameters.thermostat = thermostat;
+    parameters.temperature_interval = 1;
+    parameters.temperature_groups = {{"System", tau_t, reference_temperature}};
+    parameters.barostat = barostat;
+    parameters.pressure_interval = 1;
+    return parameters;
+}
+
+// An ideal gas in which the kinetic energies alone evolve: the thermostat's own dynamics.
+struct Gas
+{
+    ParticleState<Double> state;
+    CpuQueue queue{1};
+    KineticEnergies half_step;
+
+    Gas(int atoms, double edge, double start_temperature)
+        : state(
+              particles_in_input_order<Double>(toy_system({{single_atom(20), atoms}}, {edge, edge, edge}, start_temperature, 1)))
+    {
+        half_step = compute_kinetic(queue, state, 1);
+    }
+    void kick_only(double dt, const VelocityCoupling& coupling)
+    {
+        kick(queue, kick_coefficients(dt, 1, coupling), state);
+        half_step = compute_kinetic(queue, state, 1);
+    }
+};
+
+} // namespace
+
+TEST(VRescale, gives_the_canonical_mean_and_variance_of_the_kinetic_energy)
+{
+    constexpr int atoms = 8, dof = 3 * atoms;
+    Gas gas(atoms, 3, 500);
+    const RunParameters parameters = coupled(Thermostat::VRescale, 0.05);
+    const TemperatureCoupling coupling = make_temperature_coupling(parameters, {dof}, 99);
+    ThermostatState state = initial_state(coupling);
+    Moments kinetic;
+    const double start = gas.half_step.energy();
+    for (int step = 0; step < 60000; ++step)
+    {
+        VelocityCoupling velocities;
+        couple_temperature(coupling, step, gas.half_step, state, velocities);
+        gas.kick_only(parameters.dt, velocities);
+        if (step > 100) { kinetic.add(gas.half_step.energy() / kt); }
+    }
+    // Memory tau / dt = 5 steps for the energy: about 6000 independent values.
+    EXPECT_NEAR(kinetic.mean(), 0.5 * dof, 4 * std::sqrt(0.5 * dof / 6000));
+    EXPECT_NEAR(kinetic.variance(), 0.5 * dof, 4 * 0.5 * dof * std::sqrt((2 + 12.0 / dof) / 6000));
+    // Nothing else changes the energy here, so the conserved energy is exact.
+    EXPECT_NEAR(gas.half_step.energy() + conserved_contribution(coupling, state), start, 1e-8);
+}
+
+TEST(VRescale, repeats_its_numbers_for_the_same_seed_and_step)
+{
+    const TemperatureCoupling coupling = make_temperature_coupling(coupled(Thermostat::VRescale, 0.1), {30}, 5);
+    const KineticEnergies kinetic{{Mat3<double>{{{12, 0, 0}, {0, 13, 0}, {0, 0, 14}}}}};
+    const auto scale = [&](std::int64_t step) {
+        ThermostatState state = initial_state(coupling);
+        VelocityCoupling velocities;
+        couple_temperature(coupling, step, kinetic, state, velocities);
+        return velocities.scale[0];
+    };
+    EXPECT_EQ(scale(7), scale(7));
+    EXPECT_NE(scale(7), scale(8));
+}
+
+TEST(Berendsen, relaxes_the_temperature_exponentially_and_counts_the_heat)
+{
+    Gas gas(200, 3, 330);
+    RunParameters parameters = coupled(Thermostat::Berendsen, 2);
+    const TemperatureCoupling coupling = make_temperature_coupling(parameters, {600}, 0);
+    ThermostatState state = initial_state(coupling);
+    const double start = gas.half_step.energy();
+    const double difference = temperature(start, 600) - reference_temperature;
+    for (int step = 0; step < 200; ++step)
+    {
+        VelocityCoupling velocities;
+        couple_temperature(coupling, step, gas.half_step, state, velocities);
+        gas.kick_only(parameters.dt, velocities);
+    }
+    // dT/dt = (T0 - T) / tau for 2 ps; Euler's discretisation.
+    EXPECT_NEAR((temperature(gas.half_step.energy(), 600) - reference_temperature) / difference, std::pow(1 - 0.005, 200), 1e-10);
+    EXPECT_NEAR(gas.half_step.energy() + conserved_contribution(coupling, state), start, 1e-9);
+}
+
+TEST(NoseHoover, oscillates_with_the_period_it_is_given_and_conserves_its_energy)
+{
+    // Without other forces ln K obeys a closed one-dimensional equation; for small amplitudes it oscillates with period tau /
+    // sqrt(2), the period of the heat exchange being tau for a system whose potential energy takes half the heat.
+    Gas gas(500, 3, 310);
+    RunParameters parameters = coupled(Thermostat::NoseHoover, 1);
+    parameters.dt = 0.001;
+    const TemperatureCoupling coupling = make_temperature_coupling(parameters, {1500}, 0);
+    ThermostatState state = initial_state(coupling);
+    Moments conserved;
+    std::vector<int> crossings;
+    double previous = 0;
+    for (int step = 0; step < 4000; ++step)
+    {
+        const double before = gas.half_step.energy();
+        VelocityCoupling velocities;
+        couple_temperature(coupling, step, gas.half_step, state, velocities);
+        gas.kick_only(parameters.dt, velocities);
+        conserved.add((0.5 * (before + gas.half_step.energy()) + conserved_contribution(coupling, state)) / kt);
+        const double deviation = temperature(gas.half_step.energy(), 1500) - reference_temperature;
+        if (previous < 0 && deviation >= 0) { crossings.push_back(step); }
+        previous = deviation;
+    }
+    ASSERT_GE(crossings.size(), 4u);
+    const double period = 0.001 * (crossings.back() - crossings.front()) / static_cast<double>(crossings.size() - 1);
+    EXPECT_NEAR(period, 1 / std::sqrt(2.0), 0.01);
+    EXPECT_LT(std::sqrt(conserved.variance()), 0.02); // of 750 kT, while the kinetic energy swings by 25
+}
+
+TEST(Thermostats, leave_groups_alone_that_have_no_time_constant)
+{
+    for (const Thermostat kind : {Thermostat::VRescale, Thermostat::Berendsen, Thermostat::NoseHoover, Thermostat::None})
+    {
+        RunParameters parameters = coupled(kind, 0.1);
+        parameters.temperature_groups.push_back({"free", -1, 300});
+        const TemperatureCoupling coupling = make_temperature_coupling(parameters, {30, 30}, 1);
+        ThermostatState state = initial_state(coupling);
+        const Mat3<double> hot{{{50, 0, 0}, {0, 50, 0}, {0, 0, 50}}};
+        VelocityCoupling velocities;
+        couple_temperature(coupling, 3, {{hot, hot}}, state, velocities);
+        const KickCoefficients kick = kick_coefficients(0.002, 2, velocities);
+        EXPECT_EQ(kick.group[1].keep, (Vec3<double>{1, 1, 1}));
+        EXPECT_EQ(kick.group[1].push, 0.002);
+        EXPECT_EQ(kick.group[0].keep.x < 1, kind != Thermostat::None);
+    }
+}
+
+TEST(Coupling, acts_in_the_step_after_each_multiple_of_its_interval)
+{
+    EXPECT_TRUE(couples(0, 1));
+    EXPECT_TRUE(couples(5, 1));
+    EXPECT_FALSE(couples(0, 10));
+    EXPECT_TRUE(couples(1, 10));
+    EXPECT_FALSE(couples(10, 10));
+    EXPECT_TRUE(couples(11, 10));
+}
+
+TEST(Coupling, chooses_intervals_that_resolve_the_time_constants)
+{
+    RunParameters parameters = coupled(Thermostat::VRescale, 0.1, Barostat::CRescale);
+    parameters.dt = 0.002;
+    parameters.temperature_interval = parameters.pressure_interval = -1;
+    parameters.tau_p = 1;
+    EXPECT_EQ(temperature_interval(parameters), 10);
+    EXPECT_EQ(pressure_interval(parameters), 10);
+    parameters.temperature_groups[0].tau = 0.05;
+    EXPECT_EQ(temperature_interval(parameters), 5);
+    parameters.thermostat = Thermostat::NoseHoover; // 1 of 0.002 * 20 = 0.04
+    EXPECT_EQ(temperature_interval(parameters), 1);
+    parameters.barostat = Barostat::ParrinelloRahman;
+    parameters.tau_p = 0.3; // 7 steps, next divisor of 10 below: 5
+    EXPECT_EQ(pressure_interval(parameters), 5);
+    parameters.pressure_interval = 7;
+    EXPECT_EQ(pressure_interval(parameters), 7);
+}
+
+namespace {
+
+// The pressure of an ideal gas from the mean of its two half-step kinetic energies.
+double ideal_pressure(const KineticEnergies& kinetic, double volume)
+{
+    return trace(pressure_tensor(kinetic.total(), {}, volume)) / 3;
+}
+
+} // namespace
+
+TEST(CRescale, gives_the_volume_distribution_of_the_ideal_gas)
+{
+    // p(V) ~ V^N exp(-P V / kT): mean (N + 1) kT / P, variance (N + 1) (kT / P)^2. The kinetic energy is resampled at every step.
+    constexpr int atoms = 20;
+    const double pressure = 50;                                    // bar
+    const double unit = kt * units::bar_per_kj_mol_nm3 / pressure; // nm^3
+    Gas gas(atoms, std::cbrt(atoms * unit), reference_temperature);
+    RunParameters parameters = coupled(Thermostat::VRescale, 0.01, Barostat::CRescale);
+    parameters.tau_p = 1;
+    parameters.reference_pressure = pressure;
+    parameters.compressibility = 1 / pressure;
+    const TemperatureCoupling thermostat = make_temperature_coupling(parameters, {3 * atoms}, 3);
+    const PressureCoupling barostat = make_pressure_coupling(parameters, 4);
+    ThermostatState thermostat_state = initial_state(thermostat);
+    BarostatState barostat_state;
+    Moments volume;
+    const double start = gas.half_step.energy();
+    const int steps = 400000;
+    for (int step = 0; step < steps; ++step)
+    {
+        VelocityCoupling velocities;
+        couple_temperature(thermostat, step, gas.half_step, thermostat_state, velocities);
+        gas.kick_only(parameters.dt, velocities);
+        const double p = ideal_pressure(gas.half_step, gas.state.box.volume());
+        complete_work(0, barostat_state);
+        scale_box(gas.queue, barostat, step, {0, p}, barostat_state, gas.half_step, gas.state);
+        if (step > steps / 20) { volume.add(gas.state.box.volume() / unit); }
+    }
+    // Memory tau_p = 100 steps: 1900 independent values of the volume.
+    EXPECT_NEAR(volume.mean(), atoms + 1, 4 * std::sqrt((atoms + 1) / 1900.0));
+    EXPECT_NEAR(volume.variance(), atoms + 1, 4 * (atoms + 1) * std::sqrt(2.4 / 1900));
+    complete_work(0, barostat_state);
+    const double conserved = gas.half_step.energy() + conserved_contribution(thermostat, thermostat_state) +
+                             conserved_contribution(barostat, gas.state.box.length(), barostat_state);
+    EXPECT_NEAR(conserved, start, 1e-9);
+}
+
+TEST(BerendsenBarostat, relaxes_the_volume_of_an_ideal_gas_to_its_pressure)
+{
+    constexpr int atoms = 1000;
+    const double pressure = 20;
+    Gas gas(atoms, std::cbrt(atoms * kt * units::bar_per_kj_mol_nm3 / 25), reference_temperature);
+    RunParameters parameters = coupled(Thermostat::None, 1, Barostat::Berendsen);
+    parameters.tau_p = 1;
+    parameters.reference_pressure = pressure;
+    parameters.compressibility = 1 / pressure;
+    const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
+    BarostatState state;
+    const double kinetic = gas.half_step.energy();
+    const double goal = kinetic * 2 / 3 * units::bar_per_kj_mol_nm3 / pressure; // nm^3
+    const double start = gas.state.box.volume() / goal;
+    for (int step = 0; step < 200; ++step)
+    {
+        const double p = ideal_pressure(gas.half_step, gas.state.box.volume());
+        scale_box(gas.queue, coupling, step, {0, p}, state, gas.half_step, gas.state);
+    }
+    EXPECT_EQ(gas.half_step.energy(), kinetic);
+    // With this compressibility dV/dt = (V0 - V) / tau_p exactly, for 2 ps; Euler's error is of order dt.
+    EXPECT_NEAR((gas.state.box.volume() / goal - 1) / (start - 1), std::exp(-2.0), 0.01);
+    EXPECT_NEAR(gas.state.box.length().x, gas.state.box.length().z, 1e-12);
+}
+
+TEST(BerendsenBarostat, counts_the_work_on_a_potential_to_second_order)
+{
+    // U = a V^-4: strain s of the edges changes it to U exp(-12 s); virial trace = 1/2 dU/ds = -6 U.
+    Gas gas(10, 3, 0);
+    RunParameters parameters = coupled(Thermostat::None, 1, Barostat::Berendsen);
+    parameters.compressibility = 1e-3;
+    parameters.reference_pressure = 0;
+    const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
+    const auto energy = [&] { return 1000 * std::pow(gas.state.box.volume() / 27, -4); };
+    BarostatState state;
+    const double start = energy();
+    for (int step = 0; step < 20; ++step)
+    {
+        complete_work(-6 * energy(), state);
+        EXPECT_NEAR(energy() + conserved_contribution(coupling, gas.state.box.length(), state), start,
+                    1e-3 * (start - energy() + 1e-9));
+        scale_box(gas.queue, coupling, step, {-6 * energy(), 200}, state, gas.half_step, gas.state);
+    }
+    EXPECT_LT(energy(), 0.95 * start);
+}
+
+TEST(ParrinelloRahman, conserves_its_energy_for_an_ideal_gas_in_any_rectangular_box)
+{
+    // Velocities feel the box through the drag alone. Start well away from the equilibrium volume.
+    constexpr int atoms = 400;
+    const double pressure = 30;
+    System system = toy_system({{single_atom(20), atoms}}, {7, 9, 10}, reference_temperature, 2);
+    auto particles = particles_in_input_order<Double>(system);
+    CpuQueue queue(1);
+    RunParameters parameters = coupled(Thermostat::None, 1, Barostat::ParrinelloRahman);
+    parameters.dt = 0.002;
+    parameters.tau_p = 2;
+    parameters.reference_pressure = pressure;
+    parameters.compressibility = 0.02;
+    const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
+    BarostatState state;
+    KineticEnergies half_step = compute_kinetic(queue, particles, 1);
+    double lowest = 1e30, highest = -1e30, smallest = 1e30, largest = 0;
+    const Vec3<double> start = particles.box.length();
+    for (int step = 0; step < 3000; ++step)
+    {
+        VelocityCoupling velocities;
+        advance_box_velocity(coupling, particles.box.length(), state, velocities);
+        kick(queue, kick_coefficients(parameters.dt, 1, velocities), particles);
+        KineticEnergies next = compute_kinetic(queue, particles, 1);
+        const KineticEnergies kinetic = mean(half_step, next);
+        const double p = ideal_pressure(kinetic, particles.box.volume());
+        scale_box(queue, coupling, step, {0, p}, state, next, particles);
+        state.pressure = p;
+        state.pressure_known = true;
+        half_step = next;
+        const double conserved = kinetic.energy() + conserved_contribution(coupling, particles.box.length(), state);
+        lowest = std::min(lowest, conserved);
+        highest = std::max(highest, conserved);
+        smallest = std::min(smallest, particles.box.volume());
+        largest = std::max(largest, particles.box.volume());
+    }
+    EXPECT_GT(largest / smallest, 1.05);
+    EXPECT_LT((highest - lowest) / highest, 1e-3); // while the volume changes by a fifth
+    EXPECT_NEAR(particles.box.length().x / start.x, particles.box.length().z / start.z, 1e-9);
+}
