@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a GROMACS topology (.top with its .itp files) into a Topology. Everything the files say is used, refused by name with
-// file and line, or listed in `diagnostics`; docs/decisions/0010-readers.md says which and why. Time and memory grow with the
+// file and line, or listed in `diagnostics`; docs/decisions/0021-readers.md says which and why. Time and memory grow with the
 // text of the files, not with the number of molecules.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace parhelion {
 
 namespace {
-constexpr std::size_t most_exclusions = 100'000'000; // of one molecule type; bounds memory when the bond graph is nonsense
+constexpr std::size_t most_exclusions = 50'000'000; // of one molecule type; bounds memory when the bond graph is nonsense
 // Force fields list many torsions that are zero everywhere, only so that the look-up finds something; they are not worth a computation.
 bool is_zero_dihedral(InteractionKind kind, const InteractionParameters& p)
 {
@@ -98,7 +98,7 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
         last_residue_number_ = residue;
         if (std::isalpha(static_cast<unsigned char>(residue.back())) != 0) { residue.remove_suffix(1); } // insertion code
         const auto value = to_integer(residue);
-        if (!value || std::abs(*value) > 1'000'000'000)
+        if (!value || *value < -1'000'000'000 || *value > 1'000'000'000)
         {
             line.fail("E121",
                       "residue number is " + in_quotes(line[2]) + ". Write a whole number, perhaps with one letter behind.");
