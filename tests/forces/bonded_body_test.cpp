@@ -269,3 +269,14 @@ TEST(BondedBody, negative_multiplicities_turn_the_other_way)
     const auto dihedral = Kind::make({30, 5, -2}, {1, molecule, interaction});
     EXPECT_NEAR(dihedral(d).energy[0], 5 * (1 + std::cos(-2 * phi - 30 * units::degree)), 1e-13);
 }
+
+TEST(BondedBody, urey_bradley_is_an_angle_and_a_bond_between_its_ends)
+{
+    using Kind = BondedKind<InteractionKind::UreyBradley>;
+    const MoleculeType molecule;
+    const Interaction interaction;
+    const Vec3<double> d[2] = {{0.3, 0, 0}, {0, 0.4, 0}}; // 90 degrees, ends 0.5 nm apart
+    const double bend = 10 * units::degree, stretch = 0.02;
+    const auto body = Kind::make({80, 300, 0.48, 2000}, {1, molecule, interaction});
+    EXPECT_NEAR(body(d).energy[0], 0.5 * 300 * bend * bend + 0.5 * 2000 * stretch * stretch, 1e-12);
+}
