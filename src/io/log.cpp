@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace parhelion {
+
+void Log::write(std::string_view record)
+{
+    file_.append(record);
+    file_.finish_record();
+}
+
+void Log::line(std::string_view text) { write(fmt::format("{}\n", text)); }
+
+void Log::section(std::string_view title, const std::vector<std::pair<std::string, std::string>>& entries)
+{
+    std::size_t width = 0;
+    for (const auto& [name, value] : entries) { width = std::max(width, name.size()); }
+    std::string text = fmt::format("\n{}\n", title);
+    for (const auto& [name, value] : entries)
+    {
+        fmt::format_to(std::back_inserter(text), "   {:<{}}   {}\n", name, width, value);
+    }
+    write(text);
+}
+
+void Log::warning(const Warning& warning) { line("WARNING " + warning.text()); }
+
+void Log::energies(std::int64_t step, double time, const std::vector<std::string>& terms, std::span<const double> values)
+{
+    PARHELION_EXPECTS(terms.size() == values.size());
+    constexpr std::size_t columns = 5;
+    std::string text = fmt::format("\n{:>15}{:>15}\n{:>15}{:>15.5f}\n\n   Energies (kJ/mol)\n", "Step", "Time", step, time);
+    auto out = std::back_inserter(text);
+    for (std::size_t begin = 0; begin < terms.size(); begin += columns)
+    {
+        const std::size_t end = std::min(terms.size(), begin + columns);
+        for (std::size_t i = begin; i < end; ++i) { fmt::format_to(out, " {:>14}", terms[i]); }
+        text += '\n';
+        for (std::size_t i = begin; i < end; ++i) { fmt::format_to(out, "{:>15.5e}", values[i]); }
+        text += '\n';
+    }
+    write(text);
+}
+
+void Log::averages(const std::vector<std::string>& terms, const TermAverages& averages)
+{
+    std::string text = fmt::format("\nAverages over {} energy calculations\n   {:<16}{:>16}{:>16}   {}\n", averages.count(),
+                                   "term", "mean", "rmsd", "unit");
+    for (std::size_t i = 0; i < terms.size(); ++i)
+    {
+        fmt::format_to(std::back_inserter(text), "   {:<16}{:>16.8g}{:>16.8g}   {}\n", terms[i], averages.mean(i),
+                       averages.standard_deviation(i), unit_of_term(terms[i]));
+    }
+    write(text);
+}
+
+} // namespace parhelion

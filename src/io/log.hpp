@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The .log: what a person reads to learn what was run and how it went. Plain text, one record per call, on disk when the call
+// returns.
+#pragma once
+
+#include "base/error.hpp"
+#include "io/edr.hpp"
+#include "io/output_file.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace parhelion {
+
+// Every call throws SystemError if the file cannot be written.
+class Log
+{
+public:
+    explicit Log(std::string path) : file_(std::move(path)) {}
+
+    void line(std::string_view text);
+    // A title and indented "name  value" lines: version, machine, parameters, plan.
+    void section(std::string_view title, const std::vector<std::pair<std::string, std::string>>& entries);
+    void warning(const Warning& warning);
+    // One table of the terms at one step: five columns of name above value.
+    void energies(std::int64_t step, double time, const std::vector<std::string>& terms, std::span<const double> values);
+    // Mean, root mean square deviation and unit of every term.
+    void averages(const std::vector<std::string>& terms, const TermAverages& averages);
+    void close() { file_.close(); }
+
+private:
+    void write(std::string_view record);
+
+    OutputFile file_;
+};
+
+} // namespace parhelion

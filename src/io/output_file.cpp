@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/output_file.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace parhelion {
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path))
+{
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) { fail("open"); }
+}
+
+OutputFile::~OutputFile()
+{
+    if (descriptor_ >= 0)
+    {
+        drop_unfinished();
+        ::close(descriptor_);
+    }
+}
+
+void OutputFile::append(std::span<const unsigned char> bytes)
+{
+    PARHELION_EXPECTS(descriptor_ >= 0);
+    while (!bytes.empty())
+    {
+        const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
+        if (done < 0 && errno == EINTR) { continue; }
+        if (done <= 0) { fail("write"); }
+        written_ += static_cast<std::uint64_t>(done);
+        bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+}
+
+void OutputFile::close()
+{
+    if (descriptor_ < 0) { return; }
+    drop_unfinished();
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    if (::close(descriptor) != 0) { fail("close"); }
+}
+
+void OutputFile::fail(const char* call)
+{
+    const int cause = errno;
+    drop_unfinished();
+    throw SystemError(fmt::format("{}  {} failed: {} (errno {})", path_, call, std::strerror(cause), cause));
+}
+
+// Best effort: a pipe cannot be cut, and then there is nothing to cut.
+void OutputFile::drop_unfinished()
+{
+    if (descriptor_ < 0 || written_ == finished_) { return; }
+    if (::ftruncate(descriptor_, static_cast<off_t>(finished_)) == 0 &&
+        ::lseek(descriptor_, static_cast<off_t>(finished_), SEEK_SET) >= 0)
+    {
+        written_ = finished_;
+    }
+}
+
+} // namespace parhelion

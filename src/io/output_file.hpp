@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that only ever holds whole records. Bytes go straight to the operating system; when it refuses them, the file is cut
+// back to the last finished record before the error is thrown, so what is on disk can be read and continued.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace parhelion {
+
+class OutputFile
+{
+public:
+    // Creates the file, or empties it. Throws SystemError.
+    explicit OutputFile(std::string path);
+    ~OutputFile(); // gives the descriptor back; call close() to learn about errors
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    // Adds to the record being written. Throws SystemError naming file and cause; the record is then gone.
+    void append(std::span<const unsigned char> bytes);
+    void append(std::string_view text) { append({reinterpret_cast<const unsigned char*>(text.data()), text.size()}); }
+    void finish_record() { finished_ = written_; }
+    // Drops an unfinished record. Throws SystemError: some file systems report a failed write only here.
+    void close();
+    const std::string& path() const { return path_; }
+
+private:
+    [[noreturn]] void fail(const char* call);
+    void drop_unfinished();
+
+    std::string path_;
+    int descriptor_ = -1;
+    std::uint64_t written_ = 0, finished_ = 0;
+};
+
+} // namespace parhelion

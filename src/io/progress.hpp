@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress of a run: ns/day, temperature and the time it will still take. A terminal gets one line that is rewritten, a file one
+// line per 5 % or 10 minutes, so that a cluster's log stays short. The speed is an average that forgets with a time constant of
+// 30 s.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+namespace parhelion {
+
+enum class ProgressStyle : std::uint8_t
+{
+    LiveLine,
+    Lines
+};
+
+// LiveLine if `out` is a terminal.
+ProgressStyle progress_style(std::FILE* out);
+
+class Progress
+{
+public:
+    using Clock = std::chrono::steady_clock;
+
+    // dt in ps; `out` is the caller's; the speed is measured from `now` on.
+    Progress(std::FILE* out, ProgressStyle style, double dt, Clock::time_point now)
+        : out_(out), style_(style), dt_(dt), drawn_(now), measured_(now)
+    {
+    }
+
+    // Call as often as convenient. total < 0: no end known. No temperature: none is shown (minimisation).
+    void update(std::int64_t steps_done, std::int64_t total, std::optional<double> temperature, Clock::time_point now);
+    // Draws the last state if that is not on show yet, and ends the live line.
+    void finish();
+
+private:
+    void measure(std::int64_t steps_done, Clock::time_point now);
+    bool due(std::int64_t steps_done, std::int64_t total, Clock::time_point now) const;
+    std::string text(std::int64_t steps_done, std::int64_t total, std::optional<double> temperature) const;
+    void draw();
+
+    std::FILE* out_;
+    ProgressStyle style_;
+    double dt_;
+    Clock::time_point drawn_, measured_;
+    std::int64_t drawn_steps_ = 0, measured_steps_ = 0;
+    double steps_per_second_ = 0; // 0: not known yet
+    std::string latest_;          // not drawn yet
+    std::size_t drawn_width_ = 0;
+};
+
+} // namespace parhelion

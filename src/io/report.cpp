@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/report.hpp"
+
+#include "io/output_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace parhelion {
+namespace {
+using Json = nlohmann::ordered_json;
+
+template <class Value>
+Json object(const NamedList<Value>& list)
+{
+    Json json = Json::object();
+    for (const auto& [name, value] : list) { json[name] = value; }
+    return json;
+}
+} // namespace
+
+std::string to_json(const RunReport& report)
+{
+    Json json;
+    json["atoms"] = report.atoms;
+    json["steps"] = report.steps;
+    json["dt_ps"] = report.dt_ps;
+    json["ns_per_day"] = report.ns_per_day;
+    json["us_per_step"] = report.us_per_step;
+    json["wall_s"] = report.wall_s;
+    json["device"] = report.device;
+    json["gpus"] = report.gpus;
+    json["ranks"] = report.ranks;
+    json["grid"] = report.grid;
+    json["halo"] = report.halo;
+    json["transport"] = report.transport;
+    json["precision"] = report.precision;
+    json["threads"] = report.threads;
+    json["repartition_interval"] = report.repartition_interval;
+    json["pairlist"] = object(report.pairlist);
+    json["phases"] = object(report.phases);
+    Json& energies = json["energies"] = Json::object();
+    for (const auto& [term, spread] : report.energies) { energies[term] = {{"mean", spread.mean}, {"stddev", spread.stddev}}; }
+    json["conserved_drift_kT_per_ns_per_atom"] = report.conserved_drift_kT_per_ns_per_atom;
+    json["version"] = object(report.version);
+    return json.dump(2) + "\n";
+}
+
+void write_report(const RunReport& report, const std::string& path)
+{
+    OutputFile file(path);
+    file.append(to_json(report));
+    file.finish_record();
+    file.close();
+}
+
+} // namespace parhelion

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end-of-run report, PREFIX.report.json: the fields that scripts rely on, in the order below.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace parhelion {
+
+template <class Value>
+using NamedList = std::vector<std::pair<std::string, Value>>; // a JSON object in this order
+
+struct RunReport
+{
+    struct Spread
+    {
+        double mean = 0, stddev = 0;
+    };
+    std::int64_t atoms = 0;
+    std::int64_t steps = 0; // done in this run
+    double dt_ps = 0;
+    double ns_per_day = 0, us_per_step = 0; // steady part: after the first tenth, at least 500 steps
+    double wall_s = 0;
+    std::string device = "cpu";
+    int gpus = 0;
+    int ranks = 1;
+    std::string grid = "1x1x1";
+    std::string halo = "none", transport = "none";
+    std::string precision;
+    int threads = 1;
+    int repartition_interval = 0; // steps
+    NamedList<double> pairlist;
+    NamedList<double> phases;   // us per step
+    NamedList<Spread> energies; // by term, in its unit
+    double conserved_drift_kT_per_ns_per_atom = 0;
+    NamedList<std::string> version;
+};
+
+// Numbers that are not finite become null.
+std::string to_json(const RunReport& report);
+
+// Throws SystemError.
+void write_report(const RunReport& report, const std::string& path);
+
+} // namespace parhelion

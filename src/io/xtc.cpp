@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/xtc.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace parhelion {
+namespace {
+
+constexpr std::int32_t classic_magic = 1995; // the length of the bits is a 32-bit number
+constexpr std::int32_t long_magic = 2023;    // ... a 64-bit number; many readers do not know it, so only where it is needed
+constexpr std::size_t classic_atoms = 298261617;
+constexpr std::size_t uncompressed_atoms = 9;
+constexpr double largest_integer = std::numeric_limits<std::int32_t>::max() - 2.0;
+
+} // namespace
+
+XtcWriter::XtcWriter(std::string path, double precision, std::vector<std::int64_t> selection)
+    : file_(std::move(path)), precision_(static_cast<float>(precision)), selection_(std::move(selection))
+{
+    PARHELION_EXPECTS(precision_ > 0 && std::isfinite(precision_));
+}
+
+void XtcWriter::round_positions(const Frame& frame, std::size_t atoms)
+{
+    points_.resize(atoms);
+    const double scale = precision_;
+    double largest = 0;
+    for (std::size_t i = 0; i < atoms; ++i)
+    {
+        const Vec3<double> scaled = scale * frame.x[atom(i)];
+        for (int d = 0; d < 3; ++d)
+        {
+            if (!std::isfinite(scaled[d]))
+            {
+                throw PhysicsError(frame.step, fmt::format("{}  atom {} has no finite position", file_.path(), atom(i) + 1));
+            }
+            largest = std::max(largest, std::abs(scaled[d]));
+            points_[i][d] = static_cast<std::int32_t>(std::llrint(scaled[d]));
+        }
+    }
+    if (largest > largest_integer)
+    {
+        throw InputError(
+            "E184", {file_.path(), 0},
+            fmt::format("a position of {} nm does not fit the format at compressed-x-precision = {} (it stores 32-bit integers). "
+                        "Choose a lower precision.",
+                        largest / scale, precision_));
+    }
+}
+
+XtcRange XtcWriter::checked_range() const
+{
+    const XtcRange range = range_of(points_);
+    for (int d = 0; d < 3; ++d)
+    {
+        const double extent = static_cast<double>(range.high[d]) - range.low[d];
+        if (extent >= largest_integer)
+        {
+            throw InputError(
+                "E184", {file_.path(), 0},
+                fmt::format("positions {} nm apart do not fit the format at compressed-x-precision = {} (it stores 32-bit "
+                            "integers). Choose a lower precision.",
+                            extent / precision_, precision_));
+        }
+    }
+    return range;
+}
+
+void XtcWriter::write(const Frame& frame)
+{
+    const std::size_t atoms = selection_.empty() ? frame.x.size() : selection_.size();
+    PARHELION_EXPECTS(atoms > 0 && atoms <= std::numeric_limits<std::int32_t>::max());
+    round_positions(frame, atoms);
+    const bool compressed = atoms > uncompressed_atoms;
+    bits_.clear();
+    XtcRange range;
+    if (compressed)
+    {
+        range = checked_range();
+        compress(points_, range, bits_);
+    }
+    const std::size_t length = bits_.size();
+    const bool long_length = atoms > classic_atoms || length > std::numeric_limits<std::int32_t>::max();
+    bits_.resize((length + 3) / 4 * 4);
+
+    header_.clear();
+    header_.put(long_length ? long_magic : classic_magic);
+    header_.put(static_cast<std::int32_t>(atoms));
+    header_.put(static_cast<std::int32_t>(frame.step));
+    header_.put(static_cast<float>(frame.time));
+    header_.put_box<float>(frame.box);
+    header_.put(static_cast<std::int32_t>(atoms));
+    if (compressed)
+    {
+        header_.put(precision_);
+        for (const GridPoint& corner : {range.low, range.high})
+        {
+            for (int d = 0; d < 3; ++d) { header_.put(corner[d]); }
+        }
+        header_.put(range.window);
+        if (long_length) { header_.put(static_cast<std::int64_t>(length)); }
+        else { header_.put(static_cast<std::int32_t>(length)); }
+    }
+    else
+    {
+        for (std::size_t i = 0; i < atoms; ++i) { header_.put_vectors<float>(std::span(&frame.x[atom(i)], 1)); }
+    }
+    file_.append(header_.bytes());
+    file_.append(bits_);
+    file_.finish_record();
+}
+
+bool XtcReader::read(XtcFrame& frame)
+{
+    if (file_.bytes_left() == 0) { return false; }
+    const std::int32_t magic = file_.get_int();
+    if (magic != classic_magic && magic != long_magic) { file_.damaged("no .xtc frame"); }
+    const std::int32_t atoms = file_.get_int();
+    frame.step = file_.get_int();
+    frame.time = file_.get_float();
+    bool finite = std::isfinite(frame.time);
+    for (int i = 0; i < 9; ++i)
+    {
+        const float component = file_.get_float();
+        finite = finite && std::isfinite(component);
+        if (i % 4 == 0) { frame.box[i / 4] = component; }
+        else if (component != 0) { file_.damaged("a box that is not rectangular"); }
+    }
+    if (!finite) { file_.damaged("a time or box that is not finite"); }
+    if (atoms <= 0 || file_.get_int() != atoms) { file_.damaged("an impossible number of atoms"); }
+    if (static_cast<std::size_t>(atoms) > uncompressed_atoms) { read_compressed(frame, static_cast<std::size_t>(atoms), magic); }
+    else { read_plain(frame, static_cast<std::size_t>(atoms)); }
+    return true;
+}
+
+void XtcReader::read_plain(XtcFrame& frame, std::size_t atoms)
+{
+    frame.x.resize(atoms);
+    for (Vec3<float>& x : frame.x)
+    {
+        for (int d = 0; d < 3; ++d)
+        {
+            x[d] = file_.get_float();
+            if (!std::isfinite(x[d])) { file_.damaged("a position that is not finite"); }
+        }
+    }
+}
+
+void XtcReader::read_compressed(XtcFrame& frame, std::size_t atoms, std::int32_t magic)
+{
+    const float unit = 1.0f / file_.get_float(); // nm; the file holds the precision
+    if (!(unit > 0) || !std::isfinite(unit * static_cast<float>(largest_integer))) { file_.damaged("an impossible precision"); }
+    XtcRange range;
+    for (GridPoint* corner : {&range.low, &range.high})
+    {
+        for (int d = 0; d < 3; ++d) { (*corner)[d] = file_.get_int(); }
+    }
+    range.window = file_.get_int();
+    const std::int64_t length = magic == long_magic ? file_.get_hyper() : file_.get_int();
+    // An atom takes two bits at the least: this bounds what garbage can make us allocate.
+    if (length <= 0 || static_cast<std::uint64_t>(length) > file_.bytes_left() || atoms / 4 > static_cast<std::uint64_t>(length))
+    {
+        file_.damaged("an impossible number of compressed bytes");
+    }
+    points_.resize(atoms);
+    if (!decompress(file_.get_opaque(static_cast<std::size_t>(length)), range, points_))
+    {
+        file_.damaged("compressed positions that contradict themselves");
+    }
+    frame.x.resize(atoms);
+    for (std::size_t i = 0; i < atoms; ++i)
+    {
+        for (int d = 0; d < 3; ++d) { frame.x[i][d] = static_cast<float>(points_[i][d]) * unit; }
+    }
+}
+
+XtcFrame read_xtc_frame(std::span<const std::byte> bytes, std::string name)
+{
+    XtcReader reader(bytes, name);
+    XtcFrame frame;
+    if (!reader.read(frame))
+    {
+        throw InputError("E182", {std::move(name), 0}, "holds no frame (one is needed). Use an intact copy of the file.");
+    }
+    return frame;
+}
+
+} // namespace parhelion

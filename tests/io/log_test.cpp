@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people and scripts read: log, report, progress.
+#include "io/log.hpp"
+#include "io/progress.hpp"
+#include "io/report.hpp"
+
+#include "io/scratch_file.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace parhelion {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Log, shows_energies_as_columns_of_name_above_value)
+{
+    const ScratchFile file("md.log");
+    Log log(file.path());
+    log.energies(500, 1.0, {"Bond", "Angle", "Ryckaert-Bell.", "LJ-14", "Coulomb-14", "Conserved En."},
+                 std::vector<double>{1, 2, 3, 4, 5, -6.5e6});
+    EXPECT_EQ(file.text(), "\n"
+                           "           Step           Time\n"
+                           "            500        1.00000\n"
+                           "\n"
+                           "   Energies (kJ/mol)\n"
+                           "           Bond          Angle Ryckaert-Bell.          LJ-14     Coulomb-14\n"
+                           "    1.00000e+00    2.00000e+00    3.00000e+00    4.00000e+00    5.00000e+00\n"
+                           "  Conserved En.\n"
+                           "   -6.50000e+06\n");
+}
+
+TEST(Log, keeps_sections_warnings_and_averages)
+{
+    const ScratchFile file("md.log");
+    Log log(file.path());
+    log.section("Plan", {{"threads", "2"}, {"pair list", "every 20 steps"}});
+    Diagnostics diagnostics;
+    diagnostics.warn("W012", {"topol.top", 17}, "odd charge");
+    log.warning(diagnostics.warnings.front());
+    TermAverages averages(1);
+    averages.add(std::vector<double>{299.0});
+    averages.add(std::vector<double>{301.0});
+    log.averages({"Temperature"}, averages);
+    log.close();
+    const std::string text = file.text();
+    EXPECT_THAT(text, HasSubstr("\nPlan\n   threads     2\n   pair list   every 20 steps\n"));
+    EXPECT_THAT(text, HasSubstr("W012 topol.top:17  odd charge\n"));
+    EXPECT_THAT(text, HasSubstr("Averages over 2 energy calculations"));
+    EXPECT_THAT(text, testing::ContainsRegex("Temperature +300 +1 +K"));
+}
+
+TEST(Report, has_the_promised_fields_in_order)
+{
+    RunReport report;
+    report.atoms = 3000;
+    report.phases = {{"local pair forces", 120.5}};
+    report.energies = {{"Potential", {-1.5, 0.25}}};
+    report.conserved_drift_kT_per_ns_per_atom = std::numeric_limits<double>::quiet_NaN();
+    const std::string json = to_json(report);
+    std::size_t at = 0;
+    for (const auto* field : {"atoms",
+                              "steps",
+                              "dt_ps",
+                              "ns_per_day",
+                              "us_per_step",
+                              "wall_s",
+                              "device",
+                              "gpus",
+                              "ranks",
+                              "grid",
+                              "halo",
+                              "transport",
+                              "precision",
+                              "threads",
+                              "repartition_interval",
+                              "pairlist",
+                              "phases",
+                              "energies",
+                              "conserved_drift_kT_per_ns_per_atom",
+                              "version"})
+    {
+        const std::size_t found = json.find("\n  \"" + std::string(field) + "\": ");
+        ASSERT_NE(found, std::string::npos) << field;
+        EXPECT_GE(found, at) << field;
+        at = found;
+    }
+    EXPECT_THAT(json, HasSubstr("\"atoms\": 3000"));
+    EXPECT_THAT(json, HasSubstr("\"local pair forces\": 120.5"));
+    EXPECT_THAT(json, HasSubstr("\"mean\": -1.5"));
+    EXPECT_THAT(json, HasSubstr("\"conserved_drift_kT_per_ns_per_atom\": null"));
+}
+
+// A stream that ends in a string.
+class Screen
+{
+public:
+    Screen() : file_(::open_memstream(&data_, &size_)) {}
+    ~Screen()
+    {
+        std::fclose(file_);
+        std::free(data_);
+    }
+    std::FILE* file() { return file_; }
+    std::string text()
+    {
+        std::fflush(file_);
+        return {data_, size_};
+    }
+
+private:
+    char* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::FILE* file_;
+};
+
+using Time = Progress::Clock::time_point;
+Time at(double seconds)
+{
+    return Time(std::chrono::duration_cast<Progress::Clock::duration>(std::chrono::duration<double>(seconds)));
+}
+
+TEST(Progress, writes_twenty_lines_to_a_file_and_the_last_says_100_percent)
+{
+    Screen screen;
+    Progress progress(screen.file(), ProgressStyle::Lines, 0.002, at(0));
+    for (int step = 0; step <= 5000; step += 10) { progress.update(step, 5000, 300.0, at(step * 0.001)); }
+    progress.finish();
+    const std::string text = screen.text();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 20);
+    EXPECT_THAT(text, HasSubstr("\n100 %  step 5000/5000  300.0 K"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("\r")));
+}
+
+TEST(Progress, writes_a_line_every_ten_minutes_of_a_long_run)
+{
+    Screen screen;
+    Progress progress(screen.file(), ProgressStyle::Lines, 0.002, at(0));
+    for (int second = 0; second <= 3600; second += 5) { progress.update(second, 10000000, 300.0, at(second)); }
+    const std::string text = screen.text();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);
+}
+
+TEST(Progress, knows_speed_and_time_to_go)
+{
+    Screen screen;
+    Progress progress(screen.file(), ProgressStyle::Lines, 0.002, at(0));
+    progress.update(1000, 2000, 300.0, at(10)); // 100 steps/s of 2 fs: 17.28 ns/day, 10 s to go
+    EXPECT_THAT(screen.text(), testing::EndsWith(" 50 %  step 1000/2000  300.0 K  17.28 ns/day  ETA 10 s\n"));
+}
+
+TEST(Progress, forgets_an_old_speed)
+{
+    Screen screen;
+    Progress progress(screen.file(), ProgressStyle::Lines, 0.002, at(0));
+    progress.update(1000, 100000, {}, at(10)); // 100 steps/s, then 10
+    for (int i = 1; i <= 300; ++i) { progress.update(1000 + 10 * i, 100000, {}, at(10 + i)); }
+    progress.finish();
+    EXPECT_THAT(screen.text(), HasSubstr("  10 steps/s  ETA 2 h "));
+}
+
+TEST(Progress, rewrites_one_line_of_a_terminal_a_few_times_a_second)
+{
+    Screen screen;
+    Progress progress(screen.file(), ProgressStyle::LiveLine, 0.002, at(0));
+    for (int i = 1; i <= 1000; ++i) { progress.update(i, 2000, 300.0, at(i * 0.001)); }
+    progress.finish();
+    const std::string text = screen.text();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+    const auto drawn = std::count(text.begin(), text.end(), '\r');
+    EXPECT_GE(drawn, 5);
+    EXPECT_LE(drawn, 6);
+}
+
+TEST(Progress, leaves_nothing_of_a_longer_line_behind)
+{
+    Screen screen;
+    Progress progress(screen.file(), ProgressStyle::LiveLine, 0.002, at(0));
+    progress.update(1000, -1, 300.0, at(1));
+    progress.update(1001, -1, {}, at(2));
+    const std::string text = screen.text();
+    const std::size_t second = text.rfind('\r');
+    EXPECT_GE(text.size() - second, second);
+}
+
+} // namespace
+} // namespace parhelion
