@@ -183,7 +183,7 @@ void mutate(Random& random, std::string& text)
         {
             std::string& line = lines[below(random, lines.size())];
             const std::string once = line + " ";
-            for (std::size_t i = below(random, 2000); i > 0; --i) { line += once; }
+            for (const std::size_t longest = below(random, 100000); line.size() < longest;) { line += once; }
         }
         break;
     default: // a number is put in
