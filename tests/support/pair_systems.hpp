@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up liquids for the tests of pair list and pair forces: small molecules with exclusions, at random places, not too near each other.
+// Made-up liquids for the tests of pair list and pair forces: small molecules with exclusions, at random places, not too near
+// each other.
 #pragma once
 
 #include "model/run_parameters.hpp"
@@ -10,14 +11,16 @@
 namespace parhelion::test {
 
 // The table of c6 and c12 for types a, b with sigma and epsilon.
-inline void set_lennard_jones(Topology& topology, const std::vector<double>& sigma, const std::vector<double>& epsilon, CombinationRule rule)
+inline void set_lennard_jones(Topology& topology, const std::vector<double>& sigma, const std::vector<double>& epsilon,
+                              CombinationRule rule)
 {
     topology.combination_rule = rule;
     for (std::size_t a = 0; a < sigma.size(); ++a)
     {
         for (std::size_t b = 0; b < sigma.size(); ++b)
         {
-            const double s = rule == CombinationRule::LorentzBerthelot ? 0.5 * (sigma[a] + sigma[b]) : std::sqrt(sigma[a] * sigma[b]);
+            const double s =
+                rule == CombinationRule::LorentzBerthelot ? 0.5 * (sigma[a] + sigma[b]) : std::sqrt(sigma[a] * sigma[b]);
             const double e = std::sqrt(epsilon[a] * epsilon[b]);
             topology.c6.push_back(4 * e * std::pow(s, 6));
             topology.c12.push_back(4 * e * std::pow(s, 12));

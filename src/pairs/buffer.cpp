@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs/buffer.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace parhelion {
+
+namespace {
+
+// Atoms that move and interact alike.
+struct AtomKind
+{
+    std::int32_t type = 0;
+    double charge = 0, mass = 0;
+    // The heaviest atom it is held to by a constraint: then it moves with it, and around it.
+    double partner_mass = 0, arm = 0;
+    auto key() const { return std::tuple(type, charge, mass, partner_mass, arm); }
+};
+struct CountedKind
+{
+    AtomKind kind;
+    double count = 0;
+};
+
+void hold(const MoleculeType& molecule, std::vector<AtomKind>& kinds, std::int32_t a, std::int32_t b, double length)
+{
+    for (const auto& [atom, partner] : {std::pair(a, b), std::pair(b, a)})
+    {
+        AtomKind& kind = kinds[static_cast<std::size_t>(atom)];
+        const double partner_mass = molecule.atoms[static_cast<std::size_t>(partner)].mass;
+        if (partner_mass > kind.partner_mass) { kind.partner_mass = partner_mass, kind.arm = length; }
+    }
+}
+
+std::vector<CountedKind> atom_kinds(const Topology& topology)
+{
+    std::map<decltype(AtomKind().key()), CountedKind> counted;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const MoleculeType& molecule = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        std::vector<AtomKind> kinds;
+        for (const Atom& atom : molecule.atoms) { kinds.push_back({atom.type, atom.charge, atom.mass, 0, 0}); }
+        for (const Constraint& c : molecule.constraints) { hold(molecule, kinds, c.a, c.b, c.length); }
+        for (const Settle& s : molecule.settles)
+        {
+            hold(molecule, kinds, s.oxygen, s.hydrogen_a, s.oh);
+            hold(molecule, kinds, s.oxygen, s.hydrogen_b, s.oh);
+        }
+        for (const AtomKind& kind : kinds)
+        {
+            CountedKind& c = counted[kind.key()];
+            c.kind = kind;
+            c.count += static_cast<double>(block.count);
+        }
+    }
+    std::vector<CountedKind> result;
+    for (const auto& [key, kind] : counted) { result.push_back(kind); }
+    return result;
+}
+
+// Variance of one component of the displacement in time t, nm^2. Free flight; an atom lighter than the one it is held to flies
+// with the pair's centre of mass and turns around it, which moves it by at most twice its arm.
+double displacement_variance(const AtomKind& kind, double kt, double t)
+{
+    if (kind.partner_mass <= kind.mass) { return kt / kind.mass * t * t; }
+    const double both = kind.mass + kind.partner_mass;
+    const double arm = kind.arm * kind.partner_mass / both;
+    const double angle2 = kt * kind.partner_mass / (kind.mass * both) * t * t / (arm * arm); // per axis of rotation
+    // Mean square chord 2 arm^2 (1 - <cos>); for a Gaussian rate about two axes 1 - <cos> is below angle2 and never above 1.285.
+    return kt / both * t * t + 2 * arm * arm * std::min(angle2, 1.285) / 3;
+}
+
+// |V|, |V'|, |V''| of a pair at the cut-off.
+struct PotentialAtCutoff
+{
+    double value = 0, slope = 0, curvature = 0;
+};
+PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParameters& run, const AtomKind& a, const AtomKind& b)
+{
+    const double rc = run.lj_cutoff;
+    const auto ab = static_cast<std::size_t>(a.type * topology.types() + b.type);
+    const double v6 = topology.c6[ab] * std::pow(rc, -6), v12 = topology.c12[ab] * std::pow(rc, -12);
+    PotentialAtCutoff lj{v12 - v6, (6 * v6 - 12 * v12) / rc, (156 * v12 - 42 * v6) / (rc * rc)};
+    if (run.lj_modifier != LjModifier::None) { lj.value = 0; }
+    if (run.lj_modifier == LjModifier::ForceSwitch)
+    {
+        // Force and its derivative vanish at rc. What is left is of third order; the curvature in the middle of the switch bounds
+        // it.
+        lj.slope = 0;
+    }
+    const double qq = run.epsilon_r > 0 ? units::coulomb / run.epsilon_r * a.charge * b.charge : 0;
+    double k = 0;
+    const bool shifted = run.coulomb == CoulombKind::ReactionField || run.coulomb_potential_shift;
+    if (run.coulomb == CoulombKind::ReactionField)
+    {
+        k = (run.epsilon_rf == 0 ? 0.5 : (run.epsilon_rf - run.epsilon_r) / (2 * run.epsilon_rf + run.epsilon_r)) /
+            (rc * rc * rc);
+    }
+    const PotentialAtCutoff coulomb{shifted ? 0 : qq / rc, qq * (2 * k * rc - 1 / (rc * rc)), qq * (2 / (rc * rc * rc) + 2 * k)};
+    return {std::abs(lj.value) + std::abs(coulomb.value), std::abs(lj.slope) + std::abs(coulomb.slope),
+            std::abs(lj.curvature) + std::abs(coulomb.curvature)};
+}
+
+double temperature(const System& system, const RunParameters& run)
+{
+    double t = run.generate_velocities ? run.generation_temperature : 0;
+    for (const TemperatureGroup& group : run.temperature_groups) { t = std::max(t, group.reference); }
+    if (!run.generate_velocities && !system.v.empty())
+    {
+        double mv2 = 0;
+        for (std::size_t i = 0; i < system.v.size(); ++i)
+        {
+            mv2 += system.topology.atom(static_cast<std::int64_t>(i)).mass * norm2(system.v[i]);
+        }
+        const double freedoms =
+            std::max(1.0, 3.0 * static_cast<double>(system.v.size()) - static_cast<double>(system.topology.constraint_count()));
+        t = std::max(t, mv2 / (freedoms * units::boltzmann));
+    }
+    return t > 0 ? t : 300; // at rest and uncoupled: what falls together may get as warm as a liquid
+}
+
+// The estimate for one system, ready to be asked for many plans.
+class ErrorEstimate
+{
+public:
+    ErrorEstimate(const System& system, const RunParameters& run)
+        : cutoff_(run.lj_cutoff), dt_(run.dt), kt_(units::boltzmann * temperature(system, run)),
+          kinds_(atom_kinds(system.topology))
+    {
+        const double volume = system.box.x * system.box.y * system.box.z;
+        double atoms = 0;
+        for (const CountedKind& kind : kinds_) { atoms += kind.count; }
+        for (std::size_t a = 0; a < kinds_.size(); ++a)
+        {
+            for (std::size_t b = a; b < kinds_.size(); ++b)
+            {
+                const double pairs = (a == b ? 0.5 : 1.0) * kinds_[a].count * kinds_[b].count;
+                pairs_.push_back(
+                    {a, b, pairs / (volume * atoms), potential_at_cutoff(system.topology, run, kinds_[a].kind, kinds_[b].kind)});
+            }
+        }
+    }
+
+    // kJ/mol/ps per atom.
+    double operator()(const ListPlan& plan) const
+    {
+        const double lifetime = plan.interval * dt_, age = (plan.interval - 1) * dt_; // forces are never older than that
+        const double buffer = plan.cutoff - cutoff_;
+        if (age <= 0) { return 0; }
+        std::vector<double> variance;
+        for (const CountedKind& kind : kinds_) { variance.push_back(displacement_variance(kind.kind, kt_, age)); }
+        double error = 0;
+        for (const Pair& pair : pairs_)
+        {
+            const double sigma = std::sqrt(variance[pair.a] + variance[pair.b]), z = buffer / sigma;
+            const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * units::pi), tail = 0.5 * std::erfc(z / std::sqrt(2.0));
+            // Moments of the depth below the cut-off that unlisted pairs have reached.
+            const double m0 = sigma * (density - z * tail);
+            const double m1 = 0.5 * sigma * sigma * ((1 + z * z) * tail - z * density);
+            const double m2 = sigma * sigma * sigma / 3 * ((z * z + 2) * density - (z * z * z + 3 * z) * tail);
+            error += pair.per_atom_and_volume *
+                     (pair.at_cutoff.value * m0 + pair.at_cutoff.slope * m1 + 0.5 * pair.at_cutoff.curvature * m2);
+        }
+        return 4 * units::pi * cutoff_ * cutoff_ * error / lifetime;
+    }
+
+private:
+    struct Pair
+    {
+        std::size_t a, b;
+        double per_atom_and_volume;
+        PotentialAtCutoff at_cutoff;
+    };
+    double cutoff_, dt_, kt_;
+    std::vector<CountedKind> kinds_;
+    std::vector<Pair> pairs_;
+};
+
+// The smallest list cutoff, to 1e-4 nm, with an error below the tolerance; nothing if that exceeds `largest`.
+std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, double cutoff, double largest, double tolerance)
+{
+    if (error({interval, largest}) > tolerance) { return std::nullopt; }
+    double low = cutoff, high = largest;
+    while (high - low > 1e-4)
+    {
+        const double middle = 0.5 * (low + high);
+        (error({interval, middle}) > tolerance ? low : high) = middle;
+    }
+    return high;
+}
+
+// Work a step, in units of listing one pair in every step: pairs are computed every step and searched for once an interval.
+// Blocks of atoms make the list longer than its sphere by about 0.2 nm in radius. bench/pairs: a build costs as much as 6 times
+// its list.
+double cost(const ListPlan& plan) { return std::pow(plan.cutoff + 0.2, 3) * (1 + 6.0 / plan.interval); }
+
+} // namespace
+
+double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan)
+{
+    return ErrorEstimate(system, run)(plan);
+}
+
+ListPlan plan_pair_list(const System& system, const RunParameters& run)
+{
+    const double rc = std::max(run.lj_cutoff, run.coulomb_cutoff),
+                 largest = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+    if (rc > largest)
+    {
+        throw InputError("E311", {},
+                         "the cut-off is longer than half the shortest box edge (an atom would meet two images of another). "
+                         "Use a larger box or a shorter cut-off.");
+    }
+    if (run.integrator == Integrator::SteepestDescent) { return {1, rc}; }
+    if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest)}; }
+    const double tolerance = std::min(run.buffer_tolerance, largest_buffer_tolerance);
+    const ErrorEstimate error(system, run);
+    std::optional<ListPlan> best;
+    for (const int more : {0, 10, 15, 20, 25, 30, 40, 50})
+    {
+        const int interval = std::max({1, run.list_interval, more});
+        const std::optional<double> cutoff = cutoff_for(error, interval, rc, largest, tolerance);
+        if (!cutoff) { break; }
+        if (const ListPlan plan{interval, *cutoff}; !best || cost(plan) < cost(*best)) { best = plan; }
+    }
+    for (int interval = run.list_interval; !best; --interval) // a small box; in every step (age 0) no buffer is needed
+    {
+        if (const auto cutoff = cutoff_for(error, std::max(1, interval), rc, largest, tolerance))
+        {
+            best = ListPlan{std::max(1, interval), *cutoff};
+        }
+    }
+    return *best;
+}
+
+} // namespace parhelion

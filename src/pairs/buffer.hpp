@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a pair list serves, and how much further than the cut-off it must reach for that.
+//
+// The idea (Pall & Hess, Comput. Phys. Commun. 184, 2641 (2013)): a pair missing from the list costs energy only if it comes
+// within the cut-off before the list is rebuilt. From the spread of displacements over the list's lifetime follows how many pairs
+// do, from the potential near the cut-off what each costs. The bound here sums absolute values over all kinds of pairs, so signs
+// that cancel in a real liquid do not. See docs/decisions/0006-pair-list-buffer.md.
+#pragma once
+
+#include "model/run_parameters.hpp"
+#include "model/system.hpp"
+
+namespace parhelion {
+
+struct ListPlan
+{
+    int interval = 1;  // steps between builds
+    double cutoff = 0; // of the list, nm
+};
+
+// The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'
+// default tolerance, 0.005, lets spce/rf gain 0.19 kT/ns per atom.
+inline constexpr double largest_buffer_tolerance = 1e-5;
+
+// With a tolerance: the cheapest interval of at least list_interval steps, and the cutoff for which missing pairs cost less than
+// min(tolerance, largest_buffer_tolerance). Without (< 0): list_interval and list_cutoff as given. Never more than half the box:
+// where that leaves no room for a buffer, the list is rebuilt more often. Minimisation rebuilds in every step, without buffer.
+// Throws InputError if the cut-off itself exceeds half the shortest box edge.
+ListPlan plan_pair_list(const System& system, const RunParameters& run);
+
+// Upper estimate of the energy error of pairs that enter the cut-off unlisted, kJ/mol/ps per atom, for a list of this plan.
+double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan);
+
+} // namespace parhelion

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs/pair_list.hpp"
+
+#include "base/error.hpp"
+#include "pairs/pair_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+namespace parhelion {
+
+using pair_search::ClusterGrid;
+using pair_search::Exclusions;
+
+std::size_t PairList::entries() const
+{
+    std::size_t n = 0;
+    for (const PairListPart& part : parts) { n += part.entries.size(); }
+    return n;
+}
+
+namespace {
+
+constexpr std::int32_t clusters_per_part = 32;
+constexpr std::size_t padding = 16; // lanes of the widest vector
+
+// Offsets from the first atom: they wrap to [-L/2, L/2), so a cluster on the border of the box is as small as any.
+struct Extent
+{
+    std::int32_t low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+};
+Extent extent(const std::uint32_t* x, int first, int count)
+{
+    Extent e;
+    for (int d = 0; d < 3; ++d)
+    {
+        for (int lane = 1; lane < count; ++lane)
+        {
+            const auto offset = static_cast<std::int32_t>(x[d * cluster_size + first + lane] - x[d * cluster_size + first]);
+            e.low[d] = std::min(e.low[d], offset), e.high[d] = std::max(e.high[d], offset);
+        }
+    }
+    return e;
+}
+double width(const Extent& e, int d) { return static_cast<double>(e.high[d]) - static_cast<double>(e.low[d]); }
+
+struct Bounds
+{
+    std::uint32_t centre[3];
+    float half[3]; // nm
+};
+
+// The cluster's box, and the extents of its halves (nm) into largest_half_cluster.
+Bounds bounds(const std::uint32_t* x, const Vec3<double>& nm_per_unit, Vec3<double>& largest_half_cluster)
+{
+    Bounds b;
+    const Extent e = extent(x, 0, cluster_size);
+    for (int d = 0; d < 3; ++d)
+    {
+        const auto middle = static_cast<std::int32_t>((static_cast<std::int64_t>(e.low[d]) + e.high[d]) / 2);
+        b.centre[d] = x[d * cluster_size] + static_cast<std::uint32_t>(middle);
+        b.half[d] = static_cast<float>((0.5 * width(e, d) + 1) * nm_per_unit[d]) * (1 + 1e-6f);
+    }
+    for (const int first : {0, half_cluster_size})
+    {
+        const Extent h = extent(x, first, half_cluster_size);
+        for (int d = 0; d < 3; ++d) { largest_half_cluster[d] = std::max(largest_half_cluster[d], width(h, d) * nm_per_unit[d]); }
+    }
+    return b;
+}
+
+ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clusters, const Vec3<double>& box,
+                      Vec3<double>& largest_half_cluster)
+{
+    const Vec3<double> nm_per_unit = std::ldexp(1.0, -32) * box;
+    std::vector<Bounds> all(clusters);
+    std::vector<Vec3<double>> largest(static_cast<std::size_t>(queue.threads()));
+    queue.for_range(clusters, 1, [&](int thread, std::size_t begin, std::size_t end) {
+        for (std::size_t c = begin; c < end; ++c)
+        {
+            all[c] = bounds(x + c * 3 * cluster_size, nm_per_unit, largest[static_cast<std::size_t>(thread)]);
+        }
+    });
+    for (const Vec3<double>& l : largest)
+    {
+        for (int d = 0; d < 3; ++d) { largest_half_cluster[d] = std::max(largest_half_cluster[d], l[d]); }
+    }
+    ClusterGrid grid;
+    grid.columns = column_grid(box, clusters * cluster_size);
+    const auto columns = static_cast<std::size_t>(grid.columns.columns());
+    grid.begin.assign(columns + 1, 0);
+    const auto column = [&](std::size_t c) {
+        return static_cast<std::size_t>(grid.columns.column(all[c].centre[0], all[c].centre[1]));
+    };
+    for (std::size_t c = 0; c < clusters; ++c) { ++grid.begin[column(c) + 1]; }
+    for (std::size_t k = 1; k <= columns; ++k) { grid.begin[k] += grid.begin[k - 1]; }
+    std::vector<std::int32_t> next(grid.begin.begin(), grid.begin.end() - 1);
+    grid.cluster.assign(clusters + padding, 0);
+    for (std::size_t c = 0; c < clusters; ++c)
+    {
+        grid.cluster[static_cast<std::size_t>(next[column(c)]++)] = static_cast<std::int32_t>(c);
+    }
+    for (int d = 0; d < 3; ++d)
+    {
+        grid.centre[d].resize(clusters + padding);
+        grid.half[d].resize(clusters + padding);
+    }
+    grid.rank_of_cluster.resize(clusters);
+    grid.column_half.resize(columns);
+    for (std::size_t k = 0; k < columns; ++k)
+    {
+        std::sort(grid.cluster.begin() + grid.begin[k], grid.cluster.begin() + grid.begin[k + 1],
+                  [&](std::int32_t a, std::int32_t b) {
+                      return all[static_cast<std::size_t>(a)].centre[2] < all[static_cast<std::size_t>(b)].centre[2];
+                  });
+        for (auto rank = static_cast<std::size_t>(grid.begin[k]); rank < static_cast<std::size_t>(grid.begin[k + 1]); ++rank)
+        {
+            const Bounds& b = all[static_cast<std::size_t>(grid.cluster[rank])];
+            grid.rank_of_cluster[static_cast<std::size_t>(grid.cluster[rank])] = static_cast<std::int32_t>(rank);
+            for (int d = 0; d < 3; ++d)
+            {
+                grid.centre[d][rank] = b.centre[d], grid.half[d][rank] = b.half[d];
+                grid.column_half[k][d] = std::max(grid.column_half[k][d], b.half[d]);
+            }
+        }
+        for (int d = 0; d < 3; ++d) { grid.largest_half[d] = std::max(grid.largest_half[d], grid.column_half[k][d]); }
+    }
+    return grid;
+}
+
+Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const MoleculeList& molecules,
+                           const std::vector<std::int32_t>& slot_of_global, std::size_t slots)
+{
+    Exclusions exclusions;
+    exclusions.start.push_back(0);
+    exclusions.row.assign(slots, -1);
+    exclusions.molecule_first.resize(slots);
+    for (std::size_t type = 0; type < topology.molecule_types.size(); ++type)
+    {
+        const MoleculeType& molecule = topology.molecule_types[type];
+        const auto first_row = static_cast<std::int32_t>(exclusions.start.size()) - 1;
+        const auto atoms = static_cast<std::int32_t>(molecule.atoms.size());
+        for (std::size_t a = 0; a < molecule.atoms.size(); ++a)
+        {
+            if (!molecule.exclusion_start.empty())
+            {
+                exclusions.excluded.insert(exclusions.excluded.end(), molecule.excluded.begin() + molecule.exclusion_start[a],
+                                           molecule.excluded.begin() + molecule.exclusion_start[a + 1]);
+            }
+            exclusions.start.push_back(static_cast<std::int32_t>(exclusions.excluded.size()));
+        }
+        queue.for_range(molecules.first_atom[type].size(), 1, [&](int, std::size_t begin, std::size_t end) {
+            for (std::size_t copy = begin; copy < end; ++copy)
+            {
+                const std::int32_t first = molecules.first_atom[type][copy];
+                for (std::int32_t a = 0; a < atoms; ++a)
+                {
+                    const std::int32_t slot = slot_of_global[static_cast<std::size_t>(first + a)];
+                    if (slot < 0) { continue; }
+                    exclusions.row[static_cast<std::size_t>(slot)] = first_row + a;
+                    exclusions.molecule_first[static_cast<std::size_t>(slot)] = first;
+                }
+            }
+        });
+    }
+    return exclusions;
+}
+
+std::atomic<std::uint64_t> lists_built{0};
+
+} // namespace
+
+template <class N>
+void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, const MoleculeList& molecules,
+                     double cutoff, PairList& list)
+{
+    const ScopedPhase span(queue.clock(), Phase::PairList);
+    const Vec3<double>& box = state.box.length();
+    PARHELION_EXPECTS(cutoff > 0 && 2 * cutoff <= std::min({box.x, box.y, box.z}));
+    const std::uint32_t* x = nullptr;
+    AlignedVector<std::uint32_t> leading;
+    if constexpr (sizeof(typename N::Fixed) == sizeof(std::uint32_t)) { x = state.x.values().data(); }
+    else
+    {
+        leading.resize(state.x.values().size());
+        std::transform(state.x.values().begin(), state.x.values().end(), leading.begin(), [](auto u) { return leading_bits(u); });
+        x = leading.data();
+    }
+    Vec3<double> largest_half_cluster;
+    const ClusterGrid grid = make_grid(queue, x, state.clusters(), box, largest_half_cluster);
+    const Exclusions exclusions = make_exclusions(queue, topology, molecules, state.slot_of_global, state.slots());
+
+    pair_search::Input input;
+    input.x = x;
+    input.clusters = static_cast<std::int32_t>(state.clusters());
+    input.box = static_cast<Vec3<float>>(box);
+    input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
+    input.cutoff = static_cast<float>(cutoff * (1 + 1e-5));
+    input.grid = &grid;
+    input.exclusions = &exclusions;
+    input.slot_of_global = state.slot_of_global.data();
+
+    list.cutoff = cutoff;
+    for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d]; }
+    list.serial = ++lists_built;
+    const std::int32_t parts = (input.clusters + clusters_per_part - 1) / clusters_per_part;
+    list.parts.resize(static_cast<std::size_t>(parts));
+    std::atomic<std::int32_t> next_part{0};
+    queue.run([&](int) {
+        pair_search::Scratch scratch;
+        scratch.mask_index.assign(state.clusters(), -1);
+        for (std::int32_t p = next_part.fetch_add(1, std::memory_order_relaxed); p < parts;
+             p = next_part.fetch_add(1, std::memory_order_relaxed))
+        {
+            const std::int32_t begin = p * clusters_per_part;
+            pair_search::search(input, begin, std::min(begin + clusters_per_part, input.clusters), scratch,
+                                list.parts[static_cast<std::size_t>(p)]);
+        }
+    });
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void build_pair_list<N>(CpuQueue&, const ParticleState<N>&, const Topology&, const MoleculeList&, double, PairList&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

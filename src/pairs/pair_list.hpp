@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pair list: which atoms may come within the cut-off until the list is built again.
+//
+// The idea: pairs are listed by blocks of 4 x 8 atoms, half a cluster (i) against a cluster (j), so that one row of the block is
+// one vector operation and a list entry costs 8 bytes for up to 32 pairs. Every pair of atoms is in exactly one entry (a half
+// list): of two clusters a < b, a is i if a + b is even, else b. Excluded pairs are taken out by a bit each; the few entries that
+// have such bits come first in their row, so that all others run without looking at masks. Cost: about two thirds of the pairs in
+// the list are out of range (bench/pairs says how many); building is linear in the atoms.
+#pragma once
+
+#include "device/cpu_queue.hpp"
+#include "model/topology.hpp"
+#include "state/molecules.hpp"
+#include "state/particle_state.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace parhelion {
+
+inline constexpr int half_cluster_size = cluster_size / 2;
+
+struct PairEntry
+{
+    std::int32_t cluster;    // j
+    std::uint32_t interacts; // bit 8 * i + j; clear: the pair is excluded or, in the diagonal entry, does not exist
+};
+
+// The entries of one half cluster, entries[begin .. end) of its part. If j is the half cluster's own cluster it is
+// entries[begin], the diagonal; entries[begin .. masked_end) have a bit clear.
+struct PairRow
+{
+    std::int32_t half_cluster; // its atoms are slots 4 * half_cluster ...
+    std::int32_t begin, masked_end, end;
+};
+
+// Rows of neighbouring half clusters: the unit of work in building.
+struct PairListPart
+{
+    std::vector<PairRow> rows;
+    AlignedVector<PairEntry> entries;
+};
+
+struct PairList
+{
+    std::vector<PairListPart> parts;
+    double cutoff = 0; // nm
+    Vec3<double>
+        reach; // cutoff + the largest extent of a half cluster, nm: how far from a half cluster's middle its partners are
+    std::uint64_t serial = 0; // differs between any two lists built
+
+    std::size_t entries() const;
+};
+
+// The bits of pairs i < j that exist in the diagonal entry of half 0 and 1 of a cluster.
+constexpr std::uint32_t diagonal_pairs(int half)
+{
+    std::uint32_t bits = 0;
+    for (int i = 0; i < half_cluster_size; ++i)
+    {
+        for (int j = half * half_cluster_size + i + 1; j < cluster_size; ++j) { bits |= 1u << (cluster_size * i + j); }
+    }
+    return bits;
+}
+
+// Lists every pair of atoms nearer than `cutoff` (nm) at the present positions, and no pair twice. Any order of atoms gives a
+// complete list, cluster order a short one. Precondition: cutoff <= half the shortest box edge.
+template <class N>
+void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, const MoleculeList& molecules,
+                     double cutoff, PairList& list);
+
+} // namespace parhelion
