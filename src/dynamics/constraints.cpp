@@ -200,10 +200,9 @@ void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleSta
 }
 
 template <class N>
-void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const LincsWork& work, double dt, double warn_angle,
+void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const LincsWork& work, double dt, double warn_cosine,
                      Virial virial, Tally<N>& tally)
 {
-    const double warn_cosine = std::cos(warn_angle * units::degree);
     Mat3<double> rf;
     for (std::size_t i = 0; i < group.bonds.size(); ++i)
     {
@@ -232,7 +231,8 @@ void for_share(const CpuQueue& queue, int thread, const std::vector<std::int32_t
 } // namespace
 
 Constraints::Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses)
-    : lincs_{parameters.lincs_order, parameters.lincs_iterations}, warn_angle_(parameters.lincs_warn_angle)
+    : lincs_{parameters.lincs_order, parameters.lincs_iterations},
+      warn_cosine_(std::cos(parameters.lincs_warn_angle * units::degree))
 {
     for (const MoleculeType& type : topology.molecule_types)
     {
@@ -285,7 +285,7 @@ ConstraintResult Constraints::apply(CpuQueue& queue, const MoleculeList& molecul
                 gather(group, first_atom, state, state.v, dt, work);
                 lincs(group, lincs_, work);
                 scatter(group, first_atom, state, 1 / dt, work, state.v);
-                check_and_tally(group, first_atom, work, dt, warn_angle_, virial, tally);
+                check_and_tally(group, first_atom, work, dt, warn_cosine_, virial, tally);
             });
         }
         tallies[static_cast<std::size_t>(thread)] = tally;

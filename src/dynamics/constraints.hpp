@@ -91,7 +91,7 @@ private:
 
     std::vector<TypeConstraints> types_; // by molecule type
     LincsSettings lincs_;
-    double warn_angle_ = 30; // degrees
+    double warn_cosine_ = 0; // of lincs-warnangle
     bool empty_ = true;
 };
 

@@ -165,7 +165,7 @@ void LincsWork::resize(const LincsGroup& group)
 void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
-    const int order = group.has_triangle ? 2 * settings.order : settings.order;
+    const int order = group.coupled.empty() ? 0 : group.has_triangle ? 2 * settings.order : settings.order;
     set_directions_and_matrix(group, work);
     std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
     // The projection of each new bond on its old direction becomes the length.
