@@ -121,6 +121,28 @@ TEST(Refdata, microcanonical_water_follows_the_reference_for_100_steps)
     EXPECT_EQ(step, 100);
 }
 
+TEST(Refdata, lincs_and_settle_make_the_first_step_of_ethanol_and_water_from_the_reference_forces)
+{
+    const Refdata data = load_refdata("etoh");
+    auto state = particles_in_input_order<Double>(data.system);
+    const std::vector<Vec3<double>> forces = refdata_forces("etoh");
+    for (std::size_t i = 0; i < forces.size(); ++i) { state.f.set(i, forces[i]); }
+    CpuQueue queue(2);
+    const MoleculeList molecules = all_molecules(data.system.topology);
+    const Constraints constraints(data.system.topology, data.parameters);
+    kick(queue, free_kick(data.parameters.dt, 1), state);
+    constraints.apply(queue, molecules, state, data.parameters.dt, Virial::Skip);
+    drift(queue, data.parameters.dt, state);
+    const ReferenceState reference = refdata_states("etoh", "nve").at(0);
+    ASSERT_EQ(reference.step, 1);
+    double dx = 0;
+    for (std::size_t i = 0; i < reference.x.size(); ++i)
+    {
+        dx = std::max(dx, norm(state.box.difference(state.x.get(i), state.box.to_fixed(reference.x[i]))));
+    }
+    EXPECT_LT(dx, 1e-13); // nm
+}
+
 TEST(Refdata, nose_hoover_and_parrinello_rahman_follow_the_reference_for_100_steps)
 {
     Refdata data = load_refdata("spce");
