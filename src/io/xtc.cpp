@@ -59,14 +59,14 @@ XtcRange XtcWriter::checked_range() const
     const XtcRange range = range_of(points_);
     for (int d = 0; d < 3; ++d)
     {
-        const double extent = static_cast<double>(range.high[d]) - range.low[d];
-        if (extent >= largest_integer)
+        const std::int64_t extent = static_cast<std::int64_t>(range.high[d]) - range.low[d];
+        if (extent >= xtc_widest_range)
         {
             throw InputError(
                 "E184", {file_.path(), 0},
-                fmt::format("positions {} nm apart do not fit the format at compressed-x-precision = {} (it stores 32-bit "
-                            "integers). Choose a lower precision.",
-                            extent / precision_, precision_));
+                fmt::format("positions {} nm apart do not fit the format at compressed-x-precision = {} (its readers take "
+                            "ranges of 30 bits). Choose a lower precision.",
+                            static_cast<double>(extent) / precision_, precision_));
         }
     }
     return range;

@@ -183,7 +183,7 @@ private:
     std::size_t position_ = 0; // bits
 };
 
-// Every component of a - b is within (-limit, limit). The range of a frame is below 2^31, so the difference does not wrap.
+// Every component of a - b is within (-limit, limit). The range of a frame is below 2^30, so the difference does not wrap.
 bool within(const GridPoint& a, const GridPoint& b, std::uint32_t limit)
 {
     const auto near = [&](std::int32_t p, std::int32_t q) {
@@ -306,11 +306,8 @@ bool decompress(std::span<const std::byte> bytes, const XtcRange& range, std::sp
 {
     for (int d = 0; d < 3; ++d)
     {
-        if (static_cast<std::int64_t>(range.high[d]) - range.low[d] < 0 ||
-            static_cast<std::int64_t>(range.high[d]) - range.low[d] >= std::numeric_limits<std::int32_t>::max())
-        {
-            return false;
-        }
+        const std::int64_t extent = static_cast<std::int64_t>(range.high[d]) - range.low[d];
+        if (extent < 0 || extent >= xtc_widest_range) { return false; }
     }
     if (range.window < first_window || range.window > last_window) { return false; }
     const FullCode code(range);

@@ -97,7 +97,7 @@ Json write_xtc_samples(const std::string& folder)
     list.push_back(
         write_xtc(folder, "24-bits", 1000, [](std::uint64_t seed) { return samples::random_points(300, -8000, 8000, seed); }));
     list.push_back(
-        write_xtc(folder, "30-bits", 1000, [](std::uint64_t seed) { return samples::random_points(300, -5e5, 5e5, seed); }));
+        write_xtc(folder, "30-bits", 1000, [](std::uint64_t seed) { return samples::random_points(300, -5.3e5, 5.3e5, seed); }));
     list.push_back(write_xtc(folder, "all-scales", 1000, [](std::uint64_t seed) {
         samples::Random random(seed);
         std::vector<Vec3<double>> x;
