@@ -94,7 +94,12 @@ ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clust
     const auto column = [&](std::size_t c) {
         return static_cast<std::size_t>(grid.columns.column(all[c].centre[0], all[c].centre[1]));
     };
-    for (std::size_t c = 0; c < clusters; ++c) { ++grid.begin[column(c) + 1]; }
+    grid.column_of_cluster.resize(clusters);
+    for (std::size_t c = 0; c < clusters; ++c)
+    {
+        grid.column_of_cluster[c] = static_cast<std::int32_t>(column(c));
+        ++grid.begin[column(c) + 1];
+    }
     for (std::size_t k = 1; k <= columns; ++k) { grid.begin[k] += grid.begin[k - 1]; }
     std::vector<std::int32_t> next(grid.begin.begin(), grid.begin.end() - 1);
     grid.cluster.assign(clusters + padding, 0);
@@ -198,6 +203,11 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.box = static_cast<Vec3<float>>(box);
     input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
     input.cutoff = static_cast<float>(cutoff * (1 + 1e-5));
+    input.centred = true;
+    for (int d = 0; d < 3; ++d)
+    {
+        input.centred = input.centred && 2 * (input.cutoff + grid.largest_half[d]) * 1.001f < input.box[d];
+    }
     input.grid = &grid;
     input.exclusions = &exclusions;
     input.slot_of_global = state.slot_of_global.data();
@@ -211,6 +221,7 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     queue.run([&](int) {
         pair_search::Scratch scratch;
         scratch.mask_index.assign(state.clusters(), -1);
+        scratch.first = grid.begin;
         for (std::int32_t p = next_part.fetch_add(1, std::memory_order_relaxed); p < parts;
              p = next_part.fetch_add(1, std::memory_order_relaxed))
         {

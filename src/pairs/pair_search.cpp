@@ -29,7 +29,28 @@ struct Centre
     std::int32_t cluster;
     std::uint32_t x[3];
     float half[3];
+    std::uint32_t atoms[3][cluster_size];
+    float offset[3][cluster_size]; // of the atoms from x, nm
 };
+
+Centre make_centre(const Input& in, std::int32_t cluster)
+{
+    Centre centre;
+    centre.cluster = cluster;
+    const auto rank = static_cast<std::size_t>(in.grid->rank_of_cluster[static_cast<std::size_t>(cluster)]);
+    const std::uint32_t* x = in.x + static_cast<std::size_t>(cluster) * 3 * cluster_size;
+    for (int d = 0; d < 3; ++d)
+    {
+        centre.x[d] = in.grid->centre[d][rank], centre.half[d] = in.grid->half[d][rank];
+        for (int i = 0; i < cluster_size; ++i)
+        {
+            centre.atoms[d][i] = x[d * cluster_size + i];
+            centre.offset[d][i] =
+                static_cast<float>(static_cast<std::int32_t>(centre.atoms[d][i] - centre.x[d])) * in.nm_per_unit[d];
+        }
+    }
+    return centre;
+}
 
 // Minimum-image difference in units -> nm.
 HWY_INLINE VF difference(hn::Vec<DU> a, hn::Vec<DU> b, VF nm_per_unit)
@@ -37,88 +58,141 @@ HWY_INLINE VF difference(hn::Vec<DU> a, hn::Vec<DU> b, VF nm_per_unit)
     return hn::Mul(hn::ConvertTo(DF(), hn::BitCast(DI(), hn::Sub(a, b))), nm_per_unit);
 }
 
-// Bit i: atom i of the cluster at xi has an atom of the cluster at xj within the cut-off.
-HWY_INLINE std::uint32_t atoms_in_range(const std::uint32_t* HWY_RESTRICT xi, const std::uint32_t* HWY_RESTRICT xj,
-                                        const Vec3<float>& nm_per_unit, float cutoff2)
+// Bit h: half h of the centre has an atom within the cut-off of one of the cluster at xj.
+template <bool centred>
+HWY_INLINE std::uint32_t halves_in_range(const Input& in, const Centre& centre, const std::uint32_t* HWY_RESTRICT xj)
 {
     const DF d;
     const DU du;
     const std::size_t lanes = hn::Lanes(d);
-    const VF sx = hn::Set(d, nm_per_unit.x), sy = hn::Set(d, nm_per_unit.y), sz = hn::Set(d, nm_per_unit.z),
-             r2_max = hn::Set(d, cutoff2);
+    const VF r2_max = hn::Set(d, in.cutoff * in.cutoff);
     std::uint32_t in_range = 0;
     for (std::size_t part = 0; part < cluster_size; part += lanes)
     {
-        const auto jx = hn::Load(du, xj + part), jy = hn::Load(du, xj + cluster_size + part),
-                   jz = hn::Load(du, xj + 2 * cluster_size + part);
-        for (int i = 0; i < cluster_size; ++i)
+        hn::Vec<DU> j[3];
+        VF dj[3], scale[3];
+        for (int k = 0; k < 3; ++k)
         {
-            const VF dx = difference(hn::Set(du, xi[i]), jx, sx);
-            const VF dy = difference(hn::Set(du, xi[cluster_size + i]), jy, sy);
-            const VF dz = difference(hn::Set(du, xi[2 * cluster_size + i]), jz, sz);
-            const VF r2 = hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)));
-            in_range |= static_cast<std::uint32_t>(!hn::AllFalse(d, hn::Lt(r2, r2_max))) << i;
+            scale[k] = hn::Set(d, in.nm_per_unit[k]);
+            j[k] = hn::Load(du, xj + k * cluster_size + part);
+            dj[k] = difference(j[k], hn::Set(du, centre.x[k]), scale[k]);
+        }
+        for (int half = 0; half < 2; ++half)
+        {
+            VF nearest = r2_max;
+            for (int i = half * half_cluster_size; i < (half + 1) * half_cluster_size; ++i)
+            {
+                VF r2 = hn::Zero(d);
+                for (int k = 0; k < 3; ++k)
+                {
+                    const VF dx = centred ? hn::Sub(dj[k], hn::Set(d, centre.offset[k][i]))
+                                          : difference(j[k], hn::Set(du, centre.atoms[k][i]), scale[k]);
+                    r2 = hn::MulAdd(dx, dx, r2);
+                }
+                nearest = hn::Min(nearest, r2);
+            }
+            in_range |= static_cast<std::uint32_t>(!hn::AllFalse(d, hn::Lt(nearest, r2_max))) << half;
         }
     }
     return in_range;
 }
 
-// Of two clusters, the one whose rows list the pair.
-HWY_INLINE bool lists(std::int32_t i, std::int32_t j) { return (j > i) == (((i + j) & 1) == 0); }
-
-HWY_INLINE void add_entry(const Input& in, const Centre& centre, std::int32_t j, Scratch& scratch)
+HWY_INLINE void add_entry(std::int32_t j, std::uint32_t in_range, Scratch& scratch)
 {
-    const std::uint32_t in_range =
-        atoms_in_range(in.x + static_cast<std::size_t>(centre.cluster) * 3 * cluster_size,
-                       in.x + static_cast<std::size_t>(j) * 3 * cluster_size, in.nm_per_unit, in.cutoff * in.cutoff);
     const std::int32_t mask = scratch.mask_index[static_cast<std::size_t>(j)];
     for (int half = 0; half < 2; ++half)
     {
-        if ((in_range >> (half * half_cluster_size) & 0xf) == 0) { continue; }
+        if ((in_range >> half & 1) == 0) { continue; }
         const std::uint32_t interacts = mask < 0 ? ~0u : scratch.masks[static_cast<std::size_t>(mask)].interacts[half];
         auto& entries = interacts == ~0u ? scratch.plain[half] : scratch.masked[half];
         entries.push_back({j, interacts});
     }
 }
 
-// Candidates [begin, end) of the grid's order, all in one column.
-HWY_INLINE void search_range(const Input& in, const Centre& centre, std::int32_t begin, std::int32_t end, Scratch& scratch)
+// Who lists the pairs of two clusters: the one whose column is behind, in x if that differs, else in y; in one column, and in
+// columns that are half a box apart, the lower index if their sum is even, else the higher.
+enum class Side
+{
+    Behind,
+    Ahead,
+    Undecided
+};
+inline Side side(int from, int to, int n)
+{
+    const int d = to >= from ? to - from : to - from + n;
+    if (d == 0 || 2 * d == n) { return Side::Undecided; }
+    return 2 * d < n ? Side::Ahead : Side::Behind;
+}
+inline Side side(const ColumnGrid& grid, std::int32_t from, std::int32_t to)
+{
+    const Side in_x = side(from / grid.ny, to / grid.ny, grid.nx);
+    return in_x != Side::Undecided ? in_x : side(from % grid.ny, to % grid.ny, grid.ny);
+}
+inline bool lists_undecided(std::int32_t i, std::int32_t j) { return (j > i) == (((i + j) & 1) == 0); }
+inline bool lists(const ClusterGrid& grid, std::int32_t i, std::int32_t j)
+{
+    const Side s = side(grid.columns, grid.column_of_cluster[static_cast<std::size_t>(i)],
+                        grid.column_of_cluster[static_cast<std::size_t>(j)]);
+    return s == Side::Undecided ? lists_undecided(i, j) : s == Side::Ahead;
+}
+
+// Candidates k .. k + lanes of the grid's order, the first `count` of them.
+template <bool centred>
+HWY_INLINE void test_candidates(const Input& in, const Centre& centre, std::int32_t k, std::int32_t count, bool undecided,
+                                Scratch& scratch)
 {
     const DF d;
     const DU du;
     const ClusterGrid& grid = *in.grid;
-    const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
     const VF zero = hn::Zero(d), r2_max = hn::Set(d, in.cutoff * in.cutoff);
-    for (std::int32_t k = begin; k < end; k += lanes)
+    VF nearest = zero, farthest = zero;
+    for (int dim = 0; dim < 3; ++dim)
     {
-        VF r2 = zero;
-        for (int dim = 0; dim < 3; ++dim)
-        {
-            const VF distance = hn::Abs(difference(hn::LoadU(du, grid.centre[dim].data() + k), hn::Set(du, centre.x[dim]),
-                                                   hn::Set(d, in.nm_per_unit[dim])));
-            const VF gap =
-                hn::Max(zero, hn::Sub(hn::Sub(distance, hn::LoadU(d, grid.half[dim].data() + k)), hn::Set(d, centre.half[dim])));
-            r2 = hn::MulAdd(gap, gap, r2);
-        }
-        std::uint8_t bytes[8] = {};
-        hn::StoreMaskBits(d, hn::Lt(r2, r2_max), bytes);
-        std::uint32_t bits = bytes[0] & ((1u << lanes) - 1u);
-        if (end - k < lanes) { bits &= (1u << (end - k)) - 1u; }
-        for (; bits != 0; bits &= bits - 1)
-        {
-            const std::int32_t j = grid.cluster[static_cast<std::size_t>(k) + hwy::Num0BitsBelowLS1Bit_Nonzero32(bits)];
-            if (j != centre.cluster && lists(centre.cluster, j)) { add_entry(in, centre, j, scratch); }
-        }
+        const VF distance = hn::Abs(
+            difference(hn::LoadU(du, grid.centre[dim].data() + k), hn::Set(du, centre.x[dim]), hn::Set(d, in.nm_per_unit[dim])));
+        const VF halves = hn::Add(hn::LoadU(d, grid.half[dim].data() + k), hn::Set(d, centre.half[dim]));
+        const VF gap = hn::Max(zero, hn::Sub(distance, halves)), span = hn::Add(distance, halves);
+        nearest = hn::MulAdd(gap, gap, nearest);
+        farthest = hn::MulAdd(span, span, farthest);
+    }
+    std::uint8_t near_bytes[8] = {}, inside_bytes[8] = {};
+    hn::StoreMaskBits(d, hn::Lt(nearest, r2_max), near_bytes);
+    hn::StoreMaskBits(d, hn::Lt(farthest, r2_max), inside_bytes);
+    const std::uint32_t inside = inside_bytes[0];
+    for (std::uint32_t bits = near_bytes[0] & ((1u << count) - 1u); bits != 0; bits &= bits - 1)
+    {
+        const std::size_t lane = hwy::Num0BitsBelowLS1Bit_Nonzero32(bits);
+        const std::int32_t j = grid.cluster[static_cast<std::size_t>(k) + lane];
+        if (undecided && (j == centre.cluster || !lists_undecided(centre.cluster, j))) { continue; }
+        const std::uint32_t in_range =
+            (inside >> lane & 1) != 0
+                ? 3u
+                : halves_in_range<centred>(in, centre, in.x + static_cast<std::size_t>(j) * 3 * cluster_size);
+        add_entry(j, in_range, scratch);
     }
 }
 
-// Distance between intervals on a ring of length L, given the distance of their middles in units; 0 if they overlap.
+// Candidates from `k` on up to the first whose centre is above `high`, or `end`, in whole vectors; returns the first left out.
+template <bool centred>
+HWY_INLINE std::int32_t search_range(const Input& in, const Centre& centre, std::int32_t k, std::int32_t end, std::uint32_t high,
+                                     bool undecided, Scratch& scratch)
+{
+    const auto lanes = static_cast<std::int32_t>(hn::Lanes(DF()));
+    const std::uint32_t* z = in.grid->centre[2].data();
+    for (; k < end && z[k] <= high; k += lanes)
+    {
+        test_candidates<centred>(in, centre, k, std::min(lanes, end - k), undecided, scratch);
+    }
+    return k;
+}
+
+// Distance between intervals on a ring, given their middles in units; 0 if they overlap.
 inline float interval_gap(std::uint32_t a, std::uint32_t b, float nm_per_unit, float half_widths)
 {
     return std::max(0.0f, std::abs(static_cast<float>(static_cast<std::int32_t>(a - b))) * nm_per_unit - half_widths);
 }
 
-// Cells of one dimension whose clusters may reach the centre: first index (may be negative) and count, each cell once.
+// Cells of one dimension whose clusters may reach the centre: the first (may be negative) and their number, each cell once.
 struct CellRange
 {
     int first, count;
@@ -130,7 +204,8 @@ inline CellRange cell_range(std::uint32_t x, int n, float box, float distance)
     return {ColumnGrid::cell(x, n) - reach, 2 * reach + 1};
 }
 
-void search_column(const Input& in, const Centre& centre, int ix, int iy, Scratch& scratch)
+template <bool centred>
+HWY_INLINE void search_column(const Input& in, const Centre& centre, int ix, int iy, bool undecided, Scratch& scratch)
 {
     const ClusterGrid& grid = *in.grid;
     const auto column = static_cast<std::size_t>(ix * grid.columns.ny + iy);
@@ -149,15 +224,23 @@ void search_column(const Input& in, const Centre& centre, int ix, int iy, Scratc
     const float dz2 = in.cutoff * in.cutoff - dx * dx - dy * dy;
     if (dz2 < 0) { return; }
     const float dz = (std::sqrt(dz2) + half.z + centre.half[2]) * (1 + 1e-5f);
-    if (2 * dz >= 0.999f * in.box.z) { return search_range(in, centre, begin, end, scratch); }
+    if (2 * dz >= 0.999f * in.box.z)
+    {
+        search_range<centred>(in, centre, begin, end, ~0u, undecided, scratch);
+        return;
+    }
     const auto units = static_cast<std::uint32_t>(dz / in.nm_per_unit.z) + 2;
     const std::uint32_t low = centre.x[2] - units, high = centre.x[2] + units;
     const std::uint32_t* z = grid.centre[2].data();
-    const auto from = static_cast<std::int32_t>(std::lower_bound(z + begin, z + end, low) - z);
-    const auto to = static_cast<std::int32_t>(std::upper_bound(z + begin, z + end, high) - z);
-    if (low <= high) { return search_range(in, centre, from, to, scratch); }
-    search_range(in, centre, begin, to, scratch);
-    search_range(in, centre, from, end, scratch);
+    std::int32_t& first = scratch.first[column];
+    while (first < end && z[first] < low) { ++first; }
+    while (first > begin && z[first - 1] >= low) { --first; }
+    if (low <= high) { search_range<centred>(in, centre, first, end, high, undecided, scratch); }
+    else // the range wraps around the box
+    {
+        const std::int32_t next = search_range<centred>(in, centre, begin, end, high, undecided, scratch);
+        search_range<centred>(in, centre, std::max(first, next), end, ~0u, undecided, scratch);
+    }
 }
 
 // Fills scratch.masks with the clusters that hold an atom excluded from one of `cluster`; returns the diagonal's masks.
@@ -179,7 +262,7 @@ Scratch::Masks find_exclusions(const Input& in, std::int32_t cluster, Scratch& s
             const std::int32_t j = other / cluster_size;
             const std::uint32_t bit = 1u << (shift + other % cluster_size);
             if (j == cluster) { diagonal.interacts[half] &= ~bit; }
-            else if (lists(cluster, j))
+            else if (lists(*in.grid, cluster, j))
             {
                 std::int32_t& index = scratch.mask_index[static_cast<std::size_t>(j)];
                 if (index < 0)
@@ -194,17 +277,24 @@ Scratch::Masks find_exclusions(const Input& in, std::int32_t cluster, Scratch& s
     return diagonal;
 }
 
+template <bool centred>
 void search_cluster(const Input& in, const Centre& centre, Scratch& scratch)
 {
     const ClusterGrid& grid = *in.grid;
     const int nx = grid.columns.nx, ny = grid.columns.ny;
+    const std::int32_t own = grid.column_of_cluster[static_cast<std::size_t>(centre.cluster)];
     const CellRange rx = cell_range(centre.x[0], nx, in.box.x, in.cutoff + centre.half[0] + grid.largest_half.x);
     const CellRange ry = cell_range(centre.x[1], ny, in.box.y, in.cutoff + centre.half[1] + grid.largest_half.y);
     for (int kx = 0; kx < rx.count; ++kx)
     {
+        const int ix = (rx.first + kx + nx) % nx;
+        const Side in_x = side(own / ny, ix, nx);
+        if (in_x == Side::Behind) { continue; }
         for (int ky = 0; ky < ry.count; ++ky)
         {
-            search_column(in, centre, (rx.first + kx + nx) % nx, (ry.first + ky + ny) % ny, scratch);
+            const int iy = (ry.first + ky + ny) % ny;
+            const Side s = in_x == Side::Ahead ? in_x : side(own % ny, iy, ny);
+            if (s != Side::Behind) { search_column<centred>(in, centre, ix, iy, s == Side::Undecided, scratch); }
         }
     }
 }
@@ -234,10 +324,9 @@ void search_part(const Input& in, std::int32_t begin, std::int32_t end, Scratch&
     for (std::int32_t cluster = begin; cluster < end; ++cluster)
     {
         const Scratch::Masks diagonal = find_exclusions(in, cluster, scratch);
-        const auto rank = static_cast<std::size_t>(in.grid->rank_of_cluster[static_cast<std::size_t>(cluster)]);
-        Centre centre{cluster, {}, {}};
-        for (int d = 0; d < 3; ++d) { centre.x[d] = in.grid->centre[d][rank], centre.half[d] = in.grid->half[d][rank]; }
-        search_cluster(in, centre, scratch);
+        const Centre centre = make_centre(in, cluster);
+        if (in.centred) { search_cluster<true>(in, centre, scratch); }
+        else { search_cluster<false>(in, centre, scratch); }
         append_rows(cluster, diagonal, scratch, part);
         for (const Scratch::Masks& m : scratch.masks) { scratch.mask_index[static_cast<std::size_t>(m.cluster)] = -1; }
         scratch.masks.clear();

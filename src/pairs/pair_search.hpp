@@ -19,6 +19,7 @@ struct ClusterGrid
     std::vector<std::int32_t> begin;     // per column, and the end
     AlignedVector<std::int32_t> cluster; // by rank in this order
     std::vector<std::int32_t> rank_of_cluster;
+    std::vector<std::int32_t> column_of_cluster;
     AlignedVector<std::uint32_t> centre[3];
     AlignedVector<float> half[3];         // half extents, nm
     std::vector<Vec3<float>> column_half; // largest half extents in a column
@@ -38,7 +39,8 @@ struct Input
     const std::uint32_t* x = nullptr; // as ClusterArray
     std::int32_t clusters = 0;
     Vec3<float> nm_per_unit, box;
-    float cutoff = 0; // nm, with the margin
+    float cutoff = 0;     // nm, with the margin
+    bool centred = false; // all partners of a cluster are nearer to its middle than half the box: see Difference in forces/
     const ClusterGrid* grid = nullptr;
     const Exclusions* exclusions = nullptr;
     const std::int32_t* slot_of_global = nullptr;
@@ -54,6 +56,7 @@ struct Scratch
     };
     std::vector<Masks> masks;             // of the clusters that share exclusions with i
     std::vector<std::int32_t> mask_index; // per cluster: index into masks, or -1
+    std::vector<std::int32_t> first;      // per column: where the previous cluster's range began, near which this one's does
     AlignedVector<PairEntry> masked[2], plain[2];
 };
 
