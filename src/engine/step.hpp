@@ -58,6 +58,9 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
     {
         const PressureObservables now{trace(r.observables.virial), r.observables.pressure};
         scale_box(r.queue, r.pressure_coupling, r.step, now, r.barostat, r.half_step, r.state);
+        // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial, in
+        // proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the atoms.
+        if (r.parameters.barostat != Barostat::ParrinelloRahman) { constrain_positions(r.queue, r.constraints, r.molecules, r.state); }
     }
     if (flags.observe) { balance_energy(r); }
     ++r.step;

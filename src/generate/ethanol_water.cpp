@@ -19,135 +19,6 @@ namespace parhelion {
 
 namespace {
 
-// Parameters: OPLS-AA ethanol (Jorgensen, Maxwell and Tirado-Rives, J. Am. Chem. Soc. 118, 11225 (1996)) and SPC/E water (Berendsen,
-// Grigera and Straatsma, J. Phys. Chem. 91, 6269 (1987)), in nm and kJ/mol. Combination rule 3; 1-4 interactions are halved.
-constexpr const char* force_field = R"(; Ethanol (OPLS-AA) and water (SPC/E), self-contained
-[ defaults ]
-; nbfunc  comb-rule  gen-pairs  fudgeLJ  fudgeQQ
-  1       3          yes        0.5      0.5
-
-[ atomtypes ]
-; name  number  mass      charge   ptype  sigma     epsilon
-  CT    6       12.011    0.0      A      0.350     0.276144
-  HC    1        1.008    0.0      A      0.250     0.125520
-  OH    8       15.9994   0.0      A      0.312     0.711280
-  HO    1        1.008    0.0      A      0.0       0.0
-  OW    8       15.9994   0.0      A      0.316557  0.650194
-  HW    1        1.008    0.0      A      0.0       0.0
-
-[ bondtypes ]
-  CT  CT  1  0.1529  224262.4
-  CT  HC  1  0.1090  284512.0
-  CT  OH  1  0.1410  267776.0
-  OH  HO  1  0.0945  462750.4
-
-[ angletypes ]
-  HC  CT  HC  1  107.8  276.144
-  HC  CT  CT  1  110.7  313.800
-  CT  CT  OH  1  109.5  418.400
-  HC  CT  OH  1  109.5  292.880
-  CT  OH  HO  1  108.5  460.240
-
-[ dihedraltypes ]
-  HC  CT  CT  HC  3   0.62760  1.88280  0.00000  -2.51040  0.0  0.0
-  HC  CT  CT  OH  3   0.97905  2.93716  0.00000  -3.91622  0.0  0.0
-  CT  CT  OH  HO  3  -0.44350  3.83255  0.72801  -4.11705  0.0  0.0
-  HC  CT  OH  HO  3   0.94140  2.82420  0.00000  -3.76560  0.0  0.0
-
-[ moleculetype ]
-; name  nrexcl
-  ETH   3
-[ atoms ]
-; nr  type  resnr  residue  atom  cgnr  charge   mass
-  1   CT    1      ETH      C1    1     -0.180   12.011
-  2   HC    1      ETH      H11   1      0.060    1.008
-  3   HC    1      ETH      H12   1      0.060    1.008
-  4   HC    1      ETH      H13   1      0.060    1.008
-  5   CT    1      ETH      C2    2      0.145   12.011
-  6   HC    1      ETH      H21   2      0.060    1.008
-  7   HC    1      ETH      H22   2      0.060    1.008
-  8   OH    1      ETH      O     2     -0.683   15.9994
-  9   HO    1      ETH      HO    2      0.418    1.008
-[ bonds ]
-  1 2 1
-  1 3 1
-  1 4 1
-  1 5 1
-  5 6 1
-  5 7 1
-  5 8 1
-  8 9 1
-[ pairs ]
-  2 6 1
-  2 7 1
-  2 8 1
-  3 6 1
-  3 7 1
-  3 8 1
-  4 6 1
-  4 7 1
-  4 8 1
-  1 9 1
-  6 9 1
-  7 9 1
-[ angles ]
-  2 1 3 1
-  2 1 4 1
-  3 1 4 1
-  2 1 5 1
-  3 1 5 1
-  4 1 5 1
-  1 5 6 1
-  1 5 7 1
-  1 5 8 1
-  6 5 7 1
-  6 5 8 1
-  7 5 8 1
-  5 8 9 1
-[ dihedrals ]
-  2 1 5 6 3
-  2 1 5 7 3
-  2 1 5 8 3
-  3 1 5 6 3
-  3 1 5 7 3
-  3 1 5 8 3
-  4 1 5 6 3
-  4 1 5 7 3
-  4 1 5 8 3
-  1 5 8 9 3
-  6 5 8 9 3
-  7 5 8 9 3
-
-[ moleculetype ]
-; name  nrexcl
-  SOL   2
-[ atoms ]
-; nr  type  resnr  residue  atom  cgnr  charge   mass
-  1   OW    1      SOL      OW    1     -0.8476  15.9994
-  2   HW    1      SOL      HW1   1      0.4238   1.008
-  3   HW    1      SOL      HW2   1      0.4238   1.008
-#ifdef FLEXIBLE
-[ bonds ]
-  1 2 1 0.1 345000
-  1 3 1 0.1 345000
-[ angles ]
-  2 1 3 1 109.47 383
-#else
-[ settles ]
-; OW  funct  dOH  dHH
-  1   1      0.1  0.16330
-#endif
-[ exclusions ]
-  1 2 3
-  2 1 3
-  3 1 2
-
-[ system ]
-ethanol in water
-
-[ molecules ]
-)";
-
 constexpr const char* run_settings = R"(; the settings of the series: {} atoms
 integrator             = md
 dt                     = 0.002
@@ -248,7 +119,8 @@ std::vector<std::int64_t> ethanol_water_sizes()
 
 std::string ethanol_water_topology(std::int64_t tiles, std::int64_t ethanols, std::int64_t waters)
 {
-    std::string text = force_field;
+    const std::span<const std::byte> molecules = ethanol_water_molecules();
+    std::string text(reinterpret_cast<const char*>(molecules.data()), molecules.size());
     for (std::int64_t t = 0; t < tiles; ++t) { text += fmt::format("ETH {}\nSOL {}\n", ethanols, waters); }
     return text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The water/ethanol benchmark series: 1 ethanol to 7 waters, 3 000 to 46 million atoms, as GROMACS input files. Boxes are copies of an
-// equilibrated tile (3 000 or 45 000 atoms) made by this engine with tools/make_tile.sh and kept as an .xtc frame inside the program.
+// equilibrated tile (3 000 or 45 000 atoms) made by this engine with tools/make_tile.py and kept as an .xtc frame inside the program.
 #pragma once
 
 #include "base/vec3.hpp"

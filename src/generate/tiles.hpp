@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The equilibrated tiles of the ethanol-water series: .xtc frames made by tools/make_tile.sh, embedded by tiles.S.
+// The files behind the ethanol-water series, embedded by tiles.S: the topology of its molecules, and equilibrated tiles, which are .xtc
+// frames made by tools/make_tile.py.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 
 namespace parhelion {
 
+std::span<const std::byte> ethanol_water_molecules(); // the topology, up to and including the line [ molecules ]
 std::span<const std::byte> ethanol_water_tile_3k();
 std::span<const std::byte> ethanol_water_tile_45k();
 

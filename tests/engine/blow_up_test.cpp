@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulation that goes wrong says so at once, names the atom, and keeps the last good frame.
+#include "base/error.hpp"
+#include "run_helpers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+namespace {
+
+// Runs until it throws; returns the error.
+PhysicsError blow_up(Simulation& simulation, std::int64_t steps)
+{
+    Observer nobody;
+    try { simulation.run(steps, nobody, never); }
+    catch (const PhysicsError& error) { return error; }
+    ADD_FAILURE() << "the run went on";
+    return {-1, ""};
+}
+
+bool finite(const Frame& frame)
+{
+    return std::all_of(frame.x.begin(), frame.x.end(), [](const Vec3<double>& x) { return std::isfinite(norm(x)); });
+}
+
+} // namespace
+
+TEST(BlowUp, of_overlapping_molecules_is_noticed_in_the_first_step_and_named)
+{
+    for (const Precision precision : {Precision::Mixed, Precision::Double})
+    {
+        Refdata data = load_nve("etoh");
+        // Ethanol 1's C1 within 0.01 nm of water 1000's oxygen: the water, as it is, moved there.
+        const std::size_t water = 9 * 100 + 3 * 500;
+        const Vec3<double> shift = data.system.x[0] + Vec3<double>{0.01, 0, 0} - data.system.x[water];
+        for (std::size_t a = water; a < water + 3; ++a) { data.system.x[a] += shift; }
+        Simulation simulation = simulate(data, precision);
+        const PhysicsError error = blow_up(simulation, 100);
+        EXPECT_EQ(error.step(), 0);
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("step 0"), HasSubstr("atom "), HasSubstr("residue "))) << error.what();
+        EXPECT_THAT(error.what(), ::testing::AnyOf(HasSubstr("non-bonded interaction"), HasSubstr("constraint"))) << error.what();
+        EXPECT_TRUE(finite(simulation.last_good_frame()));
+    }
+}
+
+TEST(BlowUp, of_atoms_on_top_of_each_other_is_an_error_not_a_nan)
+{
+    Refdata data = load_nve("spce");
+    for (int a = 0; a < 3; ++a) { data.system.x[static_cast<std::size_t>(3 + a)] = data.system.x[static_cast<std::size_t>(a)]; }
+    for (const Summation summation : {Summation::Fast, Summation::Reproducible})
+    {
+        Simulation simulation = simulate(data, Precision::Mixed, summation);
+        EXPECT_LE(blow_up(simulation, 100).step(), data.parameters.list_interval);
+    }
+}
+
+TEST(BlowUp, by_a_time_step_of_20_fs_is_noticed_before_any_frame_is_bad)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.dt = 0.02;
+    data.parameters.list_interval = 10;
+    struct Watch final : Observer
+    {
+        void frame(const OutputDue&, Frame&& frame) override { all_finite = all_finite && finite(frame); }
+        bool all_finite = true;
+    } watch;
+    data.parameters.compressed_out = 1;
+    Simulation simulation = simulate(data, Precision::Mixed);
+    EXPECT_THROW(simulation.run(2000, watch, never), PhysicsError);
+    EXPECT_TRUE(watch.all_finite);
+    const Frame good = simulation.last_good_frame();
+    EXPECT_TRUE(finite(good));
+    EXPECT_EQ(good.x.size(), data.system.x.size());
+}
+
+TEST(BlowUp, by_a_broken_bond_names_the_bonded_term)
+{
+    Refdata data = load_nve("villin");
+    const std::size_t heavy = 4; // a backbone carbon, dragged away from its neighbours but not onto others
+    data.system.x[heavy] += {0.0, 0.0, 0.35};
+    data.parameters.constraints = ConstraintMode::None;
+    Refdata flexible = load_refdata("villin", ConstraintMode::None);
+    flexible.system.x[heavy] += {0.0, 0.0, 0.35};
+    for (auto& p : flexible.system.topology.parameters[static_cast<std::size_t>(InteractionKind::HarmonicBond)]) { p[1] *= 1e4; }
+    Simulation simulation = simulate(flexible, Precision::Mixed);
+    EXPECT_THAT(blow_up(simulation, 10).what(), HasSubstr("bond"));
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulation of a reference system, and an observer that remembers.
+#pragma once
+
+#include "engine/simulation.hpp"
+#include "support/refdata.hpp"
+
+namespace parhelion::test {
+
+inline Simulation simulate(const Refdata& data, Precision precision, Summation summation = Summation::Fast, int threads = 2)
+{
+    SimulationOptions options;
+    options.precision = precision;
+    options.summation = summation;
+    options.threads = threads;
+    return Simulation(data.system, data.parameters, options);
+}
+
+// The parameters of nve.mdp: a new list every step, energies every step.
+inline Refdata load_nve(const std::string& name)
+{
+    Refdata data = load_refdata(name);
+    data.parameters.energy_calc = 1;
+    return data;
+}
+
+struct Recorder final : Observer
+{
+    void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
+    void message(const std::string& text) override { messages.push_back(text); }
+    std::vector<Observables> observables;
+    std::vector<std::string> messages;
+};
+
+inline const std::atomic<bool> never{false};
+
+// The largest distance between two configurations, each atom to its nearest image, nm.
+inline double largest_distance(const std::vector<Vec3<double>>& a, const std::vector<Vec3<double>>& b, const Vec3<double>& box)
+{
+    double largest = a.size() == b.size() ? 0 : INFINITY;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    {
+        Vec3<double> d = a[i] - b[i];
+        for (int k = 0; k < 3; ++k) { d[k] = std::remainder(d[k], box[k]); }
+        largest = std::max(largest, norm(d));
+    }
+    return largest;
+}
+
+} // namespace parhelion::test
