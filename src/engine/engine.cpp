@@ -23,11 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Fills in what the .mdp left to us: intervals and seeds.
-RunParameters resolved(RunParameters parameters)
+// Fills in what the .mdp left to us: intervals and seeds. A run that goes on keeps its seed.
+RunParameters resolved(RunParameters parameters, const SavedState* saved)
 {
     parameters.temperature_interval = temperature_interval(parameters);
     parameters.pressure_interval = pressure_interval(parameters);
+    if (saved != nullptr) { parameters.random_seed = saved->seed; }
     std::random_device entropy;
     const auto draw = [&] { return static_cast<std::int64_t>(entropy() >> 1); };
     if (parameters.random_seed < 0) { parameters.random_seed = draw(); }
@@ -57,10 +58,13 @@ double slope(const std::vector<std::pair<double, double>>& points)
 } // namespace
 
 template <class N>
-Engine<N>::Engine(System&& system, RunParameters&& parameters, int threads)
-    : system_(std::move(system)), parameters_(resolved(std::move(parameters))), queue_(threads), rank_(make_rank())
+Engine<N>::Engine(System&& system, RunParameters&& parameters, int threads, const SavedState* saved)
+    : system_(std::move(system)), parameters_(resolved(std::move(parameters), saved)), queue_(threads), rank_(make_rank()),
+      first_step_(parameters_.first_step)
 {
-    start();
+    if (saved != nullptr) { put_back(*saved, rank_); }
+    else { start(); }
+    take_snapshot(rank_, at_repartition_);
     plan_.threads = threads;
     plan_.list_interval = rank_.list_plan.interval;
     plan_.list_cutoff = rank_.list_plan.cutoff;
@@ -73,8 +77,10 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, int threads)
     plan_.seed = static_cast<std::uint64_t>(parameters_.random_seed);
     plan_.kernel = simd_target_name();
     // Per slot: state (twice: the last good one), a force buffer per thread, and the pair list at some 35 entries of 8 bytes.
-    const std::size_t state_bytes = 3 * (sizeof(typename N::Fixed) + sizeof(typename N::Real) + sizeof(typename N::ForceSum)) + 32;
-    plan_.bytes = rank_.state.slots() * (2 * state_bytes + static_cast<std::size_t>(threads) * 3 * sizeof(typename N::ForceSum) + 280);
+    const std::size_t state_bytes =
+        3 * (sizeof(typename N::Fixed) + sizeof(typename N::Real) + sizeof(typename N::ForceSum)) + 32;
+    plan_.bytes =
+        rank_.state.slots() * (2 * state_bytes + static_cast<std::size_t>(threads) * 3 * sizeof(typename N::ForceSum) + 280);
 }
 
 template <class N>
@@ -135,31 +141,18 @@ void Engine<N>::start()
     {
         if (parameters_.generate_velocities)
         {
-            const VelocityGeneration generation{parameters_.generation_temperature, static_cast<std::uint64_t>(parameters_.generation_seed),
+            const VelocityGeneration generation{parameters_.generation_temperature,
+                                                static_cast<std::uint64_t>(parameters_.generation_seed),
                                                 std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
             generate_velocities(queue_, generation, r.constraints, r.molecules, r.state);
         }
-        if (!parameters_.continuation) { r.constraint_result = constrain_start(queue_, r.constraints, r.molecules, r.state, parameters_.dt); }
+        if (!parameters_.continuation)
+        {
+            r.constraint_result = constrain_start(queue_, r.constraints, r.molecules, r.state, parameters_.dt);
+        }
     }
     stop_if_constraints_failed(r);
     r.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
-}
-
-template <class N>
-auto Engine<N>::snapshot() const -> Snapshot
-{
-    return {rank_.step, rank_.state, rank_.thermostat, rank_.barostat, rank_.bath_heat, rank_.half_step};
-}
-
-template <class N>
-void Engine<N>::restore(Snapshot&& saved)
-{
-    rank_.step = saved.step;
-    rank_.state = std::move(saved.state);
-    rank_.thermostat = std::move(saved.thermostat);
-    rank_.barostat = saved.barostat;
-    rank_.bath_heat = saved.bath_heat;
-    rank_.half_step = std::move(saved.half_step);
 }
 
 template <class N>
@@ -184,20 +177,21 @@ Frame Engine<N>::last_good_frame()
 {
     OutputDue all;
     all.x = all.v = true;
-    Frame frame = gather(all, last_good_.slots() > 0 ? last_good_ : rank_.state);
-    frame.time += static_cast<double>(last_good_step_ - frame.step) * parameters_.dt;
-    frame.step = last_good_step_;
+    Frame frame = gather(all, at_repartition_.state);
+    frame.time += static_cast<double>(at_repartition_.step - frame.step) * parameters_.dt;
+    frame.step = at_repartition_.step;
     return frame;
+}
+
+template <class N>
+SavedState Engine<N>::saved_state()
+{
+    return to_saved_state(queue_, at_repartition_, parameters_.random_seed);
 }
 
 template <class N>
 void Engine<N>::advance(const StepFlags& flags, Observer& observer)
 {
-    if (flags.repartition)
-    {
-        last_good_ = rank_.state;
-        last_good_step_ = rank_.step;
-    }
     step(rank_, flags, [&](Rank<N>& r) {
         if (!flags.due.any_frame()) { return; }
         const ScopedPhase span(queue_.clock(), Phase::Output);
@@ -213,7 +207,8 @@ void Engine<N>::advance(const StepFlags& flags, Observer& observer)
 template <class N>
 SinglePoint Engine<N>::evaluate()
 {
-    Snapshot before = snapshot();
+    Snapshot<N> before;
+    take_snapshot(rank_, before);
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
     flags.compute = Compute::ForcesEnergiesVirial;
@@ -224,7 +219,7 @@ SinglePoint Engine<N>::evaluate()
         result.forces = gather(forces, r.state).f;
     });
     result.observables = rank_.observables;
-    restore(std::move(before));
+    put_back(std::move(before), rank_);
     return result;
 }
 
@@ -242,20 +237,27 @@ RunSummary Engine<N>::integrate(std::int64_t steps, Observer& observer, const st
 {
     const auto start_time = Clock::now();
     const std::int64_t first = rank_.step, last = first + steps;
-    const Schedule schedule(parameters_, rank_.list_plan.interval, first, last);
+    const Schedule schedule(parameters_, rank_.list_plan.interval, first_step_, last);
     // Rates are those of the steady part: after the first tenth and at least 500 steps, or the whole of a short run.
     const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
     auto steady_start = start_time;
     queue_.clock().reset();
-    while (rank_.step < last && !stop.load(std::memory_order_relaxed))
+    for (;;)
     {
+        StepFlags flags = schedule.flags(rank_.step);
+        flags.repartition |= rank_.step == first;
+        if (flags.repartition)
+        {
+            take_snapshot(rank_, at_repartition_);
+            observer.progress(rank_.step - first_step_, last - first_step_, rank_.observables.temperature);
+            if (observer.checkpoint_due()) { observer.checkpoint(saved_state()); }
+        }
+        if (rank_.step == last || stop.load(std::memory_order_relaxed)) { break; }
         if (rank_.step == steady)
         {
             steady_start = Clock::now();
             queue_.clock().reset();
         }
-        const StepFlags flags = schedule.flags(rank_.step);
-        if (flags.repartition) { observer.progress(rank_.step - first, steps, rank_.observables.temperature); }
         advance(flags, observer);
     }
     RunSummary summary;
@@ -266,11 +268,14 @@ RunSummary Engine<N>::integrate(std::int64_t steps, Observer& observer, const st
     summarise(summary, rank_.step - timed_from, seconds_since(timed_from == steady ? steady_start : start_time));
 
     // The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
-    Snapshot end = snapshot();
-    StepFlags flags = Schedule(parameters_, rank_.list_plan.interval, first, rank_.step).flags(rank_.step);
+    Snapshot<N> end;
+    take_snapshot(rank_, end);
+    StepFlags flags = Schedule(parameters_, rank_.list_plan.interval, first_step_, rank_.step).flags(rank_.step);
     flags.repartition = true;
+    // An early end was not on the schedule, which had no use for this kinetic energy.
+    if (summary.end == RunEnd::Stopped) { rank_.half_step = compute_kinetic(queue_, rank_.state, rank_.temperature_groups()); }
     advance(flags, observer);
-    restore(std::move(end));
+    put_back(std::move(end), rank_);
     summary.wall_s = seconds_since(start_time);
     const double kt = units::boltzmann * (rank_.observables.temperature > 0 ? rank_.observables.temperature : 300.0);
     summary.drift = slope(conserved_) * 1000 / kt / static_cast<double>(system_.topology.atom_count());
@@ -334,7 +339,8 @@ RunSummary Engine<N>::minimize(std::int64_t steps, Observer& observer, const std
         observer.progress(r.step - summary.first_step, steps, 0);
         ++r.step;
     }
-    summary.end = stop.load(std::memory_order_relaxed) && verdict == Minimization::Continue && r.step < last ? RunEnd::Stopped : RunEnd::Done;
+    summary.end = stop.load(std::memory_order_relaxed) && verdict == Minimization::Continue && r.step < last ? RunEnd::Stopped
+                                                                                                             : RunEnd::Done;
     summary.steps = r.step - summary.first_step;
     summary.wall_s = seconds_since(start_time);
     summary.converged = verdict == Minimization::Converged;
@@ -344,9 +350,9 @@ RunSummary Engine<N>::minimize(std::int64_t steps, Observer& observer, const std
     const char* why = verdict == Minimization::Converged          ? "converged"
                       : verdict == Minimization::MachinePrecision ? "step below machine precision"
                                                                   : "all steps done, not converged";
-    observer.message(fmt::format("steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}", why,
-                                 summary.steps, descent.potential(), descent.largest_force(),
-                                 system_.topology.describe(descent.largest_force_atom())));
+    observer.message(fmt::format(
+        "steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}", why, summary.steps,
+        descent.potential(), descent.largest_force(), system_.topology.describe(descent.largest_force_atom())));
     return summary;
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/rank.hpp"
 #include "engine/simulation.hpp"
+#include "engine/snapshot.hpp"
 
 #include <chrono>
 
@@ -18,34 +19,23 @@ public:
     virtual RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) = 0;
     virtual Frame frame() = 0;
     virtual Frame last_good_frame() = 0;
+    virtual SavedState saved_state() = 0;
 };
 
 template <class N>
 class Engine final : public Simulation::Implementation
 {
 public:
-    Engine(System&& system, RunParameters&& parameters, int threads);
+    Engine(System&& system, RunParameters&& parameters, int threads, const SavedState* saved);
 
     const PlanSummary& plan() const override { return plan_; }
     SinglePoint evaluate() override;
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
     Frame frame() override;
     Frame last_good_frame() override;
+    SavedState saved_state() override;
 
 private:
-    // What a step changes and a run keeps, so that a step can be taken and taken back.
-    struct Snapshot
-    {
-        std::int64_t step;
-        ParticleState<N> state;
-        ThermostatState thermostat;
-        BarostatState barostat;
-        double bath_heat;
-        KineticEnergies half_step;
-    };
-    Snapshot snapshot() const;
-    void restore(Snapshot&& saved);
-
     Rank<N> make_rank();
     void start();
     Frame gather(const OutputDue& due, const ParticleState<N>& state);
@@ -60,8 +50,8 @@ private:
     RunParameters parameters_;
     CpuQueue queue_;
     Rank<N> rank_;
-    ParticleState<N> last_good_; // at the last repartition; empty before the first
-    std::int64_t last_good_step_ = 0;
+    const std::int64_t first_step_;                    // of the run, which another simulation may have begun
+    Snapshot<N> at_repartition_;                       // the last one
     std::vector<std::pair<double, double>> conserved_; // (ps, kJ/mol) of the observed steps
     PlanSummary plan_;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation tells the outside world, and who listens. The engine knows no file format: output leaves through observers, which must
-// return quickly (hand the data to a thread of their own).
+// What a simulation tells the outside world, and who listens. The engine knows no file format: output leaves through observers,
+// which must return quickly (hand the data to a thread of their own).
 #pragma once
 
 #include "base/vec3.hpp"
 #include "model/energy_terms.hpp"
 #include "model/frame.hpp"
+#include "model/saved_state.hpp"
 
 #include <cstdint>
 #include <string>
@@ -13,22 +14,23 @@
 
 namespace parhelion {
 
-// Everything an energy frame holds, at one step. Kinetic energy and temperature are the mean of the two half-step values around the step.
+// Everything an energy frame holds, at one step. Kinetic energy and temperature are the mean of the two half-step values around
+// the step.
 struct Observables
 {
     std::int64_t step = 0;
-    double time = 0; // ps
-    EnergyVirial forces;           // energies by term; virial of the physical forces alone
-    Mat3<double> virial;           // with the constraint forces, kJ/mol
-    Mat3<double> kinetic;          // tensor, kJ/mol; its trace is the kinetic energy
+    double time = 0;                                                    // ps
+    EnergyVirial forces;                                                // energies by term; virial of the physical forces alone
+    Mat3<double> virial;                                                // with the constraint forces, kJ/mol
+    Mat3<double> kinetic;                                               // tensor, kJ/mol; its trace is the kinetic energy
     double potential = 0, kinetic_energy = 0, total = 0, conserved = 0; // kJ/mol
-    double temperature = 0;        // K
-    std::vector<double> group_temperature; // K, by temperature group
-    double pressure_correction = 0; // dispersion correction of the pressure, bar
-    Mat3<double> pressure_tensor;  // bar
-    double pressure = 0;           // bar
-    Vec3<double> box, box_velocity; // nm, nm/ps
-    double constraint_deviation = 0; // rms relative, LINCS-constrained bonds
+    double temperature = 0;                                             // K
+    std::vector<double> group_temperature;                              // K, by temperature group
+    double pressure_correction = 0;                                     // dispersion correction of the pressure, bar
+    Mat3<double> pressure_tensor;                                       // bar
+    double pressure = 0;                                                // bar
+    Vec3<double> box, box_velocity;                                     // nm, nm/ps
+    double constraint_deviation = 0;                                    // rms relative, LINCS-constrained bonds
 };
 
 // Which outputs a step is due for.
@@ -51,6 +53,9 @@ public:
     virtual void energies(const OutputDue&, const Observables&) {}
     // Called at every pair-list rebuild (many times a second), for progress; temperature is the latest known.
     virtual void progress(std::int64_t /*steps_done*/, std::int64_t /*steps_total*/, double /*temperature*/) {}
+    // Asked after progress(): is it time for a checkpoint? Then it comes at once, and is of this very moment.
+    virtual bool checkpoint_due() { return false; }
+    virtual void checkpoint(SavedState&&) {}
     // A line for the log and the terminal: something happened that the user should know.
     virtual void message(const std::string&) {}
 };

@@ -24,12 +24,13 @@ int available_cores()
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunParameters&& parameters, const SimulationOptions& options)
+std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunParameters&& parameters,
+                                                        const SimulationOptions& options, const SavedState* saved)
 {
     const int threads = options.threads > 0 ? options.threads : available_cores();
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
     const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
-        return std::make_unique<Engine<decltype(policy)>>(std::move(system), std::move(parameters), threads);
+        return std::make_unique<Engine<decltype(policy)>>(std::move(system), std::move(parameters), threads, saved);
     };
     if (mixed) { return fast ? make(Mixed{}) : make(MixedReproducible{}); }
     return fast ? make(Double{}) : make(DoubleReproducible{});
@@ -37,8 +38,8 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
 
 } // namespace
 
-Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options)
-    : implementation_(make_engine(std::move(system), std::move(parameters), options))
+Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved)
+    : implementation_(make_engine(std::move(system), std::move(parameters), options, saved))
 {
 }
 Simulation::~Simulation() = default;
@@ -52,5 +53,6 @@ RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::at
 }
 Frame Simulation::frame() { return implementation_->frame(); }
 Frame Simulation::last_good_frame() { return implementation_->last_good_frame(); }
+SavedState Simulation::saved_state() { return implementation_->saved_state(); }
 
 } // namespace parhelion

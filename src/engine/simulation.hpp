@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's face: a system and its parameters in, a trajectory out. Everything numeric is behind this one header; the choice of
-// precision, summation and backend happens in simulation.cpp and nowhere else.
+// The engine's face: a system and its parameters in, a trajectory out. Everything numeric is behind this one header; the choice
+// of precision, summation and backend happens in simulation.cpp and nowhere else.
 #pragma once
 
 #include "base/numerics.hpp"
 #include "engine/observer.hpp"
 #include "model/run_parameters.hpp"
+#include "model/saved_state.hpp"
 #include "model/system.hpp"
 
 #include <atomic>
@@ -34,26 +35,30 @@ struct SinglePoint
 struct PlanSummary
 {
     int threads = 1;
-    int list_interval = 0;     // steps between pair-list rebuilds
-    double list_cutoff = 0;    // nm
-    double buffer = 0;         // list_cutoff - cutoff, nm
-    std::size_t bytes = 0;     // engine memory, estimated
+    int list_interval = 0;  // steps between pair-list rebuilds
+    double list_cutoff = 0; // nm
+    double buffer = 0;      // list_cutoff - cutoff, nm
+    std::size_t bytes = 0;  // engine memory, estimated
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
     double degrees_of_freedom = 0;
-    std::uint64_t seed = 0;    // of everything random in the run
-    std::string kernel; // SIMD target
+    std::uint64_t seed = 0; // of everything random in the run
+    std::string kernel;     // SIMD target
 };
 
-enum class RunEnd : std::uint8_t { Done, Stopped };
+enum class RunEnd : std::uint8_t
+{
+    Done,
+    Stopped
+};
 
 struct RunSummary
 {
     RunEnd end = RunEnd::Done;
     std::int64_t first_step = 0, steps = 0; // steps done in this run
     double wall_s = 0;
-    double us_per_step = 0, ns_per_day = 0; // steady part: after the first tenth, at least 500 steps
+    double us_per_step = 0, ns_per_day = 0;             // steady part: after the first tenth, at least 500 steps
     std::vector<std::pair<std::string, double>> phases; // us per step by phase of the step, over the steady part
-    double drift = 0;        // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
+    double drift = 0;          // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
     double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;
@@ -63,20 +68,25 @@ struct RunSummary
 class Simulation
 {
 public:
-    // Throws InputError for parameters the engine cannot honour.
-    Simulation(System system, RunParameters parameters, const SimulationOptions& options);
+    // With a saved state the simulation goes on from there; the system's positions and velocities then only serve to plan, and
+    // must be the ones that the run began with, as must the parameters. Throws InputError for parameters the engine cannot
+    // honour, and for a state that does not fit.
+    Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved = nullptr);
     ~Simulation();
     Simulation(Simulation&&) noexcept;
 
     const PlanSummary& plan() const;
     SinglePoint evaluate();
-    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run after the current step. Throws PhysicsError on a blow-up;
-    // last_good_frame() is then the configuration to look at.
+    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run after the current step. Throws PhysicsError
+    // on a blow-up; last_good_frame() is then the configuration to look at.
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // The current configuration.
     Frame frame();
     // The configuration of the last pair-list rebuild before a blow-up.
     Frame last_good_frame();
+    // The state at the last pair-list rebuild (not of a minimisation). A simulation that goes on from it does what this one did
+    // since, and goes on: with the same bits if there are as many threads or sums are reproducible.
+    SavedState saved_state();
 
     class Implementation;
 

@@ -48,15 +48,15 @@ ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, co
         if (c >= 0) { ++order.begin[static_cast<std::size_t>(c) + 1]; }
     }
     for (std::size_t c = 1; c < order.begin.size(); ++c) { order.begin[c] += order.begin[c - 1]; }
-    // Key: leading bits of z, then the old slot.
+    // Key: leading bits of z, then the global index: the order is a function of the positions.
     std::vector<std::uint64_t> key(order.begin.back());
     std::vector<std::size_t> next(order.begin.begin(), order.begin.end() - 1);
     for (std::size_t s = 0; s < slots; ++s)
     {
         if (column[s] >= 0)
         {
-            key[next[static_cast<std::size_t>(column[s])]++] =
-                static_cast<std::uint64_t>(leading_bits(state.x.get(s).z)) << 32 | s;
+            key[next[static_cast<std::size_t>(column[s])]++] = static_cast<std::uint64_t>(leading_bits(state.x.get(s).z)) << 32 |
+                                                               static_cast<std::uint32_t>(state.global_of_slot[s]);
         }
     }
     order.slot.resize(key.size());
@@ -67,7 +67,7 @@ ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, co
                       key.begin() + static_cast<std::ptrdiff_t>(order.begin[c + 1]));
             for (std::size_t i = order.begin[c]; i < order.begin[c + 1]; ++i)
             {
-                order.slot[i] = static_cast<std::int32_t>(key[i] & 0xffffffffu);
+                order.slot[i] = state.slot_of_global[key[i] & 0xffffffffu];
             }
         }
     });
@@ -168,7 +168,7 @@ ParticleState<N> make_state(const System& system, const std::vector<std::uint8_t
                 state.inverse_mass[g] = static_cast<Real>(1.0 / atom.mass);
                 state.lj_type[g] = atom.type;
                 state.temperature_group[g] = temperature_group.empty() ? std::uint8_t{0} : temperature_group[g];
-                state.global_of_slot[g] = static_cast<std::int32_t>(g);
+                state.global_of_slot[g] = state.slot_of_global[g] = static_cast<std::int32_t>(g);
                 ++g;
             }
         }

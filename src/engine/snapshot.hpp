@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step changes and a run keeps: taken aside, put back, and turned into plain data for a checkpoint.
+//
+// A snapshot is taken at every rebuild of the pair list, the only moments at which nothing but this matters: between two rebuilds
+// the list, which may lack a pair that has come near since, is part of what decides the next bits.
+#pragma once
+
+#include "engine/rank.hpp"
+#include "model/saved_state.hpp"
+
+namespace parhelion {
+
+template <class N>
+struct Snapshot
+{
+    std::int64_t step = 0;
+    ParticleState<N> state;
+    ThermostatState thermostat;
+    BarostatState barostat;
+    double bath_heat = 0;
+    // Not recomputed from the velocities: where the barostat has scaled both, that would differ in the last bits.
+    KineticEnergies half_step;
+};
+
+// Reuses the snapshot's memory.
+template <class N>
+void take_snapshot(const Rank<N>& r, Snapshot<N>& snapshot);
+template <class N>
+void put_back(Snapshot<N>&& snapshot, Rank<N>& r);
+
+// Arrays in input order. Cost: one pass over positions and velocities.
+template <class N>
+SavedState to_saved_state(CpuQueue& queue, const Snapshot<N>& snapshot, std::int64_t seed);
+// Into a rank of the same system. Throws InputError if the state is of another size or precision, or lacks something.
+template <class N>
+void put_back(const SavedState& saved, Rank<N>& r);
+
+} // namespace parhelion
