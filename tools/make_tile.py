@@ -105,7 +105,7 @@ def main():
         (work / "topol.top").write_text(topology.read_text() + "ETH %d\nSOL %d\n" % (ethanols, waters))
         write_lattice(work / "lattice.gro", ethanols, waters)
         stages = [("em", "lattice.gro", MINIMISE),
-                  ("compress", "em.gro", COUPLED.format(dt=0.001, steps=10000, tau_t=0.1, barostat="Berendsen", tau_p=0.5, generate="yes")),
+                  ("compress", "em.gro", COUPLED.format(dt=0.001, steps=20000, tau_t=0.1, barostat="Berendsen", tau_p=0.2, generate="yes")),
                   ("npt", "compress.gro", COUPLED.format(dt=0.002, steps=10000, tau_t=1.0, barostat="C-rescale", tau_p=2.0, generate="no"))]
         for stage, start, mdp in stages:
             (work / (stage + ".mdp")).write_text(mdp)

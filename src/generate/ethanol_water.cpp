@@ -47,7 +47,8 @@ constexpr int ethanol_atoms = 9, water_atoms = 3;
 constexpr std::array<const char*, ethanol_atoms> ethanol_names = {"C1", "H11", "H12", "H13", "C2", "H21", "H22", "O", "HO"};
 constexpr std::array<const char*, water_atoms> water_names = {"OW", "HW1", "HW2"};
 constexpr double carbon = 12.011, hydrogen = 1.008, oxygen = 15.9994;
-constexpr std::array<double, ethanol_atoms> ethanol_masses = {carbon, hydrogen, hydrogen, hydrogen, carbon, hydrogen, hydrogen, oxygen, hydrogen};
+constexpr std::array<double, ethanol_atoms> ethanol_masses = {carbon,   hydrogen, hydrogen, hydrogen, carbon,
+                                                              hydrogen, hydrogen, oxygen,   hydrogen};
 constexpr std::array<double, water_atoms> water_masses = {oxygen, hydrogen, hydrogen};
 
 // A file that reports what went wrong with it by name, and is complete when close() returns.
@@ -97,12 +98,15 @@ void append_molecules(fmt::memory_buffer& text, const Tile& tile, std::int64_t f
     {
         for (std::size_t s = 0; s < Sites; ++s, ++atom_number)
         {
-            const Vec3<float>& x = tile.frame.x[static_cast<std::size_t>(first_tile_atom) + static_cast<std::size_t>(m) * Sites + s];
-            const NormalDeviates n = normal_deviates(random_bits(seed, RandomPurpose::Velocities, 0, static_cast<std::uint32_t>(atom_number)));
-            const Vec3<double> v = std::sqrt(units::boltzmann * 300.0 / masses[s]) * Vec3<double>{n.value[0], n.value[1], n.value[2]};
+            const Vec3<float>& x =
+                tile.frame.x[static_cast<std::size_t>(first_tile_atom) + static_cast<std::size_t>(m) * Sites + s];
+            const NormalDeviates n =
+                normal_deviates(random_bits(seed, RandomPurpose::Velocities, 0, static_cast<std::uint32_t>(atom_number)));
+            const Vec3<double> v =
+                std::sqrt(units::boltzmann * 300.0 / masses[s]) * Vec3<double>{n.value[0], n.value[1], n.value[2]};
             fmt::format_to(std::back_inserter(text), "{:5d}{:<5s}{:>5s}{:5d}{:8.3f}{:8.3f}{:8.3f}{:8.4f}{:8.4f}{:8.4f}\n",
-                           (residue_number + 1) % 100000, residue, names[s], (atom_number + 1) % 100000, x.x + shift.x, x.y + shift.y,
-                           x.z + shift.z, v.x, v.y, v.z);
+                           (residue_number + 1) % 100000, residue, names[s], (atom_number + 1) % 100000, x.x + shift.x,
+                           x.y + shift.y, x.z + shift.z, v.x, v.y, v.z);
         }
     }
 }
@@ -130,10 +134,13 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
     const std::vector<std::int64_t> sizes = ethanol_water_sizes();
     if (std::find(sizes.begin(), sizes.end(), options.atoms) == sizes.end())
     {
-        throw InputError("E301", {},
-                         fmt::format("{} atoms is not a size of the ethanol-water series (boxes are whole copies of an equilibrated tile). "
-                                     "Sizes: {}",
-                                     options.atoms, fmt::join(sizes, ", ")));
+        std::string known;
+        for (const std::int64_t size : sizes) { known += fmt::format(" {}", size); }
+        throw InputError(
+            "E301", {},
+            fmt::format("{} atoms is not a size of the ethanol-water series (boxes are whole copies of an equilibrated "
+                        "tile). Sizes:{}.",
+                        options.atoms, known));
     }
     const bool small = options.atoms % 45000 != 0;
     const Tile tile = small ? Tile{100, 700, read_xtc_frame(ethanol_water_tile_3k(), "the 3 000-atom tile")}
@@ -160,8 +167,10 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
         {
             for (std::int64_t k = 0; k < copies[2]; ++k)
             {
-                const Vec3<double> shift{static_cast<double>(i) * edge.x, static_cast<double>(j) * edge.y, static_cast<double>(k) * edge.z};
-                append_molecules(text, tile, 0, tile.ethanols, "ETH", ethanol_names, ethanol_masses, shift, options.seed, residue, atom);
+                const Vec3<double> shift{static_cast<double>(i) * edge.x, static_cast<double>(j) * edge.y,
+                                         static_cast<double>(k) * edge.z};
+                append_molecules(text, tile, 0, tile.ethanols, "ETH", ethanol_names, ethanol_masses, shift, options.seed, residue,
+                                 atom);
                 append_molecules(text, tile, tile.ethanols * ethanol_atoms, tile.waters, "SOL", water_names, water_masses, shift,
                                  options.seed, residue, atom);
                 conf.write(text);
@@ -182,8 +191,10 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
         file.close();
     };
     write_small("topol.top", ethanol_water_topology(tiles, tile.ethanols, tile.waters));
-    write_small("md.mdp", fmt::format(run_settings, options.atoms,
-                                      options.electrostatics == SeriesElectrostatics::Pme ? "PME" : "reaction-field\nepsilon-rf             = 0"));
+    write_small(
+        "md.mdp",
+        fmt::format(run_settings, options.atoms,
+                    options.electrostatics == SeriesElectrostatics::Pme ? "PME" : "reaction-field\nepsilon-rf             = 0"));
 }
 
 } // namespace parhelion

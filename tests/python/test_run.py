@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program as its users meet it: a run whose files other programs read, exit codes, and what it says when something is wrong.
+
+The program is $PARHELION_PROGRAM. Reference energies: tests/data/refdata.
+"""
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "refdata"
+RUN = """
+integrator = md
+dt = 0.002
+nsteps = 60
+cutoff-scheme = Verlet
+coulombtype = reaction-field
+epsilon-rf = 0
+rcoulomb = 0.9
+rvdw = 0.9
+DispCorr = EnerPres
+constraints = h-bonds
+continuation = yes
+comm-mode = None
+nstxout = 20
+nstvout = 20
+nstfout = 20
+nstxout-compressed = 10
+nstcalcenergy = 10
+nstenergy = 20
+"""
+
+
+def parhelion(*arguments, folder, code=0):
+    program = os.environ.get("PARHELION_PROGRAM")
+    if program is None:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    result = subprocess.run([program, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "md.mdp").write_text(RUN)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--threads", 2, folder=folder)
+    return folder, text
+
+
+def test_a_run_leaves_the_files_its_mdp_asks_for(run):
+    folder, text = run
+    assert {path.name for path in folder.iterdir()} >= {"md.log", "md.xtc", "md.trr", "md.edr", "md.gro", "md.report.json"}
+    assert re.search(r"ns/day", text) and re.search(r"nonbonded", text)
+
+
+def test_trajectories_hold_the_same_frames(run):
+    mda = pytest.importorskip("MDAnalysis")
+    folder, _ = run
+    full = mda.Universe(str(DATA / "etoh/conf.gro"), str(folder / "md.trr"))
+    compressed = mda.Universe(str(DATA / "etoh/conf.gro"), str(folder / "md.xtc"))
+    assert [round(frame.time, 6) for frame in full.trajectory] == [0.0, 0.04, 0.08, 0.12]
+    assert len(compressed.trajectory) == 7
+    start = mda.Universe(str(DATA / "etoh/conf.gro"))
+    edges = start.dimensions[:3]
+    first = full.trajectory[0].positions - start.atoms.positions
+    assert np.abs(first - edges * np.round(first / edges)).max() < 1e-4  # Angstrom
+    for frame in full.trajectory:
+        other = compressed.trajectory[int(round(frame.time / 0.02))]
+        assert np.abs(other.positions - frame.positions).max() < 0.0051  # half of 0.001 nm
+        assert np.allclose(other.dimensions, frame.dimensions, atol=1e-4)
+        assert frame.has_velocities and frame.has_forces
+    # Molecules are whole: no bond of the 100 ethanols is longer than 0.2 nm.
+    ethanol = full.trajectory[-1].positions[:900].reshape(100, 9, 3)
+    assert np.linalg.norm(ethanol[:, 4] - ethanol[:, 0], axis=1).max() < 2
+
+
+def test_the_energy_file_agrees_with_the_reference_and_the_report(run):
+    pyedr = pytest.importorskip("pyedr")
+    folder, _ = run
+    energies = pyedr.edr_to_dict(str(folder / "md.edr"))
+    assert list(energies["Time"]) == pytest.approx([0, 0.04, 0.08, 0.12])
+    with gzip.open(DATA / "etoh/rf/nve.energies.txt.gz", "rt") as file:
+        names = [word.split("(kJ")[0].split("(bar")[0].split("(K")[0].replace("_", " ") for word in file.readline().split()[2:]]
+        rows = {round(float(line.split()[0]), 6): list(map(float, line.split()[1:])) for line in file}
+    for time, potential, kinetic in zip(energies["Time"], energies["Potential"], energies["Kinetic En."]):
+        row = dict(zip(names, rows[round(time, 6)]))
+        assert potential == pytest.approx(row["Potential"], abs=0.02)
+        assert kinetic == pytest.approx(row["Kinetic En."], abs=0.02)
+    report = json.loads((folder / "md.report.json").read_text())
+    assert report["atoms"] == 3000 and report["steps"] == 60
+    # The report averages all seven energy calculations, the file has every second.
+    assert abs(report["energies"]["Total Energy"]["mean"] - np.mean(energies["Total Energy"])) < 0.1
+
+
+def test_gmx_reads_every_file_of_the_run(run):
+    if shutil.which("gmx") is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("gmx is not installed")
+    folder, _ = run
+    for option, name in [("-f", "md.xtc"), ("-f", "md.trr"), ("-e", "md.edr"), ("-c", "md.gro")]:
+        if option == "-c":
+            command = ["gmx", "-quiet", "editconf", "-f", name, "-o", "again.gro"]
+        else:
+            command = ["gmx", "-quiet", "check", option, name]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+
+
+def test_energy_writes_the_reference_forces(tmp_path):
+    parhelion("energy", "-f", DATA / "spce/rf/sp.mdp", "-c", DATA / "spce/conf.gro", "-p", DATA / "spce/topol.top", "-o", "sp", "--precision",
+              "double", folder=tmp_path)
+    forces = np.load(tmp_path / "sp.forces.npy")
+    with gzip.open(DATA / "spce/rf/forces.txt.gz", "rt") as file:
+        reference = np.loadtxt(file)[:, 1:]
+    assert forces.dtype == np.float64 and forces.shape == (3000, 3)
+    assert np.linalg.norm(forces - reference) / np.linalg.norm(reference) < 1e-12
+    result = json.loads((tmp_path / "sp.energy.json").read_text())
+    assert result["pressure"] == pytest.approx(-661.329268479276, abs=1e-5)
+    assert result["energies"]["LJ (SR)"] == pytest.approx(9166.687194174272, rel=1e-9)
+
+
+def test_check_says_what_would_run(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    text = parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
+    for word in ["3000 atoms", "100 x ETH", "pair list", "ns/day"]:
+        assert word in text
+
+
+def test_a_slip_in_the_mdp_exits_4_with_file_line_and_a_suggestion(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN + "tau_tt = 1\n")
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)
+    assert re.search(r"E\d+ md\.mdp:\d+ .*tau_tt.*[Dd]id you mean.*tau-t", text)
+
+
+def test_pme_is_refused_by_name_with_its_line(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME"))
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)
+    assert re.search(r"md\.mdp:6 .*PME.*planned", text)
+
+
+def test_a_blow_up_exits_5_and_keeps_the_last_good_frame(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("dt = 0.002", "dt = 0.02").replace("nsteps = 60", "nsteps = 2000"))
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=5)
+    assert re.search(r"E50\d step \d+: .*atom \d+ \S+ of residue \d+ (ETH|SOL)", text)
+    lines = (tmp_path / "md.last-good.gro").read_text().splitlines()
+    assert len(lines) == 3003 and "nan" not in "".join(lines)
+
+
+def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "cuda", folder=tmp_path, code=4)
+    assert "built without CUDA" in text
+
+
+@pytest.mark.parametrize("atoms, ethanols, waters", [(3000, 100, 700), (6000, 200, 1400), (45000, 1500, 10500)])
+def test_generated_boxes_have_the_composition_and_density_of_the_series(tmp_path, atoms, ethanols, waters):
+    parhelion("generate", "ethanol-water", "--atoms", atoms, "-d", ".", folder=tmp_path)
+    lines = (tmp_path / "conf.gro").read_text().splitlines()
+    assert int(lines[1]) == atoms and len(lines) == atoms + 3
+    edges = [float(word) for word in lines[-1].split()]
+    assert atoms / np.prod(edges) == pytest.approx(100.57, rel=0.02)  # the benchmark box: 45 000 in 7.64854^3
+    counts = [line.split() for line in (tmp_path / "topol.top").read_text().split("[ molecules ]")[1].splitlines() if line.strip()]
+    assert sum(int(n) for name, n in counts if name == "ETH") == ethanols
+    assert sum(int(n) for name, n in counts if name == "SOL") == waters
+
+
+def test_a_size_that_is_not_of_the_series_is_refused(tmp_path):
+    assert "3000 6000 12000" in parhelion("generate", "ethanol-water", "--atoms", 5000, folder=tmp_path, code=4)
