@@ -57,13 +57,24 @@ void command_bench(const BenchOptions& options)
         const RunSummary summary = simulation.run(options.steps, nobody, never);
         const PlanSummary& plan = simulation.plan();
 
-        fmt::print("{} atoms, {} threads, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested pairs/atom\n", atoms,
-                   plan.threads, plan.kernel, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff, summary.pairs_per_atom);
-        nlohmann::ordered_json line = {{"case", "rf"}, {"atoms", atoms}, {"gpus", 0}, {"threads", plan.threads}, {"steps", options.steps},
-                                       {"ns_per_day", summary.ns_per_day}, {"us_per_step", summary.us_per_step}, {"kernel", plan.kernel},
-                                       {"precision", options.engine.precision}, {"list_interval", plan.list_interval},
-                                       {"list_cutoff_nm", plan.list_cutoff}, {"tested_pairs_per_atom", summary.pairs_per_atom},
-                                       {"machine", describe_machine()}, {"version", version_text()}};
+        fmt::print(
+            "{} atoms, {} threads, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested pairs/atom\n",
+            atoms, plan.threads, plan.kernel, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff,
+            summary.pairs_per_atom);
+        nlohmann::ordered_json line = {{"case", "rf"},
+                                       {"atoms", atoms},
+                                       {"gpus", 0},
+                                       {"threads", plan.threads},
+                                       {"steps", options.steps},
+                                       {"ns_per_day", summary.ns_per_day},
+                                       {"us_per_step", summary.us_per_step},
+                                       {"kernel", plan.kernel},
+                                       {"precision", options.engine.precision},
+                                       {"list_interval", plan.list_interval},
+                                       {"list_cutoff_nm", plan.list_cutoff},
+                                       {"tested_pairs_per_atom", summary.pairs_per_atom},
+                                       {"machine", describe_machine()},
+                                       {"version", version_text()}};
         for (const auto& [phase, us] : summary.phases)
         {
             if (us <= 0) { continue; }

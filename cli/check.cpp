@@ -25,7 +25,8 @@ void command_check(const CheckOptions& options)
     const SinglePoint point = simulation.evaluate();
     const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
-    fmt::print("forecast: at least {:.3g} ns/day; {} steps in at most {:.0f} s\n", dt * 86.4 / step_s, steps, step_s * static_cast<double>(steps));
+    fmt::print("forecast: at least {:.3g} ns/day; {} steps in at most {:.0f} s\n", dt * 86.4 / step_s, steps,
+               step_s * static_cast<double>(steps));
 }
 
 } // namespace parhelion

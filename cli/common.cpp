@@ -37,7 +37,8 @@ SimulationOptions simulation_options(const EngineOptions& options)
 {
     if (options.device == "cuda")
     {
-        throw InputError("E002", {}, "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
+        throw InputError("E002", {},
+                         "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
     }
     SimulationOptions result;
     result.precision = options.precision == "double" ? Precision::Double : Precision::Mixed;

@@ -11,15 +11,18 @@ namespace parhelion {
 std::string describe_system(const System& system)
 {
     const Topology& topology = system.topology;
-    std::string text = fmt::format("system    {}: {} atoms, {} molecules, {} atom types, {} constraints, charge {:+.4g} e\n", topology.name,
-                                   topology.atom_count(), topology.molecule_count(), topology.types(), topology.constraint_count(),
-                                   topology.total_charge());
+    std::string text = fmt::format("system    {}: {} atoms, {} molecules, {} atom types, {} constraints, charge {:+.4g} e\n",
+                                   topology.name, topology.atom_count(), topology.molecule_count(), topology.types(),
+                                   topology.constraint_count(), topology.total_charge());
     text += "molecules";
-    for (const MoleculeBlock& block : topology.blocks) { text += fmt::format(" {} x {}", block.count, topology.molecule_types[block.type].name); }
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        text += fmt::format(" {} x {}", block.count, topology.molecule_types[block.type].name);
+    }
     const double volume = system.box.x * system.box.y * system.box.z;
     constexpr double kg_per_m3 = 1.66053906660; // of 1 u/nm^3
-    text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y, system.box.z,
-                        topology.total_mass() / volume * kg_per_m3);
+    text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y,
+                        system.box.z, topology.total_mass() / volume * kg_per_m3);
     return text;
 }
 

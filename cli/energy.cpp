@@ -44,7 +44,8 @@ void command_energy(const EnergyOptions& options)
     result["virial_forces"] = to_json(point.observables.forces.virial);
     result["pressure"] = point.observables.pressure;
     result["temperature"] = point.observables.temperature;
-    result["units"] = {{"energy", "kJ/mol"}, {"virial", "kJ/mol"}, {"pressure", "bar"}, {"temperature", "K"}, {"force", "kJ/mol/nm"}};
+    result["units"] = {
+        {"energy", "kJ/mol"}, {"virial", "kJ/mol"}, {"pressure", "bar"}, {"temperature", "K"}, {"force", "kJ/mol/nm"}};
 
     const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
     std::ofstream file(json);

@@ -14,17 +14,28 @@ std::vector<EnergyTerm> terms_of(InteractionKind kind)
 {
     switch (kind)
     {
-    case InteractionKind::HarmonicBond: return {EnergyTerm::Bond};
-    case InteractionKind::G96Bond: return {EnergyTerm::G96Bond};
-    case InteractionKind::HarmonicAngle: return {EnergyTerm::Angle};
-    case InteractionKind::G96Angle: return {EnergyTerm::G96Angle};
-    case InteractionKind::UreyBradley: return {EnergyTerm::UreyBradley};
-    case InteractionKind::ProperDihedral: return {EnergyTerm::ProperDihedral};
-    case InteractionKind::PeriodicImproper: return {EnergyTerm::PeriodicImproper};
-    case InteractionKind::HarmonicImproper: return {EnergyTerm::HarmonicImproper};
-    case InteractionKind::RyckaertBellemans: return {EnergyTerm::RyckaertBellemans};
-    case InteractionKind::Pair14: return {EnergyTerm::Lj14, EnergyTerm::Coulomb14};
-    case InteractionKind::PositionRestraint: return {EnergyTerm::PositionRestraint};
+    case InteractionKind::HarmonicBond:
+        return {EnergyTerm::Bond};
+    case InteractionKind::G96Bond:
+        return {EnergyTerm::G96Bond};
+    case InteractionKind::HarmonicAngle:
+        return {EnergyTerm::Angle};
+    case InteractionKind::G96Angle:
+        return {EnergyTerm::G96Angle};
+    case InteractionKind::UreyBradley:
+        return {EnergyTerm::UreyBradley};
+    case InteractionKind::ProperDihedral:
+        return {EnergyTerm::ProperDihedral};
+    case InteractionKind::PeriodicImproper:
+        return {EnergyTerm::PeriodicImproper};
+    case InteractionKind::HarmonicImproper:
+        return {EnergyTerm::HarmonicImproper};
+    case InteractionKind::RyckaertBellemans:
+        return {EnergyTerm::RyckaertBellemans};
+    case InteractionKind::Pair14:
+        return {EnergyTerm::Lj14, EnergyTerm::Coulomb14};
+    case InteractionKind::PositionRestraint:
+        return {EnergyTerm::PositionRestraint};
     }
     return {};
 }
@@ -32,8 +43,9 @@ std::vector<EnergyTerm> terms_of(InteractionKind kind)
 } // namespace
 
 EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
-    : dispersion_(parameters.dispersion_correction != DispersionCorrection::None), pressure_coupled_(parameters.barostat != Barostat::None),
-      mass_(topology.total_mass()), reference_pressure_(parameters.reference_pressure)
+    : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
+      pressure_coupled_(parameters.barostat != Barostat::None), mass_(topology.total_mass()),
+      reference_pressure_(parameters.reference_pressure)
 {
     std::array<bool, energy_terms> present{};
     for (int k = 0; k < interaction_kinds; ++k)
@@ -50,7 +62,10 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
         terms_.push_back(static_cast<EnergyTerm>(t));
         names_.emplace_back(energy_term_names[t]);
     }
-    for (const char* name : {"Potential", "Kinetic En.", "Total Energy", "Conserved En.", "Temperature"}) { names_.emplace_back(name); }
+    for (const char* name : {"Potential", "Kinetic En.", "Total Energy", "Conserved En.", "Temperature"})
+    {
+        names_.emplace_back(name);
+    }
     if (dispersion_) { names_.emplace_back("Pres. DC"); }
     names_.emplace_back("Pressure");
     if (pressure_coupled_)
@@ -59,7 +74,10 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     }
     for (const char* tensor : {"Vir-", "Pres-"})
     {
-        for (const char* element : {"XX", "XY", "XZ", "YX", "YY", "YZ", "ZX", "ZY", "ZZ"}) { names_.push_back(std::string(tensor) + element); }
+        for (const char* element : {"XX", "XY", "XZ", "YX", "YY", "YZ", "ZX", "ZY", "ZZ"})
+        {
+            names_.push_back(std::string(tensor) + element);
+        }
     }
     if (pressure_coupled_ && parameters.barostat == Barostat::ParrinelloRahman)
     {
@@ -90,7 +108,10 @@ std::vector<double> EnergyTable::values(const Observables& o) const
             for (int b = 0; b < 3; ++b) { v.push_back(tensor[a][b]); }
         }
     }
-    if (names_.size() - v.size() > o.group_temperature.size()) { v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z}); }
+    if (names_.size() - v.size() > o.group_temperature.size())
+    {
+        v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z});
+    }
     v.insert(v.end(), o.group_temperature.begin(), o.group_temperature.end());
     return v;
 }

@@ -26,7 +26,7 @@ private:
     std::vector<EnergyTerm> terms_;
     std::vector<std::string> names_;
     bool dispersion_ = false, pressure_coupled_ = false;
-    double mass_ = 0;           // u
+    double mass_ = 0;               // u
     double reference_pressure_ = 0; // bar
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can go wrong, by whose hand. The library throws these and never prints or exits; the program's edge (cli/) turns them into one
-// screen of text and an exit code.
+// What can go wrong, by whose hand. The library throws these and never prints or exits; the program's edge (cli/) turns them into
+// one screen of text and an exit code.
 //   InputError    the user's files or options          exit 4   says file:line, why it matters, what to do
 //   PhysicsError  the simulation blew up               exit 5   says step, atom, residue, term, last good frame
 //   SystemError   disk, device, transport              exit 6   says the failing call
@@ -20,7 +20,7 @@ struct SourceLocation
 {
     std::string file;
     int line = 0;
-    std::string text() const;               // "topol.top:17", "topol.top", "command line"
+    std::string text() const; // "topol.top:17", "topol.top", "command line"
 };
 
 class InputError : public std::runtime_error
@@ -84,5 +84,5 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
 
 } // namespace parhelion
 
-#define PARHELION_EXPECTS(condition) \
+#define PARHELION_EXPECTS(condition)                                                                                             \
     ((condition) ? static_cast<void>(0) : ::parhelion::contract_failed(#condition, __FILE__, __LINE__))

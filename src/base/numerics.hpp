@@ -2,9 +2,10 @@
 // The numeric policies of the engine: one source, four instantiations. A policy N names
 //   Real      storage of velocities and parameters, and arithmetic of pair forces
 //   Fixed     a position component: an unsigned fixed-point fraction of the box edge (see state/periodic_box.hpp)
-//   ForceSum  what forces are added up in: Real, or 64-bit fixed point, whose sums do not depend on order, hence on threads or domains
-// Bonded terms, constraints and integration compute in double in every policy: they are a few per cent of the work, and it is the stiff
-// bonded forces that limit float engines (docs/decisions/0002-precision.md).
+//   ForceSum  what forces are added up in: Real, or 64-bit fixed point, whose sums do not depend on order, hence on threads or
+//   domains
+// Bonded terms, constraints and integration compute in double in every policy: they are a few per cent of the work, and it is the
+// stiff bonded forces that limit float engines (docs/decisions/0002-precision.md).
 #pragma once
 
 #include <cmath>
@@ -13,8 +14,16 @@
 
 namespace parhelion {
 
-enum class Precision : std::uint8_t { Mixed, Double };
-enum class Summation : std::uint8_t { Fast, Reproducible };
+enum class Precision : std::uint8_t
+{
+    Mixed,
+    Double
+};
+enum class Summation : std::uint8_t
+{
+    Fast,
+    Reproducible
+};
 
 struct Mixed
 {
@@ -50,15 +59,15 @@ struct DoubleReproducible
 };
 
 // Instantiates `macro(N)` for every policy; the one list of what is built.
-#define PARHELION_FOR_EACH_NUMERICS(macro) \
-    macro(Mixed) macro(Double) macro(MixedReproducible) macro(DoubleReproducible)
+#define PARHELION_FOR_EACH_NUMERICS(macro) macro(Mixed) macro(Double) macro(MixedReproducible) macro(DoubleReproducible)
 
-// 64-bit fixed-point sums: resolution 2^-32 = 2.3e-10, range +-2.1e9 (kJ/mol/nm for forces, kJ/mol for energies).
+// 64-bit fixed-point sums: resolution 2^-32 = 2.3e-10, range +-2.1e9 (kJ/mol/nm for forces, kJ/mol for energies). One
+// contribution is limited to a quarter of that, so that a few saturated ones do not wrap before the runaway check has seen them.
 inline constexpr double fixed_sum_scale = 4294967296.0;
-inline constexpr double fixed_sum_limit = 2.1e9;
+inline constexpr double fixed_sum_limit = 5e8;
 
-// Converts a contribution to the sum's type and a sum back to a number. A contribution outside the fixed-point range (or NaN) saturates
-// to the limit, so that the runaway check sees it instead of a wrapped small number.
+// Converts a contribution to the sum's type and a sum back to a number. A contribution outside the fixed-point range (or NaN)
+// saturates to the limit, so that the runaway check sees it instead of a wrapped small number.
 template <class Sum>
 inline Sum to_sum(double value)
 {

@@ -4,10 +4,10 @@
 
 namespace parhelion::units {
 
-inline constexpr double boltzmann = 8.31446261815324e-3;       // kJ/(mol K)
-inline constexpr double coulomb = 138.93545764438196;          // 1/(4 pi eps0), kJ nm/(mol e^2)
+inline constexpr double boltzmann = 8.31446261815324e-3;         // kJ/(mol K)
+inline constexpr double coulomb = 138.93545764438196;            // 1/(4 pi eps0), kJ nm/(mol e^2)
 inline constexpr double bar_per_kj_mol_nm3 = 16.605390671738466; // pressure: 1 kJ/(mol nm^3) in bar
 inline constexpr double pi = 3.14159265358979323846;
-inline constexpr double degree = pi / 180.0;                   // radian
+inline constexpr double degree = pi / 180.0; // radian
 
 } // namespace parhelion::units

@@ -32,27 +32,51 @@ struct Vec3
 };
 
 template <class T>
-PARHELION_HD constexpr Vec3<T> operator+(Vec3<T> a, const Vec3<T>& b) { return a += b; }
+PARHELION_HD constexpr Vec3<T> operator+(Vec3<T> a, const Vec3<T>& b)
+{
+    return a += b;
+}
 template <class T>
-PARHELION_HD constexpr Vec3<T> operator-(Vec3<T> a, const Vec3<T>& b) { return a -= b; }
+PARHELION_HD constexpr Vec3<T> operator-(Vec3<T> a, const Vec3<T>& b)
+{
+    return a -= b;
+}
 template <class T>
-PARHELION_HD constexpr Vec3<T> operator-(const Vec3<T>& a) { return {-a.x, -a.y, -a.z}; }
+PARHELION_HD constexpr Vec3<T> operator-(const Vec3<T>& a)
+{
+    return {-a.x, -a.y, -a.z};
+}
 template <class T>
-PARHELION_HD constexpr Vec3<T> operator*(T s, Vec3<T> a) { return a *= s; }
+PARHELION_HD constexpr Vec3<T> operator*(T s, Vec3<T> a)
+{
+    return a *= s;
+}
 template <class T>
-PARHELION_HD constexpr Vec3<T> operator*(Vec3<T> a, T s) { return a *= s; }
+PARHELION_HD constexpr Vec3<T> operator*(Vec3<T> a, T s)
+{
+    return a *= s;
+}
 
 template <class T>
-PARHELION_HD constexpr T dot(const Vec3<T>& a, const Vec3<T>& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+PARHELION_HD constexpr T dot(const Vec3<T>& a, const Vec3<T>& b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
 template <class T>
 PARHELION_HD constexpr Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b)
 {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 template <class T>
-PARHELION_HD constexpr T norm2(const Vec3<T>& a) { return dot(a, a); }
+PARHELION_HD constexpr T norm2(const Vec3<T>& a)
+{
+    return dot(a, a);
+}
 template <class T>
-PARHELION_HD T norm(const Vec3<T>& a) { return std::sqrt(norm2(a)); }
+PARHELION_HD T norm(const Vec3<T>& a)
+{
+    return std::sqrt(norm2(a));
+}
 
 // Row-major 3x3 tensor.
 template <class T>
@@ -68,12 +92,24 @@ struct Mat3
 };
 
 template <class T>
-PARHELION_HD constexpr T trace(const Mat3<T>& m) { return m[0].x + m[1].y + m[2].z; }
+PARHELION_HD constexpr T trace(const Mat3<T>& m)
+{
+    return m[0].x + m[1].y + m[2].z;
+}
 template <class T>
-PARHELION_HD constexpr Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) { return {a.x * b, a.y * b, a.z * b}; }
+PARHELION_HD constexpr Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b)
+{
+    return {a.x * b, a.y * b, a.z * b};
+}
 template <class T>
-PARHELION_HD constexpr Mat3<T> operator+(Mat3<T> a, const Mat3<T>& b) { return a += b; }
+PARHELION_HD constexpr Mat3<T> operator+(Mat3<T> a, const Mat3<T>& b)
+{
+    return a += b;
+}
 template <class T>
-PARHELION_HD constexpr Mat3<T> operator*(T s, Mat3<T> a) { return a *= s; }
+PARHELION_HD constexpr Mat3<T> operator*(T s, Mat3<T> a)
+{
+    return a *= s;
+}
 
 } // namespace parhelion

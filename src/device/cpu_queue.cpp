@@ -6,7 +6,8 @@
 namespace parhelion {
 
 namespace {
-constexpr int spins_before_sleep = 4000; // about 20 us: longer than the gap between two regions of a step, shorter than a time slice
+constexpr int spins_before_sleep =
+    4000; // about 20 us: longer than the gap between two regions of a step, shorter than a time slice
 
 inline void pause()
 {
@@ -52,8 +53,14 @@ void CpuQueue::run_team(std::function<void(int)> body)
     running_.store(static_cast<std::uint32_t>(threads_ - 1), std::memory_order_relaxed);
     generation_.fetch_add(1, std::memory_order_release); // publishes body_ and running_
     generation_.notify_all();
-    try { body_(0); }
-    catch (...) { errors_[0] = std::current_exception(); }
+    try
+    {
+        body_(0);
+    }
+    catch (...)
+    {
+        errors_[0] = std::current_exception();
+    }
     for (std::uint32_t left = running_.load(std::memory_order_acquire); left != 0; left = wait_while(running_, left)) {}
     for (std::exception_ptr& error : errors_)
     {
@@ -72,8 +79,14 @@ void CpuQueue::work(int thread)
     {
         seen = wait_while(generation_, seen);
         if (stop_.load(std::memory_order_relaxed)) { return; }
-        try { body_(thread); }
-        catch (...) { errors_[static_cast<std::size_t>(thread)] = std::current_exception(); }
+        try
+        {
+            body_(thread);
+        }
+        catch (...)
+        {
+            errors_[static_cast<std::size_t>(thread)] = std::current_exception();
+        }
         if (running_.fetch_sub(1, std::memory_order_release) == 1) { running_.notify_all(); }
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's queue: a team of threads that runs one parallel region after another. Every compute function takes its queue first; the
-// queue's type selects the backend.
+// The CPU's queue: a team of threads that runs one parallel region after another. Every compute function takes its queue first;
+// the queue's type selects the backend.
 //
-// Why not OpenMP: ranks are threads of one process, each with a team of its own, and the whole program must be clean under ThreadSanitizer,
-// which does not understand libgomp's barriers. Threads spin briefly between regions, then sleep.
+// Why not OpenMP: ranks are threads of one process, each with a team of its own, and the whole program must be clean under
+// ThreadSanitizer, which does not understand libgomp's barriers. Threads spin briefly between regions, then sleep.
 #pragma once
 
 #include "trace/phases.hpp"
@@ -32,8 +32,8 @@ public:
     PhaseClock& clock() { return clock_; }
     const PhaseClock& clock() const { return clock_; }
 
-    // Runs body(thread) on every thread of the team, the caller being thread 0, and returns when all are done. What a body throws is
-    // rethrown here (the lowest thread's, if several). Not reentrant.
+    // Runs body(thread) on every thread of the team, the caller being thread 0, and returns when all are done. What a body throws
+    // is rethrown here (the lowest thread's, if several). Not reentrant.
     template <class Body>
     void run(Body&& body)
     {
@@ -45,7 +45,8 @@ public:
         run_team(std::function<void(int)>(std::ref(body)));
     }
 
-    // Runs body(thread, begin, end) over a static partition of [0, n): one contiguous range per thread, boundaries multiples of grain.
+    // Runs body(thread, begin, end) over a static partition of [0, n): one contiguous range per thread, boundaries multiples of
+    // grain.
     template <class Body>
     void for_range(std::size_t n, std::size_t grain, Body&& body)
     {
@@ -57,7 +58,9 @@ public:
     std::pair<std::size_t, std::size_t> range(std::size_t n, std::size_t grain, int thread) const
     {
         const std::size_t blocks = (n + grain - 1) / grain;
-        const auto cut = [&](int t) { return std::min(n, blocks * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads_) * grain); };
+        const auto cut = [&](int t) {
+            return std::min(n, blocks * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads_) * grain);
+        };
         return {cut(thread), cut(thread + 1)};
     }
 

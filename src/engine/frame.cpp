@@ -34,7 +34,7 @@ void gather_positions(CpuQueue& queue, const Topology& topology, const MoleculeL
 
 template <class N>
 Frame gather_frame(CpuQueue& queue, const Topology& topology, const MoleculeList& molecules, const ParticleState<N>& state,
-                           const OutputDue& due)
+                   const OutputDue& due)
 {
     Frame frame;
     const std::size_t atoms = state.slot_of_global.size();
@@ -47,7 +47,10 @@ Frame gather_frame(CpuQueue& queue, const Topology& topology, const MoleculeList
     const auto gather = [&](std::vector<Vec3<double>>& to, const auto& value_of_slot) {
         to.resize(atoms);
         queue.for_range(atoms, 1, [&](int, std::size_t begin, std::size_t end) {
-            for (std::size_t g = begin; g < end; ++g) { to[g] = value_of_slot(static_cast<std::size_t>(state.slot_of_global[g])); }
+            for (std::size_t g = begin; g < end; ++g)
+            {
+                to[g] = value_of_slot(static_cast<std::size_t>(state.slot_of_global[g]));
+            }
         });
     };
     if (due.v)
@@ -64,7 +67,7 @@ Frame gather_frame(CpuQueue& queue, const Topology& topology, const MoleculeList
     return frame;
 }
 
-#define PARHELION_INSTANTIATE(N) \
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
     template Frame gather_frame<N>(CpuQueue&, const Topology&, const MoleculeList&, const ParticleState<N>&, const OutputDue&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -11,10 +11,10 @@
 
 namespace parhelion {
 
-// Step and time are left to the caller. Asks for x with due.x or due.compressed_x, v, f. The first atom of each molecule is in the box, each
-// other atom is the image nearest to the one before it.
+// Step and time are left to the caller. Asks for x with due.x or due.compressed_x, v, f. The first atom of each molecule is in
+// the box, each other atom is the image nearest to the one before it.
 template <class N>
 Frame gather_frame(CpuQueue& queue, const Topology& topology, const MoleculeList& molecules, const ParticleState<N>& state,
-                           const OutputDue& due);
+                   const OutputDue& due);
 
 } // namespace parhelion

@@ -36,8 +36,8 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
             worst = {Runaway{static_cast<std::int32_t>(slot), force, displacement}, b};
         }
     };
-    // Components against half the limits, in a loop that vectorises; only a suspect cluster is looked at atom by atom. The comparisons are
-    // written so that NaN is a suspect.
+    // Components against half the limits, in a loop that vectorises; only a suspect cluster is looked at atom by atom. The
+    // comparisons are written so that NaN is a suspect.
     const auto force_limit = to_sum<ForceSum>(0.5 * runaway_force);
     const auto speed_limit = static_cast<Real>(0.5 * runaway_displacement / dt);
     queue.for_range(state.clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
@@ -48,8 +48,8 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
             int sane = 0;
             for (int i = 0; i < 3 * cluster_size; ++i)
             {
-                sane += static_cast<int>(f[i] < force_limit) & static_cast<int>(f[i] > -force_limit) & static_cast<int>(v[i] < speed_limit) &
-                        static_cast<int>(v[i] > -speed_limit);
+                sane += static_cast<int>(f[i] < force_limit) & static_cast<int>(f[i] > -force_limit) &
+                        static_cast<int>(v[i] < speed_limit) & static_cast<int>(v[i] > -speed_limit);
             }
             for (std::size_t lane = 0; sane != 3 * cluster_size && lane < cluster_size; ++lane)
             {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watch over a running simulation: finds the first atom whose force or velocity is not finite or absurd, every step, for the price of
-// one pass over f and v.
+// The watch over a running simulation: finds the first atom whose force or velocity is not finite or absurd, every step, for the
+// price of one pass over f and v.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -17,10 +17,11 @@ struct Runaway
     double displacement = 0; // nm in one step; may be NaN
 };
 
-// An atom that moves this far in one step is not in a simulation any more: 100 km/s at 2 fs, fifty times the thermal speed of hydrogen.
+// An atom that moves this far in one step is not in a simulation any more: 100 km/s at 2 fs, fifty times the thermal speed of
+// hydrogen.
 inline constexpr double runaway_displacement = 0.2; // nm
 // The largest force a sane configuration has is some 1e5; float pair kernels stay finite far above this.
-inline constexpr double runaway_force = 1e9; // kJ/mol/nm
+inline constexpr double runaway_force = 1e8; // kJ/mol/nm
 
 // The worst atom beyond the limits (not finite counts as worst), or nothing.
 template <class N>

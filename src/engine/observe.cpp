@@ -53,8 +53,8 @@ void balance_energy(Rank<N>& r)
     r.barostat.pressure_known = true;
 }
 
-#define PARHELION_INSTANTIATE(N) \
-    template void observe<N>(Rank<N>&, const KineticEnergies&); \
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void observe<N>(Rank<N>&, const KineticEnergies&);                                                                  \
     template void balance_energy<N>(Rank<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -56,9 +56,9 @@ struct Rank
     PairList pairs;
     ForceBuffers<N> buffers;
     ConstraintResult constraint_result;
-    KineticEnergies half_step;          // of state.v, as of the last step that asked for it
+    KineticEnergies half_step; // of state.v, as of the last step that asked for it
     ClusterArray<typename N::Real> velocities_before_noise;
-    Observables observables;            // of the last observed step
+    Observables observables; // of the last observed step
 
     int temperature_groups() const { return static_cast<int>(degrees_of_freedom.size()); }
     double time() const { return parameters.start_time + static_cast<double>(step) * parameters.dt; }

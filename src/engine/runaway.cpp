@@ -10,7 +10,8 @@ namespace parhelion {
 
 namespace {
 
-constexpr const char* advice = "Common causes: a start that overlaps or is not minimised, a time step too long, wrong parameters.";
+constexpr const char* advice =
+    "Common causes: a start that overlaps or is not minimised, a time step too long, wrong parameters.";
 
 struct Blame
 {
@@ -35,16 +36,18 @@ void consider(Blame& blame, std::string_view term, double force)
     if (!(force <= blame.force)) { blame = {std::string(term), force}; }
 }
 
-// Drops every term but those of one kind.
-template <std::size_t... kinds>
-void keep_only(MoleculeTerms& terms, std::size_t kind, std::index_sequence<kinds...>)
-{
-    ((kinds == kind ? void() : std::get<kinds>(terms).clear()), ...);
-}
-
 constexpr std::array<std::string_view, interaction_kinds> kind_names = {
-    "bond", "G96 bond", "angle", "G96 angle", "Urey-Bradley angle", "proper dihedral", "periodic improper", "improper dihedral",
-    "Ryckaert-Bellemans dihedral", "1-4 pair", "position restraint",
+    "bond",
+    "G96 bond",
+    "angle",
+    "G96 angle",
+    "Urey-Bradley angle",
+    "proper dihedral",
+    "periodic improper",
+    "improper dihedral",
+    "Ryckaert-Bellemans dihedral",
+    "1-4 pair",
+    "position restraint",
 };
 
 // The term with the largest force on the atom, one after another; nobody is in a hurry any more.
@@ -60,10 +63,9 @@ Blame blame_term(Rank<N>& r, std::int32_t slot)
     };
     for (std::size_t kind = 0; kind < bonded_kinds; ++kind)
     {
-        BondedTables one = r.bonded;
-        for (MoleculeTerms& terms : one.molecule_types) { keep_only(terms, kind, std::make_index_sequence<bonded_kinds>()); }
         clear_forces(r.queue, r.buffers, r.state.slots());
-        compute_bonded(r.queue, one, r.molecules, r.state, r.buffers, Compute::Forces);
+        compute_bonded(r.queue, of_kind(r.bonded, static_cast<InteractionKind>(kind)), r.molecules, r.state, r.buffers,
+                       Compute::Forces);
         blame_buffers(kind);
     }
     clear_forces(r.queue, r.buffers, r.state.slots());
@@ -97,9 +99,11 @@ void stop_if_constraints_failed(const Rank<N>& r)
 {
     const ConstraintResult& c = r.constraint_result;
     if (c.failures == 0) { return; }
-    throw PhysicsError(r.step, fmt::format("E501 step {}: {} constraint{} could not be satisfied; the worst turned by {:.0f} degrees: {} - {}. {}",
-                                           r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, r.topology.describe(c.worst_atom_a),
-                                           r.topology.describe(c.worst_atom_b), advice));
+    throw PhysicsError(
+        r.step,
+        fmt::format("E501 step {}: {} constraint{} could not be satisfied; the worst turned by {:.0f} degrees: {} - {}. {}",
+                    r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, r.topology.describe(c.worst_atom_a),
+                    r.topology.describe(c.worst_atom_b), advice));
 }
 
 template <class N>
@@ -109,13 +113,15 @@ void stop_if_running_away(Rank<N>& r)
     const std::optional<Runaway> runaway = find_runaway(r.queue, r.state, r.parameters.dt);
     if (!runaway) { return; }
     const Blame blame = blame_term(r, runaway->slot);
-    throw PhysicsError(r.step, fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{} {}",
-                                           r.step, r.topology.describe(r.state.global_of_slot[static_cast<std::size_t>(runaway->slot)]),
-                                           runaway->displacement, runaway->force, blame.term, nearest_neighbour(r, runaway->slot), advice));
+    throw PhysicsError(
+        r.step,
+        fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{} {}",
+                    r.step, r.topology.describe(r.state.global_of_slot[static_cast<std::size_t>(runaway->slot)]),
+                    runaway->displacement, runaway->force, blame.term, nearest_neighbour(r, runaway->slot), advice));
 }
 
-#define PARHELION_INSTANTIATE(N) \
-    template void stop_if_constraints_failed<N>(const Rank<N>&); \
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void stop_if_constraints_failed<N>(const Rank<N>&);                                                                 \
     template void stop_if_running_away<N>(Rank<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

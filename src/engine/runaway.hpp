@@ -10,8 +10,8 @@ namespace parhelion {
 template <class N>
 void stop_if_constraints_failed(const Rank<N>& r);
 
-// Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and the term
-// with the largest force on that atom, or the constraint that broke. Call between constraining and drifting.
+// Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and
+// the term with the largest force on that atom, or the constraint that broke. Call between constraining and drifting.
 template <class N>
 void stop_if_running_away(Rank<N>& r);
 

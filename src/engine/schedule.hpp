@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each step must do besides moving atoms, decided from the parameters' intervals alone, before the step: the same on every rank.
+// What each step must do besides moving atoms, decided from the parameters' intervals alone, before the step: the same on every
+// rank.
 #pragma once
 
 #include "dynamics/thermostat.hpp"
@@ -14,7 +15,8 @@ struct StepFlags
     bool repartition = false;          // new atom order and pair list before the forces
     Compute compute = Compute::Forces; // with energies and virial?
     bool observe = false;              // Observables of this step are wanted
-    bool kinetic = false;              // the half-step kinetic energy after the step is wanted: by this step's or the next one's mean, or by coupling
+    bool kinetic =
+        false; // the half-step kinetic energy after the step is wanted: by this step's or the next one's mean, or by coupling
     bool couple_temperature = false;
     bool couple_pressure = false;
     bool remove_com = false;
@@ -24,8 +26,8 @@ struct StepFlags
 class Schedule
 {
 public:
-    // The intervals in `parameters` are resolved (> 0) where their feature is on; `parameters` must outlive this. `first` and `last` are the
-    // first and the last step of the run: both are observed, the last is written.
+    // The intervals in `parameters` are resolved (> 0) where their feature is on; `parameters` must outlive this. `first` and
+    // `last` are the first and the last step of the run: both are observed, the last is written.
     Schedule(const RunParameters& parameters, int list_interval, std::int64_t first, std::int64_t last)
         : p_(parameters), list_interval_(list_interval), first_(first), last_(last)
     {
@@ -59,12 +61,19 @@ private:
     }
     bool observed(std::int64_t step) const
     {
-        if (step == first_ || step == last_ || every(step, p_.energy_calc) || every(step, p_.energy_out) || every(step, p_.log_out)) { return true; }
+        if (step == first_ || step == last_ || every(step, p_.energy_calc) || every(step, p_.energy_out) ||
+            every(step, p_.log_out))
+        {
+            return true;
+        }
         switch (p_.barostat)
         {
-        case Barostat::None: return false;
-        case Barostat::ParrinelloRahman: return couples(step + 1, p_.pressure_interval); // acts on the previous step's pressure
-        default: return couples(step, p_.pressure_interval) || couples(step - 1, p_.pressure_interval); // and its work
+        case Barostat::None:
+            return false;
+        case Barostat::ParrinelloRahman:
+            return couples(step + 1, p_.pressure_interval); // acts on the previous step's pressure
+        default:
+            return couples(step, p_.pressure_interval) || couples(step - 1, p_.pressure_interval); // and its work
         }
     }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leap-frog step of one rank: the whole schedule, and the only place that decides what follows what. The words are the phases of
-// trace/phases.hpp, the report and the benchmarks.
+// One leap-frog step of one rank: the whole schedule, and the only place that decides what follows what. The words are the phases
+// of trace/phases.hpp, the report and the benchmarks.
 //
-//   S repartition    L pair forces    B bonded forces    R sum forces    T couple    U kick    C constrain    D drift    K kinetic
+//   S repartition    L pair forces    B bonded forces    R sum forces    T couple    U kick    C constrain    D drift    K
+//   kinetic
 //
 // On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); the same, one step later.
-// Coupling: the thermostat acts on the kinetic energy of v(t - dt/2); Parrinello-Rahman on the previous observed pressure, before the kick;
+// Coupling: the thermostat acts on the kinetic energy of v(t - dt/2); Parrinello-Rahman on the previous observed pressure, before
+// the kick;
 //           the box changes last, after this step's pressure is known, and positions, being fractions of it, follow.
 // Blow-ups: between D's inputs and D itself the guard looks at every force and velocity; x(t) is still sane when it speaks.
 #pragma once
@@ -27,18 +29,22 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
     if (flags.repartition) { repartition(r); } // S
 
     clear_forces(r.queue, r.buffers, r.state.slots());
-    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute);                            // L
-    compute_bonded(r.queue, r.bonded, r.molecules, r.state, r.buffers, flags.compute);                              // B
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute); // L
+    compute_bonded(r.queue, r.bonded, r.molecules, r.state, r.buffers, flags.compute);   // B
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, flags.compute);
-    sum_forces(r.queue, r.buffers, r.state);                                                                        // R
+    sum_forces(r.queue, r.buffers, r.state); // R
     output(r);
 
     VelocityCoupling coupling;
-    if (flags.couple_temperature) { couple_temperature(r.temperature_coupling, r.step, r.half_step, r.thermostat, coupling); } // T
+    if (flags.couple_temperature)
+    {
+        couple_temperature(r.temperature_coupling, r.step, r.half_step, r.thermostat, coupling);
+    } // T
     if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.length(), r.barostat, coupling); }
 
-    kick(r.queue, kick_coefficients(dt, r.temperature_groups(), coupling), r.state);                                // U
-    r.constraint_result = r.constraints.apply(r.queue, r.molecules, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
+    kick(r.queue, kick_coefficients(dt, r.temperature_groups(), coupling), r.state); // U
+    r.constraint_result =
+        r.constraints.apply(r.queue, r.molecules, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
     const bool stochastic = r.parameters.integrator == Integrator::StochasticDynamics;
     if (stochastic)
     {
@@ -47,20 +53,24 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
         if (second.failures > r.constraint_result.failures) { r.constraint_result = second; }
     }
     stop_if_running_away(r);
-    drift(r.queue, dt, r.state);                                                                                    // D
+    drift(r.queue, dt, r.state); // D
     if (stochastic) { r.bath_heat += finish_stochastic_step(r.queue, r.velocities_before_noise, r.state); }
 
     if (flags.remove_com) { remove_com_motion(r.queue, r.com_groups, r.state); }
     const KineticEnergies before = r.half_step;
-    if (flags.kinetic) { r.half_step = compute_kinetic(r.queue, r.state, r.temperature_groups()); }                 // K
+    if (flags.kinetic) { r.half_step = compute_kinetic(r.queue, r.state, r.temperature_groups()); } // K
     if (flags.observe) { observe(r, before); }
-    if (flags.couple_pressure)                                                                                      // T
+    if (flags.couple_pressure) // T
     {
         const PressureObservables now{trace(r.observables.virial), r.observables.pressure};
         scale_box(r.queue, r.pressure_coupling, r.step, now, r.barostat, r.half_step, r.state);
-        // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial, in
-        // proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the atoms.
-        if (r.parameters.barostat != Barostat::ParrinelloRahman) { constrain_positions(r.queue, r.constraints, r.molecules, r.state); }
+        // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
+        // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the
+        // atoms.
+        if (r.parameters.barostat != Barostat::ParrinelloRahman)
+        {
+            constrain_positions(r.queue, r.constraints, r.molecules, r.state);
+        }
     }
     if (flags.observe) { balance_energy(r); }
     ++r.step;

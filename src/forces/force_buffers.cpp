@@ -43,9 +43,9 @@ EnergyVirial sum_energies(const ForceBuffers<N>& buffers)
     return total.result();
 }
 
-#define PARHELION_INSTANTIATE(N) \
-    template void clear_forces<N>(CpuQueue&, ForceBuffers<N>&, std::size_t); \
-    template void sum_forces<N>(CpuQueue&, const ForceBuffers<N>&, ParticleState<N>&); \
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void clear_forces<N>(CpuQueue&, ForceBuffers<N>&, std::size_t);                                                     \
+    template void sum_forces<N>(CpuQueue&, const ForceBuffers<N>&, ParticleState<N>&);                                           \
     template EnergyVirial sum_energies<N>(const ForceBuffers<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the threads of a queue add their forces: one array per thread, so that no two threads write one word, and the sum over them.
-// Cost: threads * slots * 3 words of memory traffic per step; cheap up to a few dozen threads.
+// Where the threads of a queue add their forces: one array per thread, so that no two threads write one word, and the sum over
+// them. Cost: threads * slots * 3 words of memory traffic per step; cheap up to a few dozen threads.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -12,7 +12,11 @@
 namespace parhelion {
 
 // What a force evaluation must produce.
-enum class Compute : std::uint8_t { Forces, ForcesEnergiesVirial };
+enum class Compute : std::uint8_t
+{
+    Forces,
+    ForcesEnergiesVirial
+};
 
 template <class N>
 struct ForceBuffers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy terms a force evaluation produces, under GROMACS' names, and their sums. Everything else an energy file holds (kinetic,
-// total, conserved, pressure ...) is derived from these and from the state by engine/observables.
+// The energy terms a force evaluation produces, under GROMACS' names, and their sums. Everything else an energy file holds
+// (kinetic, total, conserved, pressure ...) is derived from these and from the state by engine/observables.
 #pragma once
 
 #include "base/numerics.hpp"
@@ -13,14 +13,27 @@ namespace parhelion {
 
 enum class EnergyTerm : std::uint8_t
 {
-    Bond, G96Bond, Angle, G96Angle, UreyBradley, ProperDihedral, RyckaertBellemans, HarmonicImproper, PeriodicImproper,
-    Lj14, Coulomb14, LjSr, DispersionCorrection, CoulombSr, PositionRestraint,
+    Bond,
+    G96Bond,
+    Angle,
+    G96Angle,
+    UreyBradley,
+    ProperDihedral,
+    RyckaertBellemans,
+    HarmonicImproper,
+    PeriodicImproper,
+    Lj14,
+    Coulomb14,
+    LjSr,
+    DispersionCorrection,
+    CoulombSr,
+    PositionRestraint,
 };
 inline constexpr int energy_terms = 15;
 
 inline constexpr std::array<std::string_view, energy_terms> energy_term_names = {
-    "Bond", "G96Bond", "Angle", "G96Angle", "U-B", "Proper Dih.", "Ryckaert-Bell.", "Improper Dih.", "Per. Imp. Dih.",
-    "LJ-14", "Coulomb-14", "LJ (SR)", "Disper. corr.", "Coulomb (SR)", "Position Rest.",
+    "Bond",           "G96Bond", "Angle",      "G96Angle", "U-B",           "Proper Dih.",  "Ryckaert-Bell.", "Improper Dih.",
+    "Per. Imp. Dih.", "LJ-14",   "Coulomb-14", "LJ (SR)",  "Disper. corr.", "Coulomb (SR)", "Position Rest.",
 };
 
 // Energies by term (kJ/mol) and the virial -1/2 sum r (x) f (kJ/mol) of the forces behind them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the .mdp asks for, typed, with GROMACS' defaults. Filled by io/mdp.cpp from one table (io/mdp_table.cpp) that also says which keys
-// are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine.
+// What the .mdp asks for, typed, with GROMACS' defaults. Filled by io/mdp.cpp from one table (io/mdp_table.cpp) that also says
+// which keys are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -12,19 +12,59 @@
 
 namespace parhelion {
 
-enum class Integrator : std::uint8_t { LeapFrog, SteepestDescent, StochasticDynamics };
-enum class LjModifier : std::uint8_t { None, PotentialShift, ForceSwitch };
-enum class CoulombKind : std::uint8_t { CutOff, ReactionField }; // a plain cut-off is a reaction field with epsilon_rf = epsilon_r
-enum class DispersionCorrection : std::uint8_t { None, Energy, EnergyPressure };
-enum class Thermostat : std::uint8_t { None, Berendsen, NoseHoover, VRescale };
-enum class Barostat : std::uint8_t { None, Berendsen, CRescale, ParrinelloRahman };
-enum class ComMode : std::uint8_t { None, Linear };
-enum class RefcoordScaling : std::uint8_t { None, All, Com };
+enum class Integrator : std::uint8_t
+{
+    LeapFrog,
+    SteepestDescent,
+    StochasticDynamics
+};
+enum class LjModifier : std::uint8_t
+{
+    None,
+    PotentialShift,
+    ForceSwitch
+};
+enum class CoulombKind : std::uint8_t
+{
+    CutOff,
+    ReactionField
+}; // a plain cut-off is a reaction field with epsilon_rf = epsilon_r
+enum class DispersionCorrection : std::uint8_t
+{
+    None,
+    Energy,
+    EnergyPressure
+};
+enum class Thermostat : std::uint8_t
+{
+    None,
+    Berendsen,
+    NoseHoover,
+    VRescale
+};
+enum class Barostat : std::uint8_t
+{
+    None,
+    Berendsen,
+    CRescale,
+    ParrinelloRahman
+};
+enum class ComMode : std::uint8_t
+{
+    None,
+    Linear
+};
+enum class RefcoordScaling : std::uint8_t
+{
+    None,
+    All,
+    Com
+};
 
 struct TemperatureGroup
 {
-    std::string name;    // index group; "System" = every atom
-    double tau = 0;      // ps; the inverse friction for stochastic dynamics; <= 0: not coupled
+    std::string name;     // index group; "System" = every atom
+    double tau = 0;       // ps; the inverse friction for stochastic dynamics; <= 0: not coupled
     double reference = 0; // K
 };
 
@@ -32,27 +72,28 @@ struct RunParameters
 {
     // run control
     Integrator integrator = Integrator::LeapFrog;
-    double start_time = 0;        // tinit
+    double start_time = 0; // tinit
     double dt = 0.001;
-    std::int64_t steps = 0;       // nsteps; -1: no limit
-    std::int64_t first_step = 0;  // init-step
+    std::int64_t steps = 0;      // nsteps; -1: no limit
+    std::int64_t first_step = 0; // init-step
     ComMode com_mode = ComMode::Linear;
-    int com_interval = 100;       // nstcomm
+    int com_interval = 100;              // nstcomm
     std::vector<std::string> com_groups; // comm-grps; empty = System
-    std::int64_t random_seed = -1; // ld-seed; -1: chosen at start and logged
+    std::int64_t random_seed = -1;       // ld-seed; -1: chosen at start and logged
     // energy minimisation
-    double em_tolerance = 10;     // emtol
-    double em_step = 0.01;        // emstep, nm
+    double em_tolerance = 10; // emtol
+    double em_step = 0.01;    // emstep, nm
     // output intervals in steps, 0 = never but the last step where GROMACS writes it
-    int x_out = 0, v_out = 0, f_out = 0;  // nstxout, nstvout, nstfout
+    int x_out = 0, v_out = 0, f_out = 0; // nstxout, nstvout, nstfout
     int log_out = 1000, energy_calc = 100, energy_out = 1000;
-    int compressed_out = 0;       // nstxout-compressed
+    int compressed_out = 0; // nstxout-compressed
     double compressed_precision = 1000;
     std::vector<std::string> compressed_groups; // empty = System
     // pair list and cut-offs
-    int list_interval = 10;       // nstlist
-    double buffer_tolerance = 0.005; // verlet-buffer-tolerance, kJ/mol/ps per atom; < 0: list_cutoff and list_interval are taken as given
-    double list_cutoff = 1;       // rlist
+    int list_interval = 10; // nstlist
+    double buffer_tolerance =
+        0.005;              // verlet-buffer-tolerance, kJ/mol/ps per atom; < 0: list_cutoff and list_interval are taken as given
+    double list_cutoff = 1; // rlist
     CoulombKind coulomb = CoulombKind::CutOff;
     double coulomb_cutoff = 1;
     double epsilon_r = 1, epsilon_rf = 0; // epsilon_rf 0 = infinite
@@ -66,9 +107,9 @@ struct RunParameters
     int nose_hoover_chain = 10;    // nh-chain-length; leap-frog uses 1
     std::vector<TemperatureGroup> temperature_groups;
     Barostat barostat = Barostat::None;
-    int pressure_interval = -1;   // nstpcouple
+    int pressure_interval = -1; // nstpcouple
     double tau_p = 1;
-    double compressibility = 0;   // 1/bar
+    double compressibility = 0;    // 1/bar
     double reference_pressure = 0; // bar
     RefcoordScaling refcoord_scaling = RefcoordScaling::None;
     // velocities

@@ -15,9 +15,9 @@ namespace parhelion {
 struct System
 {
     Topology topology;
-    Vec3<double> box;                        // rectangular: edge lengths, nm
-    std::vector<Vec3<double>> x;             // nm, as in the file (molecules may be broken or outside the box)
-    std::vector<Vec3<double>> v;             // nm/ps; empty: none given
+    Vec3<double> box;                              // rectangular: edge lengths, nm
+    std::vector<Vec3<double>> x;                   // nm, as in the file (molecules may be broken or outside the box)
+    std::vector<Vec3<double>> v;                   // nm/ps; empty: none given
     std::vector<Vec3<double>> restraint_reference; // reference for position restraints; empty: x
     Vec3<double> restraint_reference_box;
     std::map<std::string, std::vector<std::int64_t>> groups; // from the .ndx, sorted global atoms; "System" is implied

@@ -80,7 +80,8 @@ std::string Topology::describe(std::int64_t global_atom) const
             number += blocks[b].count * static_cast<std::int64_t>(molecule_types[blocks[b].type].residues.size());
         }
     }
-    return "atom " + std::to_string(global_atom + 1) + " " + atom.name + " of residue " + std::to_string(number) + " " + residue.name;
+    return "atom " + std::to_string(global_atom + 1) + " " + atom.name + " of residue " + std::to_string(number) + " " +
+           residue.name;
 }
 
 std::int64_t Topology::interaction_count(InteractionKind kind) const
@@ -145,11 +146,9 @@ void convert_bonds_to_constraints(Topology& topology, ConstraintMode mode)
             for (const Interaction& bond : type.of(kind))
             {
                 const std::int32_t a = bond.atoms[0], b = bond.atoms[1];
+                if (settled[a] && settled[b]) { continue; }
                 if (mode == ConstraintMode::HBonds && !is_hydrogen(a) && !is_hydrogen(b)) { kept.push_back(bond); }
-                else if (!(settled[a] && settled[b]))
-                {
-                    type.constraints.push_back({a, b, topology.parameters_of(kind)[bond.parameters][0]});
-                }
+                else { type.constraints.push_back({a, b, topology.parameters_of(kind)[bond.parameters][0]}); }
             }
             type.of(kind) = std::move(kept);
         }

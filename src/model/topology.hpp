@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the atoms are and how they interact: the force field applied to the molecules of one system. Immutable after reading.
 //
-// The idea: everything is kept once per molecule *type*; the system is a list of (type, count) blocks. A billion waters cost what one
-// water costs. Global atom g of copy k of a block is block.first_atom + k * type.atoms.size() + local index: nothing is ever expanded.
+// The idea: everything is kept once per molecule *type*; the system is a list of (type, count) blocks. A billion waters cost what
+// one water costs. Global atom g of copy k of a block is block.first_atom + k * type.atoms.size() + local index: nothing is ever
+// expanded.
 //
 // Units: nm, ps, kJ/mol, u, e; angles in degrees as in the files (bodies convert once, when they build their tables).
 #pragma once
@@ -15,7 +16,8 @@
 
 namespace parhelion {
 
-// Bonded and restraint terms. The comment gives the GROMACS section and function type, the number of atoms, and the parameters p[0..].
+// Bonded and restraint terms. The comment gives the GROMACS section and function type, the number of atoms, and the parameters
+// p[0..].
 enum class InteractionKind : std::uint8_t
 {
     HarmonicBond,      // bonds 1        2  b0, k
@@ -83,8 +85,8 @@ struct MoleculeType
     std::array<std::vector<Interaction>, interaction_kinds> interactions;
     std::vector<Constraint> constraints;
     std::vector<Settle> settles;
-    // Atoms whose non-bonded interaction with atom a is excluded (nrexcl neighbours and [ exclusions ]), symmetric, sorted, without a:
-    // excluded[exclusion_start[a] .. exclusion_start[a + 1]).
+    // Atoms whose non-bonded interaction with atom a is excluded (nrexcl neighbours and [ exclusions ]), symmetric, sorted,
+    // without a: excluded[exclusion_start[a] .. exclusion_start[a + 1]).
     std::vector<std::int32_t> exclusion_start, excluded;
 
     std::vector<Interaction>& of(InteractionKind kind) { return interactions[static_cast<int>(kind)]; }
@@ -98,15 +100,20 @@ struct MoleculeBlock
     std::int64_t first_atom = 0; // global index of the first atom of the first copy (set by Topology::finish)
 };
 
-enum class CombinationRule : std::uint8_t { GeometricC6C12 = 1, LorentzBerthelot = 2, GeometricSigmaEpsilon = 3 };
+enum class CombinationRule : std::uint8_t
+{
+    GeometricC6C12 = 1,
+    LorentzBerthelot = 2,
+    GeometricSigmaEpsilon = 3
+};
 
 // Where a global atom lives.
 struct AtomAddress
 {
     std::int32_t block = 0;
-    std::int32_t type = 0;   // molecule type
-    std::int64_t copy = 0;   // which copy of the block
-    std::int32_t local = 0;  // index in the molecule
+    std::int32_t type = 0;  // molecule type
+    std::int64_t copy = 0;  // which copy of the block
+    std::int32_t local = 0; // index in the molecule
     std::int64_t molecule_first_atom = 0;
 };
 
@@ -116,7 +123,8 @@ struct Topology
     CombinationRule combination_rule = CombinationRule::GeometricC6C12;
     double fudge_qq = 1;
 
-    // Atom types that occur in the system, and their Lennard-Jones table: V = c12/r^12 - c6/r^6, entry [a * types + b], symmetric.
+    // Atom types that occur in the system, and their Lennard-Jones table: V = c12/r^12 - c6/r^6, entry [a * types + b],
+    // symmetric.
     std::vector<std::string> type_names;
     std::vector<double> c6, c12;
 
@@ -125,7 +133,10 @@ struct Topology
     std::vector<MoleculeBlock> blocks;
 
     int types() const { return static_cast<int>(type_names.size()); }
-    const std::vector<InteractionParameters>& parameters_of(InteractionKind kind) const { return parameters[static_cast<int>(kind)]; }
+    const std::vector<InteractionParameters>& parameters_of(InteractionKind kind) const
+    {
+        return parameters[static_cast<int>(kind)];
+    }
 
     // Fills in first_atom of every block. Call once after the blocks are complete.
     void finish();
@@ -144,10 +155,15 @@ struct Topology
 };
 
 // Which bonds `constraints =` turns into constraints.
-enum class ConstraintMode : std::uint8_t { None, HBonds, AllBonds };
+enum class ConstraintMode : std::uint8_t
+{
+    None,
+    HBonds,
+    AllBonds
+};
 
-// Moves the bonds that `mode` names from the bond lists to the constraint lists, length b0 (hydrogen: the name starts with H or h, as in
-// GROMACS). Bonds whose atoms a settle holds already are dropped. Parameters stay where they are.
+// Moves the bonds that `mode` names from the bond lists to the constraint lists, length b0 (hydrogen: the name starts with H or
+// h, as in GROMACS). Bonds whose atoms a settle holds already are dropped. Parameters stay where they are.
 void convert_bonds_to_constraints(Topology& topology, ConstraintMode mode);
 
 } // namespace parhelion

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Per-atom vectors in cluster order: blocks of cluster_size atoms, each stored as xxxxxxxx yyyyyyyy zzzzzzzz, so that one vector load takes
-// a component of a whole cluster. An atom's place is its *slot*: cluster * cluster_size + lane.
+// Per-atom vectors in cluster order: blocks of cluster_size atoms, each stored as xxxxxxxx yyyyyyyy zzzzzzzz, so that one vector
+// load takes a component of a whole cluster. An atom's place is its *slot*: cluster * cluster_size + lane.
 #pragma once
 
 #include "base/vec3.hpp"

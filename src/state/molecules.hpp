@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The molecules a rank holds, by molecule type: bonded terms, exclusions and constraints are looked up per type and placed by the first
-// global atom of each copy; the slot of local atom a of a copy is slot_of_global[first_atom + a].
+// The molecules a rank holds, by molecule type: bonded terms, exclusions and constraints are looked up per type and placed by the
+// first global atom of each copy; the slot of local atom a of a copy is slot_of_global[first_atom + a].
 #pragma once
 
 #include "model/topology.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions as fixed-point fractions of the box, and the box they are fractions of.
 //
-// The idea: a coordinate is an unsigned integer u with x = u * L / 2^bits. Integer subtraction wraps, so the difference of two positions
-// *is* the minimum image: no shift vectors, no wrapping code, no special case at a border, and a copy of an atom on another rank has its
-// owner's bits. Resolution is L / 2^32 (2 nm^-9 for an 8 nm box) in mixed precision, far finer than float, and exact under subtraction.
-// Scaling the box scales every position with it, at no cost.
-// Cost: one integer-to-float conversion per difference. See docs/decisions/0001-fixed-point-positions.md.
+// The idea: a coordinate is an unsigned integer u with x = u * L / 2^bits. Integer subtraction wraps, so the difference of two
+// positions *is* the minimum image: no shift vectors, no wrapping code, no special case at a border, and a copy of an atom on
+// another rank has its owner's bits. Resolution is L / 2^32 (2e-9 nm for an 8 nm box) in mixed precision, far finer than float,
+// and exact under subtraction. Scaling the box scales every position with it, at no cost. Cost: one integer-to-float conversion
+// per difference. See docs/decisions/0001-fixed-point-positions.md.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -70,7 +70,10 @@ public:
     }
 
 private:
-    static Fixed component_to_fixed(double fraction) { return displacement_to_fixed(fraction - std::floor(fraction) - 0.5) + half; }
+    static Fixed component_to_fixed(double fraction)
+    {
+        return displacement_to_fixed(fraction - std::floor(fraction) - 0.5) + half;
+    }
     // fraction in [-0.5, 0.5]; -0.5 and +0.5 are the same point.
     static Fixed displacement_to_fixed(double fraction)
     {

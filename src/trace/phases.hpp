@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The named lines of the step, and a clock that adds up the time each takes. One list for step.hpp, the report and the benchmarks.
+// The named lines of the step, and a clock that adds up the time each takes. One list for step.hpp, the report and the
+// benchmarks.
 #pragma once
 
 #include <array>
@@ -11,17 +12,17 @@ namespace parhelion {
 
 enum class Phase : std::uint8_t
 {
-    Reorder,     // S  sort atoms into cluster order
-    PairList,    // S  build the pair list
-    Nonbonded,   // L  pair forces
-    Bonded,      // B  bonded, 1-4 and restraint forces
-    SumForces,   // R  clear and sum the threads' forces, guard against blow-ups
-    Couple,      // T  thermostat and barostat
-    Kick,        // U  velocities
-    Constrain,   // C  SETTLE and LINCS
-    Drift,       // D  positions
-    Kinetic,     // K  kinetic energy, centre-of-mass motion
-    Output,      // O  observables and frames
+    Reorder,   // S  sort atoms into cluster order
+    PairList,  // S  build the pair list
+    Nonbonded, // L  pair forces
+    Bonded,    // B  bonded, 1-4 and restraint forces
+    SumForces, // R  clear and sum the threads' forces, guard against blow-ups
+    Couple,    // T  thermostat and barostat
+    Kick,      // U  velocities
+    Constrain, // C  SETTLE and LINCS
+    Drift,     // D  positions
+    Kinetic,   // K  kinetic energy, centre-of-mass motion
+    Output,    // O  observables and frames
 };
 inline constexpr int phases = 11;
 inline constexpr std::array<std::string_view, phases> phase_names = {

@@ -13,7 +13,10 @@ TEST(CpuQueue, every_thread_runs_every_region_once)
     {
         CpuQueue queue(threads);
         std::vector<int> count(static_cast<std::size_t>(threads), 0); // unsynchronised on purpose: regions order it
-        for (int i = 0; i < 2000; ++i) { queue.run([&](int t) { ++count[static_cast<std::size_t>(t)]; }); }
+        for (int i = 0; i < 2000; ++i)
+        {
+            queue.run([&](int t) { ++count[static_cast<std::size_t>(t)]; });
+        }
         EXPECT_EQ(std::accumulate(count.begin(), count.end(), 0), 2000 * threads);
     }
 }
@@ -35,8 +38,13 @@ TEST(CpuQueue, ranges_cover_everything_once_at_every_size)
 TEST(CpuQueue, exceptions_reach_the_caller_and_leave_the_team_usable)
 {
     CpuQueue queue(4);
-    EXPECT_THROW(queue.run([](int t) { if (t == 2) { throw std::runtime_error("two"); } }), std::runtime_error);
+    EXPECT_THROW(queue.run([](int t) {
+        if (t == 2) { throw std::runtime_error("two"); }
+    }),
+                 std::runtime_error);
     int sum = 0;
-    queue.run([&](int t) { if (t == 0) { sum = 1; } });
+    queue.run([&](int t) {
+        if (t == 0) { sum = 1; }
+    });
     EXPECT_EQ(sum, 1);
 }

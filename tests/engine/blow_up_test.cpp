@@ -17,8 +17,14 @@ namespace {
 PhysicsError blow_up(Simulation& simulation, std::int64_t steps)
 {
     Observer nobody;
-    try { simulation.run(steps, nobody, never); }
-    catch (const PhysicsError& error) { return error; }
+    try
+    {
+        simulation.run(steps, nobody, never);
+    }
+    catch (const PhysicsError& error)
+    {
+        return error;
+    }
     ADD_FAILURE() << "the run went on";
     return {-1, ""};
 }

@@ -17,7 +17,10 @@ class SinglePointTest : public ::testing::TestWithParam<std::string>
 {
 };
 
-Vec3<double> net(const std::vector<Vec3<double>>& forces) { return std::accumulate(forces.begin(), forces.end(), Vec3<double>{}); }
+Vec3<double> net(const std::vector<Vec3<double>>& forces)
+{
+    return std::accumulate(forces.begin(), forces.end(), Vec3<double>{});
+}
 
 double sum_of_norms(const std::vector<Vec3<double>>& forces)
 {
@@ -75,7 +78,8 @@ TEST_P(SinglePointTest, does_not_know_the_origin)
 
 TEST_P(SinglePointTest, does_not_know_which_image_of_an_atom_it_was_given)
 {
-    // Images differ by whole boxes, which the file's decimals hold exactly only up to rounding in double: fixed-point fractions agree.
+    // Images differ by whole boxes, which the file's decimals hold exactly only up to rounding in double: fixed-point fractions
+    // agree.
     Refdata data = load_nve(GetParam());
     const SinglePoint here = simulate(data, Precision::Mixed, Summation::Reproducible).evaluate();
     std::mt19937 random(1);
@@ -102,7 +106,8 @@ TEST_P(SinglePointTest, in_reproducible_mode_does_not_know_the_number_of_threads
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Refdata, SinglePointTest, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Refdata, SinglePointTest, ::testing::ValuesIn(refdata_systems),
+                         [](const auto& test) { return test.param; });
 
 TEST(SinglePoint, does_not_know_the_order_of_molecules)
 {
@@ -131,8 +136,9 @@ TEST(SinglePoint, does_not_know_the_order_of_molecules)
     EXPECT_NEAR(there.observables.potential, here.observables.potential, 1e-12 * std::abs(here.observables.potential));
 }
 
-// Edges scaled one at a time: dE/d(strain_d) = 2 Xi_dd of the forces. Force-switch and an infinite reaction field have no steps at the
-// cut-off, so that a finite difference converges; positions scale with the box, which needs flexible molecules to mean anything.
+// Edges scaled one at a time: dE/d(strain_d) = 2 Xi_dd of the forces. Force-switch and an infinite reaction field have no steps
+// at the cut-off, so that a finite difference converges; positions scale with the box, which needs flexible molecules to mean
+// anything.
 TEST(SinglePoint, has_the_virial_of_its_energys_strain_derivative)
 {
     for (const std::string name : {"etoh", "villin"})
@@ -149,12 +155,14 @@ TEST(SinglePoint, has_the_virial_of_its_energys_strain_derivative)
         };
         const Observables middle = evaluate(0, 0);
         const double volume = data.system.box.x * data.system.box.y * data.system.box.z;
-        const double correction = -0.5 * middle.pressure_correction * volume / 16.605390671738466; // its virial, each diagonal element
+        const double correction =
+            -0.5 * middle.pressure_correction * volume / 16.605390671738466; // its virial, each diagonal element
         for (int axis = 0; axis < 3; ++axis)
         {
             constexpr double h = 2e-5;
             const double derivative = (8 * (evaluate(axis, h).potential - evaluate(axis, -h).potential) -
-                                       (evaluate(axis, 2 * h).potential - evaluate(axis, -2 * h).potential)) / (12 * h);
+                                       (evaluate(axis, 2 * h).potential - evaluate(axis, -2 * h).potential)) /
+                                      (12 * h);
             const double virial = 2 * (middle.forces.virial[axis][axis] + correction);
             EXPECT_NEAR(derivative, virial, 1e-6 * std::abs(virial)) << name << " axis " << axis;
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference program interpolates 1-4 interactions from tables, good to 1.7e-7: its trajectories of molecules with 1-4 pairs differ from
-// ours by that, 2e-10 nm after one step. Here the same tables take the place of our formula, and of nothing else: what remains is
-// rounding, so everything but the tables agrees with the reference as it does for water.
+// The reference program interpolates 1-4 interactions from tables, good to 1.7e-7: its trajectories of molecules with 1-4 pairs
+// differ from ours by that, 2e-10 nm after one step. Here the same tables take the place of our formula, and of nothing else:
+// what remains is rounding, so everything but the tables agrees with the reference as it does for water.
 //
-// The tables: r^-6, r^-12 and 1/r at multiples of 1/2000 nm, between them the cubic that has the exact values and derivatives at both ends.
+// The tables: r^-6, r^-12 and 1/r at multiples of 1/2000 nm, between them the cubic that has the exact values and derivatives at
+// both ends.
 #include "base/units.hpp"
 #include "dynamics/constraints.hpp"
 #include "dynamics/leap_frog.hpp"
@@ -40,7 +41,8 @@ class ReferenceForces
 {
 public:
     explicit ReferenceForces(const Refdata& data)
-        : data_(data), molecules_(all_molecules(data.system.topology)), tables_(make_nonbonded(data.system.topology, data.parameters)),
+        : data_(data), molecules_(all_molecules(data.system.topology)),
+          tables_(make_nonbonded(data.system.topology, data.parameters)),
           bonded_(make_bonded(without_pairs(data.system.topology), data.parameters))
     {
     }
@@ -86,7 +88,8 @@ private:
         const Vec3<double> d = state.box.difference(state.x.get(slot_a), state.x.get(slot_b));
         const double r = norm(d);
         const Topology& topology = data_.system.topology;
-        const InteractionParameters& p = topology.parameters_of(InteractionKind::Pair14)[static_cast<std::size_t>(pair.parameters)];
+        const InteractionParameters& p =
+            topology.parameters_of(InteractionKind::Pair14)[static_cast<std::size_t>(pair.parameters)];
         const double qq = units::coulomb * topology.fudge_qq * type.atoms[a].charge * type.atoms[b].charge;
         const Value r6 = tabulated_power(6, r), r12 = tabulated_power(12, r), r1 = tabulated_power(1, r);
         const Vec3<double> f = -(p[1] * r12.dv - p[0] * r6.dv + qq * r1.dv) / r * d;
@@ -156,4 +159,5 @@ TEST_P(TabulatedPairs, give_the_reference_trajectory_to_rounding)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Refdata, TabulatedPairs, ::testing::Values("etoh", "villin"), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Refdata, TabulatedPairs, ::testing::Values("etoh", "villin"),
+                         [](const auto& test) { return test.param; });

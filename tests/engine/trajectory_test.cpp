@@ -12,8 +12,8 @@ class Trajectory : public ::testing::TestWithParam<std::string>
 {
 };
 
-// nm, by step. The reference's 1-4 forces come from tables and are off by up to 1e-4 kJ/mol/nm (see tabulated_pairs_test.cpp, where the same
-// tables leave rounding only): 4e-10 nm in the first step for a hydrogen, growing with the time it acts.
+// nm, by step. The reference's 1-4 forces come from tables and are off by up to 1e-4 kJ/mol/nm (see tabulated_pairs_test.cpp,
+// where the same tables leave rounding only): 4e-10 nm in the first step for a hydrogen, growing with the time it acts.
 double bound_in_double(const std::string& system, std::int64_t step)
 {
     if (system == "spce") { return step <= 1 ? 1e-13 : step <= 10 ? 1e-11 : 1e-9; }
@@ -73,7 +73,10 @@ TEST_P(Trajectory, in_mixed_precision_stays_near_the_reference)
         simulation.run(reference.step - step, recorder, never);
         step = reference.step;
         const Frame frame = simulation.frame();
-        if (step <= 10) { EXPECT_LE(largest_distance(frame.x, reference.x, frame.box), step == 1 ? 2e-7 : 2e-6) << "step " << step; }
+        if (step <= 10)
+        {
+            EXPECT_LE(largest_distance(frame.x, reference.x, frame.box), step == 1 ? 2e-7 : 2e-6) << "step " << step;
+        }
     }
     const std::vector<EnergyTable> series = refdata_energy_series(GetParam(), "nve");
     for (const Observables& o : recorder.observables)

@@ -43,7 +43,10 @@ TYPED_TEST(PeriodicBoxTest, differences_are_minimum_images)
     for (int i = 0; i < 10000; ++i)
     {
         Vec3<double> a, b;
-        for (int d = 0; d < 3; ++d) { a[d] = inside(random) * this->box.length()[d], b[d] = inside(random) * this->box.length()[d]; }
+        for (int d = 0; d < 3; ++d)
+        {
+            a[d] = inside(random) * this->box.length()[d], b[d] = inside(random) * this->box.length()[d];
+        }
         const Vec3<double> r = this->box.difference(this->box.to_fixed(a), this->box.to_fixed(b));
         for (int d = 0; d < 3; ++d)
         {
