@@ -25,6 +25,7 @@ struct Request
     System system;
     RunParameters run;
     ListPlan plan;
+    double pruned_cutoff = 0;
     std::vector<int> threads{1, 2};
     int repetitions = 20;
 };
@@ -63,6 +64,11 @@ void measure(const Request& request, int threads, std::int64_t target)
     const double list_ms = shortest_ms(threads, repetitions, [&] {
         build_pair_list(queue, state, request.system.topology, molecules, request.plan.cutoff, list);
     });
+    double prune_ms = 0;
+    if (request.pruned_cutoff > 0)
+    {
+        prune_ms = shortest_ms(threads, repetitions, [&] { prune_pair_list(queue, state, request.pruned_cutoff, list); });
+    }
     NonbondedTables<N> tables(make_nonbonded(request.system.topology, request.run));
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
@@ -73,11 +79,11 @@ void measure(const Request& request, int threads, std::int64_t target)
     const auto atoms = static_cast<double>(request.system.x.size());
     const double listed = static_cast<double>(list.entries()) * half_cluster_size * cluster_size;
     fmt::print(
-        R"({{"target": "{}", "threads": {}, "atoms": {}, "slots": {}, "interval": {}, "list_cutoff": {:.3f}, "reorder_ms": {:.3f}, "list_ms": {:.3f}, )"
+        R"({{"target": "{}", "threads": {}, "atoms": {}, "slots": {}, "interval": {}, "list_cutoff": {:.3f}, "reorder_ms": {:.3f}, "list_ms": {:.3f}, "prune_ms": {:.3f}, )"
         R"("forces_ms": {:.3f}, "energies_ms": {:.3f}, "listed_pairs_per_atom": {:.1f}, "ns_per_entry_and_thread": {:.2f}, "listed_gpairs_per_s": {:.3f}}})"
         "\n",
         hwy::TargetName(target), threads, request.system.x.size(), state.slots(), request.plan.interval, request.plan.cutoff,
-        reorder_ms, list_ms, forces_ms, energies_ms, listed / atoms,
+        reorder_ms, list_ms, prune_ms, forces_ms, energies_ms, listed / atoms,
         1e6 * forces_ms * threads / static_cast<double>(list.entries()), 1e-6 * listed / forces_ms);
     std::fflush(stdout);
     hwy::SetSupportedTargetsForTest(0);
@@ -100,6 +106,7 @@ int main(int argc, char** argv)
     app.add_option("--cutoff", cutoff, "nm");
     app.add_option("--list-cutoff", request.plan.cutoff, "nm; default: as planned");
     app.add_option("--interval", request.plan.interval, "nstlist; default: as planned");
+    app.add_option("--pruned-cutoff", request.pruned_cutoff, "nm; 0: not pruned");
     app.add_option("--targets", only, "instruction sets, e.g. AVX2 (default: all)");
     app.add_flag("--double", in_double, "double precision");
     CLI11_PARSE(app, argc, argv);

@@ -227,7 +227,7 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
         args.f = buffers.forces[t].values().data();
         args.energies = &buffers.energies[t];
         std::size_t offset = 0;
-        for (const PairListPart& part : list.parts)
+        for (const PairListPart& part : list.active())
         {
             const auto first_from = [&](std::size_t entry) {
                 return std::partition_point(part.rows.begin(), part.rows.end(), [&](const PairRow& row) {

@@ -42,7 +42,7 @@ struct Vectors
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     using Real = typename N::Real;
     using D64 = hn::CappedTag<double, cluster_size>;
-    using D = std::conditional_t<reproducible, hn::Rebind<Real, D64>, hn::CappedTag<Real, cluster_size>>;
+    using D = std::conditional_t<reproducible, hn::Rebind<Real, D64>, hn::CappedTag<Real, 2 * cluster_size>>;
     using DSigned = hn::Rebind<std::make_signed_t<typename N::Fixed>, D>;
     using DFixed = hn::Rebind<typename N::Fixed, D>;
     using DSum = hn::Rebind<typename N::ForceSum, D>;
@@ -88,26 +88,28 @@ HWY_INLINE typename Vectors<N>::VSum energy_sum(typename Vectors<N>::V energy)
     return to_sum_vector<N>(energy, 1e7);
 }
 
-template <class N>
-HWY_INLINE typename N::ForceSum sum_of_lanes(typename Vectors<N>::VSum sum)
-{
-    const typename Vectors<N>::DSum d;
-    return hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
-// 1 / sqrt(x) to the last bit or so. Floats: the hardware's 12 bits and one third-order step, y (1 + e / 2 + 3 e^2 / 8) with e =
-// 1 - x y^2, whose error is e^3 / 3 < 1e-10; cheaper than square root and division.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V inverse_sqrt(D d, V x)
+// 1 / sqrt(x) to the last bit or so. Floats: the hardware's estimate y and a step in e = 1 - x y^2; cheaper than square root and
+// division. From the 14 bits that 16 lanes have, y (1 + e / 2) leaves an error of 3 e^2 / 8 < 1e-8; from 12 bits y (1 + e / 2 + 3
+// e^2 / 8) one of e^3 / 3 < 1e-10.
+template <class D, std::size_t n, class V = hn::Vec<D>>
+HWY_INLINE void inverse_sqrt(D d, const V (&x)[n], V (&result)[n])
 {
     if constexpr (std::is_same_v<hn::TFromD<D>, float>)
     {
-        const V y = hn::ApproximateReciprocalSqrt(x);
-        const V e = hn::NegMulAdd(hn::Mul(x, y), y, hn::Set(d, 1.0f));
-        const V p = hn::MulAdd(e, hn::Set(d, 0.375f), hn::Set(d, 0.5f));
-        return hn::MulAdd(hn::Mul(y, e), p, y);
+        V y[n], e[n];
+        for (std::size_t u = 0; u < n; ++u) { y[u] = hn::ApproximateReciprocalSqrt(x[u]); }
+        for (std::size_t u = 0; u < n; ++u) { e[u] = hn::NegMulAdd(hn::Mul(x[u], y[u]), y[u], hn::Set(d, 1.0f)); }
+        for (std::size_t u = 0; u < n; ++u)
+        {
+            const V half = hn::Set(d, 0.5f);
+            if constexpr (hn::MaxLanes(D()) == 16) { result[u] = hn::MulAdd(hn::Mul(y[u], half), e[u], y[u]); }
+            else { result[u] = hn::MulAdd(hn::Mul(y[u], e[u]), hn::MulAdd(e[u], hn::Set(d, 0.375f), half), y[u]); }
+        }
     }
-    else { return hn::Div(hn::Set(d, 1.0), hn::Sqrt(x)); }
+    else
+    {
+        for (std::size_t u = 0; u < n; ++u) { result[u] = hn::Div(hn::Set(d, 1.0), hn::Sqrt(x[u])); }
+    }
 }
 
 // What is the same for all pairs.
@@ -141,53 +143,6 @@ struct Constants
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2]; // [0] dispersion, [1] repulsion
 };
 
-// The i atoms of a row.
-template <class N>
-struct RowAtoms
-{
-    typename N::Fixed middle[3];                   // Centred: the point that positions are relative to
-    typename N::Fixed fixed[3][half_cluster_size]; // Exact
-    typename N::Real x[3][half_cluster_size];      // Centred, nm
-    typename N::Real charge[half_cluster_size], lj_first[half_cluster_size], lj_second[half_cluster_size];
-    const typename N::Real* pair_parameters[half_cluster_size]; // Table: this type's row
-    bool has_lj[half_cluster_size];
-};
-
-template <class N>
-RowAtoms<N> load_row(const KernelArgs<N>& args, const Constants<N>& constants, std::int32_t half_cluster)
-{
-    using Fixed = typename N::Fixed;
-    using Signed = std::make_signed_t<Fixed>;
-    RowAtoms<N> atoms;
-    const auto cluster = static_cast<std::size_t>(half_cluster / 2);
-    const std::size_t first = half_cluster % 2 == 0 ? 0 : half_cluster_size;
-    const Fixed* x = args.x + cluster * 3 * cluster_size + first;
-    const typename N::Real* parameters = args.slot_parameters + cluster * 3 * cluster_size + first;
-    for (std::size_t d = 0; d < 3; ++d)
-    {
-        const Fixed* xd = x + d * cluster_size;
-        Signed mean = 0;
-        for (std::size_t i = 1; i < half_cluster_size; ++i) { mean += static_cast<Signed>(xd[i] - xd[0]) / half_cluster_size; }
-        atoms.middle[d] = xd[0] + static_cast<Fixed>(mean);
-        for (std::size_t i = 0; i < half_cluster_size; ++i)
-        {
-            atoms.fixed[d][i] = xd[i];
-            atoms.x[d][i] =
-                static_cast<typename N::Real>(static_cast<Signed>(xd[i] - atoms.middle[d])) * constants.nm_per_unit[d];
-        }
-    }
-    for (std::size_t i = 0; i < half_cluster_size; ++i)
-    {
-        atoms.charge[i] = parameters[i];
-        atoms.lj_first[i] = parameters[cluster_size + i];
-        atoms.lj_second[i] = parameters[2 * cluster_size + i];
-        atoms.has_lj[i] = atoms.lj_first[i] != 0 || atoms.lj_second[i] != 0;
-        const std::int32_t type = args.slot_types[cluster * cluster_size + first + i];
-        atoms.pair_parameters[i] = args.rule == LjRule::Table ? args.pair_parameters + 2 * type * args.types : nullptr;
-    }
-    return atoms;
-}
-
 // Options that shape the code.
 template <class N_, LjRule rule_, bool force_switch_, Compute compute_, Difference difference_>
 struct Shape
@@ -199,103 +154,184 @@ struct Shape
     static constexpr Difference difference = difference_;
 };
 
-// The kernel of one shape: the state of a row in registers, and its steps.
+// The kernel of one shape.
+//
+// A vector of more than 8 lanes holds the pairs of 8 j atoms with two i atoms one after the other. Either way two i atoms are
+// worked on side by side (a *pair of i*): one atom's chain of dependent instructions, 60 cycles, would leave the arithmetic units
+// idle half of the time.
 template <class S>
 struct Kernel
 {
     using N = typename S::N;
     using T = Vectors<N>;
+    using D = typename T::D;
     using Real = typename T::Real;
+    using Fixed = typename N::Fixed;
     using V = typename T::V;
+    using VFixed = typename T::VFixed;
     using VSum = typename T::VSum;
-    static constexpr std::size_t lanes = hn::MaxLanes(typename T::D());
+    using DType = hn::Rebind<std::int32_t, D>;
+
+    static constexpr std::size_t lanes = hn::MaxLanes(D());
+    static constexpr std::size_t i_per_vector = lanes > cluster_size ? lanes / cluster_size : 1;
+    static constexpr std::size_t j_per_vector = lanes / i_per_vector;
+    static constexpr std::size_t i_vectors = half_cluster_size / i_per_vector;
+    static constexpr std::size_t side_by_side = 2 / i_per_vector; // vectors of a pair of i
+    static_assert(i_per_vector <= 2);
     static constexpr int virial_elements = 6; // xx xy xz yy yz zz
 
-    // One vector of j atoms.
+    // The i atoms of a row.
+    struct Row
+    {
+        Fixed middle[3];            // Centred: the point that positions are relative to
+        VFixed fixed[i_vectors][3]; // Exact
+        V x[i_vectors][3];          // Centred, nm
+        V charge[i_vectors], lj_first[i_vectors], lj_second[i_vectors];
+        hn::Vec<DType> type_row[i_vectors]; // Table: where the type's row begins
+        bool has_lj[half_cluster_size / 2];
+    };
+    // One vector of j atoms, repeated for the i atoms of a vector.
     struct Partners
     {
-        V x[3];                      // Centred
-        typename T::VFixed fixed[3]; // Exact
+        V x[3];          // Centred
+        VFixed fixed[3]; // Exact
         V charge, lj_first, lj_second;
-        hn::Vec<hn::Rebind<std::int32_t, typename T::D>> type; // Table
-        VSum f[3];
+        hn::Vec<DType> type; // Table
+        VSum f[3];           // the sum of the forces on i
     };
     struct Sums
     {
-        VSum f[half_cluster_size][3];
+        VSum f[i_vectors][3];
         VSum coulomb, lj, virial[virial_elements];
     };
 
-    static HWY_INLINE V set(Real value) { return hn::Set(typename T::D(), value); }
+    static HWY_INLINE V set(Real value) { return hn::Set(D(), value); }
 
-    static HWY_INLINE void load_partners(const KernelArgs<N>& args, const Constants<N>& constants, const RowAtoms<N>& atoms,
+    // 8 / parts consecutive numbers of one j cluster, once for each i atom of a vector.
+    template <class DT, class X>
+    static HWY_INLINE hn::Vec<DT> load_j(DT d, const X* from)
+    {
+        if constexpr (i_per_vector == 1) { return hn::Load(d, from); }
+        else
+        {
+            const auto once = hn::Load(hn::Half<DT>(), from);
+            return hn::Combine(d, once, once);
+        }
+    }
+    // The numbers of the i atoms of vector v, each once for every j.
+    template <class DT, class X>
+    static HWY_INLINE hn::Vec<DT> load_i(DT d, const X* of_atom, std::size_t v)
+    {
+        if constexpr (i_per_vector == 1) { return hn::Set(d, of_atom[v]); }
+        else
+        {
+            const hn::Half<DT> half;
+            return hn::Combine(d, hn::Set(half, of_atom[2 * v + 1]), hn::Set(half, of_atom[2 * v]));
+        }
+    }
+
+    static HWY_INLINE V to_nm(VFixed difference, Real nm_per_unit)
+    {
+        return hn::Mul(hn::ConvertTo(D(), hn::BitCast(typename T::DSigned(), difference)), set(nm_per_unit));
+    }
+
+    static HWY_INLINE Row load_row(const KernelArgs<N>& args, const Constants<N>& constants, std::int32_t half_cluster)
+    {
+        using Signed = std::make_signed_t<Fixed>;
+        const typename T::DFixed fixed;
+        Row row;
+        const auto cluster = static_cast<std::size_t>(half_cluster / 2);
+        const std::size_t first = half_cluster % 2 == 0 ? 0 : half_cluster_size;
+        const Real* parameters = args.slot_parameters + cluster * 3 * cluster_size + first;
+        const std::int32_t* types = args.slot_types + cluster * cluster_size + first;
+        for (std::size_t d = 0; d < 3; ++d)
+        {
+            const Fixed* x = args.x + cluster * 3 * cluster_size + d * cluster_size + first;
+            Signed mean = 0;
+            for (std::size_t i = 1; i < half_cluster_size; ++i) { mean += static_cast<Signed>(x[i] - x[0]) / half_cluster_size; }
+            row.middle[d] = x[0] + static_cast<Fixed>(mean);
+            for (std::size_t v = 0; v < i_vectors; ++v)
+            {
+                row.fixed[v][d] = load_i(fixed, x, v);
+                row.x[v][d] = to_nm(hn::Sub(row.fixed[v][d], hn::Set(fixed, row.middle[d])), constants.nm_per_unit[d]);
+            }
+        }
+        for (std::size_t v = 0; v < i_vectors; ++v)
+        {
+            row.charge[v] = load_i(D(), parameters, v);
+            row.lj_first[v] = load_i(D(), parameters + cluster_size, v);
+            row.lj_second[v] = load_i(D(), parameters + 2 * cluster_size, v);
+            row.type_row[v] = hn::Mul(load_i(DType(), types, v), hn::Set(DType(), 2 * args.types));
+        }
+        for (std::size_t pair = 0; pair < half_cluster_size / 2; ++pair)
+        {
+            const Real *lj_first = parameters + cluster_size + 2 * pair, *lj_second = lj_first + cluster_size;
+            row.has_lj[pair] = lj_first[0] != 0 || lj_first[1] != 0 || lj_second[0] != 0 || lj_second[1] != 0;
+        }
+        return row;
+    }
+
+    static HWY_INLINE void load_partners(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
                                          std::size_t cluster, std::size_t part, Partners& j)
     {
-        const typename N::Fixed* x = args.x + cluster * 3 * cluster_size + part;
+        const Fixed* x = args.x + cluster * 3 * cluster_size + part;
         const Real* parameters = args.slot_parameters + cluster * 3 * cluster_size + part;
         for (std::size_t d = 0; d < 3; ++d)
         {
-            j.fixed[d] = hn::Load(typename T::DFixed(), x + d * cluster_size);
+            j.fixed[d] = load_j(typename T::DFixed(), x + d * cluster_size);
             if constexpr (S::difference == Difference::Centred)
             {
-                j.x[d] = to_nm(hn::Sub(j.fixed[d], hn::Set(typename T::DFixed(), atoms.middle[d])), constants.nm_per_unit[d]);
+                j.x[d] = to_nm(hn::Sub(j.fixed[d], hn::Set(typename T::DFixed(), row.middle[d])), constants.nm_per_unit[d]);
             }
+            j.f[d] = hn::Zero(typename T::DSum());
         }
-        const typename T::D real;
-        j.charge = hn::Load(real, parameters);
-        if constexpr (S::rule == LjRule::Table)
-        {
-            j.type = hn::Load(hn::Rebind<std::int32_t, typename T::D>(), args.slot_types + cluster * cluster_size + part);
-        }
+        j.charge = load_j(D(), parameters);
+        if constexpr (S::rule == LjRule::Table) { j.type = load_j(DType(), args.slot_types + cluster * cluster_size + part); }
         else
         {
-            j.lj_first = hn::Load(real, parameters + cluster_size);
-            j.lj_second = hn::Load(real, parameters + 2 * cluster_size);
+            j.lj_first = load_j(D(), parameters + cluster_size);
+            j.lj_second = load_j(D(), parameters + 2 * cluster_size);
         }
     }
 
-    static HWY_INLINE V to_nm(typename T::VFixed difference, Real nm_per_unit)
-    {
-        return hn::Mul(hn::ConvertTo(typename T::D(), hn::BitCast(typename T::DSigned(), difference)), set(nm_per_unit));
-    }
-
-    // 6 c6 and 12 c12 of atom i with the partners.
-    static HWY_INLINE void lj_parameters(const RowAtoms<N>& atoms, std::size_t i, const Partners& j, V& c6, V& c12)
+    // 6 c6 and 12 c12 of the i atoms of vector v with the partners.
+    static HWY_INLINE void lj_parameters(const KernelArgs<N>& args, const Row& row, std::size_t v, const Partners& j, V& c6,
+                                         V& c12)
     {
         if constexpr (S::rule == LjRule::Geometric)
         {
-            c6 = hn::Mul(set(atoms.lj_first[i]), j.lj_first);
-            c12 = hn::Mul(set(atoms.lj_second[i]), j.lj_second);
+            c6 = hn::Mul(row.lj_first[v], j.lj_first);
+            c12 = hn::Mul(row.lj_second[v], j.lj_second);
         }
         else if constexpr (S::rule == LjRule::LorentzBerthelot)
         {
-            const V sigma = hn::Add(set(atoms.lj_first[i]), j.lj_first);
+            const V sigma = hn::Add(row.lj_first[v], j.lj_first);
             const V sigma2 = hn::Mul(sigma, sigma);
             const V sigma6 = hn::Mul(hn::Mul(sigma2, sigma2), sigma2);
-            c6 = hn::Mul(hn::Mul(set(atoms.lj_second[i]), j.lj_second), sigma6);
+            c6 = hn::Mul(hn::Mul(row.lj_second[v], j.lj_second), sigma6);
             c12 = hn::Mul(hn::Add(c6, c6), sigma6);
         }
         else
         {
-            const typename T::D real;
-            const hn::Rebind<hwy::MakeSigned<Real>, typename T::D> index_type;
+            const hn::Rebind<hwy::MakeSigned<Real>, D> index_type;
+            const auto narrow = hn::Add(row.type_row[v], hn::Add(j.type, j.type));
             hn::Vec<decltype(index_type)> index;
-            if constexpr (sizeof(Real) == sizeof(std::int32_t)) { index = hn::Add(j.type, j.type); }
-            else { index = hn::PromoteTo(index_type, hn::Add(j.type, j.type)); }
-            c6 = hn::GatherIndex(real, atoms.pair_parameters[i], index);
-            c12 = hn::GatherIndex(real, atoms.pair_parameters[i] + 1, index);
+            if constexpr (sizeof(Real) == sizeof(std::int32_t)) { index = narrow; }
+            else { index = hn::PromoteTo(index_type, narrow); }
+            c6 = hn::GatherIndex(D(), args.pair_parameters, index);
+            c12 = hn::GatherIndex(D(), args.pair_parameters + 1, index);
         }
     }
 
-    // Scalar force / r and energy of the Lennard-Jones pairs.
+    // Adds the scalar force / r of the Lennard-Jones pairs to `force`.
     static HWY_INLINE void lennard_jones(const Constants<N>& constants, V c6, V c12, V r2, V rinv, V rinv2, V& force, V& energy)
     {
         const V rinv6 = hn::Mul(hn::Mul(rinv2, rinv2), rinv2);
-        force = hn::Mul(hn::Mul(hn::MulSub(c12, rinv6, c6), rinv6), rinv2);
+        force = hn::MulAdd(hn::Mul(hn::MulSub(c12, rinv6, c6), rinv6), rinv2, force);
         V s6 = set(constants.shift[0]), s12 = set(constants.shift[1]);
         if constexpr (S::force_switch)
         {
-            const V t = hn::Max(hn::Zero(typename T::D()), hn::MulSub(r2, rinv, set(constants.lj_switch)));
+            const V t = hn::Max(hn::Zero(D()), hn::MulSub(r2, rinv, set(constants.lj_switch)));
             const V t2 = hn::Mul(t, t);
             const V f6 = hn::MulAdd(set(constants.b[0]), t, set(constants.a[0]));
             const V f12 = hn::MulAdd(set(constants.b[1]), t, set(constants.a[1]));
@@ -315,70 +351,92 @@ struct Kernel
         }
     }
 
-    // The pairs of i atom `i` with the partners.
+    // The pairs of two i atoms, vectors v .. v + side_by_side, with the partners.
     template <Masking masking>
-    static HWY_INLINE void interact(const Constants<N>& constants, const RowAtoms<N>& atoms, std::size_t i,
-                                    std::uint32_t interacts, std::uint32_t exists, std::size_t part, Partners& j, Sums& sums)
+    static HWY_INLINE void interact(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
+                                    std::size_t pair_of_i, std::uint32_t interacts, std::uint32_t exists, std::size_t part,
+                                    Partners& j, Sums& sums)
     {
-        const typename T::D real;
-        V dx[3];
+        const D real;
+        const std::size_t first = pair_of_i * side_by_side;
+        V dx[side_by_side][3], r2[side_by_side], rinv[side_by_side], rinv2[side_by_side], qq[side_by_side], force[side_by_side];
+        hn::Mask<D> in_range[side_by_side], listed[side_by_side];
         for (std::size_t d = 0; d < 3; ++d)
         {
-            if constexpr (S::difference == Difference::Centred) { dx[d] = hn::Sub(set(atoms.x[d][i]), j.x[d]); }
-            else
+            for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                dx[d] = to_nm(hn::Sub(hn::Set(typename T::DFixed(), atoms.fixed[d][i]), j.fixed[d]), constants.nm_per_unit[d]);
+                if constexpr (S::difference == Difference::Centred) { dx[u][d] = hn::Sub(row.x[first + u][d], j.x[d]); }
+                else { dx[u][d] = to_nm(hn::Sub(row.fixed[first + u][d], j.fixed[d]), constants.nm_per_unit[d]); }
             }
         }
-        const V r2_true = hn::MulAdd(dx[2], dx[2], hn::MulAdd(dx[1], dx[1], hn::Mul(dx[0], dx[0])));
-        auto in_range = hn::Lt(r2_true, set(constants.cutoff2));
-        const V r2 = hn::Max(r2_true, set(Constants<N>::smallest_r2));
-        V rinv = inverse_sqrt(real, r2);
-        if constexpr (masking != Masking::None)
+        for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::Mul(dx[u][0], dx[u][0]); }
+        for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::MulAdd(dx[u][1], dx[u][1], r2[u]); }
+        for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::MulAdd(dx[u][2], dx[u][2], r2[u]); }
+        for (std::size_t u = 0; u < side_by_side; ++u)
         {
-            const std::size_t shift = i * cluster_size + part;
-            rinv = hn::IfThenElseZero(bits_to_mask(interacts >> shift), rinv);
-            if constexpr (masking == Masking::Diagonal) { in_range = hn::And(in_range, bits_to_mask(exists >> shift)); }
+            in_range[u] = hn::Lt(r2[u], set(constants.cutoff2));
+            r2[u] = hn::Max(r2[u], set(Constants<N>::smallest_r2));
         }
-        const V rinv2 = hn::Mul(rinv, rinv);
-        const V qq = hn::Mul(set(atoms.charge[i]), j.charge);
-        V force = hn::Mul(qq, hn::MulSub(rinv, rinv2, set(constants.two_k)));
+        inverse_sqrt(real, r2, rinv);
+        for (std::size_t u = 0; u < side_by_side; ++u)
+        {
+            if constexpr (masking != Masking::None)
+            {
+                const std::size_t shift = (first + u) * i_per_vector * cluster_size + part;
+                listed[u] = bits_to_mask(interacts >> shift);
+                rinv[u] = hn::IfThenElseZero(listed[u], rinv[u]);
+                if constexpr (masking == Masking::Diagonal) { in_range[u] = hn::And(in_range[u], bits_to_mask(exists >> shift)); }
+            }
+            rinv2[u] = hn::Mul(rinv[u], rinv[u]);
+            qq[u] = hn::Mul(row.charge[first + u], j.charge);
+        }
+        for (std::size_t u = 0; u < side_by_side; ++u)
+        {
+            force[u] = hn::Mul(qq[u], hn::MulSub(rinv[u], rinv2[u], set(constants.two_k)));
+        }
         if constexpr (S::energies)
         {
-            const V potential = hn::Add(rinv, hn::MulSub(r2, set(constants.k), set(constants.c)));
-            sums.coulomb = hn::Add(sums.coulomb, energy_sum<N>(hn::IfThenElseZero(in_range, hn::Mul(qq, potential))));
-        }
-        if (atoms.has_lj[i])
-        {
-            V c6, c12, lj_force, lj_energy = hn::Zero(real);
-            lj_parameters(atoms, i, j, c6, c12);
-            if constexpr (masking != Masking::None && S::energies)
+            for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                const auto listed = bits_to_mask(interacts >> (i * cluster_size + part));
-                c6 = hn::IfThenElseZero(listed, c6),
-                c12 = hn::IfThenElseZero(listed, c12); // an excluded pair has no shift either
+                const V potential = hn::Add(rinv[u], hn::MulSub(r2[u], set(constants.k), set(constants.c)));
+                sums.coulomb = hn::Add(sums.coulomb, energy_sum<N>(hn::IfThenElseZero(in_range[u], hn::Mul(qq[u], potential))));
             }
-            lennard_jones(constants, c6, c12, r2, rinv, rinv2, lj_force, lj_energy);
-            force = hn::Add(force, lj_force);
-            if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, lj_energy))); }
         }
-        add_force(hn::IfThenElseZero(in_range, force), dx, i, j, sums);
+        if (row.has_lj[pair_of_i])
+        {
+            for (std::size_t u = 0; u < side_by_side; ++u)
+            {
+                V c6, c12, lj_energy = hn::Zero(real);
+                lj_parameters(args, row, first + u, j, c6, c12);
+                if constexpr (masking != Masking::None && S::energies) // an excluded pair has no shift either
+                {
+                    c6 = hn::IfThenElseZero(listed[u], c6), c12 = hn::IfThenElseZero(listed[u], c12);
+                }
+                lennard_jones(constants, c6, c12, r2[u], rinv[u], rinv2[u], force[u], lj_energy);
+                if constexpr (S::energies)
+                {
+                    sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range[u], lj_energy)));
+                }
+            }
+        }
+        for (std::size_t u = 0; u < side_by_side; ++u) { force[u] = hn::IfThenElseZero(in_range[u], force[u]); }
+        for (std::size_t u = 0; u < side_by_side; ++u) { add_force(force[u], dx[u], first + u, j, sums); }
     }
 
-    static HWY_INLINE void add_force(V force, const V (&dx)[3], std::size_t i, Partners& j, Sums& sums)
+    static HWY_INLINE void add_force(V force, const V (&dx)[3], std::size_t v, Partners& j, Sums& sums)
     {
         for (std::size_t d = 0; d < 3; ++d)
         {
             if constexpr (T::reproducible)
             {
                 const VSum f = force_sum<N>(hn::Mul(force, dx[d]));
-                sums.f[i][d] = hn::Add(sums.f[i][d], f);
-                j.f[d] = hn::Sub(j.f[d], f);
+                sums.f[v][d] = hn::Add(sums.f[v][d], f);
+                j.f[d] = hn::Add(j.f[d], f);
             }
             else
             {
-                sums.f[i][d] = hn::MulAdd(force, dx[d], sums.f[i][d]);
-                j.f[d] = hn::NegMulAdd(force, dx[d], j.f[d]);
+                sums.f[v][d] = hn::MulAdd(force, dx[d], sums.f[v][d]);
+                j.f[d] = hn::MulAdd(force, dx[d], j.f[d]);
             }
         }
         if constexpr (S::energies)
@@ -392,31 +450,50 @@ struct Kernel
     }
 
     // Lane l of the mask is bit l.
-    static HWY_INLINE hn::Mask<typename T::D> bits_to_mask(std::uint32_t bits)
+    static HWY_INLINE hn::Mask<D> bits_to_mask(std::uint32_t bits)
     {
-        using DBits = typename T::DFixed;
-        const DBits d;
+        const typename T::DFixed d;
         const auto lane_bit = hn::Shl(hn::Set(d, 1), hn::Iota(d, 0));
-        return hn::RebindMask(typename T::D(), hn::TestBit(hn::Set(d, bits), lane_bit));
+        return hn::RebindMask(D(), hn::TestBit(hn::Set(d, bits), lane_bit));
     }
 
     template <Masking masking>
-    static HWY_INLINE void entry(const KernelArgs<N>& args, const Constants<N>& constants, const RowAtoms<N>& atoms, PairEntry e,
+    static HWY_INLINE void entry(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row, PairEntry e,
                                  std::uint32_t exists, Sums& sums)
     {
-        const typename T::DSum d_sum;
         const auto cluster = static_cast<std::size_t>(e.cluster);
-        for (std::size_t part = 0; part < cluster_size; part += lanes)
+        for (std::size_t part = 0; part < cluster_size; part += j_per_vector)
         {
             Partners j;
-            load_partners(args, constants, atoms, cluster, part, j);
-            typename N::ForceSum* f = args.f + cluster * 3 * cluster_size + part;
-            for (std::size_t d = 0; d < 3; ++d) { j.f[d] = hn::Load(d_sum, f + d * cluster_size); }
-            interact<masking>(constants, atoms, 0, e.interacts, exists, part, j, sums);
-            interact<masking>(constants, atoms, 1, e.interacts, exists, part, j, sums);
-            interact<masking>(constants, atoms, 2, e.interacts, exists, part, j, sums);
-            interact<masking>(constants, atoms, 3, e.interacts, exists, part, j, sums);
-            for (std::size_t d = 0; d < 3; ++d) { hn::Store(j.f[d], d_sum, f + d * cluster_size); }
+            load_partners(args, constants, row, cluster, part, j);
+            // A pair of i that is out of range of the entry is passed over.
+            if (masking != Masking::None || (e.interacts & 0xffffu) != 0)
+            {
+                interact<masking>(args, constants, row, 0, e.interacts, exists, part, j, sums);
+            }
+            if (masking != Masking::None || (e.interacts >> 16) != 0)
+            {
+                interact<masking>(args, constants, row, 1, e.interacts, exists, part, j, sums);
+            }
+            subtract_from_j(j, args.f + cluster * 3 * cluster_size + part);
+        }
+    }
+
+    static HWY_INLINE void subtract_from_j(const Partners& j, typename N::ForceSum* f)
+    {
+        for (std::size_t d = 0; d < 3; ++d)
+        {
+            if constexpr (i_per_vector == 1)
+            {
+                const typename T::DSum sum;
+                hn::Store(hn::Sub(hn::Load(sum, f + d * cluster_size), j.f[d]), sum, f + d * cluster_size);
+            }
+            else
+            {
+                const hn::Half<typename T::DSum> half;
+                const auto both = hn::Add(hn::LowerHalf(half, j.f[d]), hn::UpperHalf(half, j.f[d]));
+                hn::Store(hn::Sub(hn::Load(half, f + d * cluster_size), both), half, f + d * cluster_size);
+            }
         }
     }
 
@@ -424,22 +501,30 @@ struct Kernel
     {
         const Constants<N> constants(args);
         const VSum zero = hn::Zero(typename T::DSum());
-        for (const PairRow* row = args.rows; row != args.rows_end; ++row)
+        for (const PairRow* pair_row = args.rows; pair_row != args.rows_end; ++pair_row)
         {
-            const RowAtoms<N> atoms = load_row(args, constants, row->half_cluster);
+            const Row row = load_row(args, constants, pair_row->half_cluster);
             Sums sums;
-            for (std::size_t i = 0; i < half_cluster_size; ++i)
-            {
-                for (std::size_t d = 0; d < 3; ++d) { sums.f[i][d] = zero; }
-            }
+            for (auto& f : sums.f) { f[0] = f[1] = f[2] = zero; }
             sums.coulomb = sums.lj = zero;
             for (VSum& v : sums.virial) { v = zero; }
 
-            const PairEntry* e = args.entries + row->begin;
-            entry<Masking::Diagonal>(args, constants, atoms, *e++, diagonal_pairs(row->half_cluster % 2), sums);
-            for (; e != args.entries + row->masked_end; ++e) { entry<Masking::Excluded>(args, constants, atoms, *e, 0, sums); }
-            for (; e != args.entries + row->end; ++e) { entry<Masking::None>(args, constants, atoms, *e, 0, sums); }
-            finish_row(args, row->half_cluster, sums);
+            const PairEntry* e = args.entries + pair_row->begin;
+            entry<Masking::Diagonal>(args, constants, row, *e++, diagonal_pairs(pair_row->half_cluster % 2), sums);
+            for (; e != args.entries + pair_row->masked_end; ++e) { entry<Masking::Excluded>(args, constants, row, *e, 0, sums); }
+            for (; e != args.entries + pair_row->end; ++e) { entry<Masking::None>(args, constants, row, *e, 0, sums); }
+            finish_row(args, pair_row->half_cluster, sums);
+        }
+    }
+
+    static typename N::ForceSum sum_of_j(VSum sum, [[maybe_unused]] std::size_t i)
+    {
+        const typename T::DSum d;
+        if constexpr (i_per_vector == 1) { return hn::GetLane(hn::SumOfLanes(d, sum)); }
+        else
+        {
+            const hn::Half<typename T::DSum> half;
+            return hn::GetLane(hn::SumOfLanes(half, i % 2 == 0 ? hn::LowerHalf(half, sum) : hn::UpperHalf(half, sum)));
         }
     }
 
@@ -449,11 +534,13 @@ struct Kernel
         typename N::ForceSum* f = args.f + static_cast<std::size_t>(half_cluster / 2) * 3 * cluster_size + first;
         for (std::size_t i = 0; i < half_cluster_size; ++i)
         {
-            for (std::size_t d = 0; d < 3; ++d) { f[d * cluster_size + i] += sum_of_lanes<N>(sums.f[i][d]); }
+            for (std::size_t d = 0; d < 3; ++d) { f[d * cluster_size + i] += sum_of_j(sums.f[i / i_per_vector][d], i); }
         }
         if constexpr (S::energies)
         {
-            const auto scalar = [](VSum v) { return static_cast<ScalarSum<N>>(sum_of_lanes<N>(v)); };
+            const auto scalar = [](VSum v) {
+                return static_cast<ScalarSum<N>>(hn::GetLane(hn::SumOfLanes(typename T::DSum(), v)));
+            };
             args.energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombSr)] += scalar(sums.coulomb);
             args.energies->energy[static_cast<std::size_t>(EnergyTerm::LjSr)] += scalar(sums.lj);
             constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};

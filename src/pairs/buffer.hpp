@@ -14,21 +14,24 @@ namespace parhelion {
 
 struct ListPlan
 {
-    int interval = 1;  // steps between builds
-    double cutoff = 0; // of the list, nm
+    int interval = 1;         // steps between builds
+    double cutoff = 0;        // of the list, nm
+    int prune_interval = 0;   // steps between prunings, the first with the build; 0: not pruned
+    double pruned_cutoff = 0; // of the pruned list, nm
 };
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'
 // default tolerance, 0.005, lets spce/rf gain 0.19 kT/ns per atom.
 inline constexpr double largest_buffer_tolerance = 1e-5;
 
-// With a tolerance: the cheapest interval of at least list_interval steps, and the cutoff for which missing pairs cost less than
-// min(tolerance, largest_buffer_tolerance). Without (< 0): list_interval and list_cutoff as given. Never more than half the box:
-// where that leaves no room for a buffer, the list is rebuilt more often. Minimisation rebuilds in every step, without buffer.
-// Throws InputError if the cut-off itself exceeds half the shortest box edge.
+// With a tolerance: the cheapest intervals, of at least list_interval steps between builds, and the cutoffs for which missing
+// pairs cost less than min(tolerance, largest_buffer_tolerance). Without (< 0): list_interval and list_cutoff as given, not
+// pruned. Never more than half the box: where that leaves no room for a buffer, the list is rebuilt more often. Minimisation
+// rebuilds in every step, without buffer. Throws InputError if the cut-off itself exceeds half the shortest box edge.
 ListPlan plan_pair_list(const System& system, const RunParameters& run);
 
-// Upper estimate of the energy error of pairs that enter the cut-off unlisted, kJ/mol/ps per atom, for a list of this plan.
+// Upper estimate of the energy error of pairs that enter the cut-off unlisted, kJ/mol/ps per atom, for a list with the interval
+// and cutoff of this plan.
 double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan);
 
 } // namespace parhelion

@@ -17,7 +17,7 @@ using pair_search::Exclusions;
 std::size_t PairList::entries() const
 {
     std::size_t n = 0;
-    for (const PairListPart& part : parts) { n += part.entries.size(); }
+    for (const PairListPart& part : active()) { n += part.entries.size(); }
     return n;
 }
 
@@ -173,6 +173,25 @@ Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const Mole
     return exclusions;
 }
 
+// The leading 32 bits of all positions: as they are, or copied to `storage`.
+template <class N>
+const std::uint32_t* leading_positions(CpuQueue& queue, const ParticleState<N>& state, AlignedVector<std::uint32_t>& storage)
+{
+    if constexpr (sizeof(typename N::Fixed) == sizeof(std::uint32_t)) { return state.x.values().data(); }
+    else
+    {
+        const auto& x = state.x.values();
+        storage.resize(x.size());
+        queue.for_range(x.size(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) { storage[i] = leading_bits(x[i]); }
+        });
+        return storage.data();
+    }
+}
+
+// Distances of 32-bit positions in float arithmetic are wrong by less than this.
+float with_margin(double cutoff) { return static_cast<float>(cutoff * (1 + 1e-5)); }
+
 std::atomic<std::uint64_t> lists_built{0};
 
 } // namespace
@@ -184,15 +203,8 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     const ScopedPhase span(queue.clock(), Phase::PairList);
     const Vec3<double>& box = state.box.length();
     PARHELION_EXPECTS(cutoff > 0 && 2 * cutoff <= std::min({box.x, box.y, box.z}));
-    const std::uint32_t* x = nullptr;
-    AlignedVector<std::uint32_t> leading;
-    if constexpr (sizeof(typename N::Fixed) == sizeof(std::uint32_t)) { x = state.x.values().data(); }
-    else
-    {
-        leading.resize(state.x.values().size());
-        std::transform(state.x.values().begin(), state.x.values().end(), leading.begin(), [](auto u) { return leading_bits(u); });
-        x = leading.data();
-    }
+    AlignedVector<std::uint32_t> storage;
+    const std::uint32_t* x = leading_positions(queue, state, storage);
     Vec3<double> largest_half_cluster;
     const ClusterGrid grid = make_grid(queue, x, state.clusters(), box, largest_half_cluster);
     const Exclusions exclusions = make_exclusions(queue, topology, molecules, state.slot_of_global, state.slots());
@@ -202,7 +214,7 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.clusters = static_cast<std::int32_t>(state.clusters());
     input.box = static_cast<Vec3<float>>(box);
     input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
-    input.cutoff = static_cast<float>(cutoff * (1 + 1e-5));
+    input.cutoff = with_margin(cutoff);
     input.centred = true;
     for (int d = 0; d < 3; ++d)
     {
@@ -215,6 +227,7 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     list.cutoff = cutoff;
     for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d]; }
     list.serial = ++lists_built;
+    list.pruned.clear();
     const std::int32_t parts = (input.clusters + clusters_per_part - 1) / clusters_per_part;
     list.parts.resize(static_cast<std::size_t>(parts));
     std::atomic<std::int32_t> next_part{0};
@@ -232,8 +245,33 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     });
 }
 
+template <class N>
+void prune_pair_list(CpuQueue& queue, const ParticleState<N>& state, double cutoff, PairList& list)
+{
+    const ScopedPhase span(queue.clock(), Phase::PairList);
+    const Vec3<double>& box = state.box.length();
+    AlignedVector<std::uint32_t> storage;
+    pair_search::PruneInput input;
+    input.x = leading_positions(queue, state, storage);
+    input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
+    input.cutoff = with_margin(cutoff);
+    input.centred = 2 * list.reach.x < box.x && 2 * list.reach.y < box.y && 2 * list.reach.z < box.z;
+    list.pruned.resize(list.parts.size());
+    std::atomic<std::size_t> next_part{0};
+    queue.run([&](int) {
+        pair_search::PruneScratch scratch;
+        for (std::size_t p = next_part.fetch_add(1, std::memory_order_relaxed); p < list.parts.size();
+             p = next_part.fetch_add(1, std::memory_order_relaxed))
+        {
+            pair_search::prune(input, list.parts[p], scratch, list.pruned[p]);
+        }
+    });
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void build_pair_list<N>(CpuQueue&, const ParticleState<N>&, const Topology&, const MoleculeList&, double, PairList&);
+    template void build_pair_list<N>(CpuQueue&, const ParticleState<N>&, const Topology&, const MoleculeList&, double,           \
+                                     PairList&);                                                                                 \
+    template void prune_pair_list<N>(CpuQueue&, const ParticleState<N>&, double, PairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

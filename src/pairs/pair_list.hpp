@@ -23,7 +23,7 @@ inline constexpr int half_cluster_size = cluster_size / 2;
 struct PairEntry
 {
     std::int32_t cluster;    // j
-    std::uint32_t interacts; // bit 8 * i + j; clear: the pair is excluded or, in the diagonal entry, does not exist
+    std::uint32_t interacts; // bit 8 * i + j; clear: the pair is excluded, out of range or, in the diagonal entry, does not exist
 };
 
 // The entries of one half cluster, entries[begin .. end) of its part. If j is the half cluster's own cluster it is
@@ -43,13 +43,16 @@ struct PairListPart
 
 struct PairList
 {
-    std::vector<PairListPart> parts;
-    double cutoff = 0; // nm
+    std::vector<PairListPart> parts;  // as built
+    std::vector<PairListPart> pruned; // what prune_pair_list left of it; empty: not pruned since
+    double cutoff = 0;                // nm
     Vec3<double>
         reach; // cutoff + the largest extent of a half cluster, nm: how far from a half cluster's middle its partners are
     std::uint64_t serial = 0; // differs between any two lists built
 
-    std::size_t entries() const;
+    // What forces are computed over.
+    const std::vector<PairListPart>& active() const { return pruned.empty() ? parts : pruned; }
+    std::size_t entries() const; // of those
 };
 
 // The bits of pairs i < j that exist in the diagonal entry of half 0 and 1 of a cluster.
@@ -68,5 +71,12 @@ constexpr std::uint32_t diagonal_pairs(int half)
 template <class N>
 void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, const MoleculeList& molecules,
                      double cutoff, PairList& list);
+
+// Leaves in list.pruned what has a pair nearer than `cutoff` (nm) at the present positions, for the steps until the next pruning:
+// entries without one are dropped, of the others the i atoms without one; entries alike in that are neighbours. The list itself
+// stays for the next pruning. Precondition: the list was built for this order of atoms; pairs that `cutoff` is to cover are in
+// it.
+template <class N>
+void prune_pair_list(CpuQueue& queue, const ParticleState<N>& state, double cutoff, PairList& list);
 
 } // namespace parhelion

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search behind build_pair_list: everything that does not depend on the numeric policy. Positions are the leading 32 bits of
-// the fixed-point fractions, distances are float: a hundred-thousandth more cut-off covers both, and the force kernels decide
-// with their own arithmetic.
+// The search behind build_pair_list and prune_pair_list: everything that does not depend on the numeric policy. Positions are the
+// leading 32 bits of the fixed-point fractions, distances are float: a hundred-thousandth more cut-off covers both, and the force
+// kernels decide with their own arithmetic.
 #pragma once
 
 #include "pairs/column_grid.hpp"
@@ -59,6 +59,20 @@ struct Scratch
     std::vector<std::int32_t> first;      // per column: where the previous cluster's range began, near which this one's does
     AlignedVector<PairEntry> masked[2], plain[2];
 };
+
+struct PruneInput
+{
+    const std::uint32_t* x = nullptr;
+    Vec3<float> nm_per_unit;
+    float cutoff = 0; // nm, with the margin
+    bool centred = false;
+};
+struct PruneScratch
+{
+    AlignedVector<PairEntry> entries[3];
+};
+// The entries of `whole` with a pair in range, as prune_pair_list describes.
+void prune(const PruneInput& input, const PairListPart& whole, PruneScratch& scratch, PairListPart& part);
 
 // Lists the partners of clusters begin .. end into part.
 void search(const Input& input, std::int32_t begin, std::int32_t end, Scratch& scratch, PairListPart& part);

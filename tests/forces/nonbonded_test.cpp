@@ -35,6 +35,7 @@ struct Options
     int threads = 1;
     double buffer = 0.1; // list cutoff - cutoff; clipped at half the box
     Compute compute = Compute::ForcesEnergiesVirial;
+    double pruned_buffer = -1; // < 0: not pruned
 };
 
 template <class N>
@@ -46,6 +47,7 @@ Result evaluate(ParticleState<N>& state, const System& system, const RunParamete
     const double half_box = 0.5 * std::min({box.x, box.y, box.z});
     build_pair_list(queue, state, system.topology, all_molecules(system.topology),
                     std::min(run.lj_cutoff + options.buffer, half_box), list);
+    if (options.pruned_buffer >= 0) { prune_pair_list(queue, state, run.lj_cutoff + options.pruned_buffer, list); }
     NonbondedTables<N> tables(make_nonbonded(system.topology, run));
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
@@ -247,6 +249,9 @@ TYPED_TEST(Nonbonded, agrees_with_sums_over_all_pairs_for_every_option_and_instr
             const OnlyTarget only(target);
             const Result result = evaluate<TypeParam>(system, run);
             expect_near(result, reference, force_tolerance<TypeParam>, energy_tolerance<TypeParam>, energy_tolerance<TypeParam>);
+            // A pruned list has the same pairs in range.
+            expect_near(evaluate<TypeParam>(system, run, {1, 0.1, Compute::ForcesEnergiesVirial, 0}), reference,
+                        force_tolerance<TypeParam>, energy_tolerance<TypeParam>, energy_tolerance<TypeParam>);
             // Forces alone are the same forces.
             EXPECT_EQ(evaluate<TypeParam>(system, run, {1, 0.1, Compute::Forces}).forces, result.forces);
         }
@@ -450,6 +455,7 @@ TYPED_TEST(ReproducibleNonbonded, has_the_same_bits_for_any_number_of_threads_an
     const RunParameters run = reaction_field(0.9);
     const Result result = evaluate<TypeParam>(system, run);
     for (const int threads : {2, 3, 4}) { expect_same_bits(evaluate<TypeParam>(system, run, {threads, 0.2}), result); }
+    expect_same_bits(evaluate<TypeParam>(system, run, {2, 0.2, Compute::ForcesEnergiesVirial, 0.01}), result);
     // Slots in input order instead of cluster order: other clusters, other entries, i and j exchanged.
     ParticleState<TypeParam> state = particles_in_input_order<TypeParam>(system);
     expect_same_bits(evaluate(state, system, run, {2, 0.05}), result);
