@@ -54,6 +54,7 @@ struct Rank
 
     // Between one phase and the next.
     PairList pairs;
+    std::int64_t list_step = 0; // when it was built
     ForceBuffers<N> buffers;
     ConstraintResult constraint_result;
     KineticEnergies half_step; // of state.v, as of the last step that asked for it

@@ -27,6 +27,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
 {
     const double dt = r.parameters.dt;
     if (flags.repartition) { repartition(r); } // S
+    prune_if_due(r);
 
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute); // L
