@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One struct of options and one function per subcommand; a file each. Functions throw what the library throws; main() turns it into text.
+// One struct of options and one function per subcommand; a file each. Functions throw what the library throws; main() turns it
+// into text.
 #pragma once
 
 #include "base/error.hpp"
@@ -33,6 +34,8 @@ struct RunOptions
     std::string prefix;
     std::int64_t steps = -2; // -2: the .mdp's
     double ns = -1, hours = -1;
+    double checkpoint_s = 900; // time between checkpoints
+    bool fresh = false;        // even if there is a checkpoint
     bool json = false, quiet = false, verbose = false;
 };
 struct EnergyOptions

@@ -12,14 +12,24 @@ using namespace parhelion;
 namespace {
 
 // Exit codes are part of the command line's contract.
-enum ExitCode { exit_done = 0, exit_internal = 1, exit_usage = 2, exit_stopped = 3, exit_input = 4, exit_physics = 5, exit_system = 6 };
+enum ExitCode
+{
+    exit_done = 0,
+    exit_internal = 1,
+    exit_usage = 2,
+    exit_stopped = 3,
+    exit_input = 4,
+    exit_physics = 5,
+    exit_system = 6
+};
 
 void add_input_options(CLI::App& command, InputOptions& input)
 {
     command.add_option("-f", input.files.mdp, "run parameters (.mdp)")->default_val("md.mdp")->type_name("FILE");
     command.add_option("-c", input.files.structure, "start configuration (.gro)")->default_val("conf.gro")->type_name("FILE");
     command.add_option("-p", input.files.topology, "topology (.top)")->default_val("topol.top")->type_name("FILE");
-    command.add_option("-r", input.files.restraint_reference, "reference of position restraints (.gro); default: the start")->type_name("FILE");
+    command.add_option("-r", input.files.restraint_reference, "reference of position restraints (.gro); default: the start")
+        ->type_name("FILE");
     command.add_option("-n", input.files.index, "index groups (.ndx)")->type_name("FILE");
     command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")->type_name("DIR");
     command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")->type_name("W012");
@@ -27,8 +37,12 @@ void add_input_options(CLI::App& command, InputOptions& input)
 
 void add_engine_options(CLI::App& command, EngineOptions& engine)
 {
-    command.add_option("--device", engine.device, "auto, cpu or cuda")->default_val("auto")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-    command.add_option("--precision", engine.precision, "mixed or double")->default_val("mixed")->check(CLI::IsMember({"mixed", "double"}));
+    command.add_option("--device", engine.device, "auto, cpu or cuda")
+        ->default_val("auto")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+    command.add_option("--precision", engine.precision, "mixed or double")
+        ->default_val("mixed")
+        ->check(CLI::IsMember({"mixed", "double"}));
     command.add_flag("--reproducible", engine.reproducible, "order-independent sums: the same bits for any number of threads");
     command.add_option("--threads", engine.threads, "threads; 0: one per core")->default_val(0)->check(CLI::Range(0, 1024));
 }
@@ -39,12 +53,30 @@ int run_command(const std::function<int()>& command)
         fmt::print(stderr, "{}\n", text);
         return code;
     };
-    try { return command(); }
-    catch (const InputError& e) { return complain(e.what(), exit_input); }
-    catch (const PhysicsError& e) { return complain(e.what(), exit_physics); }
-    catch (const SystemError& e) { return complain(fmt::format("E601 {}", e.what()), exit_system); }
-    catch (const std::bad_alloc&) { return complain("E602 out of memory (the system is larger than this machine's memory).", exit_system); }
-    catch (const std::exception& e) { return complain(fmt::format("internal error: {}", e.what()), exit_internal); }
+    try
+    {
+        return command();
+    }
+    catch (const InputError& e)
+    {
+        return complain(e.what(), exit_input);
+    }
+    catch (const PhysicsError& e)
+    {
+        return complain(e.what(), exit_physics);
+    }
+    catch (const SystemError& e)
+    {
+        return complain(fmt::format("E601 {}", e.what()), exit_system);
+    }
+    catch (const std::bad_alloc&)
+    {
+        return complain("E602 out of memory (the system is larger than this machine's memory).", exit_system);
+    }
+    catch (const std::exception& e)
+    {
+        return complain(fmt::format("internal error: {}", e.what()), exit_internal);
+    }
 }
 
 } // namespace
@@ -63,6 +95,13 @@ int main(int argc, char** argv)
     run_app->add_option("--steps", run.steps, "number of steps (default: nsteps of the .mdp)");
     run_app->add_option("--ns", run.ns, "simulated time in ns, instead of --steps")->excludes("--steps");
     run_app->add_option("--hours", run.hours, "stop after this wall time");
+    run_app->add_option("--checkpoint", run.checkpoint_s, "time between checkpoints")
+        ->default_str("15min")
+        ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
+                                          CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->check(CLI::Range(0.0, 1e9))
+        ->type_name("30s|15min|2h");
+    run_app->add_flag("--new", run.fresh, "start afresh, even if PREFIX.cpt says how to continue");
     run_app->add_flag("--json", run.json, "print the report as JSON on standard output");
     run_app->add_flag("-q,--quiet", run.quiet, "no progress");
     run_app->add_flag("-v,--verbose", run.verbose, "notes as well as warnings");
@@ -83,30 +122,55 @@ int main(int argc, char** argv)
     generate_app->require_subcommand(1);
     CLI::App* series_app = generate_app->add_subcommand("ethanol-water", "the water/ethanol series, 3 000 to 46 million atoms");
     series_app->add_option("--atoms", generate.series.atoms, "number of atoms, a size of the series")->default_val(45000);
-    series_app->add_option("-d", generate.folder, "folder to write conf.gro, topol.top, md.mdp into")->default_val(".")->type_name("DIR");
-    series_app->add_option("--electrostatics", generate.electrostatics, "rf or pme")->default_val("rf")->check(CLI::IsMember({"rf", "pme"}));
+    series_app->add_option("-d", generate.folder, "folder to write conf.gro, topol.top, md.mdp into")
+        ->default_val(".")
+        ->type_name("DIR");
+    series_app->add_option("--electrostatics", generate.electrostatics, "rf or pme")
+        ->default_val("rf")
+        ->check(CLI::IsMember({"rf", "pme"}));
     series_app->add_option("--seed", generate.series.seed, "seed of the velocities")->default_val(2026);
 
     CLI::App* doctor_app = app.add_subcommand("doctor", "what this machine has and what would be used");
 
     BenchOptions bench;
-    CLI::App* bench_app = app.add_subcommand("bench", "built-in measurements: pair list and pair kernel per atom, whole step by phase");
-    bench_app->add_option("--atoms", bench.atoms, "sizes of the ethanol-water series")->default_val(std::vector<std::int64_t>{45000});
+    CLI::App* bench_app =
+        app.add_subcommand("bench", "built-in measurements: pair list and pair kernel per atom, whole step by phase");
+    bench_app->add_option("--atoms", bench.atoms, "sizes of the ethanol-water series")
+        ->default_val(std::vector<std::int64_t>{45000});
     bench_app->add_option("--steps", bench.steps, "steps to time")->default_val(300);
     bench_app->add_option("--json", bench.json, "append JSON lines to this file")->type_name("FILE");
     add_engine_options(*bench_app, bench.engine);
 
-    try { app.parse(argc, argv); }
-    catch (const CLI::ParseError& e) { return app.exit(e) == 0 ? exit_done : exit_usage; }
+    try
+    {
+        app.parse(argc, argv);
+    }
+    catch (const CLI::ParseError& e)
+    {
+        return app.exit(e) == 0 ? exit_done : exit_usage;
+    }
 
-    if (*run_app) { return run_command([&] { return command_run(run) == RunEnd::Stopped ? exit_stopped : exit_done; }); }
-    if (*energy_app) { return run_command([&] { return command_energy(energy), exit_done; }); }
-    if (*check_app) { return run_command([&] { return command_check(check), exit_done; }); }
+    if (*run_app)
+    {
+        return run_command([&] { return command_run(run) == RunEnd::Stopped ? exit_stopped : exit_done; });
+    }
+    if (*energy_app)
+    {
+        return run_command([&] { return command_energy(energy), exit_done; });
+    }
+    if (*check_app)
+    {
+        return run_command([&] { return command_check(check), exit_done; });
+    }
     if (*series_app)
     {
-        generate.series.electrostatics = generate.electrostatics == "pme" ? SeriesElectrostatics::Pme : SeriesElectrostatics::ReactionField;
+        generate.series.electrostatics =
+            generate.electrostatics == "pme" ? SeriesElectrostatics::Pme : SeriesElectrostatics::ReactionField;
         return run_command([&] { return command_generate(generate), exit_done; });
     }
-    if (*doctor_app) { return run_command([] { return command_doctor(), exit_done; }); }
+    if (*doctor_app)
+    {
+        return run_command([] { return command_doctor(), exit_done; });
+    }
     return run_command([&] { return command_bench(bench), exit_done; });
 }

@@ -2,7 +2,9 @@
 // `parhelion run`: read, check, plan, simulate, report.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "io/checkpoint.hpp"
 #include "io/gro.hpp"
+#include "io/run_identity.hpp"
 #include "run_files.hpp"
 
 #include <atomic>
@@ -10,15 +12,20 @@
 #include <cmath>
 #include <csignal>
 #include <fmt/format.h>
+#include <optional>
 #include <thread>
 
 namespace parhelion {
 
 namespace {
 
-// Raised by SIGINT and SIGTERM: the run ends after the step it is in.
+// Raised by SIGINT, SIGTERM and SIGUSR1: the run ends after the step it is in. The second SIGINT ends the program.
 std::atomic<bool> stop_requested{false};
-extern "C" void request_stop(int) { stop_requested.store(true, std::memory_order_relaxed); }
+extern "C" void request_stop(int signal)
+{
+    stop_requested.store(true, std::memory_order_relaxed);
+    if (signal == SIGINT) { std::signal(SIGINT, SIG_DFL); }
+}
 
 // Raises stop_requested after some time; ends with its scope.
 class Deadline
@@ -29,7 +36,10 @@ public:
         if (hours < 0) { return; }
         const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(hours * 3600);
         thread_ = std::jthread([end](const std::stop_token& done) {
-            while (!done.stop_requested() && std::chrono::steady_clock::now() < end) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+            while (!done.stop_requested() && std::chrono::steady_clock::now() < end)
+            {
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            }
             if (!done.stop_requested()) { stop_requested.store(true, std::memory_order_relaxed); }
         });
     }
@@ -48,8 +58,35 @@ std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& par
     return options.ns >= 0 ? std::llround(options.ns * 1000 / parameters.dt) : parameters.steps;
 }
 
-RunReport make_report(const RunOptions& options, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms, double dt,
-                      NamedList<RunReport::Spread> energies)
+std::string precision_text(const EngineOptions& engine)
+{
+    return engine.precision + (engine.reproducible ? " reproducible" : "");
+}
+
+// What the run goes on from; nothing if it starts. Older checkpoints of a run that starts afresh are removed.
+std::optional<Checkpoint> find_checkpoint(const RunOptions& options, const NamedList<std::string>& identity, std::string& remark)
+{
+    CheckpointFiles files(options.prefix);
+    if (options.fresh)
+    {
+        files.remove();
+        return std::nullopt;
+    }
+    std::optional<Checkpoint> found = files.read(remark);
+    const std::string changed = found ? difference(found->run, identity) : "";
+    if (!changed.empty())
+    {
+        throw InputError(
+            "E191", {files.newest(), 0},
+            fmt::format("is of another run, which this one would destroy: {}. Run it as it was begun, choose another -o, or "
+                        "start afresh with --new.",
+                        changed));
+    }
+    return found;
+}
+
+RunReport make_report(const RunOptions& options, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
+                      double dt, NamedList<RunReport::Spread> energies)
 {
     RunReport report;
     report.atoms = atoms;
@@ -58,15 +95,39 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     report.ns_per_day = summary.ns_per_day;
     report.us_per_step = summary.us_per_step;
     report.wall_s = summary.wall_s;
-    report.precision = options.engine.precision + (options.engine.reproducible ? " reproducible" : "");
+    report.precision = precision_text(options.engine);
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
-    report.pairlist = {{"cutoff_nm", plan.list_cutoff}, {"buffer_nm", plan.buffer}, {"tested_pairs_per_atom", summary.pairs_per_atom}};
+    report.pairlist = {
+        {"cutoff_nm", plan.list_cutoff}, {"buffer_nm", plan.buffer}, {"tested_pairs_per_atom", summary.pairs_per_atom}};
     report.phases = summary.phases;
     report.energies = std::move(energies);
     report.conserved_drift_kT_per_ns_per_atom = summary.drift;
     report.version = {{"program", version_text()}, {"machine", describe_machine()}, {"kernel", plan.kernel}};
     return report;
+}
+
+void say_complete(const RunOptions& options, const Checkpoint& checkpoint)
+{
+    fmt::print(options.json ? stderr : stdout,
+               "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
+               options.prefix, checkpoint.reached);
+}
+
+void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
+                       const RunParameters& parameters)
+{
+    if (!remark.empty()) { files.message("note: " + remark); }
+    if (continued)
+    {
+        const std::int64_t step = continued->state.step;
+        files.message(fmt::format("continuing at step {} ({:.6g} ps)", step,
+                                  parameters.start_time + static_cast<double>(step) * parameters.dt));
+    }
+    if (parameters.integrator == Integrator::SteepestDescent)
+    {
+        files.log().line("A minimisation writes no checkpoints: it can start again from any configuration.");
+    }
 }
 
 void print_summary(const RunSummary& summary, const PlanSummary& plan, bool minimised)
@@ -77,7 +138,8 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
         fmt::print(", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
         return;
     }
-    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {} thread{}\n", summary.ns_per_day, summary.us_per_step, plan.threads, plan.threads == 1 ? "" : "s");
+    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {} thread{}\n", summary.ns_per_day, summary.us_per_step, plan.threads,
+               plan.threads == 1 ? "" : "s");
     double accounted = 0;
     for (const auto& [phase, us] : summary.phases)
     {
@@ -105,45 +167,67 @@ RunEnd command_run(const RunOptions& options)
     const Topology topology = input.system.topology;
     const std::string title = input.system.title;
     const bool minimising = parameters.integrator == Integrator::SteepestDescent;
+    const NamedList<std::string> identity = identify_run(input.system, parameters, precision_text(options.engine));
+    std::string remark;
+    std::optional<Checkpoint> continued = find_checkpoint(options, identity, remark);
+    if (continued && steps >= 0 && continued->reached >= parameters.first_step + steps)
+    {
+        say_complete(options, *continued);
+        return RunEnd::Done;
+    }
 
-    RunFiles files({options.prefix, options.engine.precision == "double" ? Precision::Double : Precision::Mixed, options.quiet}, input.system,
-                   parameters);
+    RunFiles files({options.prefix, options.engine.precision == "double" ? Precision::Double : Precision::Mixed, options.quiet,
+                    options.checkpoint_s},
+                   input.system, parameters, identity, continued ? &*continued : nullptr);
     const std::string about = fmt::format("{}\n{}\n{}", version_text(), describe_machine(), describe_system(input.system));
-    files.log().line(about);
+    files.log().line((continued ? "\n" : "") + about);
     for (const Warning& warning : diagnostics.warnings) { files.log().warning(warning); }
     for (const Warning& note : diagnostics.notes)
     {
         files.log().line("note: " + note.text());
         if (options.verbose) { fmt::print("note: {}\n", note.text()); }
     }
-    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
+                          continued ? &continued->state : nullptr);
+    const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
     const PlanSummary plan = simulation.plan();
     const std::string planned = fmt::format("{}read in {:.2f} s; seed {}\n", describe_plan(plan), load_s, plan.seed);
     files.log().line(planned);
     if (!options.quiet) { fmt::print("{}{}", about, planned); }
     std::fflush(stdout);
+    say_how_it_begins(files, continued, remark, parameters);
+    continued.reset(); // memory
 
-    std::signal(SIGINT, request_stop);
-    std::signal(SIGTERM, request_stop);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) { std::signal(signal, request_stop); }
     const Deadline deadline(options.hours);
     files.start();
     RunSummary summary;
-    try { summary = simulation.run(steps, files, stop_requested); }
+    try
+    {
+        summary = simulation.run(steps_left, files, stop_requested);
+    }
     catch (const PhysicsError& error)
     {
         const Frame good = simulation.last_good_frame();
         const std::string path = options.prefix + ".last-good.gro";
         write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);
-        files.message(error.what());
+        files.log().line(error.what());
         files.close();
         throw PhysicsError(error.step(), fmt::format("{}\nLast good frame: step {}, in {}", error.what(), good.step, path));
     }
     const Frame last = simulation.frame();
     write_gro(options.prefix + ".gro", topology, title, last.box, last.x, minimising ? std::vector<Vec3<double>>{} : last.v, 3);
+    if (!minimising) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
     files.close();
     const RunReport report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
     write_report(report, options.prefix + ".report.json");
-    files.log().line(fmt::format("\n{} steps, {:.2f} ns/day, drift {:+.5f} kT/ns/atom", summary.steps, summary.ns_per_day, summary.drift));
+    files.log().line(
+        fmt::format("\n{} steps, {:.2f} ns/day, drift {:+.5f} kT/ns/atom", summary.steps, summary.ns_per_day, summary.drift));
+    if (summary.end == RunEnd::Stopped)
+    {
+        files.message(minimising ? fmt::format("stopped; {}.gro is how far it got", options.prefix)
+                                 : fmt::format("stopped at step {}; run the same command to continue", last.step));
+    }
     files.log().close();
     if (options.json) { fmt::print("{}\n", to_json(report)); }
     else if (!options.quiet) { print_summary(summary, plan, minimising); }

@@ -17,7 +17,10 @@ std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const 
     {
         if (name == "System") { return {}; }
         const auto group = system.groups.find(name);
-        if (group == system.groups.end()) { throw InputError("E303", {}, "compressed-x-grps names the group '" + name + "', which does not exist."); }
+        if (group == system.groups.end())
+        {
+            throw InputError("E303", {}, "compressed-x-grps names the group '" + name + "', which does not exist.");
+        }
         atoms.insert(atoms.end(), group->second.begin(), group->second.end());
     }
     std::sort(atoms.begin(), atoms.end());
@@ -25,13 +28,30 @@ std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const 
     return atoms;
 }
 
+OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
+{
+    OutputPosition position;
+    position.next_energy_step = first_step;
+    position.since_frame = position.whole_run = TermAverages(terms);
+    return position;
+}
+
 } // namespace
 
-RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters)
+RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
+                   NamedList<std::string> identity, const Checkpoint* continued)
     : options_(options), parameters_(parameters), table_(system.topology, parameters),
-      compressed_atoms_(atoms_of(parameters.compressed_groups, system)), log_(options.prefix + ".log"), since_frame_(table_.names().size()),
-      whole_run_(table_.names().size())
+      compressed_atoms_(atoms_of(parameters.compressed_groups, system)), identity_(std::move(identity)),
+      checkpoints_(options.prefix), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
+      written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
+      next_checkpoint_(Clock::now() + checkpoint_interval()), log_(options.prefix + ".log", written_.log)
 {
+    if (written_.whole_run.terms() != table_.names().size())
+    {
+        throw InputError(
+            "E190", {checkpoints_.newest(), 0},
+            "was written by a version with other energy terms. Continue with that version, or start afresh with --new.");
+    }
 }
 
 void RunFiles::start()
@@ -43,34 +63,74 @@ void RunFiles::start()
     plan.xtc_precision = parameters_.compressed_precision;
     plan.xtc_atoms = compressed_atoms_;
     plan.energy_terms = table_.names();
-    plan.first_step = parameters_.first_step;
+    plan.first_step = written_.next_energy_step;
+    plan.kept = written_.files;
     plan.dt = parameters_.dt;
     plan.trr_precision = options_.precision;
     output_.emplace(plan);
-    if (!options_.quiet) { progress_.emplace(stderr, progress_style(stderr), parameters_.dt, Progress::Clock::now()); }
+    noted_files_ = output_->lengths();
+    next_checkpoint_ = Clock::now() + checkpoint_interval();
+    if (!options_.quiet)
+    {
+        progress_.emplace(stderr, progress_style(stderr), parameters_.dt, Progress::Clock::now(),
+                          first_step_ - parameters_.first_step);
+    }
 }
 
 void RunFiles::frame(const OutputDue& due, Frame&& frame)
 {
+    wrote_since_note_ = true;
     output_->write(std::move(frame), {due.compressed_x, due.x, due.v, due.f});
 }
 
 void RunFiles::energies(const OutputDue& due, const Observables& observables)
 {
     const std::vector<double> values = table_.values(observables);
-    since_frame_.add(values);
-    whole_run_.add(values);
+    written_.since_frame.add(values);
+    written_.whole_run.add(values);
     if (due.log) { log_.energies(observables.step, observables.time, table_.names(), values); }
     if (!due.energies) { return; }
-    output_->write_energies(observables.step, observables.time, values, since_frame_);
-    since_frame_.clear();
+    wrote_since_note_ = true;
+    output_->write_energies(observables.step, observables.time, values, written_.since_frame);
+    written_.since_frame.clear();
+    written_.next_energy_step = observables.step + 1;
 }
 
 void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, double temperature)
 {
+    note_position();
     if (!progress_) { return; }
     const bool minimising = parameters_.integrator == Integrator::SteepestDescent;
-    progress_->update(steps_done, steps_total, minimising ? std::nullopt : std::optional<double>(temperature), Progress::Clock::now());
+    progress_->update(steps_done, steps_total, minimising ? std::nullopt : std::optional<double>(temperature),
+                      Progress::Clock::now());
+}
+
+void RunFiles::note_position()
+{
+    written_.log = log_.file().length();
+    noted_ = written_;
+    // Only if there is something to note: the output thread's queue is short.
+    if (std::exchange(wrote_since_note_, false))
+    {
+        output_->enqueue([this] { noted_files_ = output_->lengths(); });
+    }
+}
+
+void RunFiles::checkpoint(SavedState&& state)
+{
+    const std::int64_t step = state.step;
+    write_checkpoint(std::move(state), step);
+    next_checkpoint_ = Clock::now() + checkpoint_interval();
+}
+
+void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
+{
+    log_.file().sync();
+    output_->enqueue([this, checkpoint = Checkpoint{identity_, reached, noted_, std::move(state)}]() mutable {
+        checkpoint.outputs.files = noted_files_;
+        output_->sync();
+        checkpoints_.write(checkpoint);
+    });
 }
 
 void RunFiles::message(const std::string& text)
@@ -89,7 +149,7 @@ void RunFiles::close()
 {
     end_progress();
     if (output_) { output_->close(); }
-    log_.averages(table_.names(), whole_run_);
+    log_.averages(table_.names(), written_.whole_run);
 }
 
 NamedList<RunReport::Spread> RunFiles::averages() const
@@ -97,7 +157,8 @@ NamedList<RunReport::Spread> RunFiles::averages() const
     NamedList<RunReport::Spread> list;
     for (std::size_t i = 0; i < table_.names().size(); ++i)
     {
-        list.emplace_back(table_.names()[i], RunReport::Spread{whole_run_.mean(i), whole_run_.standard_deviation(i)});
+        list.emplace_back(table_.names()[i],
+                          RunReport::Spread{written_.whole_run.mean(i), written_.whole_run.standard_deviation(i)});
     }
     return list;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of a run: trajectory, energies, log and progress, as an observer of the simulation.
+// The output of a run: trajectory, energies, log, checkpoints and progress, as an observer of the simulation.
 #pragma once
 
 #include "energy_table.hpp"
 #include "engine/simulation.hpp"
+#include "io/checkpoint.hpp"
 #include "io/log.hpp"
 #include "io/output.hpp"
 #include "io/progress.hpp"
 #include "io/report.hpp"
 #include "model/system.hpp"
 
-#include <memory>
+#include <chrono>
 #include <optional>
 
 namespace parhelion {
@@ -20,36 +21,59 @@ struct RunFilesOptions
     std::string prefix;
     Precision precision = Precision::Mixed; // of the .trr
     bool quiet = false;                     // no progress
+    double checkpoint_interval = 0;         // s
 };
 
 class RunFiles final : public Observer
 {
 public:
-    // Opens PREFIX.log and, as the parameters ask for them, .xtc, .trr, .edr.
-    RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters);
+    // Opens PREFIX.log, which goes on where `continued` left it, if that is not null. `identity`: of the run, for its
+    // checkpoints.
+    RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
+             NamedList<std::string> identity, const Checkpoint* continued);
 
     Log& log() { return log_; }
-    void start(); // opens the binary files; progress counts from here
+    void start(); // opens .xtc, .trr, .edr, as the parameters ask for them; progress counts from here
 
     void frame(const OutputDue& due, Frame&& frame) override;
     void energies(const OutputDue& due, const Observables& observables) override;
     void progress(std::int64_t steps_done, std::int64_t steps_total, double temperature) override;
+    bool checkpoint_due() override { return Clock::now() >= next_checkpoint_; }
+    void checkpoint(SavedState&& state) override;
     void message(const std::string& text) override;
 
+    // The last one, of a run that got to step `reached` and stopped or ended there.
+    void checkpoint_at_end(SavedState&& state, std::int64_t reached) { write_checkpoint(std::move(state), reached); }
     // Everything on disk, the averages in the log. Throws what the output thread met.
     void close();
     NamedList<RunReport::Spread> averages() const;
 
 private:
+    using Clock = std::chrono::steady_clock;
+
+    // What is written from here on comes after the step of the next checkpoint.
+    void note_position();
+    void write_checkpoint(SavedState&& state, std::int64_t reached);
+    Clock::duration checkpoint_interval() const
+    {
+        return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.checkpoint_interval));
+    }
     void end_progress(); // the live line must end before anything else is printed
 
     const RunFilesOptions options_;
     const RunParameters parameters_;
     EnergyTable table_;
     std::vector<std::int64_t> compressed_atoms_; // empty: all
+    NamedList<std::string> identity_;
+    CheckpointFiles checkpoints_;
+    std::int64_t first_step_;   // of this part of the run
+    OutputPosition written_;    // so far; the lengths of the binary files are not kept up to date here
+    OutputPosition noted_;      // at the last rebuild of the pair list; same here
+    OutputLengths noted_files_; // there the lengths are; belongs to the output thread once started
+    bool wrote_since_note_ = false;
+    Clock::time_point next_checkpoint_;
     Log log_;
     std::optional<RunOutput> output_;
-    TermAverages since_frame_, whole_run_;
     std::optional<Progress> progress_;
 };
 

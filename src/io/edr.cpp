@@ -42,9 +42,11 @@ double TermAverages::standard_deviation(std::size_t term) const
     return count_ > 0 ? std::sqrt(squares_[term] / static_cast<double>(count_)) : 0.0;
 }
 
-EdrWriter::EdrWriter(std::string path, const std::vector<std::string>& terms, std::int64_t first_step, double dt)
-    : file_(std::move(path)), terms_(terms.size()), next_step_(first_step), dt_(dt)
+EdrWriter::EdrWriter(std::string path, const std::vector<std::string>& terms, std::int64_t first_step, double dt,
+                     std::uint64_t kept)
+    : file_(std::move(path), kept), terms_(terms.size()), next_step_(first_step), dt_(dt)
 {
+    if (kept > 0) { return; }
     buffer_.put(file_magic);
     buffer_.put(format_version);
     buffer_.put(static_cast<std::int32_t>(terms_));

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -24,10 +25,16 @@ class TermAverages
 {
 public:
     explicit TermAverages(std::size_t terms = 0) : mean_(terms), squares_(terms) {}
+    // Goes on from what count(), mean() and squared_deviations() said.
+    TermAverages(std::int64_t count, std::vector<double> mean, std::vector<double> squares)
+        : count_(count), mean_(std::move(mean)), squares_(std::move(squares))
+    {
+    }
 
     void add(std::span<const double> values); // one value per term
     void clear() { *this = TermAverages(mean_.size()); }
 
+    std::size_t terms() const { return mean_.size(); }
     std::int64_t count() const { return count_; }
     double mean(std::size_t term) const { return mean_[term]; }
     double sum(std::size_t term) const { return mean_[term] * static_cast<double>(count_); }
@@ -42,13 +49,15 @@ private:
 class EdrWriter
 {
 public:
-    // Writes the names and units of the terms. first_step: the earliest step whose energies can come; dt in ps. Throws
-    // SystemError.
-    EdrWriter(std::string path, const std::vector<std::string>& terms, std::int64_t first_step, double dt);
+    // Writes the names and units of the terms, unless some bytes of an earlier part of the run are kept (see OutputFile).
+    // first_step: the earliest step whose energies can come; dt in ps. Throws as OutputFile does.
+    EdrWriter(std::string path, const std::vector<std::string>& terms, std::int64_t first_step, double dt,
+              std::uint64_t kept = 0);
 
     // values: the terms at this step; since_last: the averages over all energy calculations after the previous frame, this step's
     // included. Steps increase. Throws SystemError.
     void write(std::int64_t step, double time, std::span<const double> values, const TermAverages& since_last);
+    OutputFile& file() { return file_; }
     void close() { file_.close(); }
 
 private:

@@ -20,7 +20,8 @@ namespace parhelion {
 class Log
 {
 public:
-    explicit Log(std::string path) : file_(std::move(path)) {}
+    // kept: see OutputFile.
+    explicit Log(std::string path, std::uint64_t kept = 0) : file_(std::move(path), kept) {}
 
     void line(std::string_view text);
     // A title and indented "name  value" lines: version, machine, parameters, plan.
@@ -30,6 +31,7 @@ public:
     void energies(std::int64_t step, double time, const std::vector<std::string>& terms, std::span<const double> values);
     // Mean, root mean square deviation and unit of every term.
     void averages(const std::vector<std::string>& terms, const TermAverages& averages);
+    OutputFile& file() { return file_; }
     void close() { file_.close(); }
 
 private:

@@ -73,9 +73,9 @@ void OutputThread::work()
 
 RunOutput::RunOutput(const RunOutputPlan& plan)
 {
-    if (!plan.xtc.empty()) { xtc_.emplace(plan.xtc, plan.xtc_precision, plan.xtc_atoms); }
-    if (!plan.trr.empty()) { trr_.emplace(plan.trr, plan.trr_precision); }
-    if (!plan.edr.empty()) { edr_.emplace(plan.edr, plan.energy_terms, plan.first_step, plan.dt); }
+    if (!plan.xtc.empty()) { xtc_.emplace(plan.xtc, plan.xtc_precision, plan.xtc_atoms, plan.kept.xtc); }
+    if (!plan.trr.empty()) { trr_.emplace(plan.trr, plan.trr_precision, plan.kept.trr); }
+    if (!plan.edr.empty()) { edr_.emplace(plan.edr, plan.energy_terms, plan.first_step, plan.dt, plan.kept.edr); }
 }
 
 void RunOutput::write(Frame frame, const FrameDestination& destination)
@@ -98,6 +98,18 @@ void RunOutput::write_energies(std::int64_t step, double time, std::vector<doubl
     thread_.enqueue([this, step, time, terms = std::move(values), averages = std::move(since_last)] {
         edr_->write(step, time, terms, averages);
     });
+}
+
+OutputLengths RunOutput::lengths()
+{
+    return {xtc_ ? xtc_->file().length() : 0, trr_ ? trr_->file().length() : 0, edr_ ? edr_->file().length() : 0};
+}
+
+void RunOutput::sync()
+{
+    if (xtc_) { xtc_->file().sync(); }
+    if (trr_) { trr_->file().sync(); }
+    if (edr_) { edr_->file().sync(); }
 }
 
 void RunOutput::close()

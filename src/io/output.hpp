@@ -58,6 +58,12 @@ struct FrameDestination
     bool x = false, v = false, f = false; // to the .trr
 };
 
+// Bytes of finished records.
+struct OutputLengths
+{
+    std::uint64_t xtc = 0, trr = 0, edr = 0;
+};
+
 struct RunOutputPlan
 {
     std::string xtc, trr, edr; // paths; empty: no such file
@@ -66,13 +72,14 @@ struct RunOutputPlan
     Precision trr_precision = Precision::Mixed;
     std::vector<std::string> energy_terms;
     std::int64_t first_step = 0;
-    double dt = 0; // ps
+    double dt = 0;      // ps
+    OutputLengths kept; // of an earlier part of the run; 0: a new file
 };
 
 class RunOutput
 {
 public:
-    // Creates the files. Throws SystemError.
+    // Opens the files. Throws as OutputFile does.
     explicit RunOutput(const RunOutputPlan& plan);
 
     // Each throws what an earlier one met on the output thread (see the writers), else hands over and returns.
@@ -80,6 +87,9 @@ public:
     void write_energies(std::int64_t step, double time, std::vector<double> values, TermAverages since_last);
     // Other output, in order with the rest: a .gro, a line of the log.
     void enqueue(std::function<void()> job) { thread_.enqueue(std::move(job)); }
+    // For jobs: how long the files are when it is their turn, and making that last.
+    OutputLengths lengths();
+    void sync();
     // Waits until everything is written and closes the files. Throws what went wrong.
     void close();
 

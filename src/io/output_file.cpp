@@ -12,10 +12,30 @@
 
 namespace parhelion {
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path))
+OutputFile::OutputFile(std::string path, std::uint64_t kept) : path_(std::move(path))
 {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (kept == 0 ? O_TRUNC : 0);
+    descriptor_ = ::open(path_.c_str(), flags, 0666);
     if (descriptor_ < 0) { fail("open"); }
+    if (kept > 0) { cut_to(kept); }
+}
+
+void OutputFile::cut_to(std::uint64_t kept)
+{
+    const off_t length = ::lseek(descriptor_, 0, SEEK_END);
+    if (length < 0) { fail("lseek"); }
+    if (static_cast<std::uint64_t>(length) < kept)
+    {
+        ::close(descriptor_);
+        throw InputError(
+            "E192", {path_, 0},
+            fmt::format("has {} bytes, but {} had been written when the checkpoint was made (what is missing would be a gap). "
+                        "Put the file back, or start afresh with --new.",
+                        length, kept));
+    }
+    written_ = finished_ = kept;
+    if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0) { fail("ftruncate"); }
+    if (::lseek(descriptor_, static_cast<off_t>(kept), SEEK_SET) < 0) { fail("lseek"); }
 }
 
 OutputFile::~OutputFile()
@@ -38,6 +58,12 @@ void OutputFile::append(std::span<const unsigned char> bytes)
         written_ += static_cast<std::uint64_t>(done);
         bytes = bytes.subspan(static_cast<std::size_t>(done));
     }
+}
+
+void OutputFile::sync()
+{
+    // EINVAL: a pipe or a device, which has nothing to survive.
+    if (::fsync(descriptor_) != 0 && errno != EINVAL) { fail("fsync"); }
 }
 
 void OutputFile::close()

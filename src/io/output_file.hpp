@@ -13,8 +13,9 @@ namespace parhelion {
 class OutputFile
 {
 public:
-    // Creates the file, or empties it. Throws SystemError.
-    explicit OutputFile(std::string path);
+    // Creates the file, or empties it; or goes on after the first `kept` bytes of one that exists. Throws SystemError, and
+    // InputError E192 if it has fewer.
+    explicit OutputFile(std::string path, std::uint64_t kept = 0);
     ~OutputFile(); // gives the descriptor back; call close() to learn about errors
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
@@ -23,12 +24,16 @@ public:
     void append(std::span<const unsigned char> bytes);
     void append(std::string_view text) { append({reinterpret_cast<const unsigned char*>(text.data()), text.size()}); }
     void finish_record() { finished_ = written_; }
+    std::uint64_t length() const { return finished_; } // bytes of finished records
+    // Returns when what was written survives a power failure. Throws SystemError.
+    void sync();
     // Drops an unfinished record. Throws SystemError: some file systems report a failed write only here.
     void close();
     const std::string& path() const { return path_; }
 
 private:
     [[noreturn]] void fail(const char* call);
+    void cut_to(std::uint64_t kept);
     void drop_unfinished();
 
     std::string path_;

@@ -15,12 +15,15 @@ namespace parhelion {
 class TrrWriter
 {
 public:
-    // Mixed precision is written as float. Throws SystemError.
-    TrrWriter(std::string path, Precision precision) : file_(std::move(path)), precision_(precision) {}
+    // Mixed precision is written as float; kept: see OutputFile. Throws as OutputFile does.
+    TrrWriter(std::string path, Precision precision, std::uint64_t kept = 0) : file_(std::move(path), kept), precision_(precision)
+    {
+    }
 
     // Writes the arrays that are not empty; they must be of one length. Throws InputError if the format's 32-bit sizes are too
     // small for them (above 178 956 970 atoms in float, 89 478 485 in double), SystemError.
     void write(const Frame& frame);
+    OutputFile& file() { return file_; }
     void close() { file_.close(); }
 
 private:

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/run_identity.hpp"
+
+#include "io/mdp.hpp"
+#include "io/text.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+
+namespace parhelion {
+namespace {
+
+class Hash
+{
+public:
+    template <class T>
+    Hash& operator<<(const T& number)
+    {
+        static_assert(std::is_arithmetic_v<T>); // nothing with padding
+        XXH64_update(state_.get(), &number, sizeof number);
+        return *this;
+    }
+    Hash& operator<<(const std::string& text)
+    {
+        *this << text.size();
+        XXH64_update(state_.get(), text.data(), text.size());
+        return *this;
+    }
+    Hash& operator<<(const Vec3<double>& a) { return *this << a.x << a.y << a.z; }
+    template <class T, std::size_t n>
+    Hash& operator<<(const std::array<T, n>& list)
+    {
+        for (const T& element : list) { *this << element; }
+        return *this;
+    }
+    template <class T>
+    Hash& operator<<(const std::vector<T>& list)
+    {
+        *this << list.size();
+        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Vec3<double>>)
+        {
+            XXH64_update(state_.get(), list.data(), list.size() * sizeof(T));
+        }
+        else
+        {
+            for (const T& element : list) { *this << element; }
+        }
+        return *this;
+    }
+    Hash& operator<<(const Atom& a) { return *this << a.name << a.type << a.residue << a.mass << a.charge; }
+    Hash& operator<<(const Residue& r) { return *this << r.name << r.number; }
+    Hash& operator<<(const Interaction& i) { return *this << i.atoms << i.parameters; }
+    Hash& operator<<(const Constraint& c) { return *this << c.a << c.b << c.length; }
+    Hash& operator<<(const Settle& s) { return *this << s.oxygen << s.hydrogen_a << s.hydrogen_b << s.oh << s.hh; }
+    Hash& operator<<(const MoleculeType& m)
+    {
+        return *this << m.name << m.atoms << m.residues << m.interactions << m.constraints << m.settles << m.exclusion_start
+                     << m.excluded;
+    }
+    Hash& operator<<(const MoleculeBlock& b) { return *this << b.type << b.count; }
+    Hash& operator<<(const Topology& t)
+    {
+        return *this << static_cast<int>(t.combination_rule) << t.fudge_qq << t.type_names << t.c6 << t.c12 << t.parameters
+                     << t.molecule_types << t.blocks;
+    }
+
+    std::string text() const { return fmt::format("{:016x}", XXH64_digest(state_.get())); }
+
+private:
+    struct Free
+    {
+        void operator()(XXH64_state_t* state) const { XXH64_freeState(state); }
+    };
+    static XXH64_state_t* fresh()
+    {
+        XXH64_state_t* state = XXH64_createState();
+        if (state == nullptr) { throw std::bad_alloc(); }
+        XXH64_reset(state, 0);
+        return state;
+    }
+    std::unique_ptr<XXH64_state_t, Free> state_{fresh()};
+};
+
+std::string group_hash(const System& system)
+{
+    Hash hash;
+    for (const auto& [name, atoms] : system.groups) { hash << name << atoms; }
+    return hash.text();
+}
+
+} // namespace
+
+NamedList<std::string> identify_run(const System& system, const RunParameters& parameters, const std::string& precision)
+{
+    NamedList<std::string> identity;
+    identity.emplace_back("atoms", std::to_string(system.topology.atom_count()));
+    identity.emplace_back("precision", precision);
+    identity.emplace_back("topology", (Hash() << system.topology).text());
+    identity.emplace_back("start configuration", (Hash() << system.box << system.x << system.v).text());
+    identity.emplace_back("restraint reference", (Hash() << system.restraint_reference << system.restraint_reference_box).text());
+    identity.emplace_back("index groups", group_hash(system));
+    const std::string values = mdp_text(parameters);
+    for (std::string_view rest = values; !rest.empty();)
+    {
+        const std::string_view line = take_line(rest);
+        const std::size_t equals = line.find('=');
+        const std::string_view key = trimmed(line.substr(0, equals));
+        if (key != "nsteps") { identity.emplace_back(key, trimmed(line.substr(equals + 1))); }
+    }
+    return identity;
+}
+
+std::string difference(const NamedList<std::string>& then, const NamedList<std::string>& now)
+{
+    constexpr std::size_t most = 4;
+    std::vector<std::string> found;
+    const auto value_in = [](const NamedList<std::string>& list, const std::string& name) {
+        const auto at = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.first == name; });
+        return at == list.end() ? std::string("nothing") : at->second.empty() ? std::string("empty") : at->second;
+    };
+    for (const auto& [name, value] : now)
+    {
+        const std::string before = value_in(then, name), after = value_in(now, name);
+        if (before != after) { found.push_back(fmt::format("{} ({} then, {} now)", name, before, after)); }
+    }
+    for (const auto& [name, value] : then)
+    {
+        if (value_in(now, name) == "nothing") { found.push_back(fmt::format("{} ({} then, nothing now)", name, value)); }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, found.size()); ++i) { text += (i > 0 ? ", " : "") + found[i]; }
+    if (found.size() > most) { text += fmt::format(" and {} more", found.size() - most); }
+    return text;
+}
+
+} // namespace parhelion

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "io/checkpoint.hpp"
+#include "io/output_file.hpp"
+#include "io/run_identity.hpp"
+#include "scratch_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+using namespace parhelion;
+using testing::HasSubstr;
+
+namespace {
+
+template <class Fixed, class Real>
+Checkpoint sample(std::size_t atoms, std::int64_t step = 1234)
+{
+    std::mt19937_64 random(step);
+    std::vector<Vec3<Fixed>> x(atoms);
+    std::vector<Vec3<Real>> v(atoms);
+    for (std::size_t i = 0; i < atoms; ++i)
+    {
+        for (int d = 0; d < 3; ++d)
+        {
+            x[i][d] = static_cast<Fixed>(random());
+            v[i][d] = static_cast<Real>(std::sin(static_cast<double>(random())));
+        }
+    }
+    Checkpoint checkpoint;
+    checkpoint.run = {{"dt", "0.002"}, {"atoms", std::to_string(atoms)}};
+    checkpoint.reached = step + 7;
+    checkpoint.outputs.files = {std::uint64_t{5} << 40, 2, 3};
+    checkpoint.outputs.log = 4;
+    checkpoint.outputs.next_energy_step = step - 3;
+    checkpoint.outputs.since_frame = TermAverages(1, {1.0 / 3}, {0.0});
+    checkpoint.outputs.whole_run = TermAverages(99, {-1e5 / 3}, {M_PI});
+    checkpoint.state = {step, -5, {1.1, 2.2, 1.0 / 3}, std::move(x), std::move(v), {{"xi", {0.1, -0.0, 1e-310}}, {"heat", {}}}};
+    return checkpoint;
+}
+
+void expect_same(const Checkpoint& a, const Checkpoint& b)
+{
+    EXPECT_EQ(a.run, b.run);
+    EXPECT_EQ(a.reached, b.reached);
+    EXPECT_EQ(a.outputs.files.xtc, b.outputs.files.xtc);
+    EXPECT_EQ(a.outputs.files.trr, b.outputs.files.trr);
+    EXPECT_EQ(a.outputs.files.edr, b.outputs.files.edr);
+    EXPECT_EQ(a.outputs.log, b.outputs.log);
+    EXPECT_EQ(a.outputs.next_energy_step, b.outputs.next_energy_step);
+    for (const auto& [left, right] :
+         {std::pair(&a.outputs.since_frame, &b.outputs.since_frame), std::pair(&a.outputs.whole_run, &b.outputs.whole_run)})
+    {
+        EXPECT_EQ(left->count(), right->count());
+        ASSERT_EQ(left->terms(), right->terms());
+        EXPECT_EQ(left->mean(0), right->mean(0));
+        EXPECT_EQ(left->squared_deviations(0), right->squared_deviations(0));
+    }
+    EXPECT_EQ(a.state.step, b.state.step);
+    EXPECT_EQ(a.state.seed, b.state.seed);
+    EXPECT_EQ(a.state.box, b.state.box);
+    EXPECT_EQ(a.state.x, b.state.x);
+    EXPECT_EQ(a.state.v, b.state.v);
+    EXPECT_EQ(a.state.coupling, b.state.coupling);
+}
+
+void overwrite(const std::string& path, const std::string& content)
+{
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+class CheckpointTest : public testing::Test
+{
+protected:
+    ScratchFile newest{"run.cpt"}, previous{"run.prev.cpt"};
+    std::string prefix = newest.path().substr(0, newest.path().size() - 4);
+    CheckpointFiles files{prefix};
+    std::string remark;
+};
+
+} // namespace
+
+TEST_F(CheckpointTest, comes_back_as_it_was_in_both_precisions)
+{
+    const Checkpoint mixed = sample<std::uint32_t, float>(101), in_double = sample<std::uint64_t, double>(33, 2);
+    files.write(mixed);
+    expect_same(*files.read(remark), mixed);
+    files.write(in_double);
+    expect_same(*files.read(remark), in_double);
+    EXPECT_TRUE(std::signbit(files.read(remark)->state.coupling.at("xi")[1]));
+    EXPECT_EQ(remark, "");
+    EXPECT_FALSE(std::filesystem::exists(newest.path() + ".tmp"));
+}
+
+TEST_F(CheckpointTest, keeps_the_one_before)
+{
+    for (const std::int64_t step : {10, 20, 30}) { files.write(sample<std::uint32_t, float>(5, step)); }
+    EXPECT_EQ(read_checkpoint(newest.path()).state.step, 30);
+    EXPECT_EQ(read_checkpoint(previous.path()).state.step, 20);
+}
+
+TEST_F(CheckpointTest, notices_every_flipped_bit_and_every_cut)
+{
+    files.write(sample<std::uint32_t, float>(40));
+    const std::string whole = newest.text();
+    std::mt19937_64 random(2);
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    constexpr std::size_t header_bits = (32 + 24) * 8;
+    for (std::size_t round = 0; round < 2000 + header_bits; ++round)
+    {
+        std::string damaged = whole;
+        const std::size_t bit = round < header_bits ? round : below(8 * whole.size());
+        if (round % 4 == 3 && round >= header_bits) { damaged.resize(below(whole.size())); }
+        else { damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8)); }
+        EXPECT_THROW(parse_checkpoint(damaged, "md.cpt"), InputError) << "bit " << bit << ", " << damaged.size() << " bytes";
+    }
+    EXPECT_THROW(parse_checkpoint(whole + "x", "md.cpt"), InputError);
+    EXPECT_NO_THROW(parse_checkpoint(whole, "md.cpt"));
+}
+
+TEST_F(CheckpointTest, falls_back_on_the_previous_one_and_says_so)
+{
+    files.write(sample<std::uint32_t, float>(5, 10));
+    files.write(sample<std::uint32_t, float>(5, 20));
+    std::string damaged = newest.text();
+    damaged.back() ^= 1;
+    overwrite(newest.path(), damaged);
+    EXPECT_EQ(files.read(remark)->state.step, 10);
+    EXPECT_THAT(remark, testing::AllOf(HasSubstr("run.cpt is not a whole checkpoint"), HasSubstr("run.prev.cpt, step 10")));
+    // The damaged one must not push out the good one.
+    files.write(sample<std::uint32_t, float>(5, 30));
+    EXPECT_EQ(read_checkpoint(newest.path()).state.step, 30);
+    EXPECT_EQ(read_checkpoint(previous.path()).state.step, 10);
+}
+
+TEST_F(CheckpointTest, is_found_if_the_program_ended_between_two_renamings)
+{
+    files.write(sample<std::uint32_t, float>(5, 10));
+    std::filesystem::rename(newest.path(), previous.path());
+    EXPECT_EQ(files.read(remark)->state.step, 10);
+    EXPECT_THAT(remark, HasSubstr("missing"));
+    files.write(sample<std::uint32_t, float>(5, 20));
+    EXPECT_EQ(read_checkpoint(previous.path()).state.step, 10);
+}
+
+TEST_F(CheckpointTest, is_an_error_if_none_is_whole_and_nothing_if_there_is_none)
+{
+    EXPECT_FALSE(files.read(remark));
+    overwrite(newest.path(), "PARH-CPT");
+    try
+    {
+        files.read(remark);
+        ADD_FAILURE() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E190");
+        EXPECT_THAT(error.message(), HasSubstr("--new"));
+    }
+    files.remove();
+    EXPECT_FALSE(files.read(remark));
+}
+
+TEST_F(CheckpointTest, that_cannot_be_written_leaves_the_others_alone)
+{
+    files.write(sample<std::uint32_t, float>(5, 10));
+    std::filesystem::create_directory(newest.path() + ".tmp");
+    EXPECT_THROW(files.write(sample<std::uint32_t, float>(5, 20)), SystemError);
+    std::filesystem::remove(newest.path() + ".tmp");
+    EXPECT_EQ(read_checkpoint(newest.path()).state.step, 10);
+}
+
+namespace {
+
+System two_atoms()
+{
+    System system;
+    MoleculeType type;
+    type.name = "PAIR";
+    type.atoms = {{"A", 0, 0, 12, 0.5}, {"B", 0, 0, 16, -0.5}};
+    type.residues = {{"PAI", 1}};
+    type.constraints = {{0, 1, 0.1}};
+    type.exclusion_start = {0, 1, 2};
+    type.excluded = {1, 0};
+    system.topology.type_names = {"T"};
+    system.topology.c6 = {1e-3};
+    system.topology.c12 = {1e-6};
+    system.topology.molecule_types = {type};
+    system.topology.blocks = {{0, 1, 0}};
+    system.box = {3, 3, 3};
+    system.x = {{0, 0, 0}, {0.1, 0, 0}};
+    return system;
+}
+
+} // namespace
+
+TEST(RunIdentity, is_that_of_equal_input_however_long_the_run)
+{
+    RunParameters parameters, longer;
+    longer.steps = 1000000;
+    EXPECT_EQ(difference(identify_run(two_atoms(), parameters, "mixed"), identify_run(two_atoms(), longer, "mixed")), "");
+}
+
+TEST(RunIdentity, names_what_differs)
+{
+    const NamedList<std::string> then = identify_run(two_atoms(), {}, "mixed");
+    const auto changed = [&](const auto& change) {
+        System system = two_atoms();
+        RunParameters parameters;
+        change(system, parameters);
+        return difference(then, identify_run(system, parameters, "mixed"));
+    };
+    EXPECT_EQ(changed([](System&, RunParameters& p) { p.dt = 0.002; }), "dt (0.001 then, 0.002 now)");
+    EXPECT_THAT(changed([](System&, RunParameters& p) { p.random_seed = 3; }), HasSubstr("ld-seed"));
+    EXPECT_THAT(changed([](System& s, RunParameters&) { s.x[1].y = 1e-9; }), HasSubstr("start configuration"));
+    EXPECT_THAT(changed([](System& s, RunParameters&) { s.groups["G"] = {1}; }), HasSubstr("index groups"));
+    EXPECT_THAT(difference(then, identify_run(two_atoms(), {}, "double")), HasSubstr("precision (mixed then, double now)"));
+    const std::vector<std::function<void(Topology&)>> slips = {
+        [](Topology& t) { t.molecule_types[0].atoms[1].mass = 18; },
+        [](Topology& t) { t.molecule_types[0].atoms[1].charge = -0.4; },
+        [](Topology& t) { t.molecule_types[0].atoms[1].name.back() = 'C'; },
+        [](Topology& t) { t.molecule_types[0].constraints[0].length = 0.11; },
+        [](Topology& t) {
+            t.molecule_types[0].exclusion_start = {0, 1, 1};
+        },
+        [](Topology& t) {
+            t.molecule_types[0].interactions[0].push_back({{0, 1}, 0});
+        },
+        [](Topology& t) { t.c6[0] *= 2; },
+        [](Topology& t) {
+            t.parameters[0].push_back({0.1, 1000});
+        },
+        [](Topology& t) { t.fudge_qq = 0.5; },
+    };
+    for (std::size_t i = 0; i < slips.size(); ++i)
+    {
+        EXPECT_THAT(changed([&](System& s, RunParameters&) { slips[i](s.topology); }), HasSubstr("topology")) << i;
+    }
+}
+
+TEST(OutputFile, goes_on_after_the_bytes_to_keep)
+{
+    ScratchFile scratch("kept");
+    overwrite(scratch.path(), "0123456789");
+    {
+        OutputFile file(scratch.path(), 4);
+        EXPECT_EQ(file.length(), 4u);
+        file.append(std::string_view("ab"));
+        EXPECT_EQ(file.length(), 4u);
+        file.finish_record();
+        EXPECT_EQ(file.length(), 6u);
+        file.append(std::string_view("unfinished"));
+        file.sync();
+    }
+    EXPECT_EQ(scratch.text(), "0123ab");
+}
+
+TEST(OutputFile, that_is_shorter_than_what_is_to_be_kept_is_refused_and_left_alone)
+{
+    ScratchFile scratch("short");
+    overwrite(scratch.path(), "012");
+    EXPECT_THROW(OutputFile(scratch.path(), 4), InputError);
+    EXPECT_EQ(scratch.text(), "012");
+}
+
+TEST(EnergyFile, in_two_parts_has_the_bytes_of_one)
+{
+    const std::vector<std::string> terms = {"Potential", "Pressure"};
+    TermAverages averages(2);
+    averages.add(std::vector<double>{1, 2});
+    const auto write = [&](EdrWriter& writer, std::int64_t step) {
+        writer.write(step, 0.1 * static_cast<double>(step), std::vector<double>{1, 2}, averages);
+    };
+    ScratchFile in_one("one.edr"), in_two("two.edr");
+    EdrWriter one(in_one.path(), terms, 0, 0.1);
+    for (const std::int64_t step : {0, 10, 20}) { write(one, step); }
+    one.close();
+    EdrWriter first(in_two.path(), terms, 0, 0.1);
+    write(first, 0);
+    const std::uint64_t kept = first.file().length();
+    write(first, 7); // after the checkpoint
+    first.close();
+    EdrWriter second(in_two.path(), terms, 1, 0.1, kept);
+    for (const std::int64_t step : {10, 20}) { write(second, step); }
+    second.close();
+    EXPECT_EQ(in_two.text(), in_one.text());
+}

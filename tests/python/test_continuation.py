@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are interrupted and go on: exit codes, and outputs that are those of the run that nobody interrupted, byte for byte.
+
+The program is $PARHELION_PROGRAM. A byte compares more than any reader could: no gap, no duplicate, no other number.
+"""
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "refdata" / "etoh"
+# A coupling of each kind that has a state or a random number, and a list interval that divides none of the others.
+RUN = """
+integrator = md
+dt = 0.002
+nsteps = 400
+cutoff-scheme = Verlet
+verlet-buffer-tolerance = -1
+rlist = 1.0
+nstlist = 7
+coulombtype = reaction-field
+epsilon-rf = 0
+rcoulomb = 0.9
+rvdw = 0.9
+constraints = h-bonds
+continuation = yes
+tcoupl = v-rescale
+tc-grps = System
+tau-t = 0.1
+ref-t = 300
+pcoupl = C-rescale
+tau-p = 1
+compressibility = 4.5e-5
+ref-p = 1
+ld-seed = 7
+nstxout = 90
+nstvout = 90
+nstxout-compressed = 10
+nstcalcenergy = 5
+nstenergy = 20
+nstlog = 100
+"""
+
+
+def command(*options):
+    program = os.environ.get("PARHELION_PROGRAM")
+    if program is None:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    run = [program, "run", "-c", DATA / "conf.gro", "-p", DATA / "topol.top", "--reproducible", *options]
+    return [str(word) for word in run]
+
+
+def run(folder, *options, code=0):
+    result = subprocess.run(command(*options), cwd=folder, capture_output=True, text=True, timeout=120)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def interrupt(folder, *options, by=signal.SIGTERM, after_bytes=1):
+    """Starts a run, sends the signal once its .xtc has that many bytes, and returns the exit code."""
+    process = subprocess.Popen(command(*options), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    xtc = folder / "md.xtc"
+    while process.poll() is None and (not xtc.exists() or xtc.stat().st_size < after_bytes):
+        time.sleep(0.005)
+    process.send_signal(by)
+    return process.wait(timeout=60)
+
+
+def step_reached(folder):
+    about = (folder / "md.cpt").read_bytes()[56:]
+    return json.JSONDecoder().raw_decode(about.decode("latin-1"))[0]["reached"]
+
+
+def outputs(folder):
+    """The binary files, and the tables of the log without what tells of the machine and of interruptions."""
+    log = re.findall(r"^ +Step +Time\n.*\n\n +Energies.*\n(?:.+\n)+", (folder / "md.log").read_text(), re.MULTILINE)
+    averages = (folder / "md.log").read_text().split("Averages over")[-1].split("\n\n")[0]
+    return {**{name: (folder / name).read_bytes() for name in ["md.xtc", "md.trr", "md.edr", "md.gro"]}, "log": log, "averages": averages}
+
+
+def folder_with(mdp, path):
+    path.mkdir(exist_ok=True)
+    (path / "md.mdp").write_text(mdp)
+    return path
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = folder_with(RUN, tmp_path_factory.mktemp("through"))
+    run(folder, "-q", "--threads", 2)
+    return folder
+
+
+def assert_same_outputs(folder, uninterrupted):
+    got, expected = outputs(folder), outputs(uninterrupted)
+    assert len(expected["log"]) == 5
+    assert [name for name in expected if got[name] != expected[name]] == []
+
+
+def test_a_run_stopped_by_a_signal_exits_3_and_goes_on_to_the_same_outputs(uninterrupted, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    size = (uninterrupted / "md.xtc").stat().st_size
+    assert interrupt(folder, "-q", "--threads", 2, after_bytes=size // 3) == 3
+    first = step_reached(folder)
+    assert 0 < first < 400
+    assert interrupt(folder, "-q", "--threads", 1, by=signal.SIGINT, after_bytes=(folder / "md.xtc").stat().st_size + 20000) == 3
+    assert first < step_reached(folder) < 400
+    assert "continuing at step" in run(folder, "--threads", 2)
+    assert_same_outputs(folder, uninterrupted)
+    assert "complete, step 400" in run(folder)
+    assert_same_outputs(folder, uninterrupted)
+
+
+def test_a_longer_run_is_the_same_as_one_asked_for_at_once(uninterrupted, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    for steps in [0, 33, 200]:
+        run(folder, "-q", "--steps", steps)
+        assert step_reached(folder) == steps
+    run(folder, "-q")
+    assert_same_outputs(folder, uninterrupted)
+
+
+def test_killed_ten_times_it_loses_nothing_that_a_checkpoint_held(uninterrupted, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    chance = random.Random(1)
+    killed = 0
+    for _ in range(10):
+        process = subprocess.Popen(command("-q", "--checkpoint", "0.05s"), cwd=folder, stderr=subprocess.PIPE, text=True)
+        try:
+            process.wait(timeout=chance.uniform(0.05, 0.6))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            killed += 1
+        said = process.communicate()[1]
+        assert process.returncode in (0, -signal.SIGKILL), said
+    assert killed > 0
+    run(folder, "-q")
+    assert_same_outputs(folder, uninterrupted)
+
+
+def test_hours_end_a_run_with_code_3(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    assert "run the same command to continue" in run(folder, "--hours", 0.2 / 3600, code=3)
+
+
+def test_new_starts_afresh(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    before = outputs(folder)
+    assert "continuing" not in run(folder, "--steps", 30, "--new")
+    assert outputs(folder) == before
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    before = outputs(folder)
+    (folder / "md.mdp").write_text(RUN.replace("dt = 0.002", "dt = 0.001"))
+    assert "dt (0.002 then, 0.001 now)" in run(folder, code=4)
+    (folder / "md.mdp").write_text(RUN)
+    assert "precision" in run(folder, "--precision", "double", code=4)
+    assert outputs(folder) == before
+    (folder / "md.xtc").write_bytes(before["md.xtc"][:1000])
+    assert re.search(r"E192 md\.xtc .*1000 bytes", run(folder, code=4))
+
+
+def test_a_damaged_checkpoint_is_noticed_and_the_one_before_used(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    run(folder, "-q", "--steps", 60)
+    content = bytearray((folder / "md.cpt").read_bytes())
+    content[len(content) // 2] ^= 16
+    (folder / "md.cpt").write_bytes(content)
+    said = run(folder, "--steps", 90)
+    assert "md.cpt is not a whole checkpoint" in said and "Continuing from md.prev.cpt, step 28" in said
+    reference = folder_with(RUN, tmp_path / "reference")
+    run(reference, "-q", "--steps", 90)
+    assert outputs(folder) == outputs(reference)
