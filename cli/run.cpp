@@ -130,6 +130,28 @@ void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continu
     }
 }
 
+void log_diagnostics(const Diagnostics& diagnostics, Log& log, bool verbose)
+{
+    for (const Warning& warning : diagnostics.warnings) { log.warning(warning); }
+    for (const Warning& note : diagnostics.notes)
+    {
+        log.line("note: " + note.text());
+        if (verbose) { fmt::print("note: {}\n", note.text()); }
+    }
+}
+
+// Keeps the last good frame, says where, and passes the error on.
+[[noreturn]] void end_blown_up(const PhysicsError& error, Simulation& simulation, RunFiles& files, const Topology& topology,
+                               const std::string& title, const std::string& prefix)
+{
+    const Frame good = simulation.last_good_frame();
+    const std::string path = prefix + ".last-good.gro";
+    write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);
+    files.log().line(error.what());
+    files.close();
+    throw PhysicsError(error.step(), fmt::format("{}\nLast good frame: step {}, in {}", error.what(), good.step, path));
+}
+
 void print_summary(const RunSummary& summary, const PlanSummary& plan, bool minimised)
 {
     fmt::print("\n{} steps in {:.2f} s", summary.steps, summary.wall_s);
@@ -163,6 +185,7 @@ RunEnd command_run(const RunOptions& options)
     LoadedInput input = load_checked(options.input, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::int64_t steps = steps_asked_for(options, input.parameters);
+    const SimulationOptions engine = simulation_options(options.engine);
     const RunParameters parameters = input.parameters;
     const Topology topology = input.system.topology;
     const std::string title = input.system.title;
@@ -176,19 +199,12 @@ RunEnd command_run(const RunOptions& options)
         return RunEnd::Done;
     }
 
-    RunFiles files({options.prefix, options.engine.precision == "double" ? Precision::Double : Precision::Mixed, options.quiet,
-                    options.checkpoint_s},
-                   input.system, parameters, identity, continued ? &*continued : nullptr);
+    RunFiles files({options.prefix, engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters, identity,
+                   continued ? &*continued : nullptr);
     const std::string about = fmt::format("{}\n{}\n{}", version_text(), describe_machine(), describe_system(input.system));
     files.log().line((continued ? "\n" : "") + about);
-    for (const Warning& warning : diagnostics.warnings) { files.log().warning(warning); }
-    for (const Warning& note : diagnostics.notes)
-    {
-        files.log().line("note: " + note.text());
-        if (options.verbose) { fmt::print("note: {}\n", note.text()); }
-    }
-    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
-                          continued ? &continued->state : nullptr);
+    log_diagnostics(diagnostics, files.log(), options.verbose);
+    Simulation simulation(std::move(input.system), std::move(input.parameters), engine, continued ? &continued->state : nullptr);
     const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
     const PlanSummary plan = simulation.plan();
     const std::string planned = fmt::format("{}read in {:.2f} s; seed {}\n", describe_plan(plan), load_s, plan.seed);
@@ -208,12 +224,7 @@ RunEnd command_run(const RunOptions& options)
     }
     catch (const PhysicsError& error)
     {
-        const Frame good = simulation.last_good_frame();
-        const std::string path = options.prefix + ".last-good.gro";
-        write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);
-        files.log().line(error.what());
-        files.close();
-        throw PhysicsError(error.step(), fmt::format("{}\nLast good frame: step {}, in {}", error.what(), good.step, path));
+        end_blown_up(error, simulation, files, topology, title, options.prefix);
     }
     const Frame last = simulation.frame();
     write_gro(options.prefix + ".gro", topology, title, last.box, last.x, minimising ? std::vector<Vec3<double>>{} : last.v, 3);
