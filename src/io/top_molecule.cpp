@@ -10,16 +10,20 @@ namespace parhelion {
 
 namespace {
 constexpr std::size_t most_exclusions = 50'000'000; // of one molecule type; bounds memory when the bond graph is nonsense
-// Force fields list many torsions that are zero everywhere, only so that the look-up finds something; they are not worth a computation.
+// Force fields list many torsions that are zero everywhere, only so that the look-up finds something; they are not worth a
+// computation.
 bool is_zero_dihedral(InteractionKind kind, const InteractionParameters& p)
 {
     switch (kind)
     {
-        case InteractionKind::ProperDihedral:
-        case InteractionKind::PeriodicImproper:
-        case InteractionKind::HarmonicImproper: return p[1] == 0;
-        case InteractionKind::RyckaertBellemans: return p == InteractionParameters{};
-        default: return false;
+    case InteractionKind::ProperDihedral:
+    case InteractionKind::PeriodicImproper:
+    case InteractionKind::HarmonicImproper:
+        return p[1] == 0;
+    case InteractionKind::RyckaertBellemans:
+        return p == InteractionParameters{};
+    default:
+        return false;
     }
 }
 
@@ -298,7 +302,10 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
             }
             molecule.constraints.push_back({term.atoms[0], term.atoms[1], p[0]});
         }
-        else if (!is_zero_dihedral(form.kind, p)) { molecule.of(form.kind).push_back({term.atoms, parameters.add(form.kind, p)}); }
+        else if (!is_zero_dihedral(form.kind, p))
+        {
+            molecule.of(form.kind).push_back({term.atoms, parameters.add(form.kind, p)});
+        }
     }
 }
 
