@@ -199,13 +199,13 @@ std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, doubl
 
 // Time a step, in units of computing the forces of one list; measured (bench/pairs) for 45 000 atoms. The blocks of atoms make a
 // list longer than its sphere by 0.2 nm in radius. Order, list and what else depends on slots take as long as computing the
-// forces of 1.8 lists, pruning as long as those of 0.4.
+// forces of 1.1 lists, pruning as long as those of 0.45.
 double cost(const ListPlan& plan)
 {
     const auto pairs = [](double cutoff) { return std::pow(cutoff + 0.2, 3); };
     const double list = pairs(plan.cutoff);
-    if (plan.prune_interval == 0) { return list * (1 + 1.8 / plan.interval); }
-    return pairs(plan.pruned_cutoff) + list * (1.8 / plan.interval + 0.4 / plan.prune_interval);
+    if (plan.prune_interval == 0) { return list * (1 + 1.1 / plan.interval); }
+    return pairs(plan.pruned_cutoff) + list * (1.1 / plan.interval + 0.45 / plan.prune_interval);
 }
 
 // The best plan for an interval between builds, if the box has room for its buffer.

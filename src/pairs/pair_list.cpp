@@ -218,7 +218,7 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.centred = true;
     for (int d = 0; d < 3; ++d)
     {
-        input.centred = input.centred && 2 * (input.cutoff + grid.largest_half[d]) * 1.001f < input.box[d];
+        input.centred = input.centred && 2 * (input.cutoff + 2 * grid.largest_half[d]) * 1.001f < input.box[d];
     }
     input.grid = &grid;
     input.exclusions = &exclusions;
@@ -235,6 +235,8 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
         pair_search::Scratch scratch;
         scratch.mask_index.assign(state.clusters(), -1);
         scratch.first = grid.begin;
+        scratch.candidates.resize(state.clusters() + padding);
+        for (auto& entries : scratch.plain) { entries.resize(state.clusters()); }
         for (std::int32_t p = next_part.fetch_add(1, std::memory_order_relaxed); p < parts;
              p = next_part.fetch_add(1, std::memory_order_relaxed))
         {
@@ -251,7 +253,7 @@ void prune_pair_list(CpuQueue& queue, const ParticleState<N>& state, double cuto
     const ScopedPhase span(queue.clock(), Phase::PairList);
     const Vec3<double>& box = state.box.length();
     AlignedVector<std::uint32_t> storage;
-    pair_search::PruneInput input;
+    pair_search::Distances input;
     input.x = leading_positions(queue, state, storage);
     input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
     input.cutoff = with_margin(cutoff);

@@ -8,7 +8,7 @@
 #include "hwy/foreach_target.h" // IWYU pragma: keep
 #include "hwy/highway.h"
 
-#include "pairs/pair_search.hpp"
+#include "pairs/atom_block-inl.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,8 +29,6 @@ struct Centre
     std::int32_t cluster;
     std::uint32_t x[3];
     float half[3];
-    std::uint32_t atoms[3][cluster_size];
-    float offset[3][cluster_size]; // of the atoms from x, nm
 };
 
 Centre make_centre(const Input& in, std::int32_t cluster)
@@ -38,75 +36,8 @@ Centre make_centre(const Input& in, std::int32_t cluster)
     Centre centre;
     centre.cluster = cluster;
     const auto rank = static_cast<std::size_t>(in.grid->rank_of_cluster[static_cast<std::size_t>(cluster)]);
-    const std::uint32_t* x = in.x + static_cast<std::size_t>(cluster) * 3 * cluster_size;
-    for (int d = 0; d < 3; ++d)
-    {
-        centre.x[d] = in.grid->centre[d][rank], centre.half[d] = in.grid->half[d][rank];
-        for (int i = 0; i < cluster_size; ++i)
-        {
-            centre.atoms[d][i] = x[d * cluster_size + i];
-            centre.offset[d][i] =
-                static_cast<float>(static_cast<std::int32_t>(centre.atoms[d][i] - centre.x[d])) * in.nm_per_unit[d];
-        }
-    }
+    for (int d = 0; d < 3; ++d) { centre.x[d] = in.grid->centre[d][rank], centre.half[d] = in.grid->half[d][rank]; }
     return centre;
-}
-
-// Minimum-image difference in units -> nm.
-HWY_INLINE VF difference(hn::Vec<DU> a, hn::Vec<DU> b, VF nm_per_unit)
-{
-    return hn::Mul(hn::ConvertTo(DF(), hn::BitCast(DI(), hn::Sub(a, b))), nm_per_unit);
-}
-
-// Bit h: half h of the centre has an atom within the cut-off of one of the cluster at xj.
-template <bool centred>
-HWY_INLINE std::uint32_t halves_in_range(const Input& in, const Centre& centre, const std::uint32_t* HWY_RESTRICT xj)
-{
-    const DF d;
-    const DU du;
-    const std::size_t lanes = hn::Lanes(d);
-    const VF r2_max = hn::Set(d, in.cutoff * in.cutoff);
-    std::uint32_t in_range = 0;
-    for (std::size_t part = 0; part < cluster_size; part += lanes)
-    {
-        hn::Vec<DU> j[3];
-        VF dj[3], scale[3];
-        for (int k = 0; k < 3; ++k)
-        {
-            scale[k] = hn::Set(d, in.nm_per_unit[k]);
-            j[k] = hn::Load(du, xj + k * cluster_size + part);
-            dj[k] = difference(j[k], hn::Set(du, centre.x[k]), scale[k]);
-        }
-        for (int half = 0; half < 2; ++half)
-        {
-            VF nearest = r2_max;
-            for (int i = half * half_cluster_size; i < (half + 1) * half_cluster_size; ++i)
-            {
-                VF r2 = hn::Zero(d);
-                for (int k = 0; k < 3; ++k)
-                {
-                    const VF dx = centred ? hn::Sub(dj[k], hn::Set(d, centre.offset[k][i]))
-                                          : difference(j[k], hn::Set(du, centre.atoms[k][i]), scale[k]);
-                    r2 = hn::MulAdd(dx, dx, r2);
-                }
-                nearest = hn::Min(nearest, r2);
-            }
-            in_range |= static_cast<std::uint32_t>(!hn::AllFalse(d, hn::Lt(nearest, r2_max))) << half;
-        }
-    }
-    return in_range;
-}
-
-HWY_INLINE void add_entry(std::int32_t j, std::uint32_t in_range, Scratch& scratch)
-{
-    const std::int32_t mask = scratch.mask_index[static_cast<std::size_t>(j)];
-    for (int half = 0; half < 2; ++half)
-    {
-        if ((in_range >> half & 1) == 0) { continue; }
-        const std::uint32_t interacts = mask < 0 ? ~0u : scratch.masks[static_cast<std::size_t>(mask)].interacts[half];
-        auto& entries = interacts == ~0u ? scratch.plain[half] : scratch.masked[half];
-        entries.push_back({j, interacts});
-    }
 }
 
 // Who lists the pairs of two clusters: the one whose column is behind, in x if that differs, else in y; in one column, and in
@@ -136,60 +67,63 @@ inline bool lists(const ClusterGrid& grid, std::int32_t i, std::int32_t j)
     return s == Side::Undecided ? lists_undecided(i, j) : s == Side::Ahead;
 }
 
-// Candidates k .. k + lanes of the grid's order, the first `count` of them.
-template <bool centred>
-HWY_INLINE void test_candidates(const Input& in, const Centre& centre, std::int32_t k, std::int32_t count, bool undecided,
-                                Scratch& scratch)
+// Of the clusters k .. k + lanes in the grid's order, the first `count` of them, appends those whose boxes are near enough;
+// returns the new end.
+HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std::int32_t k, std::int32_t count,
+                                     std::int32_t* candidates)
 {
     const DF d;
     const DU du;
+    const DI di;
     const ClusterGrid& grid = *in.grid;
-    const VF zero = hn::Zero(d), r2_max = hn::Set(d, in.cutoff * in.cutoff);
-    VF nearest = zero, farthest = zero;
+    const VF zero = hn::Zero(d);
+    VF r2 = zero;
     for (int dim = 0; dim < 3; ++dim)
     {
-        const VF distance = hn::Abs(
-            difference(hn::LoadU(du, grid.centre[dim].data() + k), hn::Set(du, centre.x[dim]), hn::Set(d, in.nm_per_unit[dim])));
+        const auto units = hn::BitCast(di, hn::Sub(hn::LoadU(du, grid.centre[dim].data() + k), hn::Set(du, centre.x[dim])));
+        const VF distance = hn::Abs(hn::Mul(hn::ConvertTo(d, units), hn::Set(d, in.nm_per_unit[dim])));
         const VF halves = hn::Add(hn::LoadU(d, grid.half[dim].data() + k), hn::Set(d, centre.half[dim]));
-        const VF gap = hn::Max(zero, hn::Sub(distance, halves)), span = hn::Add(distance, halves);
-        nearest = hn::MulAdd(gap, gap, nearest);
-        farthest = hn::MulAdd(span, span, farthest);
+        const VF gap = hn::Max(zero, hn::Sub(distance, halves));
+        r2 = hn::MulAdd(gap, gap, r2);
     }
-    std::uint8_t near_bytes[8] = {}, inside_bytes[8] = {};
-    hn::StoreMaskBits(d, hn::Lt(nearest, r2_max), near_bytes);
-    hn::StoreMaskBits(d, hn::Lt(farthest, r2_max), inside_bytes);
-    const std::uint32_t inside = inside_bytes[0];
-    for (std::uint32_t bits = near_bytes[0] & ((1u << count) - 1u); bits != 0; bits &= bits - 1)
-    {
-        const std::size_t lane = hwy::Num0BitsBelowLS1Bit_Nonzero32(bits);
-        const std::int32_t j = grid.cluster[static_cast<std::size_t>(k) + lane];
-        if (undecided && (j == centre.cluster || !lists_undecided(centre.cluster, j))) { continue; }
-        const std::uint32_t in_range =
-            (inside >> lane & 1) != 0
-                ? 3u
-                : halves_in_range<centred>(in, centre, in.x + static_cast<std::size_t>(j) * 3 * cluster_size);
-        add_entry(j, in_range, scratch);
-    }
+    const auto near = hn::And(hn::Lt(r2, hn::Set(d, in.cutoff * in.cutoff)), hn::FirstN(d, static_cast<std::size_t>(count)));
+    // Not CompressStore: with a memory operand the instruction is microcoded on some processors.
+    hn::StoreU(hn::Compress(hn::LoadU(di, grid.cluster.data() + k), hn::RebindMask(di, near)), di, candidates);
+    return candidates + hn::CountTrue(d, near);
 }
 
-// Candidates from `k` on up to the first whose centre is above `high`, or `end`, in whole vectors; returns the first left out.
-template <bool centred>
-HWY_INLINE std::int32_t search_range(const Input& in, const Centre& centre, std::int32_t k, std::int32_t end, std::uint32_t high,
-                                     bool undecided, Scratch& scratch)
+struct Range
+{
+    std::int32_t next;        // the first cluster not looked at
+    std::int32_t* candidates; // the end of those found
+};
+// From `k` on up to the first whose centre is above `high`, or `end`, in whole vectors.
+HWY_INLINE Range append_range(const Input& in, const Centre& centre, std::int32_t k, std::int32_t end, std::uint32_t high,
+                              std::int32_t* candidates)
 {
     const auto lanes = static_cast<std::int32_t>(hn::Lanes(DF()));
     const std::uint32_t* z = in.grid->centre[2].data();
-    for (; k < end && z[k] <= high; k += lanes)
-    {
-        test_candidates<centred>(in, centre, k, std::min(lanes, end - k), undecided, scratch);
-    }
-    return k;
+    for (; k < end && z[k] <= high; k += lanes) { candidates = append_near(in, centre, k, std::min(lanes, end - k), candidates); }
+    return {k, candidates};
 }
 
-// Distance between intervals on a ring, given their middles in units; 0 if they overlap.
-inline float interval_gap(std::uint32_t a, std::uint32_t b, float nm_per_unit, float half_widths)
+// The candidates of a column that is `gap2` (squared, nm^2) away in xy; returns the new end.
+HWY_INLINE std::int32_t* append_column(const Input& in, const Centre& centre, std::int32_t column_index, float gap2,
+                                       std::int32_t& first, std::int32_t* candidates)
 {
-    return std::max(0.0f, std::abs(static_cast<float>(static_cast<std::int32_t>(a - b))) * nm_per_unit - half_widths);
+    const ClusterGrid& grid = *in.grid;
+    const auto column = static_cast<std::size_t>(column_index);
+    const std::int32_t begin = grid.begin[column], end = grid.begin[column + 1];
+    const float dz = (std::sqrt(in.cutoff * in.cutoff - gap2) + grid.column_half[column].z + centre.half[2]) * (1 + 1e-5f);
+    if (2 * dz >= 0.999f * in.box.z) { return append_range(in, centre, begin, end, ~0u, candidates).candidates; }
+    const auto units = static_cast<std::uint32_t>(dz / in.nm_per_unit.z) + 2;
+    const std::uint32_t low = centre.x[2] - units, high = centre.x[2] + units;
+    const std::uint32_t* z = grid.centre[2].data();
+    while (first < end && z[first] < low) { ++first; }
+    while (first > begin && z[first - 1] >= low) { --first; }
+    if (low <= high) { return append_range(in, centre, first, end, high, candidates).candidates; }
+    const Range below = append_range(in, centre, begin, end, high, candidates); // the range wraps around the box
+    return append_range(in, centre, std::max(first, below.next), end, ~0u, below.candidates).candidates;
 }
 
 // Cells of one dimension whose clusters may reach the centre: the first (may be negative) and their number, each cell once.
@@ -202,45 +136,6 @@ inline CellRange cell_range(std::uint32_t x, int n, float box, float distance)
     const int reach = static_cast<int>(std::min(distance / box * static_cast<float>(n), static_cast<float>(n))) + 1;
     if (2 * reach + 1 >= n) { return {0, n}; }
     return {ColumnGrid::cell(x, n) - reach, 2 * reach + 1};
-}
-
-template <bool centred>
-HWY_INLINE void search_column(const Input& in, const Centre& centre, int ix, int iy, bool undecided, Scratch& scratch)
-{
-    const ClusterGrid& grid = *in.grid;
-    const auto column = static_cast<std::size_t>(ix * grid.columns.ny + iy);
-    const std::int32_t begin = grid.begin[column], end = grid.begin[column + 1];
-    if (begin == end) { return; }
-    const auto middle = [](int i, int n) {
-        return static_cast<std::uint32_t>((2 * static_cast<std::uint64_t>(i) + 1) * 0x80000000u / static_cast<std::uint64_t>(n));
-    };
-    const Vec3<float>& half = grid.column_half[column];
-    const float cell_x = 0.5f * in.box.x / static_cast<float>(grid.columns.nx),
-                cell_y = 0.5f * in.box.y / static_cast<float>(grid.columns.ny);
-    const float dx = interval_gap(middle(ix, grid.columns.nx), centre.x[0], in.nm_per_unit.x,
-                                  (cell_x + half.x + centre.half[0]) * (1 + 1e-5f));
-    const float dy = interval_gap(middle(iy, grid.columns.ny), centre.x[1], in.nm_per_unit.y,
-                                  (cell_y + half.y + centre.half[1]) * (1 + 1e-5f));
-    const float dz2 = in.cutoff * in.cutoff - dx * dx - dy * dy;
-    if (dz2 < 0) { return; }
-    const float dz = (std::sqrt(dz2) + half.z + centre.half[2]) * (1 + 1e-5f);
-    if (2 * dz >= 0.999f * in.box.z)
-    {
-        search_range<centred>(in, centre, begin, end, ~0u, undecided, scratch);
-        return;
-    }
-    const auto units = static_cast<std::uint32_t>(dz / in.nm_per_unit.z) + 2;
-    const std::uint32_t low = centre.x[2] - units, high = centre.x[2] + units;
-    const std::uint32_t* z = grid.centre[2].data();
-    std::int32_t& first = scratch.first[column];
-    while (first < end && z[first] < low) { ++first; }
-    while (first > begin && z[first - 1] >= low) { --first; }
-    if (low <= high) { search_range<centred>(in, centre, first, end, high, undecided, scratch); }
-    else // the range wraps around the box
-    {
-        const std::int32_t next = search_range<centred>(in, centre, begin, end, high, undecided, scratch);
-        search_range<centred>(in, centre, std::max(first, next), end, ~0u, undecided, scratch);
-    }
 }
 
 // Fills scratch.masks with the clusters that hold an atom excluded from one of `cluster`; returns the diagonal's masks.
@@ -277,25 +172,90 @@ Scratch::Masks find_exclusions(const Input& in, std::int32_t cluster, Scratch& s
     return diagonal;
 }
 
-template <bool centred>
-void search_cluster(const Input& in, const Centre& centre, Scratch& scratch)
+// Squared distances, nm^2, between the centre's box and the columns of a range, in one dimension.
+void find_gaps(const CellRange& range, std::uint32_t x, int n, float nm_per_unit, float half_widths, std::vector<float>& squared)
+{
+    squared.resize(static_cast<std::size_t>(range.count));
+    for (int k = 0; k < range.count; ++k)
+    {
+        const auto cell = static_cast<std::uint64_t>((range.first + k + n) % n);
+        const auto middle = static_cast<std::uint32_t>((2 * cell + 1) * 0x80000000u / static_cast<std::uint64_t>(n));
+        const float distance = std::abs(static_cast<float>(static_cast<std::int32_t>(middle - x))) * nm_per_unit;
+        const float gap = std::max(0.0f, distance - half_widths);
+        squared[static_cast<std::size_t>(k)] = gap * gap;
+    }
+}
+
+// The clusters whose boxes are within the cut-off of the centre's and whose pairs the centre lists; returns their end.
+std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& scratch)
 {
     const ClusterGrid& grid = *in.grid;
-    const int nx = grid.columns.nx, ny = grid.columns.ny;
+    const int n[2] = {grid.columns.nx, grid.columns.ny};
     const std::int32_t own = grid.column_of_cluster[static_cast<std::size_t>(centre.cluster)];
-    const CellRange rx = cell_range(centre.x[0], nx, in.box.x, in.cutoff + centre.half[0] + grid.largest_half.x);
-    const CellRange ry = cell_range(centre.x[1], ny, in.box.y, in.cutoff + centre.half[1] + grid.largest_half.y);
-    for (int kx = 0; kx < rx.count; ++kx)
+    CellRange range[2];
+    for (int d = 0; d < 2; ++d)
     {
-        const int ix = (rx.first + kx + nx) % nx;
-        const Side in_x = side(own / ny, ix, nx);
+        range[d] = cell_range(centre.x[d], n[d], in.box[d], in.cutoff + centre.half[d] + grid.largest_half[d]);
+        const float half_widths =
+            (0.5f * in.box[d] / static_cast<float>(n[d]) + grid.largest_half[d] + centre.half[d]) * (1 + 1e-5f);
+        find_gaps(range[d], centre.x[d], n[d], in.nm_per_unit[d], half_widths, scratch.gap2[d]);
+    }
+    std::int32_t* candidates = scratch.candidates.data();
+    for (int kx = 0; kx < range[0].count; ++kx)
+    {
+        const int ix = (range[0].first + kx + n[0]) % n[0];
+        const Side in_x = side(own / n[1], ix, n[0]);
         if (in_x == Side::Behind) { continue; }
-        for (int ky = 0; ky < ry.count; ++ky)
+        for (int ky = 0; ky < range[1].count; ++ky)
         {
-            const int iy = (ry.first + ky + ny) % ny;
-            const Side s = in_x == Side::Ahead ? in_x : side(own % ny, iy, ny);
-            if (s != Side::Behind) { search_column<centred>(in, centre, ix, iy, s == Side::Undecided, scratch); }
+            const int iy = (range[1].first + ky + n[1]) % n[1];
+            const Side s = in_x == Side::Ahead ? in_x : side(own % n[1], iy, n[1]);
+            const float gap2 = scratch.gap2[0][static_cast<std::size_t>(kx)] + scratch.gap2[1][static_cast<std::size_t>(ky)];
+            if (s == Side::Behind || gap2 >= in.cutoff * in.cutoff) { continue; }
+            const std::int32_t column = ix * n[1] + iy;
+            std::int32_t* const found = candidates;
+            candidates = append_column(in, centre, column, gap2, scratch.first[static_cast<std::size_t>(column)], candidates);
+            if (s == Side::Undecided)
+            {
+                candidates = std::remove_if(found, candidates, [&](std::int32_t j) {
+                    return j == centre.cluster || !lists_undecided(centre.cluster, j);
+                });
+            }
         }
+    }
+    return candidates;
+}
+
+// Sorts the candidates into the entries of the centre's halves.
+template <bool centred>
+void test_candidates(const Input& in, std::int32_t cluster, const std::int32_t* end, Scratch& scratch)
+{
+    const auto x_of = [&](std::int32_t c) { return in.x + static_cast<std::size_t>(c) * 3 * cluster_size; };
+    const AtomBlock<cluster_size> block(in, x_of(cluster));
+    PairEntry* plain[2] = {scratch.plain[0].data(), scratch.plain[1].data()};
+    for (const std::int32_t* candidate = scratch.candidates.data(); candidate != end; ++candidate)
+    {
+        const std::int32_t j = *candidate;
+        const std::uint32_t in_range = halves_in_range<centred>(in, block, x_of(j));
+        if (const std::int32_t mask = scratch.mask_index[static_cast<std::size_t>(j)]; mask >= 0)
+        {
+            for (std::uint32_t half = 0; half < 2; ++half)
+            {
+                const std::uint32_t interacts = scratch.masks[static_cast<std::size_t>(mask)].interacts[half];
+                if ((in_range >> half & 1) != 0)
+                {
+                    (interacts == ~0u ? *plain[half]++ : scratch.masked[half].emplace_back()) = {j, interacts};
+                }
+            }
+            continue;
+        }
+        *plain[0] = *plain[1] = {j, ~0u};
+        plain[0] += in_range & 1;
+        plain[1] += in_range >> 1;
+    }
+    for (std::size_t half = 0; half < 2; ++half)
+    {
+        scratch.plain_count[half] = static_cast<std::size_t>(plain[half] - scratch.plain[half].data());
     }
 }
 
@@ -309,11 +269,11 @@ void append_rows(std::int32_t cluster, const Scratch::Masks& diagonal, Scratch& 
         part.entries.push_back({cluster, diagonal.interacts[half]});
         part.entries.insert(part.entries.end(), scratch.masked[half].begin(), scratch.masked[half].end());
         row.masked_end = static_cast<std::int32_t>(part.entries.size());
-        part.entries.insert(part.entries.end(), scratch.plain[half].begin(), scratch.plain[half].end());
+        part.entries.insert(part.entries.end(), scratch.plain[half].begin(),
+                            scratch.plain[half].begin() + static_cast<std::ptrdiff_t>(scratch.plain_count[half]));
         row.end = static_cast<std::int32_t>(part.entries.size());
         part.rows.push_back(row);
         scratch.masked[half].clear();
-        scratch.plain[half].clear();
     }
 }
 
@@ -325,8 +285,9 @@ void search_part(const Input& in, std::int32_t begin, std::int32_t end, Scratch&
     {
         const Scratch::Masks diagonal = find_exclusions(in, cluster, scratch);
         const Centre centre = make_centre(in, cluster);
-        if (in.centred) { search_cluster<true>(in, centre, scratch); }
-        else { search_cluster<false>(in, centre, scratch); }
+        const std::int32_t* candidates_end = find_candidates(in, centre, scratch);
+        if (in.centred) { test_candidates<true>(in, cluster, candidates_end, scratch); }
+        else { test_candidates<false>(in, cluster, candidates_end, scratch); }
         append_rows(cluster, diagonal, scratch, part);
         for (const Scratch::Masks& m : scratch.masks) { scratch.mask_index[static_cast<std::size_t>(m.cluster)] = -1; }
         scratch.masks.clear();

@@ -34,13 +34,19 @@ struct Exclusions
     std::vector<std::int32_t> row, molecule_first; // per slot; row -1: filler
 };
 
-struct Input
+// How distances are taken.
+struct Distances
 {
     const std::uint32_t* x = nullptr; // as ClusterArray
-    std::int32_t clusters = 0;
-    Vec3<float> nm_per_unit, box;
+    Vec3<float> nm_per_unit;
     float cutoff = 0;     // nm, with the margin
-    bool centred = false; // all partners of a cluster are nearer to its middle than half the box: see Difference in forces/
+    bool centred = false; // every partner is nearer to any atom of a block than half the box: see Difference in forces/
+};
+
+struct Input : Distances
+{
+    std::int32_t clusters = 0;
+    Vec3<float> box;
     const ClusterGrid* grid = nullptr;
     const Exclusions* exclusions = nullptr;
     const std::int32_t* slot_of_global = nullptr;
@@ -57,22 +63,18 @@ struct Scratch
     std::vector<Masks> masks;             // of the clusters that share exclusions with i
     std::vector<std::int32_t> mask_index; // per cluster: index into masks, or -1
     std::vector<std::int32_t> first;      // per column: where the previous cluster's range began, near which this one's does
+    std::vector<float> gap2[2];           // x, y: squared distances of the columns in reach
+    AlignedVector<std::int32_t> candidates;
     AlignedVector<PairEntry> masked[2], plain[2];
+    std::size_t plain_count[2] = {};
 };
 
-struct PruneInput
-{
-    const std::uint32_t* x = nullptr;
-    Vec3<float> nm_per_unit;
-    float cutoff = 0; // nm, with the margin
-    bool centred = false;
-};
 struct PruneScratch
 {
     AlignedVector<PairEntry> entries[3];
 };
 // The entries of `whole` with a pair in range, as prune_pair_list describes.
-void prune(const PruneInput& input, const PairListPart& whole, PruneScratch& scratch, PairListPart& part);
+void prune(const Distances& input, const PairListPart& whole, PruneScratch& scratch, PairListPart& part);
 
 // Lists the partners of clusters begin .. end into part.
 void search(const Input& input, std::int32_t begin, std::int32_t end, Scratch& scratch, PairListPart& part);

@@ -309,10 +309,6 @@ TEST(NonbondedRefdata, reproduces_the_forces_energies_and_virial_of_every_class_
             {
                 EXPECT_LE(max_relative(result.energies.virial, energies.tensor("Vir")), 1e-9);
             }
-            RecordProperty("rms_" + name + "_" + what,
-                           std::to_string(rms_relative(result.forces, refdata_class_forces(name, what))));
-            std::printf("%s %s: rms force error %.2e\n", name.c_str(), what.c_str(),
-                        rms_relative(result.forces, refdata_class_forces(name, what)));
         }
     }
 }
@@ -329,11 +325,7 @@ TEST(NonbondedRefdata, mixed_precision_is_near_double_at_the_same_coordinates)
             data.system.x = stored_positions<Mixed>(data.system);
             const Result reference = evaluate<Double>(data.system, data.parameters);
             const Result result = evaluate<Mixed>(data.system, data.parameters);
-            std::printf("%s %s: mixed rms force error %.2e, energies %.1e %.1e, virial %.1e\n", name.c_str(),
-                        hwy::TargetName(target), rms_relative(result.forces, reference.forces),
-                        result.energies[EnergyTerm::LjSr] / reference.energies[EnergyTerm::LjSr] - 1,
-                        result.energies[EnergyTerm::CoulombSr] / reference.energies[EnergyTerm::CoulombSr] - 1,
-                        max_relative(result.energies.virial, reference.energies.virial));
+            // Float arithmetic alone, with exact differences and sums, is 5.7e-7 away: r^-14 multiplies the rounding of r^2 by 7.
             expect_near(result, reference, 1e-6, 1e-6, 1e-6);
         }
     }
