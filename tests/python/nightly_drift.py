@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy drift of 200 ps at constant energy with default settings: 2 fs, mixed precision, our own choice of the pair list.
+
+GROMACS 2022 with its defaults gains 0.19 and 0.23 kT/ns/atom on these boxes (docs/decisions/0006-pair-list-buffer.md). Some five
+minutes each on one core.
+"""
+import pytest
+
+from ensembles import drift, mean_and_error
+from simulation import WATER, run, water
+
+
+@pytest.mark.parametrize("system", ["spce", "etoh"])
+def test_energy_does_not_drift(system, tmp_path):
+    result = run(tmp_path, water(system), WATER, {"comm-mode": "None"}, time=200, every=50)
+    temperature, _ = mean_and_error(result["Temperature"])
+    slope, error = drift(result, temperature)
+    print(f"{system}: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")
+    assert abs(slope) <= 0.01
+    assert error <= 0.002
+
+
+def test_the_missing_pairs_of_a_shorter_list_are_seen(tmp_path):
+    """The list that GROMACS' tolerance leads to here: most of its drift comes with it."""
+    short = {"comm-mode": "None", "verlet-buffer-tolerance": -1, "nstlist": 10, "rlist": 0.969}
+    slope, error = drift(run(tmp_path, water("spce"), WATER, short, time=20, every=50), 304)
+    print(f"spce, list of 0.969 nm for 10 steps: {slope:+.5f} +- {error:.5f} kT/ns/atom")
+    assert slope > 0.05 + 3 * error
