@@ -14,8 +14,9 @@ namespace parhelion {
 template <class N>
 std::vector<Vec3<double>> com_velocities(CpuQueue& queue, const AtomGroups& groups, const ParticleState<N>& state);
 
-// Subtracts it from the velocities of the group's atoms; atoms in no group keep theirs.
+// Subtracts it from the velocities of the group's atoms; atoms in no group keep theirs. Returns the kinetic energy that took,
+// kJ/mol.
 template <class N>
-void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, ParticleState<N>& state);
+double remove_com_motion(CpuQueue& queue, const AtomGroups& groups, ParticleState<N>& state);
 
 } // namespace parhelion

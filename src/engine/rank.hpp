@@ -50,7 +50,8 @@ struct Rank
     ParticleState<N> state;
     ThermostatState thermostat;
     BarostatState barostat;
-    double bath_heat = 0; // stochastic dynamics: given by the bath so far, kJ/mol
+    double bath_heat =
+        0; // given by the bath of stochastic dynamics so far, less what removing the motion of the centre of mass took, kJ/mol
 
     // Between one phase and the next.
     PairList pairs;

@@ -57,7 +57,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
     drift(r.queue, dt, r.state); // D
     if (stochastic) { r.bath_heat += finish_stochastic_step(r.queue, r.velocities_before_noise, r.state); }
 
-    if (flags.remove_com) { remove_com_motion(r.queue, r.com_groups, r.state); }
+    if (flags.remove_com) { r.bath_heat -= remove_com_motion(r.queue, r.com_groups, r.state); }
     const KineticEnergies before = r.half_step;
     if (flags.kinetic) { r.half_step = compute_kinetic(r.queue, r.state, r.temperature_groups()); } // K
     if (flags.observe) { observe(r, before); }

@@ -177,7 +177,10 @@ TEST(Com, motion_of_each_group_is_removed_and_nothing_else)
     for (int i = 0; i < 23; ++i) { groups.of_atom.push_back(i >= 20 ? AtomGroups::none : static_cast<std::uint8_t>(i % 2)); }
     CpuQueue queue(2);
     const std::vector<Vec3<double>> before = com_velocities(queue, groups, state);
-    remove_com_motion(queue, groups, state);
+    const double energy = compute_kinetic(queue, state, 1).energy();
+    const double removed = remove_com_motion(queue, groups, state);
+    EXPECT_NEAR(energy - compute_kinetic(queue, state, 1).energy(), removed, 1e-12 * energy);
+    EXPECT_GT(removed, 0);
     for (const Vec3<double>& v : com_velocities(queue, groups, state)) { EXPECT_LT(norm(v), 1e-15); }
     for (std::size_t i = 0; i < 23; ++i)
     {
