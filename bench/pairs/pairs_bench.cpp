@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of cluster order, pair list and pair forces, per call and per atom, for each instruction set and number of threads.
-//   pairs_bench -c conf.gro -p topol.top [--threads 1 2] [--cutoff 0.9] [--double] [--list-cutoff R --interval N]
-// One JSON line per combination: the shortest of the repetitions, because other work on the machine only ever adds.
+//   pairs_bench -c conf.gro -p topol.top [--threads 1 2] [--cutoff 0.9] [--double] [--list-cutoff R --pruned-cutoff R]
+// One JSON line per combination: processor time of the busiest thread, the shortest of the repetitions, because other work on the
+// machine only ever adds.
 #include "pairs/simd_targets.hpp" // before anything of Highway
 
 #include "forces/nonbonded.hpp"
@@ -25,28 +26,35 @@ struct Request
     System system;
     RunParameters run;
     ListPlan plan;
-    double pruned_cutoff = 0;
     std::vector<int> threads{1, 2};
     int repetitions = 20;
 };
 
-// One thread: its processor time, which other work on the machine touches least. Several: wall time.
-double now_ms(int threads)
+// Every thread's processor time: other work on the machine touches it least.
+std::vector<double> now_ms(CpuQueue& queue)
 {
-    timespec t{};
-    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-    return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
+    std::vector<double> now(static_cast<std::size_t>(queue.threads()));
+    queue.run([&](int thread) {
+        timespec t{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        now[static_cast<std::size_t>(thread)] = 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
+    });
+    return now;
 }
 
+// The shortest of the repetitions, each the time of its busiest thread.
 template <class Work>
-double shortest_ms(int threads, int repetitions, const Work& work)
+double shortest_ms(CpuQueue& queue, int repetitions, const Work& work)
 {
     double best = 1e30;
     for (int r = 0; r < repetitions; ++r)
     {
-        const double begin = now_ms(threads);
+        const std::vector<double> begin = now_ms(queue);
         work();
-        best = std::min(best, now_ms(threads) - begin);
+        const std::vector<double> end = now_ms(queue);
+        double busiest = 0;
+        for (std::size_t t = 0; t < end.size(); ++t) { busiest = std::max(busiest, end[t] - begin[t]); }
+        best = std::min(best, busiest);
     }
     return best;
 }
@@ -59,32 +67,33 @@ void measure(const Request& request, int threads, std::int64_t target)
     ParticleState<N> state = make_state<N>(request.system, {}, queue);
     const MoleculeList molecules = all_molecules(request.system.topology);
     const int repetitions = request.repetitions;
-    const double reorder_ms = shortest_ms(threads, repetitions, [&] { reorder(queue, state); });
+    const double reorder_ms = shortest_ms(queue, repetitions, [&] { reorder(queue, state); });
     PairList list;
-    const double list_ms = shortest_ms(threads, repetitions, [&] {
+    const double list_ms = shortest_ms(queue, repetitions, [&] {
         build_pair_list(queue, state, request.system.topology, molecules, request.plan.cutoff, list);
     });
     double prune_ms = 0;
-    if (request.pruned_cutoff > 0)
+    if (request.plan.pruned_cutoff > 0)
     {
-        prune_ms = shortest_ms(threads, repetitions, [&] { prune_pair_list(queue, state, request.pruned_cutoff, list); });
+        prune_ms = shortest_ms(queue, repetitions, [&] { prune_pair_list(queue, state, request.plan.pruned_cutoff, list); });
     }
     NonbondedTables<N> tables(make_nonbonded(request.system.topology, request.run));
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     const double forces_ms =
-        shortest_ms(threads, 4 * repetitions, [&] { compute_nonbonded(queue, tables, list, state, buffers, Compute::Forces); });
+        shortest_ms(queue, 4 * repetitions, [&] { compute_nonbonded(queue, tables, list, state, buffers, Compute::Forces); });
     const double energies_ms = shortest_ms(
-        threads, repetitions, [&] { compute_nonbonded(queue, tables, list, state, buffers, Compute::ForcesEnergiesVirial); });
+        queue, repetitions, [&] { compute_nonbonded(queue, tables, list, state, buffers, Compute::ForcesEnergiesVirial); });
     const auto atoms = static_cast<double>(request.system.x.size());
     const double listed = static_cast<double>(list.entries()) * half_cluster_size * cluster_size;
-    fmt::print(
-        R"({{"target": "{}", "threads": {}, "atoms": {}, "slots": {}, "interval": {}, "list_cutoff": {:.3f}, "reorder_ms": {:.3f}, "list_ms": {:.3f}, "prune_ms": {:.3f}, )"
-        R"("forces_ms": {:.3f}, "energies_ms": {:.3f}, "listed_pairs_per_atom": {:.1f}, "ns_per_entry_and_thread": {:.2f}, "listed_gpairs_per_s": {:.3f}}})"
-        "\n",
-        hwy::TargetName(target), threads, request.system.x.size(), state.slots(), request.plan.interval, request.plan.cutoff,
-        reorder_ms, list_ms, prune_ms, forces_ms, energies_ms, listed / atoms,
-        1e6 * forces_ms * threads / static_cast<double>(list.entries()), 1e-6 * listed / forces_ms);
+    fmt::print(R"({{"target": "{}", "threads": {}, "atoms": {}, "slots": {}, "list_cutoff": {:.3f}, "pruned_cutoff": {:.3f}, )",
+               hwy::TargetName(target), threads, request.system.x.size(), state.slots(), request.plan.cutoff,
+               request.plan.pruned_cutoff);
+    fmt::print(R"("reorder_ms": {:.2f}, "list_ms": {:.2f}, "prune_ms": {:.2f}, "forces_ms": {:.2f}, "energies_ms": {:.2f}, )",
+               reorder_ms, list_ms, prune_ms, forces_ms, energies_ms);
+    fmt::print(R"("listed_pairs_per_atom": {:.1f}, "ns_per_entry_and_thread": {:.2f}}})"
+               "\n",
+               listed / atoms, 1e6 * forces_ms * threads / static_cast<double>(list.entries()));
     std::fflush(stdout);
     hwy::SetSupportedTargetsForTest(0);
 }
@@ -105,8 +114,7 @@ int main(int argc, char** argv)
     app.add_option("--repetitions", request.repetitions);
     app.add_option("--cutoff", cutoff, "nm");
     app.add_option("--list-cutoff", request.plan.cutoff, "nm; default: as planned");
-    app.add_option("--interval", request.plan.interval, "nstlist; default: as planned");
-    app.add_option("--pruned-cutoff", request.pruned_cutoff, "nm; 0: not pruned");
+    app.add_option("--pruned-cutoff", request.plan.pruned_cutoff, "nm; default: as planned, or not pruned with --list-cutoff");
     app.add_option("--targets", only, "instruction sets, e.g. AVX2 (default: all)");
     app.add_flag("--double", in_double, "double precision");
     CLI11_PARSE(app, argc, argv);
