@@ -2,13 +2,13 @@
 // The pair kernel, one source for every policy, option and instruction set. Included once per instruction set by Highway's
 // foreach_target, from a .cpp per policy.
 //
-// A row holds 4 i atoms; an entry is one cluster of 8 j atoms, taken one vector at a time (one vector of 8 floats; several where
-// vectors are shorter or numbers longer). For each i atom: distances to the 8 j atoms, one scalar force per pair, 3 fused
-// multiply-adds into i and 3 into j. Forces on i stay in registers for the whole row.
+// A row holds 4 i atoms; an entry is one cluster of 8 j atoms. For each i atom: distances to the 8 j atoms, one scalar force per
+// pair, 3 fused multiply-adds into i and 3 into j. Forces on i stay in registers for the whole row.
 //
 // In the reproducible policies every pair's force, energy and virial is rounded to 64-bit fixed point before it is added, so sums
-// do not depend on any order; and every expression is symmetric in i and j, so that it does not matter which atom is i. Cost: 25
-// vector instructions per i atom and vector without Lennard-Jones, 32 with (bench/pairs).
+// do not depend on any order; and every expression is symmetric in i and j, so that it does not matter which atom is i.
+//
+// Cost: 22 multiplications, fused multiply-adds and comparisons a vector without Lennard-Jones, 29 with (bench/pairs/README.md).
 
 #if defined(PARHELION_NONBONDED_KERNEL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_NONBONDED_KERNEL_INL
@@ -17,7 +17,7 @@
 #define PARHELION_NONBONDED_KERNEL_INL
 #endif
 
-#include "forces/nonbonded_kernel.hpp"
+#include "forces/nonbonded_vectors-inl.hpp"
 
 #include "hwy/highway.h"
 
@@ -34,83 +34,6 @@ enum class Masking
     Excluded,
     Diagonal
 };
-
-// The vectors of a policy. Reproducible sums are 64 bits wide, so there as many numbers are taken as fit a vector of doubles.
-template <class N>
-struct Vectors
-{
-    static constexpr bool reproducible = N::summation == Summation::Reproducible;
-    using Real = typename N::Real;
-    using D64 = hn::CappedTag<double, cluster_size>;
-    using D = std::conditional_t<reproducible, hn::Rebind<Real, D64>, hn::CappedTag<Real, 2 * cluster_size>>;
-    using DSigned = hn::Rebind<std::make_signed_t<typename N::Fixed>, D>;
-    using DFixed = hn::Rebind<typename N::Fixed, D>;
-    using DSum = hn::Rebind<typename N::ForceSum, D>;
-    using V = hn::Vec<D>;
-    using VFixed = hn::Vec<DFixed>;
-    using VSum = hn::Vec<DSum>; // sums of forces; of energies as well
-};
-
-// to_sum() of base/numerics.hpp, bit for bit, for a vector of doubles: the whole and the fractional part are rounded to integers
-// by adding 1.5 * 2^52, which leaves the integer in the low bits of the number. `limit` is at most fixed_sum_limit.
-template <class D64, class V64 = hn::Vec<D64>>
-HWY_INLINE hn::Vec<hn::Rebind<std::int64_t, D64>> to_fixed_point(D64 d, V64 value, double limit)
-{
-    const hn::Rebind<std::int64_t, D64> di;
-    const V64 magic = hn::Set(d, 6755399441055744.0), largest = hn::Set(d, limit);
-    const V64 x = hn::Max(hn::Min(value, largest), hn::Neg(largest));
-    const V64 whole_bits = hn::Add(x, magic);
-    const V64 whole = hn::Sub(whole_bits, magic);
-    const V64 rest_bits = hn::Add(hn::Mul(hn::Sub(x, whole), hn::Set(d, fixed_sum_scale)), magic);
-    const auto zero = hn::BitCast(di, magic);
-    return hn::Add(hn::ShiftLeft<32>(hn::Sub(hn::BitCast(di, whole_bits), zero)), hn::Sub(hn::BitCast(di, rest_bits), zero));
-}
-template <class N>
-HWY_INLINE typename Vectors<N>::VSum to_sum_vector(typename Vectors<N>::V value, [[maybe_unused]] double limit)
-{
-    using T = Vectors<N>;
-    if constexpr (!T::reproducible) { return value; }
-    else if constexpr (std::is_same_v<typename T::Real, float>)
-    {
-        return to_fixed_point(typename T::D64(), hn::PromoteTo(typename T::D64(), value), limit);
-    }
-    else { return to_fixed_point(typename T::D64(), value, limit); }
-}
-template <class N>
-HWY_INLINE typename Vectors<N>::VSum force_sum(typename Vectors<N>::V force)
-{
-    return to_sum_vector<N>(force, fixed_sum_limit);
-}
-// Energies of all pairs meet in one sum: the limit leaves room for 200 overlapping pairs before it wraps.
-template <class N>
-HWY_INLINE typename Vectors<N>::VSum energy_sum(typename Vectors<N>::V energy)
-{
-    return to_sum_vector<N>(energy, 1e7);
-}
-
-// 1 / sqrt(x) to the last bit or so. Floats: the hardware's estimate y and a step in e = 1 - x y^2; cheaper than square root and
-// division. From the 14 bits that 16 lanes have, y (1 + e / 2) leaves an error of 3 e^2 / 8 < 1e-8; from 12 bits y (1 + e / 2 + 3
-// e^2 / 8) one of e^3 / 3 < 1e-10.
-template <class D, std::size_t n, class V = hn::Vec<D>>
-HWY_INLINE void inverse_sqrt(D d, const V (&x)[n], V (&result)[n])
-{
-    if constexpr (std::is_same_v<hn::TFromD<D>, float>)
-    {
-        V y[n], e[n];
-        for (std::size_t u = 0; u < n; ++u) { y[u] = hn::ApproximateReciprocalSqrt(x[u]); }
-        for (std::size_t u = 0; u < n; ++u) { e[u] = hn::NegMulAdd(hn::Mul(x[u], y[u]), y[u], hn::Set(d, 1.0f)); }
-        for (std::size_t u = 0; u < n; ++u)
-        {
-            const V half = hn::Set(d, 0.5f);
-            if constexpr (hn::MaxLanes(D()) == 16) { result[u] = hn::MulAdd(hn::Mul(y[u], half), e[u], y[u]); }
-            else { result[u] = hn::MulAdd(hn::Mul(y[u], e[u]), hn::MulAdd(e[u], hn::Set(d, 0.375f), half), y[u]); }
-        }
-    }
-    else
-    {
-        for (std::size_t u = 0; u < n; ++u) { result[u] = hn::Div(hn::Set(d, 1.0), hn::Sqrt(x[u])); }
-    }
-}
 
 // What is the same for all pairs.
 template <class N>
@@ -351,6 +274,27 @@ struct Kernel
         }
     }
 
+    struct Distance
+    {
+        V r2, rinv, rinv2;
+    };
+    // Adds the Lennard-Jones forces of vector v to `force`, and the energies of those in range to `sums`.
+    template <Masking masking>
+    static HWY_INLINE void add_lennard_jones(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
+                                             std::size_t v, const Partners& j, const Distance& r,
+                                             [[maybe_unused]] hn::Mask<D> listed, [[maybe_unused]] hn::Mask<D> in_range, V& force,
+                                             [[maybe_unused]] Sums& sums)
+    {
+        V c6, c12, energy = hn::Zero(D());
+        lj_parameters(args, row, v, j, c6, c12);
+        if constexpr (masking != Masking::None && S::energies) // an excluded pair has no shift either
+        {
+            c6 = hn::IfThenElseZero(listed, c6), c12 = hn::IfThenElseZero(listed, c12);
+        }
+        lennard_jones(constants, c6, c12, r.r2, r.rinv, r.rinv2, force, energy);
+        if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
+    }
+
     // The pairs of two i atoms, vectors v .. v + side_by_side, with the partners.
     template <Masking masking>
     static HWY_INLINE void interact(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
@@ -360,7 +304,7 @@ struct Kernel
         const D real;
         const std::size_t first = pair_of_i * side_by_side;
         V dx[side_by_side][3], r2[side_by_side], rinv[side_by_side], rinv2[side_by_side], qq[side_by_side], force[side_by_side];
-        hn::Mask<D> in_range[side_by_side], listed[side_by_side];
+        hn::Mask<D> in_range[side_by_side], listed[side_by_side] = {};
         for (std::size_t d = 0; d < 3; ++d)
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
@@ -406,17 +350,8 @@ struct Kernel
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                V c6, c12, lj_energy = hn::Zero(real);
-                lj_parameters(args, row, first + u, j, c6, c12);
-                if constexpr (masking != Masking::None && S::energies) // an excluded pair has no shift either
-                {
-                    c6 = hn::IfThenElseZero(listed[u], c6), c12 = hn::IfThenElseZero(listed[u], c12);
-                }
-                lennard_jones(constants, c6, c12, r2[u], rinv[u], rinv2[u], force[u], lj_energy);
-                if constexpr (S::energies)
-                {
-                    sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range[u], lj_energy)));
-                }
+                add_lennard_jones<masking>(args, constants, row, first + u, j, {r2[u], rinv[u], rinv2[u]}, listed[u], in_range[u],
+                                           force[u], sums);
             }
         }
         for (std::size_t u = 0; u < side_by_side; ++u) { force[u] = hn::IfThenElseZero(in_range[u], force[u]); }

@@ -3,7 +3,7 @@
 //
 // The box is cut into columns in x and y; the atoms of a column are sorted in z and cut into clusters of cluster_size, the last
 // completed with fillers. Neighbours in space are neighbours in memory, and eight atoms that one vector load takes are a compact
-// blob. Cost: O(n log m) with m atoms a column; about 60 ns per atom on one core (bench/pairs).
+// blob. Cost: O(n log m) with m atoms a column; 15 ns per atom on one core (bench/pairs).
 #pragma once
 
 #include "device/cpu_queue.hpp"
