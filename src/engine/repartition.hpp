@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/rank.hpp"
+#include "engine/runaway.hpp"
 #include "pairs/cluster_order.hpp"
 
 namespace parhelion {
@@ -11,6 +12,7 @@ namespace parhelion {
 template <class N>
 void repartition(Rank<N>& r)
 {
+    stop_if_box_too_small(r);
     reorder(r.queue, r.state);
     build_pair_list(r.queue, r.state, r.topology, r.molecules, r.list_plan.cutoff, r.pairs);
     r.list_step = r.step;

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "engine/guard.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -107,6 +108,19 @@ void stop_if_constraints_failed(const Rank<N>& r)
 }
 
 template <class N>
+void stop_if_box_too_small(const Rank<N>& r)
+{
+    const Vec3<double> box = r.state.box.length();
+    const double shortest = std::min({box.x, box.y, box.z});
+    if (2 * r.list_plan.cutoff <= shortest) { return; }
+    throw PhysicsError(
+        r.step, fmt::format("E503 step {}: the box has shrunk to {:.4f} nm, less than twice the pair list's cut-off of {:.4f} nm "
+                            "(an atom would meet two images of another). Use a larger box or a shorter cut-off, or look for what "
+                            "makes the pressure so low.",
+                            r.step, shortest, r.list_plan.cutoff));
+}
+
+template <class N>
 void stop_if_running_away(Rank<N>& r)
 {
     stop_if_constraints_failed(r);
@@ -122,6 +136,7 @@ void stop_if_running_away(Rank<N>& r)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void stop_if_constraints_failed<N>(const Rank<N>&);                                                                 \
+    template void stop_if_box_too_small<N>(const Rank<N>&);                                                                      \
     template void stop_if_running_away<N>(Rank<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -223,6 +223,9 @@ std::optional<ListPlan> plan_for(const ErrorEstimate& error, int interval, doubl
     return best;
 }
 
+// Of the box edge, before a list that was planned for pressure coupling no longer fits.
+constexpr double shrinkage_allowed = 0.95;
+
 } // namespace
 
 double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan)
@@ -233,14 +236,16 @@ double missing_pair_error(const System& system, const RunParameters& run, const 
 ListPlan plan_pair_list(const System& system, const RunParameters& run)
 {
     const double rc = std::max(run.lj_cutoff, run.coulomb_cutoff),
-                 largest = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
-    if (rc > largest)
+                 half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+    if (rc > half_box)
     {
         throw InputError("E311", {},
                          "the cut-off is longer than half the shortest box edge (an atom would meet two images of another). "
                          "Use a larger box or a shorter cut-off.");
     }
     if (run.integrator == Integrator::SteepestDescent) { return {1, rc, 0, 0}; }
+    // A box under pressure coupling may shrink; the engine stops the run where a list no longer fits.
+    const double largest = run.barostat == Barostat::None ? half_box : std::max(rc, shrinkage_allowed * half_box);
     if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest), 0, 0}; }
     const double tolerance = std::min(run.buffer_tolerance, largest_buffer_tolerance);
     const ErrorEstimate error(system, run);

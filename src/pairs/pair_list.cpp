@@ -24,6 +24,7 @@ std::size_t PairList::entries() const
 namespace {
 
 constexpr std::int32_t clusters_per_part = 32;
+constexpr double spreading = 0.1; // nm that a half cluster may grow by until the next list
 constexpr std::size_t padding = 16; // lanes of the widest vector
 
 // Offsets from the first atom: they wrap to [-L/2, L/2), so a cluster on the border of the box is as small as any.
@@ -225,7 +226,7 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.slot_of_global = state.slot_of_global.data();
 
     list.cutoff = cutoff;
-    for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d]; }
+    for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d] + spreading; }
     list.serial = ++lists_built;
     list.pruned.clear();
     const std::int32_t parts = (input.clusters + clusters_per_part - 1) / clusters_per_part;

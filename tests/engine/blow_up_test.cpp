@@ -96,3 +96,18 @@ TEST(BlowUp, by_a_broken_bond_names_the_bonded_term)
     Simulation simulation = simulate(flexible, Precision::Mixed);
     EXPECT_THAT(blow_up(simulation, 10).what(), HasSubstr("bond"));
 }
+
+TEST(BlowUp, of_a_box_that_shrinks_below_its_pair_list_is_an_error_with_advice)
+{
+    // A compressibility that lets the barostat halve the box within a few steps.
+    Refdata data = load_nve("spce");
+    data.parameters.barostat = Barostat::Berendsen;
+    data.parameters.pressure_interval = 1;
+    data.parameters.tau_p = 0.1;
+    data.parameters.compressibility = 4.5e-4;
+    data.parameters.reference_pressure = 1e5;
+    data.parameters.lj_cutoff = data.parameters.coulomb_cutoff = 1.5;
+    data.parameters.list_cutoff = 1.55;
+    Simulation simulation = simulate(data, Precision::Mixed);
+    EXPECT_THAT(blow_up(simulation, 1000).what(), AllOf(HasSubstr("E503"), HasSubstr("the box has shrunk")));
+}
