@@ -24,7 +24,7 @@ std::size_t PairList::entries() const
 namespace {
 
 constexpr std::int32_t clusters_per_part = 32;
-constexpr double spreading = 0.1; // nm that a half cluster may grow by until the next list
+constexpr double spreading = 0.1;   // nm that a half cluster may grow by until the next list
 constexpr std::size_t padding = 16; // lanes of the widest vector
 
 // Offsets from the first atom: they wrap to [-L/2, L/2), so a cluster on the border of the box is as small as any.
