@@ -46,9 +46,8 @@ struct PairList
     std::vector<PairListPart> parts;  // as built
     std::vector<PairListPart> pruned; // what prune_pair_list left of it; empty: not pruned since
     double cutoff = 0;                // nm
-    Vec3<double>
-        reach; // cutoff + the largest extent of a half cluster, nm: how far from a half cluster's middle its partners are
-    std::uint64_t serial = 0; // differs between any two lists built
+    Vec3<double> reach;               // nm: no partner is farther from the middle of a half cluster until the next list
+    std::uint64_t serial = 0;         // differs between any two lists built
 
     // What forces are computed over.
     const std::vector<PairListPart>& active() const { return pruned.empty() ? parts : pruned; }
