@@ -6,4 +6,7 @@
 #if defined(__x86_64__)
 #define HWY_BASELINE_TARGETS HWY_SSE4
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HWY_COMPILE_ONLY_STATIC // a sanitizer makes the kernels several times as long to compile; one set of them is enough
+#endif
 #endif
