@@ -2,8 +2,11 @@
 // The dynamic state of one rank's atoms, in cluster order: the one order that pair list, forces and integration share.
 //
 // A slot holds an atom or is a *filler* that completes a cluster: fillers have global_of_slot = -1, zero charge, inverse mass and
-// velocity, no Lennard-Jones interaction, and sit on top of a real atom of their cluster. Arrays below are all of length slots().
-// The order changes only when pairs/ rebuilds (reorder()); between rebuilds everything indexes by slot.
+// velocity, no Lennard-Jones interaction, and sit on top of a real atom of their cluster. The order changes only at a
+// repartition; between two of them everything indexes by slot.
+//
+// Slots [0, home_slots()) are the rank's own, the *home* atoms; behind them lies the *halo*: whole clusters of other ranks, in
+// their owner's order and with their owner's bits. Forces act on both, motion is the owner's. A single rank has no halo.
 #pragma once
 
 #include "base/numerics.hpp"
@@ -21,20 +24,26 @@ struct ParticleState
     using Real = typename N::Real;
 
     PeriodicBox<N> box;
-    ClusterArray<typename N::Fixed> x;    // positions
-    ClusterArray<Real> v;                 // nm/ps, at t - dt/2 (leap-frog)
-    ClusterArray<typename N::ForceSum> f; // physical forces of the last evaluation, kJ/mol/nm (through to_sum/from_sum)
-
-    AlignedVector<Real> charge;       // e
-    AlignedVector<Real> inverse_mass; // 1/u; 0 for fillers
+    // Of home and halo atoms, length slots().
+    ClusterArray<typename N::Fixed> x; // positions
+    AlignedVector<Real> charge;        // e
     AlignedVector<std::int32_t>
         lj_type; // index into the LJ table; without meaning for fillers, which forces/ knows by global_of_slot
+    std::vector<std::int32_t> global_of_slot; // -1: filler
+
+    // Of home atoms, length home_slots().
+    ClusterArray<Real> v;                        // nm/ps, at t - dt/2 (leap-frog)
+    ClusterArray<typename N::ForceSum> f;        // physical forces of the last evaluation, kJ/mol/nm (through to_sum/from_sum)
+    AlignedVector<Real> inverse_mass;            // 1/u; 0 for fillers
     std::vector<std::uint8_t> temperature_group; // 0 for fillers
-    std::vector<std::int32_t> global_of_slot;    // -1: filler
-    std::vector<std::int32_t> slot_of_global;    // length: atoms of the whole system; -1: not on this rank
+
+    std::vector<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
 
     std::size_t slots() const { return global_of_slot.size(); }
     std::size_t clusters() const { return slots() / cluster_size; }
+    std::size_t home_slots() const { return v.slots(); }
+    std::size_t home_clusters() const { return home_slots() / cluster_size; }
+    bool is_home(std::int32_t slot) const { return slot >= 0 && static_cast<std::size_t>(slot) < home_slots(); }
 };
 
 } // namespace parhelion
