@@ -47,11 +47,11 @@ struct FailureRecord
     std::int64_t step;
 };
 
-// One per run, where every rank and the host can reach it.
+// One per run, where every rank and the host can reach it. The record may be read by who wrote it, and by who has seen an abort
+// word raised, with acquire.
 struct alignas(128) FailureBoard
 {
     Word claimed = 0; // exchanged from 0 to 1 by the rank whose record it becomes
-    Word written = 0; // 1 (release) once the record may be read
     FailureRecord record{};
 };
 
@@ -81,9 +81,7 @@ PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
     const bool is_first = Atomics::exchange_acq_rel_system(&watch.board->claimed, 1) == 0;
     if (is_first)
     {
-        watch.board->record = record;
-        Atomics::store_release_system(&watch.board->written, 1);
-        // The release covers the record: who sees the abort word may read it.
+        watch.board->record = record; // released by the abort words
         for (int r = 0; r < watch.ranks; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
     }
     return is_first ? Verdict::Expired : Verdict::Aborted;
