@@ -328,8 +328,7 @@ TEST_P(Conformance, arrival_and_readiness_are_told_without_waiting)
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Conformance, testing::ValuesIn(transport_cases),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Transports, Conformance, testing::ValuesIn(transport_cases), [](const auto& i) { return i.param.name; });
 
 TEST(Channels, misuse_is_a_broken_contract)
 {

@@ -89,9 +89,10 @@ void FaultyTransport::enqueue(const Put& put, bool is_early_signal)
 
 void FaultyTransport::deliver(const Delivery& delivery)
 {
-    // A reaction of the destination of an early signal: now its payload may come.
+    // The destination of an early signal answers in the same epoch: now its payload may come.
     std::erase_if(held_, [&](const Put& held) {
-        if (held.destination != delivery.put.source || held.source != delivery.put.destination) { return false; }
+        const bool is_answer = held.destination == delivery.put.source && held.source == delivery.put.destination;
+        if (!is_answer || !reached(delivery.put.epoch, held.epoch)) { return false; }
         std::memcpy(inner_->reach_payload(held.source, held.destination, held.offset), held.data, held.bytes);
         return true;
     });

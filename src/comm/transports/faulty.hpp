@@ -19,7 +19,7 @@ struct Incident
     enum class Kind : std::uint8_t
     {
         LostPut,     // neither payload nor signal arrive
-        EarlySignal, // the signal arrives, the payload only after the destination has reacted
+        EarlySignal, // the signal arrives, the payload when the destination answers in the same epoch
         Stall,       // the rank does not return from the put for `duration`
         Death        // the rank leaves with RankDied, without a word to the others
     };
