@@ -33,8 +33,7 @@ void send_all(Communicator& c, int peer)
     {
         c.set_step(1000 + e);
         const Payload payload{send.next_epoch(), c.rank(), peer};
-        payload.pack(send.begin(64), 64);
-        send.publish(64);
+        send_payload(send, payload, 64);
     }
 }
 
@@ -60,8 +59,7 @@ void ring(Communicator& c)
     for (int e = 0; e < epochs; ++e)
     {
         const Payload ours{send.next_epoch(), c.rank(), next}, theirs{receive.next_epoch(), previous, c.rank()};
-        ours.pack(send.begin(64), 64);
-        send.publish(64);
+        send_payload(send, ours, 64);
         const Message message = receive.wait();
         theirs.check(message, 64);
         poison(message);

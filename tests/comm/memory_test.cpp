@@ -91,13 +91,3 @@ TEST(SymmetricMemory, members_of_overlapping_teams_agree_whoever_calls_first)
     EXPECT_EQ(offsets[1], offsets[3]);
     for (std::size_t i = 0; i < 50; ++i) { EXPECT_EQ(offsets[0][2 * i + 1], offsets[1][i]); }
 }
-
-TEST(Signals, epochs_compare_right_across_the_wrap)
-{
-    for (const Word epoch : {Word{1}, Word{0x7FFFFFFB}, Word{0xFFFFFFFB}, ~Word{0}, Word{0}})
-    {
-        EXPECT_TRUE(reached(epoch, epoch));
-        EXPECT_TRUE(reached(epoch + 3, epoch));
-        EXPECT_FALSE(reached(epoch - 1, epoch));
-    }
-}

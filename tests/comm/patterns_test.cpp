@@ -36,12 +36,6 @@ protected:
     int scaled(int n) const { return GetParam().transport.scaled(n); }
 };
 
-void send_payload(SendChannel& send, const Payload& payload)
-{
-    payload.pack(send.begin(piece), piece);
-    send.publish(piece);
-}
-
 ChannelOptions uncredited(int depth, std::size_t capacity = piece) { return {depth, Credits::No, capacity}; }
 
 } // namespace
@@ -58,9 +52,9 @@ TEST_P(Patterns, both_neighbours_send_each_epoch)
         for (int e = 0; e < scaled(4000); ++e)
         {
             const auto epoch = static_cast<std::uint64_t>(e);
-            send_payload(to_above, {epoch, me, above, 1});
+            send_payload(to_above, {epoch, me, above, 1}, piece);
             jitter();
-            send_payload(to_below, {epoch, me, below, 2});
+            send_payload(to_below, {epoch, me, below, 2}, piece);
             jitter();
             const Message first = from_below.wait();
             const Message second = from_above.wait();
@@ -88,7 +82,7 @@ TEST_P(Patterns, coordinates_may_be_read_until_the_next_force_is_sent)
         for (int e = 0; e < scaled(4000); ++e)
         {
             const auto epoch = static_cast<std::uint64_t>(e);
-            send_payload(x_out, {epoch, me, below, 1});
+            send_payload(x_out, {epoch, me, below, 1}, piece);
             const Message x = x_in.wait();
             Payload{epoch, above, me, 1}.check(x, piece);
             jitter();
@@ -99,7 +93,7 @@ TEST_P(Patterns, coordinates_may_be_read_until_the_next_force_is_sent)
             }
             late = x;
             x_in.ack();
-            send_payload(f_out, {epoch, me, above, 2});
+            send_payload(f_out, {epoch, me, above, 2}, piece);
             jitter();
             const Message f = f_in.wait();
             Payload{epoch, below, me, 2}.check(f, piece);
@@ -127,7 +121,7 @@ TEST_P(Patterns, two_pulses_forward_coordinates_and_return_forces)
         {
             const auto epoch = static_cast<std::uint64_t>(e);
             // Coordinates: one's own in pulse 1, what it brought in pulse 2.
-            send_payload(x1_out, {epoch, me, 0, 1});
+            send_payload(x1_out, {epoch, me, 0, 1}, piece);
             jitter();
             const Message x1 = x1_in.wait();
             std::byte* const x2_slot = x2_out.begin(piece);
@@ -140,7 +134,7 @@ TEST_P(Patterns, two_pulses_forward_coordinates_and_return_forces)
             poison(x1); // read before the forces leave
             poison(x2);
             // Forces: back through pulse 2, then through pulse 1 with what came back.
-            send_payload(f2_out, {epoch, me, 0, 2});
+            send_payload(f2_out, {epoch, me, 0, 2}, piece);
             jitter();
             const Message f2 = f2_in.wait();
             std::byte* const f1_slot = f1_out.begin(2 * piece);

@@ -7,6 +7,7 @@
 #include "comm/transports/faulty.hpp"
 #include "comm/world.hpp"
 
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <gtest/gtest.h>
@@ -98,6 +99,12 @@ struct Payload
     }
 };
 
+inline void send_payload(SendChannel& send, const Payload& payload, std::size_t bytes)
+{
+    payload.pack(send.begin(bytes), bytes);
+    send.publish(bytes);
+}
+
 // What stays behind after use: a reader that is too late or too early sees it.
 inline void poison(const Message& message) { std::fill_n(message.data, message.bytes, std::byte{0xDB}); }
 
@@ -131,6 +138,11 @@ struct TransportCase
     {
         WorldOptions o;
         o.payload_bytes = std::size_t{1} << 26;
+        // The mutation test wants to know of a deadlock soon.
+        if (const char* const deadline = std::getenv("PARHELION_TEST_DEADLINE"))
+        {
+            o.deadline = std::chrono::seconds(std::atoi(deadline));
+        }
         if (!is_faulty)
         {
             o.access = access;
