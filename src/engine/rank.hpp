@@ -2,7 +2,9 @@
 // Everything one rank of a run holds: its atoms, what acts on them, and the state of the coupling. What step() works on.
 #pragma once
 
+#include "comm/communicator.hpp"
 #include "device/cpu_queue.hpp"
+#include "domain/cell_grid.hpp"
 #include "dynamics/atom_groups.hpp"
 #include "dynamics/barostat.hpp"
 #include "dynamics/constraints.hpp"
@@ -16,8 +18,10 @@
 #include "forces/force_buffers.hpp"
 #include "forces/nonbonded.hpp"
 #include "forces/restraints.hpp"
+#include "halo/halo.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
+#include "model/update_groups.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/pair_list.hpp"
 #include "state/molecules.hpp"
@@ -32,6 +36,10 @@ struct Rank
     const Topology& topology;
     const RunParameters& parameters;
     CpuQueue& queue;
+    Communicator& comm;
+    const CellGrid& grid; // of the ranks
+    const UpdateGroups& update_groups;
+    Halo<N> halo;
     MoleculeList molecules;
     ListPlan list_plan;
     NonbondedTables<N> nonbonded;

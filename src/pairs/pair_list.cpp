@@ -72,8 +72,8 @@ Bounds bounds(const std::uint32_t* x, const Vec3<double>& nm_per_unit, Vec3<doub
     return b;
 }
 
-ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clusters, const Vec3<double>& box,
-                      Vec3<double>& largest_half_cluster)
+ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clusters, const ColumnGrid& column_grid,
+                      const Vec3<double>& box, Vec3<double>& largest_half_cluster)
 {
     const Vec3<double> nm_per_unit = std::ldexp(1.0, -32) * box;
     std::vector<Bounds> all(clusters);
@@ -89,7 +89,7 @@ ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clust
         for (int d = 0; d < 3; ++d) { largest_half_cluster[d] = std::max(largest_half_cluster[d], l[d]); }
     }
     ClusterGrid grid;
-    grid.columns = column_grid(box, clusters * cluster_size);
+    grid.columns = column_grid;
     const auto columns = static_cast<std::size_t>(grid.columns.columns());
     grid.begin.assign(columns + 1, 0);
     const auto column = [&](std::size_t c) {
@@ -207,7 +207,8 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     AlignedVector<std::uint32_t> storage;
     const std::uint32_t* x = leading_positions(queue, state, storage);
     Vec3<double> largest_half_cluster;
-    const ClusterGrid grid = make_grid(queue, x, state.clusters(), box, largest_half_cluster);
+    const ClusterGrid grid =
+        make_grid(queue, x, state.clusters(), column_grid(box, state.slot_of_global.size()), box, largest_half_cluster);
     const Exclusions exclusions = make_exclusions(queue, topology, molecules, state.slot_of_global, state.slots());
 
     pair_search::Input input;
@@ -224,6 +225,8 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.grid = &grid;
     input.exclusions = &exclusions;
     input.slot_of_global = state.slot_of_global.data();
+    input.territory = &state.territory;
+    input.home_clusters = static_cast<std::int32_t>(state.home_clusters());
 
     list.cutoff = cutoff;
     for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d] + spreading; }
