@@ -96,6 +96,10 @@ Rank<N> Engine<N>::make_rank()
     ThermostatState thermostat = initial_state(temperature_coupling);
     const ConstraintMasses masses =
         parameters_.integrator == Integrator::SteepestDescent ? ConstraintMasses::Equal : ConstraintMasses::Physical;
+    BondedTables bonded = make_bonded(system_.topology, parameters_);
+    BondedAssignment assigned_terms = all_terms(bonded, system_.topology);
+    Constraints constraints(system_.topology, parameters_, masses);
+    ConstraintAssignment assigned_constraints = constraints.assign_all(system_.topology);
     return Rank<N>{
         .topology = system_.topology,
         .parameters = parameters_,
@@ -103,15 +107,17 @@ Rank<N> Engine<N>::make_rank()
         .molecules = all_molecules(system_.topology),
         .list_plan = plan_pair_list(system_, parameters_),
         .nonbonded = NonbondedTables<N>(make_nonbonded(system_.topology, parameters_)),
-        .bonded = make_bonded(system_.topology, parameters_),
+        .bonded = std::move(bonded),
         .restraints = make_position_restraints(system_, parameters_),
         .dispersion = make_dispersion_correction(system_.topology, parameters_),
-        .constraints = Constraints(system_.topology, parameters_, masses),
+        .constraints = std::move(constraints),
         .com_groups = std::move(com_groups),
         .degrees_of_freedom = std::move(dof),
         .temperature_coupling = std::move(temperature_coupling),
         .pressure_coupling = make_pressure_coupling(parameters_, seed),
         .stochastic = make_stochastic_dynamics(parameters_, seed),
+        .assigned_terms = std::move(assigned_terms),
+        .assigned_constraints = std::move(assigned_constraints),
         .step = parameters_.first_step,
         .state = make_state<N>(system_, temperature_groups.of_atom, queue_),
         .thermostat = std::move(thermostat),
@@ -135,7 +141,7 @@ void Engine<N>::start()
     {
         auto& v = r.state.v.values();
         std::fill(v.begin(), v.end(), typename N::Real{});
-        r.constraint_result = constrain_positions(queue_, r.constraints, r.molecules, r.state);
+        r.constraint_result = constrain_positions(queue_, r.constraints, r.assigned_constraints, r.state);
     }
     else
     {
@@ -144,11 +150,11 @@ void Engine<N>::start()
             const VelocityGeneration generation{parameters_.generation_temperature,
                                                 static_cast<std::uint64_t>(parameters_.generation_seed),
                                                 std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
-            generate_velocities(queue_, generation, r.constraints, r.molecules, r.state);
+            generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state);
         }
         if (!parameters_.continuation)
         {
-            r.constraint_result = constrain_start(queue_, r.constraints, r.molecules, r.state, parameters_.dt);
+            r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, parameters_.dt);
         }
     }
     stop_if_constraints_failed(r);
@@ -305,10 +311,10 @@ template <class N>
 void Engine<N>::evaluate_static(Observer& observer, const StepFlags& flags)
 {
     Rank<N>& r = rank_;
-    build_pair_list(queue_, r.state, r.topology, r.molecules, r.list_plan.cutoff, r.pairs);
+    build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     clear_forces(queue_, r.buffers, r.state.slots());
     compute_nonbonded(queue_, r.nonbonded, r.pairs, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    compute_bonded(queue_, r.bonded, r.molecules, r.state, r.buffers, Compute::ForcesEnergiesVirial);
+    compute_bonded(queue_, r.bonded, r.assigned_terms, r.state, r.buffers, Compute::ForcesEnergiesVirial);
     compute_position_restraints(queue_, r.restraints, r.state, r.buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue_, r.buffers, r.state);
     r.constraint_result = {};
@@ -334,7 +340,7 @@ RunSummary Engine<N>::minimize(std::int64_t steps, Observer& observer, const std
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
         evaluate_static(observer, schedule.flags(r.step));
-        verdict = descent.consider(queue_, r.molecules, r.observables.potential, r.state);
+        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
         observer.progress(r.step - summary.first_step, steps, 0);
         ++r.step;

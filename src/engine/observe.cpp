@@ -18,10 +18,10 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     o.step = r.step;
     o.time = r.time();
     o.box = box;
-    o.forces = sum_energies(r.buffers);
+    o.forces = sum_energies(r.buffers).result();
     o.forces[EnergyTerm::DispersionCorrection] = r.dispersion.energy(volume);
     o.pressure_correction = r.dispersion.pressure(volume);
-    o.virial = o.forces.virial + r.constraint_result.virial;
+    o.virial = o.forces.virial + r.constraint_result.virial();
     for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
 
     o.kinetic = kinetic.total();
@@ -38,7 +38,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
         o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
     }
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    o.constraint_deviation = r.constraints.deviation(r.queue, r.molecules, r.state).rms;
+    o.constraint_deviation = r.constraints.deviation(r.queue, r.assigned_constraints, r.state).rms();
     complete_work(trace(o.virial), r.barostat);
 }
 

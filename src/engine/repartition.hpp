@@ -14,7 +14,7 @@ void repartition(Rank<N>& r)
 {
     stop_if_box_too_small(r);
     reorder(r.queue, r.state);
-    build_pair_list(r.queue, r.state, r.topology, r.molecules, r.list_plan.cutoff, r.pairs);
+    build_pair_list(r.queue, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     r.list_step = r.step;
 }
 

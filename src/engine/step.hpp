@@ -30,8 +30,8 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
     prune_if_due(r);
 
     clear_forces(r.queue, r.buffers, r.state.slots());
-    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute); // L
-    compute_bonded(r.queue, r.bonded, r.molecules, r.state, r.buffers, flags.compute);   // B
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute);    // L
+    compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, flags.compute); // B
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, flags.compute);
     sum_forces(r.queue, r.buffers, r.state); // R
     output(r);
@@ -45,19 +45,24 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
 
     kick(r.queue, kick_coefficients(dt, r.temperature_groups(), coupling), r.state); // U
     r.constraint_result =
-        r.constraints.apply(r.queue, r.molecules, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
+        r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
     const bool stochastic = r.parameters.integrator == Integrator::StochasticDynamics;
     if (stochastic)
     {
         friction_and_noise(r.queue, r.stochastic, r.step, r.state, r.velocities_before_noise);
-        const ConstraintResult second = r.constraints.apply(r.queue, r.molecules, r.state, dt, Virial::Skip);
+        const ConstraintResult<N> second = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, Virial::Skip);
         if (second.failures > r.constraint_result.failures) { r.constraint_result = second; }
     }
     stop_if_running_away(r);
     drift(r.queue, dt, r.state); // D
-    if (stochastic) { r.bath_heat += finish_stochastic_step(r.queue, r.velocities_before_noise, r.state); }
+    if (stochastic) { r.bath_heat += from_sum(finish_stochastic_step(r.queue, r.velocities_before_noise, r.state)); }
 
-    if (flags.remove_com) { r.bath_heat -= remove_com_motion(r.queue, r.com_groups, r.state); }
+    if (flags.remove_com)
+    {
+        const std::vector<ComMotion> motions = finish_com_motion(sum_com_motion(r.queue, r.com_groups, r.state));
+        remove_com_motion(r.queue, r.com_groups, motions, r.state);
+        r.bath_heat -= kinetic_energy(motions);
+    }
     const KineticEnergies before = r.half_step;
     if (flags.kinetic) { r.half_step = compute_kinetic(r.queue, r.state, r.temperature_groups()); } // K
     if (flags.observe) { observe(r, before); }
@@ -70,7 +75,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
         // atoms.
         if (r.parameters.barostat != Barostat::ParrinelloRahman)
         {
-            constrain_positions(r.queue, r.constraints, r.molecules, r.state);
+            constrain_positions(r.queue, r.constraints, r.assigned_constraints, r.state);
         }
     }
     if (flags.observe) { balance_energy(r); }

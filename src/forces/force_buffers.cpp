@@ -36,17 +36,17 @@ void sum_forces(CpuQueue& queue, const ForceBuffers<N>& buffers, ParticleState<N
 }
 
 template <class N>
-EnergyVirial sum_energies(const ForceBuffers<N>& buffers)
+EnergySums<N> sum_energies(const ForceBuffers<N>& buffers)
 {
     EnergySums<N> total;
     for (const EnergySums<N>& part : buffers.energies) { total += part; }
-    return total.result();
+    return total;
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void clear_forces<N>(CpuQueue&, ForceBuffers<N>&, std::size_t);                                                     \
     template void sum_forces<N>(CpuQueue&, const ForceBuffers<N>&, ParticleState<N>&);                                           \
-    template EnergyVirial sum_energies<N>(const ForceBuffers<N>&);
+    template EnergySums<N> sum_energies<N>(const ForceBuffers<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -29,12 +29,13 @@ struct ForceBuffers
 template <class N>
 void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots);
 
-// state.f = sum over threads, in thread order.
+// state.f = sum over threads, in thread order; of home atoms alone: what the buffers hold for halo atoms is their owners'.
 template <class N>
 void sum_forces(CpuQueue& queue, const ForceBuffers<N>& buffers, ParticleState<N>& state);
 
-// Sum over threads, in thread order.
+// Sum over threads, in thread order: this rank's part of the energies and the virial. Parts of ranks add up by +=; result() makes
+// numbers of the total.
 template <class N>
-EnergyVirial sum_energies(const ForceBuffers<N>& buffers);
+EnergySums<N> sum_energies(const ForceBuffers<N>& buffers);
 
 } // namespace parhelion
