@@ -157,6 +157,7 @@ private:
                         const auto lower = grid_.lower(d, cell[static_cast<std::size_t>(d)]);
                         const auto half = (grid_.lower(d, cell[static_cast<std::size_t>(d)] + 1) - lower) / 2;
                         zone.offset[d] = offset[static_cast<std::size_t>(d)];
+                        if (grid_.cells[static_cast<std::size_t>(d)] == 1) { continue; }
                         zone.half[d] = static_cast<std::uint32_t>(half);
                         zone.centre[d] = static_cast<std::uint32_t>(lower + half);
                     }

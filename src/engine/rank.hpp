@@ -40,7 +40,6 @@ struct Rank
     const CellGrid& grid; // of the ranks
     const UpdateGroups& update_groups;
     Halo<N> halo;
-    MoleculeList molecules;
     ListPlan list_plan;
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
@@ -52,6 +51,10 @@ struct Rank
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
+
+    // What of the bonded terms and constraints this rank computes.
+    BondedAssignment assigned_terms;
+    ConstraintAssignment assigned_constraints;
 
     // The state a checkpoint keeps.
     std::int64_t step = 0;
@@ -65,7 +68,7 @@ struct Rank
     PairList pairs;
     std::int64_t list_step = 0; // when it was built
     ForceBuffers<N> buffers;
-    ConstraintResult constraint_result;
+    ConstraintResult<N> constraint_result;
     KineticEnergies half_step; // of state.v, as of the last step that asked for it
     ClusterArray<typename N::Real> velocities_before_noise;
     Observables observables; // of the last observed step

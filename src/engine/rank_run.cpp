@@ -76,7 +76,6 @@ Rank<N> RankRun<N>::make_rank()
         .grid = setup_.grid,
         .update_groups = setup_.update_groups,
         .halo = Halo<N>(setup_.halo_method, comm_, queue_),
-        .molecules = all_molecules(setup_.system.topology),
         .list_plan = setup_.list_plan,
         .nonbonded = NonbondedTables<N>(make_nonbonded(setup_.system.topology, setup_.parameters)),
         .bonded = make_bonded(setup_.system.topology, setup_.parameters),
@@ -89,6 +88,8 @@ Rank<N> RankRun<N>::make_rank()
         .pressure_coupling = make_pressure_coupling(setup_.parameters, seed),
         .stochastic = make_stochastic_dynamics(setup_.parameters, seed),
         .step = setup_.parameters.first_step,
+        .assigned_terms = {},
+        .assigned_constraints = {},
         .state = {},
         .thermostat = std::move(thermostat),
         .barostat = {},
@@ -106,6 +107,7 @@ template <class N>
 void RankRun<N>::prepare(const SavedState* saved)
 {
     rank_.state = make_state<N>(setup_.system, make_temperature_groups(setup_).of_atom, queue_);
+    assign_work(rank_);
     if (saved != nullptr) { put_back(*saved, rank_); }
     else { start(); }
     take_snapshot(rank_, at_repartition_);
@@ -129,7 +131,7 @@ void RankRun<N>::start()
     {
         auto& v = r.state.v.values();
         std::fill(v.begin(), v.end(), typename N::Real{});
-        r.constraint_result = constrain_positions(queue_, r.constraints, r.molecules, r.state);
+        r.constraint_result = constrain_positions(queue_, r.constraints, r.assigned_constraints, r.state);
     }
     else
     {
@@ -138,11 +140,11 @@ void RankRun<N>::start()
             const VelocityGeneration generation{setup_.parameters.generation_temperature,
                                                 static_cast<std::uint64_t>(setup_.parameters.generation_seed),
                                                 std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
-            generate_velocities(queue_, generation, r.constraints, r.molecules, r.state);
+            generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state);
         }
         if (!setup_.parameters.continuation)
         {
-            r.constraint_result = constrain_start(queue_, r.constraints, r.molecules, r.state, setup_.parameters.dt);
+            r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
         }
     }
     stop_if_constraints_failed(r);
@@ -291,10 +293,10 @@ template <class N>
 void RankRun<N>::evaluate_static(Observer& observer, const StepFlags& flags)
 {
     Rank<N>& r = rank_;
-    build_pair_list(queue_, r.state, r.topology, r.molecules, r.list_plan.cutoff, r.pairs);
+    build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     clear_forces(queue_, r.buffers, r.state.slots());
     compute_nonbonded(queue_, r.nonbonded, r.pairs, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    compute_bonded(queue_, r.bonded, r.molecules, r.state, r.buffers, Compute::ForcesEnergiesVirial);
+    compute_bonded(queue_, r.bonded, r.assigned_terms, r.state, r.buffers, Compute::ForcesEnergiesVirial);
     compute_position_restraints(queue_, r.restraints, r.state, r.buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue_, r.buffers, r.state);
     r.constraint_result = {};
@@ -321,7 +323,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
         evaluate_static(observer, schedule.flags(r.step));
-        verdict = descent.consider(queue_, r.molecules, r.observables.potential, r.state);
+        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
         observer.progress(r.step - summary.first_step, steps, 0);
         ++r.step;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "domain/migrate.hpp"
+#include "engine/assign.hpp"
 #include "engine/rank.hpp"
 #include "engine/runaway.hpp"
 #include "pairs/cluster_order.hpp"
@@ -17,7 +18,8 @@ void repartition(Rank<N>& r)
     migrate(r.queue, r.grid, r.topology, r.update_groups, r.comm, r.step, r.state);
     reorder(r.queue, r.state);
     r.halo.bind(build_halo(r.queue, r.grid, pattern_of(r.halo.method()), r.list_plan.cutoff, r.comm, r.step, r.state));
-    build_pair_list(r.queue, r.state, r.topology, r.molecules, r.list_plan.cutoff, r.pairs);
+    build_pair_list(r.queue, r.state, r.topology, r.list_plan.cutoff, r.pairs);
+    if (r.comm.ranks() > 1) { assign_work(r); }
     r.list_step = r.step;
 }
 

@@ -11,7 +11,6 @@
 
 #include "device/cpu_queue.hpp"
 #include "model/topology.hpp"
-#include "state/molecules.hpp"
 #include "state/particle_state.hpp"
 
 #include <cstdint>
@@ -71,8 +70,7 @@ constexpr std::uint32_t diagonal_pairs(int half)
 // Lists every pair of this rank's territory nearer than `cutoff` (nm) at the present positions, and no pair twice. Any order of
 // atoms gives a complete list, cluster order a short one. Precondition: cutoff <= half the shortest box edge.
 template <class N>
-void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, const MoleculeList& molecules,
-                     double cutoff, PairList& list);
+void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, double cutoff, PairList& list);
 
 // Leaves in list.pruned what has a pair nearer than `cutoff` (nm) at the present positions, for the steps until the next pruning:
 // entries without one are dropped, of the others the i atoms without one; entries alike in that are neighbours. The list itself

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The molecules a rank holds, by molecule type: bonded terms, exclusions and constraints are looked up per type and placed by the
-// first global atom of each copy; the slot of local atom a of a copy is slot_of_global[first_atom + a].
+// Copies of molecules, by molecule type: what is known per type is placed by the first global atom of each copy; local atom a of
+// a copy is global atom first_atom + a. Output takes all copies, the lists of what a rank computes (forces/bonded.hpp,
+// dynamics/constraints.hpp) are made from those of which it holds an atom.
 #pragma once
 
 #include "model/topology.hpp"
@@ -15,7 +16,7 @@ struct MoleculeList
     std::vector<std::vector<std::int32_t>> first_atom; // [molecule type][copy]
 };
 
-// Every molecule of the system: the list of a single rank.
+// Every molecule of the system.
 inline MoleculeList all_molecules(const Topology& topology)
 {
     MoleculeList list;

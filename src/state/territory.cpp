@@ -65,4 +65,24 @@ std::uint32_t Territory::claimed(std::uint16_t a, std::uint16_t b, std::uint8_t 
     return pairs;
 }
 
+bool Territory::is_corner_home(const Place* places, int count) const
+{
+    if (is_everything()) { return true; }
+    for (int d = 0; d < 3; ++d)
+    {
+        if (zones_[0].half[d] == 0) { continue; } // one cell
+        const std::uint32_t origin = in_cell(zones_[places[0].zone], d, places[0].x[d]);
+        std::int32_t lowest = 0;
+        int offset_of_lowest = zones_[places[0].zone].offset[d];
+        for (int i = 1; i < count; ++i)
+        {
+            const Zone& zone = zones_[places[i].zone];
+            const auto from_first = static_cast<std::int32_t>(in_cell(zone, d, places[i].x[d]) - origin);
+            if (from_first < lowest) { lowest = from_first, offset_of_lowest = zone.offset[d]; }
+        }
+        if (offset_of_lowest != 0) { return false; }
+    }
+    return true;
+}
+
 } // namespace parhelion

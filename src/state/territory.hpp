@@ -19,7 +19,7 @@ struct Zone
 {
     int offset[3] = {0, 0, 0};           // cells ahead
     std::uint32_t centre[3] = {0, 0, 0}; // of its cell
-    std::uint32_t half[3] = {0, 0, 0};   // half the cell's width; without meaning in a dimension of one cell
+    std::uint32_t half[3] = {0, 0, 0};   // half the cell's width; 0 in a dimension of one cell
 };
 
 // What a rank makes of two clusters: none of their pairs, all, or those that are ahead the short way round in `ask`'s dimensions.
@@ -54,6 +54,15 @@ public:
     // dimensions the atoms of a pair that matters are nearer than half the box, each moved into its owner's cell.
     std::uint32_t claimed(std::uint16_t a, std::uint16_t b, std::uint8_t ask, const std::uint32_t* xi,
                           const std::uint32_t* xj) const;
+
+    // An atom: the zone of its cluster and its leading bits.
+    struct Place
+    {
+        std::uint16_t zone = 0;
+        std::uint32_t x[3] = {0, 0, 0};
+    };
+    // Is this rank's cell at the lower corner of the atoms? Precondition as for claimed().
+    bool is_corner_home(const Place* places, int count) const;
 
 private:
     std::vector<Zone> zones_;
