@@ -4,6 +4,7 @@
 // From the best point so far the atom with the largest force moves by `step` and all others in proportion. Lower energy: the new
 // point is the best one and the step grows by 1.2. Otherwise it is taken back and the step shrinks to 0.2. Constraints act on the
 // displacement, with equal masses, and the force along them does not count.
+// The largest force and the best point are those of the home atoms: a minimisation is one rank's.
 //
 // The engine drives it: compute forces and energy at state.x, then
 //   while (minimizer.consider(queue, assignment, potential, state) == Minimization::Continue) { forces and energy at state.x

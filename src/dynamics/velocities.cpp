@@ -12,8 +12,8 @@
 namespace parhelion {
 
 template <class N>
-void draw_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
-                     const ConstraintAssignment& assignment, ParticleState<N>& state)
+void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
+                         const ConstraintAssignment& assignment, ParticleState<N>& state)
 {
     using Real = typename N::Real;
     PARHELION_EXPECTS(generation.temperature >= 0);
@@ -30,33 +30,16 @@ void draw_velocities(CpuQueue& queue, const VelocityGeneration& generation, cons
         }
     });
     constraints.project(queue, assignment, state, state.v);
-}
-
-template <class N>
-void scale_velocities(const VelocityGeneration& generation, double kinetic_energy, ParticleState<N>& state)
-{
-    using Real = typename N::Real;
-    const double now = temperature(kinetic_energy, generation.degrees_of_freedom);
-    const double factor = now > 0 ? std::sqrt(generation.temperature / now) : 0;
-    for (Real& v : state.v.values()) { v = static_cast<Real>(factor * static_cast<double>(v)); }
-}
-
-template <class N>
-void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
-                         const ConstraintAssignment& assignment, ParticleState<N>& state)
-{
-    draw_velocities(queue, generation, constraints, assignment, state);
     const AtomGroups everything;
     remove_com_motion(queue, everything, finish_com_motion(sum_com_motion(queue, everything, state)), state);
     int groups = 1;
     for (const std::uint8_t g : state.temperature_group) { groups = std::max(groups, g + 1); }
-    scale_velocities(generation, compute_kinetic(queue, state, groups).energy(), state);
+    const double now = temperature(compute_kinetic(queue, state, groups).energy(), generation.degrees_of_freedom);
+    const double factor = now > 0 ? std::sqrt(generation.temperature / now) : 0;
+    for (Real& v : state.v.values()) { v = static_cast<Real>(factor * static_cast<double>(v)); }
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void draw_velocities(CpuQueue&, const VelocityGeneration&, const Constraints&, const ConstraintAssignment&,         \
-                                  ParticleState<N>&);                                                                            \
-    template void scale_velocities(const VelocityGeneration&, double, ParticleState<N>&);                                        \
     template void generate_velocities(CpuQueue&, const VelocityGeneration&, const Constraints&, const ConstraintAssignment&,     \
                                       ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

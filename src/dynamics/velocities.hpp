@@ -15,17 +15,8 @@ struct VelocityGeneration
     double degrees_of_freedom = 0; // of the whole system
 };
 
-// Draws state.v of the home atoms by global atom from the seed, and removes what acts along constraints. The same for any number
-// of ranks and threads and any order of slots.
-template <class N>
-void draw_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
-                     const ConstraintAssignment& assignment, ParticleState<N>& state);
-
-// Scales state.v, of which kinetic_energy (kJ/mol) is that of the whole system, so that the temperature is exact.
-template <class N>
-void scale_velocities(const VelocityGeneration& generation, double kinetic_energy, ParticleState<N>& state);
-
-// The velocities of a single rank: drawn, without motion of the centre of mass, scaled. The same for any number of threads and
+// Draws state.v by global atom from the seed, removes what acts along constraints and the motion of the whole system's centre of
+// mass, and scales so that the temperature is exact: the state must hold the whole system. The same for any number of threads and
 // any order of slots, up to the last bits of the scaling factor in fast policies.
 template <class N>
 void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,

@@ -17,19 +17,10 @@ struct MoleculeList
 };
 
 // Every molecule of the system.
-inline MoleculeList all_molecules(const Topology& topology)
-{
-    MoleculeList list;
-    list.first_atom.resize(topology.molecule_types.size());
-    for (const MoleculeBlock& block : topology.blocks)
-    {
-        const auto size = static_cast<std::int64_t>(topology.molecule_types[block.type].atoms.size());
-        for (std::int64_t copy = 0; copy < block.count; ++copy)
-        {
-            list.first_atom[block.type].push_back(static_cast<std::int32_t>(block.first_atom + copy * size));
-        }
-    }
-    return list;
-}
+MoleculeList all_molecules(const Topology& topology);
+
+// Those of which the rank holds an atom, home or halo, in the order of the system. The arguments are those of its ParticleState.
+MoleculeList molecules_on_rank(const Topology& topology, const std::vector<std::int32_t>& global_of_slot,
+                               const std::vector<std::int32_t>& slot_of_global);
 
 } // namespace parhelion

@@ -8,7 +8,6 @@
 #include "dynamics/minimize.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/toy_systems.hpp"
-#include "dynamics/velocities.hpp"
 #include "model/update_groups.hpp"
 #include "support/ranks.hpp"
 
@@ -233,20 +232,6 @@ TYPED_TEST(Ranks, feel_the_same_noise)
         friction_and_noise(dealt.queue, dynamics, 17, state, velocities);
         return std::array{finish_stochastic_step(dealt.queue, velocities, state)};
     }));
-    dealt.expect_same_motion(before);
-}
-
-TYPED_TEST(Ranks, draw_the_same_velocities)
-{
-    using N = TypeParam;
-    DealtOut<N> dealt(mixed_molecules());
-    const auto before = dealt.whole;
-    const VelocityGeneration generation{310, 4, 100};
-    dealt.act([&](auto& state, const auto& assignment) {
-        draw_velocities(dealt.queue, generation, dealt.constraints, assignment, state);
-        scale_velocities(generation, 123, state);
-        return 0;
-    });
     dealt.expect_same_motion(before);
 }
 
