@@ -19,8 +19,8 @@ void assign_work(Rank<N>& r)
     }
     const ScopedPhase span(r.queue.clock(), Phase::Migrate);
     const MoleculeList molecules = molecules_here(r.topology, r.state);
-    r.assigned_terms = assign_terms(r.bonded, molecules,
-                                    [&](const std::int32_t* atoms, int count) { return is_mine(r.state, atoms, count); });
+    r.assigned_terms =
+        assign_terms(r.bonded, molecules, [&](const std::int32_t* atoms, int count) { return is_mine(r.state, atoms, count); });
     r.assigned_constraints = r.constraints.assign(molecules, [&](std::int32_t global) {
         return r.state.is_home(r.state.slot_of_global[static_cast<std::size_t>(global)]);
     });
@@ -30,10 +30,11 @@ void assign_work(Rank<N>& r)
     for (int kind = 0; kind < bonded_kinds; ++kind) { terms += r.topology.interaction_count(static_cast<InteractionKind>(kind)); }
     if (assigned[0] != terms)
     {
-        throw PhysicsError(r.step, fmt::format("E506 step {}: {} bonded terms were computed by no rank (their atoms are farther apart "
-                                               "than halos reach, {:.3f} nm). Use fewer ranks, or look for a molecule that is "
-                                               "blowing up.",
-                                               r.step, terms - assigned[0], r.list_plan.cutoff));
+        throw PhysicsError(r.step,
+                           fmt::format("E506 step {}: {} bonded terms were computed by no rank (their atoms are farther apart "
+                                       "than halos reach, {:.3f} nm). Use fewer ranks, or look for a molecule that is "
+                                       "blowing up.",
+                                       r.step, terms - assigned[0], r.list_plan.cutoff));
     }
 }
 

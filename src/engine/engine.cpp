@@ -90,7 +90,12 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
 
 template <class N>
 Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : system_(std::move(system)), setup_{.system = system_, .parameters = resolved(std::move(parameters), saved)}
+    : system_(std::move(system)), setup_{.system = system_,
+                                         .parameters = resolved(std::move(parameters), saved),
+                                         .list_plan = plan_pair_list(system_, setup_.parameters),
+                                         .grid = {},
+                                         .update_groups = make_update_groups(system_.topology),
+                                         .halo_method = options.halo}
 {
     const bool minimises = setup_.parameters.integrator == Integrator::SteepestDescent;
     const int asked = options.grid[0] == 0 ? std::max(1, options.ranks) : CellGrid{options.grid}.ranks();
@@ -98,9 +103,6 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
     setup_.threads = minimises ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
-    setup_.list_plan = plan_pair_list(setup_.system, setup_.parameters);
-    setup_.update_groups = make_update_groups(setup_.system.topology);
-    setup_.halo_method = options.halo;
     setup_.grid = make_grid(setup_, options, ranks);
 
     WorldOptions world;

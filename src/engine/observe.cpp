@@ -25,7 +25,8 @@ void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& co
         next += static_cast<std::ptrdiff_t>(array.size());
     };
     take(energies.energy), take(energies.virial), take(constraints.virial_sum);
-    const std::vector<double> d = over_ranks(r, std::vector<double>{deviation.squares, static_cast<double>(deviation.constraints)});
+    const std::vector<double> d =
+        over_ranks(r, std::vector<double>{deviation.squares, static_cast<double>(deviation.constraints)});
     deviation.squares = d[0];
     deviation.constraints = std::llround(d[1]);
 }

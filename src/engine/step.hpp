@@ -59,7 +59,10 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
     }
     stop_if_running_away(r);
     drift(r.queue, dt, r.state); // D
-    if (stochastic) { r.bath_heat += from_sum(over_ranks(r, finish_stochastic_step(r.queue, r.velocities_before_noise, r.state))); }
+    if (stochastic)
+    {
+        r.bath_heat += from_sum(over_ranks(r, finish_stochastic_step(r.queue, r.velocities_before_noise, r.state)));
+    }
 
     if (flags.remove_com)
     {

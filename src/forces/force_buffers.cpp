@@ -61,7 +61,7 @@ EnergySums<N> sum_energies(const ForceBuffers<N>& buffers)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void clear_forces<N>(CpuQueue&, ForceBuffers<N>&, std::size_t);                                                     \
-    template void sum_forces<N>(CpuQueue&, ForceBuffers<N>&, ParticleState<N>&);                                           \
+    template void sum_forces<N>(CpuQueue&, ForceBuffers<N>&, ParticleState<N>&);                                                 \
     template EnergySums<N> sum_energies<N>(const ForceBuffers<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -30,7 +30,7 @@ struct ForceBuffers
 template <class N>
 void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots);
 
-// state.f = sum over threads, in thread order; of home atoms alone: what the buffers hold for halo atoms is their owners'.
+// Sums over threads, in thread order: on home atoms into state.f, on halo atoms into buffers.halo.
 template <class N>
 void sum_forces(CpuQueue& queue, ForceBuffers<N>& buffers, ParticleState<N>& state);
 
