@@ -34,7 +34,6 @@ std::string to_json(const RunReport& report)
     json["halo"] = report.halo;
     json["transport"] = report.transport;
     json["precision"] = report.precision;
-    json["ranks"] = report.ranks;
     json["threads"] = report.threads;
     json["repartition_interval"] = report.repartition_interval;
     json["pairlist"] = object(report.pairlist);

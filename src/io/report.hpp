@@ -29,7 +29,6 @@ struct RunReport
     std::string grid = "1x1x1";
     std::string halo = "none", transport = "none";
     std::string precision;
-    int ranks = 1;
     int threads = 1;              // of each rank
     int repartition_interval = 0; // steps
     NamedList<double> pairlist;
