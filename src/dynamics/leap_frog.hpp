@@ -42,7 +42,7 @@ struct VelocityCoupling
 // friction acting on the mean of the old and new velocity, drag on the old one.
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling);
 
-// state.v from state.v and state.f. Fillers keep velocity 0.
+// state.v from state.v and state.f. Fillers keep velocity 0. Kick and drift move home atoms.
 template <class N>
 void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N>& state);
 

@@ -74,7 +74,7 @@ void compute_position_restraints(CpuQueue& queue, const PositionRestraints& rest
         {
             const PositionRestraint& restraint = restraints.list[i];
             const std::int32_t slot = state.slot_of_global[static_cast<std::size_t>(restraint.atom)];
-            if (slot < 0) { continue; }
+            if (!state.is_home(slot)) { continue; }
             const Vec3<double> reference = multiply(restraint.fraction, state.box.length()) + restraint.offset;
             const Vec3<double> d =
                 state.box.difference(state.x.get(static_cast<std::size_t>(slot)), state.box.to_fixed(reference));
