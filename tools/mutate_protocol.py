@@ -155,7 +155,7 @@ class Bench:
         environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1", PARHELION_TEST_DEADLINE="5", PARHELION_TEST_EXCHANGES="20000")
         program = next(p for p in self.build.rglob(self.target) if p.is_file() and os.access(p, os.X_OK))
         process = subprocess.Popen(
-            [program, "--gtest_fail_fast", "--gtest_brief=0"],
+            [program, "--gtest_fail_fast"],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -177,8 +177,9 @@ class Bench:
 
     @staticmethod
     def last_test(output):
+        failed = re.search(r"^\[  FAILED  \] ([\w/.]+)", output, re.M)
         started = re.findall(r"^\[ RUN      \] (\S+)", output, re.M)
-        return started[-1] if started else "start"
+        return failed[1] if failed else started[-1] if started else "start"
 
     def try_mutant(self, mutant, timeout):
         path = self.source / mutant.file

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Communicator::sum: every rank sends to all others, then reads all others, without credits. Two slots are enough: who has everybody's
- * epoch e + 1 knows that everybody has read his e.
- * Mutants: DEPTH=1, RECEIVE_FIRST, SKIP_EMPTY (a rank with nothing to add does not signal, and nobody waits for it), EARLY_SEND (the next
- * epoch leaves before this one has been read). */
+ * Communicator::sum: every rank sends to all others, then reads all others, without credits. Two slots are enough: who has
+ * everybody's epoch e + 1 knows that everybody has read his e.
+ * Mutants: DEPTH=1, RECEIVE_FIRST, SKIP_EMPTY (a rank with nothing to add does not signal, and nobody waits for it), EARLY_SEND
+ * (the next epoch leaves before this one has been read). */
 #define RANKS 3
 #define CHANNELS (RANKS * RANKS) /* channel from * RANKS + to; those to oneself are not used */
 #include "channels.inc"
 #define CHANNEL(from, to) ((from) * RANKS + (to))
 
-/* In epoch 2, or, more to the point, whenever SKIP_EMPTY says so, rank 0 has nothing to say. */
+/* From epoch 2 on rank 0 has nothing to add. */
 #ifdef SKIP_EMPTY
 #define IS_EMPTY(from, e) ((from) == 0 && (e) >= 2)
 #else
@@ -32,7 +32,7 @@ inline receive_from(peer)
 
 proctype rank(byte me)
 {
-    byte e = 1, a = (me + 1) % RANKS, b = (me + 2) % RANKS;
+    byte e = 1, a = (me == 0 -> 1 : 0), b = (me == 2 -> 1 : 2); /* the others, in rank order */
     do
     :: e > EPOCHS -> break
     :: else ->

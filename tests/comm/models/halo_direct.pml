@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct halo exchange: every rank sends its coordinates to every other one at once and gets forces back from each, no credits,
- * nothing forwarded. Between two ranks it is the pattern x forward, f back: coordinates of epoch e + 1 leave after the forces of e
- * have come, and halo coordinates are read once more just before the forces of the next epoch leave.
- * Mutants: DEPTH=1, LATER, SKIP_EMPTY, RECEIVE_FIRST as in halo_staged.pml. */
+ * The direct halo exchange of src/halo: every rank sends its coordinates down to all who need them, then unpacks what came; sends
+ * forces back, then adds what came. No credits, nothing forwarded. The next coordinates leave after all forces have come. One slot
+ * would do for that; the second allows a LATE reader of coordinates (pruning on a queue of its own) up to the moment at which the
+ * forces of the next epoch leave, or EARLY_X, coordinates that leave before the forces of the epoch before them have come.
+ * NEAR: down to the next rank alone, instead of to both others.
+ * Mutants: LATE or EARLY_X with DEPTH=1; LATE with EARLY_X; LATER (the late reader after the next forces have left); SKIP_EMPTY (from
+ * epoch 2 on forces are empty, not sent and not awaited) where coordinates go one way only; NO_WAIT_X, NO_WAIT_F; RECEIVE_FIRST. */
 #define RANKS 3
 #define CHANNELS (2 * RANKS * RANKS)
 #include "channels.inc"
@@ -15,61 +18,90 @@
 #define HAS_FORCES(e) true
 #endif
 
-#define LATE_READ(e) READ(X(a, me), e, e); READ(X(b, me), e, e)
-
-inline coordinates()
-{
-#ifdef RECEIVE_FIRST
-    WAIT(X(a, me), e);
+#ifdef NEAR
+#define FAR(statement)
+#else
+#define FAR(statement) statement
 #endif
-    PACK(X(me, a), e, e);
-    SIGNAL(X(me, a), e);
-    PACK(X(me, b), e, e);
-    SIGNAL(X(me, b), e);
-    WAIT(X(a, me), e);
-    WAIT(X(b, me), e);
-    READ(X(a, me), e, e);
-    READ(X(b, me), e, e)
+
+inline late_read(e)
+{
+    if
+    :: e > 0 -> READ(X(above, me), e, e); FAR(READ(X(highest, me), e, e))
+    :: else
+    fi
 }
 
-inline forces()
+inline send_coordinates(e)
+{
+    PACK(X(me, below), e, e);
+    FAR(PACK(X(me, lowest), e, e);)
+    SIGNAL(X(me, below), e);
+    FAR(SIGNAL(X(me, lowest), e))
+}
+
+inline unpack_coordinates(e)
+{
+#ifndef NO_WAIT_X
+    WAIT(X(above, me), e);
+    FAR(WAIT(X(highest, me), e);)
+#endif
+    READ(X(above, me), e, e);
+    FAR(READ(X(highest, me), e, e))
+}
+
+inline send_forces(e)
 {
     if
     :: HAS_FORCES(e) ->
-        PACK(F(me, a), e, e);
-        SIGNAL(F(me, a), e);
-        PACK(F(me, b), e, e);
-        SIGNAL(F(me, b), e);
-        WAIT(F(a, me), e);
-        WAIT(F(b, me), e);
-        READ(F(a, me), e, e);
-        READ(F(b, me), e, e)
+        PACK(F(me, above), e, e);
+        FAR(PACK(F(me, highest), e, e);)
+        SIGNAL(F(me, above), e);
+        FAR(SIGNAL(F(me, highest), e))
+    :: else
+    fi
+}
+
+inline add_forces(e)
+{
+    if
+    :: HAS_FORCES(e) && e > 0 ->
+#ifndef NO_WAIT_F
+        WAIT(F(below, me), e);
+        FAR(WAIT(F(lowest, me), e);)
+#endif
+        READ(F(below, me), e, e);
+        FAR(READ(F(lowest, me), e, e))
     :: else
     fi
 }
 
 proctype rank(byte me)
 {
-    byte e = 1, a = (me + 1) % RANKS, b = (me + 2) % RANKS;
+    byte e = 1, below = (me + RANKS - 1) % RANKS, lowest = (me + RANKS - 2) % RANKS;
+    byte above = (me + 1) % RANKS, highest = (me + 2) % RANKS;
     do
     :: e > EPOCHS -> break
     :: else ->
-        coordinates();
-#if DEPTH > 1 && !defined(LATER)
-        if
-        :: e > 1 -> LATE_READ(e - 1)
-        :: else
-        fi;
+#ifdef RECEIVE_FIRST
+        unpack_coordinates(e);
+        send_coordinates(e);
+#else
+        send_coordinates(e);
+#ifdef EARLY_X
+        add_forces(e - 1);
 #endif
-        forces();
+        unpack_coordinates(e);
+#endif
+#ifdef LATE
+        late_read(e - 1);
+#endif
+        send_forces(e);
 #ifdef LATER
-        if
-        :: e > 1 -> LATE_READ(e - 1)
-        :: else
-        fi;
+        late_read(e - 1);
 #endif
-#if DEPTH == 1
-        LATE_READ(e); /* after the force signal: an asynchronous reader */
+#ifndef EARLY_X
+        add_forces(e);
 #endif
         e++
     od
