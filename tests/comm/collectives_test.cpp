@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Collectives, testing::ValuesIn(transport_ca
 
 TEST(Communicator, arrays_of_different_sizes_are_a_broken_contract)
 {
-    World world(2);
+    World world(2, transport_cases.front().options(13));
     const auto ends = outcomes(world, [](Communicator& c) {
         std::vector<double> values(static_cast<std::size_t>(3 + c.rank()));
         c.sum(values);
