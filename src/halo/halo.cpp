@@ -14,7 +14,7 @@ namespace {
 template <class T>
 constexpr std::size_t block_bytes = 3 * cluster_size * sizeof(T);
 
-constexpr ChannelOptions channel_options{.depth = 2, .credits = Credits::No}; // models: halo_staged.pml, halo_direct.pml
+constexpr ChannelOptions channel_options{.depth = 2, .credits = Credits::No};
 
 template <class T>
 void copy_block(std::byte* to, const T* from)

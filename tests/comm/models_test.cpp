@@ -26,7 +26,7 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
 
 } // namespace
 
-TEST(Models, every_file_that_does_without_credits_names_a_model_that_holds)
+TEST(Models, every_source_that_does_without_credits_names_a_model_that_holds)
 {
     const std::filesystem::path root = PARHELION_SOURCE_DIR;
     const std::set<std::string> checked =
@@ -38,7 +38,9 @@ TEST(Models, every_file_that_does_without_credits_names_a_model_that_holds)
         const std::string text = entry.is_regular_file() ? text_of(entry.path()) : "";
         if (text.find("Credits::No") == std::string::npos) { continue; }
         ++users;
-        const std::set<std::string> named = matches(text, R"((\w+)\.pml)");
+        std::filesystem::path header = entry.path();
+        header.replace_extension("hpp");
+        const std::set<std::string> named = matches(text + text_of(header), R"((\w+)\.pml)");
         EXPECT_FALSE(named.empty()) << entry.path();
         for (const std::string& model : named) { EXPECT_TRUE(checked.contains(model)) << entry.path() << " names " << model; }
     }
