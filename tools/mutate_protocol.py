@@ -61,7 +61,7 @@ OPERATORS = [
     Operator("acq_rel -> relaxed", r"memory_order_acq_rel\b", "memory_order_relaxed"),
     # Signals and credits.
     Operator("no signal", EFFECT.format("publish|put_signal"), r"\g<gap>;"),
-    Operator("no store", EFFECT.format("store_release_system|store_relaxed_system|store_release|store_relaxed"), r"\g<gap>;"),
+    Operator("no store", EFFECT.format("store_release_system|store_relaxed_system|store"), r"\g<gap>;"),
     Operator("no acknowledgement", EFFECT.format("ack|acknowledge"), r"\g<gap>;"),
     Operator("no credits", r"Credits::Yes\b(?=[,}])", "Credits::No"),
     Operator("one slot", r"(?<=[{ ])2(?=, (?:\.credits = )?Credits::No)", "1"),
@@ -74,6 +74,8 @@ OPERATORS = [
     Operator("arrived without looking", r"(?<=\|\| )!channel->has_arrived\(\)", "false"),
     Operator("always ready", r"(?<=bool is_ready\(\) const\n)\s*\{[^}]*\}", "{ return true; }"),
     Operator("always arrived", r"(?<=bool has_arrived\(\) const) \{[^}]*\}", " { return true; }"),
+    Operator("no wait", r"if \(!add_from\(needs\[m\]\)\) \{ return; \}", ""),
+    Operator("abort not watched", r"if \(failed_\.load[^\n]*", ""),
     Operator("failure ignored", r"if \(verdict != Verdict::Reached\) \{[^}]*\}", ""),
     Operator("any epoch will do", r"(?<=Word expected\) )\{[^}]*\}", "{ return seen == seen + 0 * expected; }"),
     Operator("equal, not reached", r"(?<=Word expected\) )\{[^}]*\}", "{ return seen == expected; }"),

@@ -163,6 +163,50 @@ TEST_P(Collectives, large_parcels_between_all_pairs_do_not_block_each_other)
 
 INSTANTIATE_TEST_SUITE_P(Transports, Collectives, testing::ValuesIn(transport_cases), [](const auto& i) { return i.param.name; });
 
+TEST(Communicator, ranks_that_send_to_each_other_receive_meanwhile)
+{
+    WorldOptions options = transport_cases.front().options(14);
+    FaultPlan slow; // both have filled their slots long before anything arrives
+    slow.longest_delay = std::chrono::milliseconds(10);
+    options.wrap_transport = TransportCase::with_faults(slow);
+    World world(2, options);
+    run_ranks(world, [](Communicator& c) {
+        const int peer = 1 - c.rank();
+        for (int round = 0; round < 3; ++round)
+        {
+            const Parcel parcel{peer, Bytes(300'000, static_cast<std::byte>(c.rank()))};
+            const std::vector<Parcel> received = c.exchange(std::span(&parcel, 1), std::span(&peer, 1));
+            EXPECT_EQ(received.front().bytes, Bytes(300'000, static_cast<std::byte>(peer)));
+        }
+    });
+}
+
+TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
+{
+    World world(3, transport_cases.front().options(15));
+    run_ranks(world, [](Communicator& c) {
+        const ChannelOptions options{2, Credits::Yes, 8};
+        const Parcel parcel{1, Bytes(300'000)};
+        if (c.rank() == 0) // sends only after rank 2 has done so
+        {
+            c.open_receive({"done"}, 2, options).wait();
+            c.exchange(std::span(&parcel, 1), {});
+        }
+        else if (c.rank() == 1)
+        {
+            const int sources[] = {0, 2};
+            c.exchange({}, sources);
+        }
+        else
+        {
+            c.exchange(std::span(&parcel, 1), {});
+            SendChannel done = c.open_send({"done"}, 0, options);
+            done.begin(0);
+            done.publish(0);
+        }
+    });
+}
+
 TEST(Communicator, arrays_of_different_sizes_are_a_broken_contract)
 {
     World world(2, transport_cases.front().options(13));
