@@ -3,7 +3,7 @@
 """Do the tests notice when the communication protocol is broken? Weakens or removes each signal, wait, acquire, release and credit of the
 given sources in turn, builds a test program under the thread sanitizer, runs it with a time-out, and reports which mutants it killed.
 
-Usage: mutate_protocol.py [--list] [--only REGEX] [--preset tsan] [--work DIR] [--jobs N] TARGET SOURCE...
+Usage: mutate_protocol.py [--list] [--only REGEX] [--preset tsan] [--work DIR] [--jobs N] [--filter F] TARGET SOURCE...
   mutate_protocol.py test_comm src/comm         mutate_protocol.py test_halo src/halo
 
 Works on a copy of the tracked files in the work folder and leaves the checkout alone. The unmutated program must pass first. Results
@@ -137,7 +137,8 @@ def write_if_changed(path, text):
 class Bench:
     """A copy of the sources and a build of it."""
 
-    def __init__(self, work, preset, target, jobs):
+    def __init__(self, work, preset, target, jobs, filter_):
+        self.filter = filter_
         self.source, self.build, self.target, self.jobs = work / "source", work / preset, target, jobs
         tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         for name in tracked.decode().split("\0"):
@@ -157,7 +158,7 @@ class Bench:
         environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1", PARHELION_TEST_DEADLINE="5", PARHELION_TEST_EXCHANGES="20000")
         program = next(p for p in self.build.rglob(self.target) if p.is_file() and os.access(p, os.X_OK))
         process = subprocess.Popen(
-            [program, "--gtest_fail_fast"],
+            [program, "--gtest_fail_fast", f"--gtest_filter={self.filter}"],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -200,6 +201,7 @@ def main():
     parser.add_argument("--preset", default="tsan")
     parser.add_argument("--work", type=Path, default=ROOT / "build-mutants")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--filter", default="*", help="of the tests, as GoogleTest's")
     parser.add_argument("target")
     parser.add_argument("source", nargs="+", help="files and folders")
     arguments = parser.parse_args()
@@ -215,7 +217,7 @@ def main():
             print(mutant.name)
         return 0
 
-    bench = Bench(arguments.work.resolve(), arguments.preset, arguments.target, arguments.jobs)
+    bench = Bench(arguments.work.resolve(), arguments.preset, arguments.target, arguments.jobs, arguments.filter)
     start = time.monotonic()
     if why := bench.build_and_run(timeout=900):
         sys.exit(f"The unmutated {arguments.target} does not pass: {why}")

@@ -307,14 +307,14 @@ TEST_P(Conformance, arrival_and_readiness_are_told_without_waiting)
             c.barrier(); // the peer has the message but has not acknowledged
             EXPECT_FALSE(send.is_ready());
             c.barrier();
-            while (!send.is_ready()) { std::this_thread::yield(); }
+            EXPECT_TRUE(comes_true([&] { return send.is_ready(); }));
         }
         else
         {
             ReceiveChannel receive = c.open_receive({"asked"}, 0, options);
             EXPECT_FALSE(receive.has_arrived());
             c.barrier();
-            while (!receive.has_arrived()) { std::this_thread::yield(); }
+            EXPECT_TRUE(comes_true([&] { return receive.has_arrived(); }));
             EXPECT_EQ(receive.wait().bytes, 0u);
             EXPECT_FALSE(receive.has_arrived());
             c.barrier();
