@@ -414,20 +414,33 @@ struct Kernel
         }
     }
 
-    static HWY_INLINE void subtract_from_j(const Partners& j, typename N::ForceSum* f)
+    // sum -= f, in the width of the sum.
+    template <class Df, class Vf>
+    static HWY_INLINE void subtract(Df df, Vf f, ScalarSum<N>* sum)
+    {
+        if constexpr (std::is_same_v<hn::TFromD<Df>, ScalarSum<N>>) { hn::Store(hn::Sub(hn::Load(df, sum), f), df, sum); }
+        else if constexpr (hn::MaxLanes(Df()) * sizeof(ScalarSum<N>) <= sizeof(hn::Vec<hn::ScalableTag<ScalarSum<N>>>))
+        {
+            const hn::Rebind<ScalarSum<N>, Df> wide;
+            hn::Store(hn::Sub(hn::Load(wide, sum), hn::PromoteTo(wide, f)), wide, sum);
+        }
+        else
+        {
+            const hn::Half<Df> half;
+            subtract(half, hn::LowerHalf(half, f), sum);
+            subtract(half, hn::UpperHalf(half, f), sum + hn::MaxLanes(half));
+        }
+    }
+
+    static HWY_INLINE void subtract_from_j(const Partners& j, ScalarSum<N>* f)
     {
         for (std::size_t d = 0; d < 3; ++d)
         {
-            if constexpr (i_per_vector == 1)
-            {
-                const typename T::DSum sum;
-                hn::Store(hn::Sub(hn::Load(sum, f + d * cluster_size), j.f[d]), sum, f + d * cluster_size);
-            }
+            if constexpr (i_per_vector == 1) { subtract(typename T::DSum(), j.f[d], f + d * cluster_size); }
             else
             {
                 const hn::Half<typename T::DSum> half;
-                const auto both = hn::Add(hn::LowerHalf(half, j.f[d]), hn::UpperHalf(half, j.f[d]));
-                hn::Store(hn::Sub(hn::Load(half, f + d * cluster_size), both), half, f + d * cluster_size);
+                subtract(half, hn::Add(hn::LowerHalf(half, j.f[d]), hn::UpperHalf(half, j.f[d])), f + d * cluster_size);
             }
         }
     }
@@ -466,7 +479,7 @@ struct Kernel
     static void finish_row(const KernelArgs<N>& args, std::int32_t half_cluster, const Sums& sums)
     {
         const std::size_t first = half_cluster % 2 == 0 ? 0 : half_cluster_size;
-        typename N::ForceSum* f = args.f + static_cast<std::size_t>(half_cluster / 2) * 3 * cluster_size + first;
+        ScalarSum<N>* f = args.f + static_cast<std::size_t>(half_cluster / 2) * 3 * cluster_size + first;
         for (std::size_t i = 0; i < half_cluster_size; ++i)
         {
             for (std::size_t d = 0; d < 3; ++d) { f[d * cluster_size + i] += sum_of_j(sums.f[i / i_per_vector][d], i); }

@@ -35,7 +35,7 @@ struct KernelArgs
     LjRule rule = LjRule::Table;
     Difference difference = Difference::Exact;
     Compute compute = Compute::Forces;
-    typename N::ForceSum* f = nullptr;
+    ScalarSum<N>* f = nullptr;
     EnergySums<N>* energies = nullptr;
 };
 
