@@ -37,10 +37,14 @@ struct Outcome
     double seconds = 0;
 };
 
-Outcome exchange_with(const Fault& fault, HaloMethod method, const CellGrid& grid, std::chrono::nanoseconds timeout, int steps)
+Outcome exchange_with(const std::vector<Fault>& faults, HaloMethod method, const CellGrid& grid, std::chrono::nanoseconds timeout,
+                      int steps)
 {
     FaultPlan plan;
-    plan.incidents = {{fault.kind, fault.rank, puts_before(method, grid, fault.rank) + fault.put, fault.duration}};
+    for (const Fault& fault : faults)
+    {
+        plan.incidents.push_back({fault.kind, fault.rank, puts_before(method, grid, fault.rank) + fault.put, fault.duration});
+    }
     WitnessedWorld world;
     WorldOptions options = world.options(plan);
     options.deadline = timeout;
@@ -96,7 +100,7 @@ TEST(HaloFaults, a_lost_signal_ends_all_ranks_and_names_the_message)
     {
         SCOPED_TRACE(name_of(method));
         // A rank's puts of a step: positions to its one peer, forces back. The fifth is the positions of step 2, epoch 3.
-        const Outcome outcome = exchange_with({Incident::Kind::LostPut, 0, 4}, method, {{2, 1, 1}}, deadline, 20);
+        const Outcome outcome = exchange_with({{Incident::Kind::LostPut, 0, 4}}, method, {{2, 1, 1}}, deadline, 20);
         int bystanders = 0;
         const std::string text = primary_error(outcome.ends, bystanders);
         EXPECT_EQ(bystanders, 1);
@@ -118,7 +122,7 @@ TEST(HaloFaults, a_lost_signal_names_the_pulse)
         SCOPED_TRACE(name_of(method));
         // Two pulses: the fourth put is the forces of the first, which are sent last. Others go on and wait for rank 2; should
         // one of them be the first to tire, it speaks.
-        const Outcome outcome = exchange_with({Incident::Kind::LostPut, 1, 3}, method, {{1, 1, 5}}, deadline, 20);
+        const Outcome outcome = exchange_with({{Incident::Kind::LostPut, 1, 3}}, method, {{1, 1, 5}}, deadline, 20);
         int bystanders = 0;
         const std::string text = primary_error(outcome.ends, bystanders);
         EXPECT_EQ(bystanders, 4);
@@ -133,7 +137,7 @@ TEST(HaloFaults, a_dead_rank_ends_all_others)
 {
     for (const HaloMethod method : halo_methods)
     {
-        const Outcome outcome = exchange_with({Incident::Kind::Death, 2, 5}, method, {{2, 2, 1}}, deadline, 20);
+        const Outcome outcome = exchange_with({{Incident::Kind::Death, 2, 5}}, method, {{2, 2, 1}}, deadline, 20);
         int bystanders = 0;
         EXPECT_FALSE(primary_error(outcome.ends, bystanders).empty());
         EXPECT_EQ(bystanders, 2);
@@ -147,7 +151,7 @@ TEST(HaloFaults, a_rank_that_stalls_and_resumes_does_no_harm)
     {
         for (const std::int64_t put : {0, 3, 6})
         {
-            const Outcome outcome = exchange_with({Incident::Kind::Stall, 1, put, std::chrono::milliseconds(100)}, method,
+            const Outcome outcome = exchange_with({{Incident::Kind::Stall, 1, put, std::chrono::milliseconds(100)}}, method,
                                                   {{2, 2, 1}}, std::chrono::seconds(60), 20);
             for (const std::exception_ptr& end : outcome.ends) { EXPECT_FALSE(end); }
             EXPECT_EQ(outcome.wrong, 0);
@@ -158,13 +162,18 @@ TEST(HaloFaults, a_rank_that_stalls_and_resumes_does_no_harm)
 
 TEST(HaloFaults, a_signal_before_its_data_is_seen_by_the_payload)
 {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "the fault is a data race, which the sanitizer reports";
+#endif
     for (const HaloMethod method : halo_methods)
     {
-        for (const std::int64_t put : {4, 5}) // positions; forces
+        for (const std::int64_t first : {0, 1}) // positions; forces
         {
-            const Outcome outcome =
-                exchange_with({Incident::Kind::EarlySignal, 0, put}, method, {{2, 1, 1}}, std::chrono::seconds(60), 20);
-            EXPECT_GT(outcome.wrong, 0) << name_of(method) << ", put " << put;
+            // The data come with the next sign of life from the receiver, which may be before it reads them: not every time.
+            std::vector<Fault> faults;
+            for (std::int64_t put = first; put < 38; put += 2) { faults.push_back({Incident::Kind::EarlySignal, 0, put}); }
+            const Outcome outcome = exchange_with(faults, method, {{2, 1, 1}}, std::chrono::seconds(60), 20);
+            EXPECT_GT(outcome.wrong, 0) << name_of(method) << ", from put " << first;
         }
     }
 }
