@@ -90,7 +90,7 @@ HaloTiming time_halo(const HaloTimingOptions& options)
         Communicator& comm = comms[static_cast<std::size_t>(rank)];
         CpuQueue queue(options.threads);
         ParticleState<N> state = home_atoms(whole, grid, rank, system.topology, groups);
-        reorder(queue, state);
+        reorder(queue, state, grid.zone(rank, {}));
         Halo<N> halo(options.method, comm, queue);
         halo.bind(build_halo(queue, grid, pattern_of(options.method), reach, comm, 0, state));
         ClusterArray<N::ForceSum> halo_forces;

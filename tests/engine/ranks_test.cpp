@@ -151,7 +151,7 @@ TEST_P(RanksTest, follow_the_trajectory_of_one)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
 
 TEST(Ranks, staged_methods_have_each_others_bits)
 {
