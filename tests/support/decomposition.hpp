@@ -136,7 +136,7 @@ public:
     void repartition(DomainRank<N>& r, std::int64_t step) const
     {
         migrate(r.queue, options_.grid, topology_, update_groups_, r.comm, step, r.state);
-        reorder(r.queue, r.state);
+        reorder(r.queue, r.state, options_.grid.zone(r.comm.rank(), {}));
         r.plan = build_halo(r.queue, options_.grid, options_.pattern, options_.reach, r.comm, step, r.state);
         build_pair_list(r.queue, r.state, topology_, options_.reach, r.pairs);
     }
