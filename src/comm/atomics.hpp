@@ -21,9 +21,9 @@ struct HostAtomics
     static Word load_relaxed_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_relaxed); }
     static void store_release_system(Word* w, Word value) { std::atomic_ref(*w).store(value, std::memory_order_release); }
     static void store_relaxed_system(Word* w, Word value) { std::atomic_ref(*w).store(value, std::memory_order_relaxed); }
-    static Word exchange_acq_rel_system(Word* w, Word value)
+    static Word exchange_relaxed_system(Word* w, Word value)
     {
-        return std::atomic_ref(*w).exchange(value, std::memory_order_acq_rel);
+        return std::atomic_ref(*w).exchange(value, std::memory_order_relaxed);
     }
     static Word fetch_add_acq_rel_device(Word* w, Word n) { return std::atomic_ref(*w).fetch_add(n, std::memory_order_acq_rel); }
 

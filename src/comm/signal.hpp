@@ -47,11 +47,11 @@ struct FailureRecord
     std::int64_t step;
 };
 
-// One per run, where every rank and the host can reach it.
+// One per run, where every rank and the host can reach it. The record may be read by who wrote it, and by who has seen an abort
+// word raised, with acquire.
 struct alignas(128) FailureBoard
 {
     Word claimed = 0; // exchanged from 0 to 1 by the rank whose record it becomes
-    Word written = 0; // 1 (release) once the record may be read
     FailureRecord record{};
 };
 
@@ -78,12 +78,10 @@ enum class Verdict : std::uint8_t
 template <class Atomics>
 PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
 {
-    const bool is_first = Atomics::exchange_acq_rel_system(&watch.board->claimed, 1) == 0;
+    const bool is_first = Atomics::exchange_relaxed_system(&watch.board->claimed, 1) == 0;
     if (is_first)
     {
-        watch.board->record = record;
-        Atomics::store_release_system(&watch.board->written, 1);
-        // The release covers the record: who sees the abort word may read it.
+        watch.board->record = record; // released by the abort words
         for (int r = 0; r < watch.ranks; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
     }
     return is_first ? Verdict::Expired : Verdict::Aborted;
@@ -101,7 +99,7 @@ public:
     {
         if (polls_ % polls_per_look == polls_per_look - 1)
         {
-            if (Atomics::load_acquire_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
+            if (Atomics::load_relaxed_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
             const std::int64_t now = Atomics::nanoseconds();
             if (start_ns_ == 0) { start_ns_ = now; }
             if (now - start_ns_ > watch_.deadline_ns) { return Verdict::Expired; }
@@ -132,18 +130,19 @@ template <class Atomics>
 PARHELION_HD Verdict wait_until(SignalSlot* slot, const Watch& watch, FailureRecord record)
 {
     Patience<Atomics> patience(watch);
-    for (;;)
+    for (bool is_last_look = false;;)
     {
-        if (reached(Atomics::load_acquire_system(&slot->epoch), record.expected)) { return Verdict::Reached; }
-        const Verdict verdict = patience.next();
-        if (verdict == Verdict::Aborted) { return verdict; }
-        if (verdict == Verdict::Expired)
+        const Word seen = Atomics::load_acquire_system(&slot->epoch);
+        if (reached(seen, record.expected)) { return Verdict::Reached; }
+        if (is_last_look)
         {
-            // The waiting thread itself may have been stopped for long: what counts is the word, not the clock.
-            record.seen = Atomics::load_acquire_system(&slot->epoch);
-            if (reached(record.seen, record.expected)) { return Verdict::Reached; }
+            record.seen = seen;
             return fail<Atomics>(watch, record);
         }
+        const Verdict verdict = patience.next();
+        if (verdict == Verdict::Aborted) { return verdict; }
+        // This thread itself may have been stopped for long: what counts in the end is the word, not the clock.
+        is_last_look = verdict == Verdict::Expired;
     }
 }
 

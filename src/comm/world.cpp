@@ -114,10 +114,6 @@ Window World::allocate(int rank, const std::vector<int>& team, std::size_t bytes
 
 std::string World::failure_text(const FailureRecord& record) const
 {
-    if (record.awaited == Awaited::Nothing)
-    {
-        return fmt::format("Rank {} stopped the run in step {}.", record.rank, record.step);
-    }
     const std::scoped_lock lock(mutex_);
     const ChannelLabel& label = channels_[static_cast<std::size_t>(record.channel)]->label;
     return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', pulse {}, epoch expected {}, seen {}, "
@@ -129,10 +125,11 @@ std::string World::failure_text(const FailureRecord& record) const
 
 void World::throw_failure(int rank, Verdict verdict) const
 {
-    // The record is there: this rank wrote it, or it saw an abort word, which is raised after.
-    PARHELION_EXPECTS(HostAtomics::load_acquire_system(const_cast<Word*>(&board_.written)) != 0 || verdict == Verdict::Aborted);
     if (verdict == Verdict::Expired) { throw CommError(failure_text(board_.record)); }
-    throw PeerAborted(fmt::format("Rank {} stopped because another rank did.", rank));
+    // Who came second to the board may be here before the first has written.
+    const bool is_written = HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0;
+    throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, board_.record.rank)
+                                 : fmt::format("Rank {} stopped because another rank did.", rank));
 }
 
 } // namespace parhelion

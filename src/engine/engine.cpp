@@ -150,7 +150,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     for (const auto& run : runs_)
     {
         plan_.bytes += run->rank().state.slots() *
-                       (2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(ScalarSum<N>) + 280);
+                       (2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280);
     }
 }
 

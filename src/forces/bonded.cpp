@@ -51,7 +51,7 @@ void add_forces(ClusterArray<Sum>& forces, const std::size_t (&slot)[n], const V
 // This thread's share of one kind of term of one molecule type.
 template <int kind, Compute compute, class N>
 void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecule, const BondedAssignment::ByKind& assigned,
-                  const ParticleState<N>& state, ClusterArray<ScalarSum<N>>& forces, EnergySums<N>& energies)
+                  const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
 {
     using Kind = BondedKind<static_cast<InteractionKind>(kind)>;
     constexpr int n = Kind::Body::atoms;

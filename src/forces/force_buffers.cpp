@@ -14,7 +14,7 @@ void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots)
     queue.run([&](int thread) {
         auto& forces = buffers.forces[static_cast<std::size_t>(thread)];
         if (forces.slots() != slots) { forces.resize(slots); }
-        std::fill(forces.values().begin(), forces.values().end(), ScalarSum<N>{});
+        std::fill(forces.values().begin(), forces.values().end(), typename N::ForceSum{});
     });
 }
 
@@ -25,17 +25,16 @@ template <class N>
 void sum_part(const CpuQueue& queue, int thread, const ForceBuffers<N>& buffers, std::size_t first_cluster,
               ClusterArray<typename N::ForceSum>& sum)
 {
-    constexpr std::size_t block = 3 * cluster_size;
-    const auto [begin, end] = queue.range(sum.values().size(), block, thread);
-    for (std::size_t i = begin; i < end; i += block)
+    const auto [begin, end] = queue.range(sum.values().size(), 3 * cluster_size, thread);
+    for (std::size_t t = 0; t < buffers.forces.size(); ++t)
     {
-        ScalarSum<N> total[block] = {};
-        for (const ClusterArray<ScalarSum<N>>& forces : buffers.forces)
+        const auto* part = buffers.forces[t].cluster(first_cluster);
+        auto* to = sum.values().data();
+        if (t == 0) { std::copy(part + begin, part + end, to + begin); }
+        else
         {
-            const ScalarSum<N>* part = forces.cluster(first_cluster) + i;
-            for (std::size_t k = 0; k < block; ++k) { total[k] += part[k]; }
+            for (std::size_t i = begin; i < end; ++i) { to[i] += part[i]; }
         }
-        for (std::size_t k = 0; k < block; ++k) { sum.values()[i + k] = static_cast<typename N::ForceSum>(total[k]); }
     }
 }
 

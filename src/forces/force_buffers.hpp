@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the threads of a queue add their forces: one array per thread, so that no two threads write one word, and the sum over
-// them. An atom gets some hundred additions there: in float they would cost more accuracy than all arithmetic of the pairs, and
-// more the fewer ranks share them. Cost: threads * slots * 24 bytes of memory traffic per step; cheap up to a few dozen threads.
+// them. Cost: threads * slots * 3 words of memory traffic per step; cheap up to a few dozen threads.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -22,9 +21,9 @@ enum class Compute : std::uint8_t
 template <class N>
 struct ForceBuffers
 {
-    std::vector<ClusterArray<ScalarSum<N>>> forces; // [thread], slots()
-    ClusterArray<typename N::ForceSum> halo;        // their sum on halo atoms, which their owners wait for
-    std::vector<EnergySums<N>> energies;            // [thread]; filled with Compute::ForcesEnergiesVirial only
+    std::vector<ClusterArray<typename N::ForceSum>> forces; // [thread], slots()
+    ClusterArray<typename N::ForceSum> halo;                // their sum on halo atoms, which their owners wait for
+    std::vector<EnergySums<N>> energies;                    // [thread]; filled with Compute::ForcesEnergiesVirial only
 };
 
 // Sizes the buffers for the queue's team and sets everything to zero.

@@ -12,8 +12,8 @@
 //
 // Reuse of slots: two per channel and direction, and no credits. Positions e + 2 of a message are packed after forces e + 1 have
 // come back, which their holder sent after it had unpacked positions e + 1, hence e; and likewise for forces, after positions.
-// Each call of send_coordinates must be followed by one of return_forces. docs/design/communication.md has the argument and its
-// models. Cost: each byte is copied twice, into the slot and out of it.
+// Each call of send_coordinates must be followed by one of return_forces. docs/design/communication.md has the argument; models:
+// halo_staged.pml, halo_direct.pml. Cost: each byte is copied twice, into the slot and out of it.
 #pragma once
 
 #include "comm/communicator.hpp"

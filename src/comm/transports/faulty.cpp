@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/transports/faulty.hpp"
 
-#include <cstring>
-
 namespace parhelion {
 
 FaultyTransport::FaultyTransport(std::unique_ptr<Transport> inner, FaultPlan plan)
@@ -81,7 +79,7 @@ void FaultyTransport::enqueue(const Put& put, bool is_early_signal)
         if (random(put, 1) < plan_.duplicated)
         {
             line.last += delay(2);
-            under_way_.emplace(line.last, Delivery{put, true, true}); // the signal alone
+            under_way_.emplace(line.last, Delivery{put, true, true});
         }
     }
     changed_.notify_one();
@@ -89,18 +87,8 @@ void FaultyTransport::enqueue(const Put& put, bool is_early_signal)
 
 void FaultyTransport::deliver(const Delivery& delivery)
 {
-    // A reaction of the destination of an early signal: now its payload may come.
-    std::erase_if(held_, [&](const Put& held) {
-        if (held.destination != delivery.put.source || held.source != delivery.put.destination) { return false; }
-        std::memcpy(inner_->reach_payload(held.source, held.destination, held.offset), held.data, held.bytes);
-        return true;
-    });
     Put put = delivery.put;
-    if (delivery.is_early_signal)
-    {
-        if (!delivery.is_duplicate && put.data != nullptr) { held_.push_back(put); }
-        put.data = nullptr;
-    }
+    if (delivery.is_signal_only) { put.data = nullptr; }
     inner_->put_signal(put);
 }
 

@@ -19,7 +19,7 @@ struct Incident
     enum class Kind : std::uint8_t
     {
         LostPut,     // neither payload nor signal arrive
-        EarlySignal, // the signal arrives, the payload only after the destination has reacted
+        EarlySignal, // the signal arrives before the payload: the destination does not see it, so it is not carried at all
         Stall,       // the rank does not return from the put for `duration`
         Death        // the rank leaves with RankDied, without a word to the others
     };
@@ -62,7 +62,7 @@ private:
     struct Delivery
     {
         Put put;
-        bool is_early_signal;
+        bool is_signal_only;
         bool is_duplicate;
     };
     struct Line // the way to one signal slot
@@ -78,15 +78,14 @@ private:
 
     std::unique_ptr<Transport> inner_;
     const FaultPlan plan_;
-    mutable std::mutex mutex_; // of what follows, but for held_
+    mutable std::mutex mutex_; // of what follows
     std::condition_variable changed_;
     std::multimap<Clock::time_point, Delivery> under_way_;
     std::map<std::pair<int, std::size_t>, Line> lines_; // by destination and signal
     std::map<int, std::int64_t> puts_;                  // so far, by source
     std::int64_t overlaps_ = 0;
     bool stop_ = false;
-    std::vector<Put> held_; // payloads of early signals; the delivery thread's own
-    std::thread thread_;    // last: starts when all else is there
+    std::thread thread_; // last: starts when all else is there
 };
 
 } // namespace parhelion

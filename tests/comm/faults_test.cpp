@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens when the network or a rank does what it must not: a clean end within the deadline that says who missed what.
+#include "comm/ranks.hpp"
+
+#include <gmock/gmock.h>
+
+using namespace parhelion;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr auto deadline = 300ms;
+constexpr int epochs = 60;
+const ChannelOptions small{2, Credits::Yes, 64};
+
+WorldOptions with_incident(const Incident& incident, std::uint64_t seed, std::chrono::nanoseconds wait = deadline)
+{
+    WorldOptions options;
+    options.payload_bytes = std::size_t{1} << 24;
+    options.deadline = wait;
+    FaultPlan plan;
+    plan.seed = seed;
+    plan.incidents = {incident};
+    options.wrap_transport = TransportCase::with_faults(plan);
+    return options;
+}
+
+void send_all(Communicator& c, int peer)
+{
+    SendChannel send = c.open_send({"lossy", 3}, peer, small);
+    for (int e = 0; e < epochs; ++e)
+    {
+        c.set_step(1000 + e);
+        const Payload payload{send.next_epoch(), c.rank(), peer};
+        send_payload(send, payload, 64);
+    }
+}
+
+void receive_all(Communicator& c, int peer)
+{
+    ReceiveChannel receive = c.open_receive({"lossy", 3}, peer, small);
+    for (int e = 0; e < epochs; ++e)
+    {
+        c.set_step(2000 + e);
+        const Payload payload{receive.next_epoch(), peer, c.rank()};
+        const Message message = receive.wait();
+        payload.check(message, 64);
+        poison(message);
+        receive.ack();
+    }
+}
+
+void ring(Communicator& c)
+{
+    const int next = (c.rank() + 1) % c.ranks(), previous = (c.rank() + c.ranks() - 1) % c.ranks();
+    SendChannel send = c.open_send({"ring"}, next, small);
+    ReceiveChannel receive = c.open_receive({"ring"}, previous, small);
+    for (int e = 0; e < epochs; ++e)
+    {
+        const Payload ours{send.next_epoch(), c.rank(), next}, theirs{receive.next_epoch(), previous, c.rank()};
+        send_payload(send, ours, 64);
+        const Message message = receive.wait();
+        theirs.check(message, 64);
+        poison(message);
+        receive.ack();
+    }
+}
+
+// The text of a rank's end, and its kind: "CommError", "PeerAborted", another exception's own text, or "" if it ended well.
+struct End
+{
+    std::string kind;
+    std::string text;
+};
+
+std::vector<End> run_to_the_end(const WorldOptions& options, int ranks, const std::function<void(Communicator&)>& body)
+{
+    World world(ranks, options);
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<End> ends;
+    for (const std::exception_ptr& end : outcomes(world, body))
+    {
+        ends.emplace_back();
+        if (!end) { continue; }
+        try
+        {
+            std::rethrow_exception(end);
+        }
+        catch (const CommError& e)
+        {
+            ends.back() = {"CommError", e.what()};
+        }
+        catch (const PeerAborted& e)
+        {
+            ends.back() = {"PeerAborted", e.what()};
+        }
+        catch (const std::exception& e)
+        {
+            ends.back() = {"other", e.what()};
+        }
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, options.deadline + 5s);
+    return ends;
+}
+
+std::int64_t count(const std::vector<End>& ends, const std::string& kind)
+{
+    return std::count_if(ends.begin(), ends.end(), [&](const End& end) { return end.kind == kind; });
+}
+
+} // namespace
+
+TEST(Faults, a_lost_message_is_named_with_channel_pulse_and_epochs)
+{
+    // The last but one of the messages: the sender has nothing to wait for, so the receiver speaks.
+    const Incident lost{Incident::Kind::LostPut, 0, epochs - 2};
+    const auto ends =
+        run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) { c.rank() == 0 ? send_all(c, 1) : receive_all(c, 0); });
+    EXPECT_EQ(ends[0].kind, "");
+    EXPECT_EQ(ends[1].kind, "CommError");
+    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 waited 0.3 s in vain for a message from rank 0: channel 'lossy', pulse 3, "
+                                        "epoch expected 59, seen 57, credit 60, in step 2058."));
+}
+
+TEST(Faults, a_lost_credit_is_named_by_the_sender)
+{
+    const Incident lost{Incident::Kind::LostPut, 1, 9}; // the credit of epoch 10
+    const auto ends = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
+        if (c.rank() == 0) { return send_all(c, 1); }
+        ReceiveChannel receive = c.open_receive({"lossy", 3}, 0, small);
+        for (int e = 0; e < 11; ++e)
+        {
+            receive.wait();
+            receive.ack();
+        }
+    });
+    EXPECT_EQ(ends[1].kind, "");
+    EXPECT_EQ(ends[0].kind, "CommError");
+    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 0.3 s in vain for leave to write from rank 1: channel 'lossy', pulse 3, "
+                                        "epoch expected 10, seen 8, credit 10, in step 1011."));
+}
+
+TEST(Faults, whatever_is_lost_one_rank_tells_and_all_end)
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+    {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(static_cast<unsigned>(seed));
+        const Incident lost{Incident::Kind::LostPut, static_cast<int>(random() % 3),
+                            static_cast<std::int64_t>(random() % epochs)};
+        const auto ends = run_to_the_end(with_incident(lost, seed, 100ms), 3, ring);
+        EXPECT_EQ(count(ends, "CommError"), 1);
+        EXPECT_EQ(count(ends, "other"), 0);
+    }
+}
+
+TEST(Faults, a_rank_that_stalls_and_resumes_in_time_does_no_harm)
+{
+    const Incident stall{Incident::Kind::Stall, 1, 20, 400ms};
+    const auto ends = run_to_the_end(with_incident(stall, 1, 20s), 3, ring);
+    for (const End& end : ends) { EXPECT_EQ(end.kind, "") << end.text; }
+}
+
+TEST(Faults, a_rank_that_stalls_for_too_long_learns_that_it_was_given_up)
+{
+    const Incident stall{Incident::Kind::Stall, 1, 20, 3 * deadline};
+    const auto ends = run_to_the_end(with_incident(stall, 1), 3, ring);
+    EXPECT_EQ(count(ends, "CommError"), 1);
+    EXPECT_EQ(count(ends, "PeerAborted"), 2);
+    EXPECT_EQ(ends[1].kind, "PeerAborted");
+    EXPECT_NE(ends[0].kind, ends[2].kind);
+}
+
+TEST(Faults, the_death_of_a_rank_ends_all_others)
+{
+    for (const std::int64_t put : {0, 1, 7, 50, 99})
+    {
+        const auto ends = run_to_the_end(with_incident({Incident::Kind::Death, 2, put}, 1, 100ms), 4, ring);
+        EXPECT_EQ(ends[2].kind, "");
+        EXPECT_EQ(count(ends, "CommError"), 1);
+        EXPECT_EQ(count(ends, "PeerAborted"), 2);
+    }
+}
+
+TEST(Faults, a_rank_that_fails_for_another_reason_is_the_primary_error)
+{
+    for (const TransportCase& transport : transport_cases)
+    {
+        const auto ends = run_to_the_end(transport.options(1), 3, [](Communicator& c) { // at a deadline of 60 s
+            std::this_thread::sleep_for(1ms * c.rank());
+            if (c.rank() == 1) { throw PhysicsError(17, "too hot"); }
+            ring(c);
+        });
+        EXPECT_EQ(ends[1].text, "too hot");
+        EXPECT_EQ(count(ends, "PeerAborted"), 2);
+        EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 stopped because rank 1 did."));
+    }
+}
+
+TEST(Faults, a_signal_before_its_data_is_caught_by_the_payload)
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+    {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        const auto put = static_cast<std::int64_t>(seed * 7 % epochs);
+        const auto ends = run_to_the_end(with_incident({Incident::Kind::EarlySignal, 0, put}, seed, 10s), 2,
+                                         [](Communicator& c) { c.rank() == 0 ? send_all(c, 1) : receive_all(c, 0); });
+        EXPECT_EQ(ends[1].kind, "other");
+        EXPECT_THAT(ends[1].text, HasSubstr("payload of epoch " + std::to_string(put + 1) + " "));
+    }
+}
+
+TEST(Faults, sums_and_parcels_name_what_they_miss)
+{
+    const Incident lost{Incident::Kind::LostPut, 0, 0};
+    const auto sums = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
+        if (c.rank() == 0) { return c.barrier(); }
+        double value = 1;
+        c.sum(std::span(&value, 1));
+    });
+    EXPECT_EQ(sums[0].kind, "");
+    EXPECT_EQ(sums[1].kind, "CommError");
+    EXPECT_THAT(sums[1].text, HasSubstr("channel 'sum over ranks', pulse 0, epoch expected 1, seen 0"));
+
+    const auto parcels = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
+        const Parcel parcel{1, Bytes(10)};
+        const int source = 0;
+        c.rank() == 0 ? c.exchange(std::span(&parcel, 1), {}) : c.exchange({}, std::span(&source, 1));
+    });
+    EXPECT_EQ(parcels[0].kind, "");
+    EXPECT_EQ(parcels[1].kind, "CommError");
+    EXPECT_THAT(parcels[1].text, HasSubstr("channel 'parcels', pulse 0, epoch expected 1, seen 0"));
+}
+
+TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
+{
+    WorldOptions options;
+    options.deadline = deadline;
+    const auto ends = run_to_the_end(options, 2, [](Communicator& c) {
+        const Parcel parcel{1, Bytes(1'000'000)};
+        if (c.rank() == 0) { c.exchange(std::span(&parcel, 1), {}); }
+    });
+    EXPECT_EQ(ends[0].kind, "CommError");
+    EXPECT_THAT(ends[0].text,
+                HasSubstr("leave to write from rank 1: channel 'parcels', pulse 0, epoch expected 1, seen 0, credit 2"));
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/ranks.hpp"
+
+using namespace parhelion;
+
+TEST(FreeExtents, random_takes_and_returns_never_overlap_and_leave_nothing_behind)
+{
+    constexpr std::size_t size = 1 << 12;
+    FreeExtents free(size);
+    std::vector<bool> taken(size, false); // the oracle: a byte map
+    std::vector<Window> windows;
+    std::mt19937 random(7);
+    for (int i = 0; i < 5000; ++i)
+    {
+        if (random() % 2 == 0 && !windows.empty())
+        {
+            const std::size_t w = random() % windows.size();
+            free.give_back(windows[w]);
+            std::fill_n(taken.begin() + static_cast<std::ptrdiff_t>(windows[w].offset), windows[w].bytes, false);
+            windows.erase(windows.begin() + static_cast<std::ptrdiff_t>(w));
+            continue;
+        }
+        const std::size_t bytes = 1 + random() % 300, from = random() % size;
+        const std::size_t at = free.fit(from, bytes);
+        std::size_t run = 0, expected = FreeExtents::none;
+        for (std::size_t b = from; b < size && expected == FreeExtents::none; ++b)
+        {
+            run = taken[b] ? 0 : run + 1;
+            if (run == bytes) { expected = b + 1 - bytes; }
+        }
+        ASSERT_EQ(at, expected);
+        if (at == FreeExtents::none) { continue; }
+        free.take({at, bytes});
+        std::fill_n(taken.begin() + static_cast<std::ptrdiff_t>(at), bytes, true);
+        windows.push_back({at, bytes});
+    }
+    for (const Window& w : windows) { free.give_back(w); }
+    EXPECT_EQ(free.fit(0, size), 0u);
+}
+
+TEST(FreeExtents, a_window_given_back_twice_is_a_broken_contract)
+{
+    FreeExtents free(1024);
+    free.take({128, 256});
+    free.give_back({128, 256});
+    EXPECT_THROW(free.give_back({128, 256}), ContractError);
+    EXPECT_THROW(free.take({900, 256}), ContractError);
+}
+
+TEST(SymmetricMemory, a_team_gets_one_offset_that_is_free_for_every_member)
+{
+    SymmetricMemory memory(3, 1 << 16, 16);
+    memory.allocate(0, 1000);
+    memory.allocate(2, 5000);
+    const int team[] = {0, 1, 2}, pair[] = {0, 1};
+    const Window all = memory.allocate(team, 300);
+    EXPECT_EQ(all.offset, round_up_window(5000));
+    EXPECT_EQ(all.offset % window_alignment, 0u);
+    EXPECT_EQ(memory.allocate(pair, 100).offset, round_up_window(1000)); // the gap that both members have
+    memory.release(2, all);
+    EXPECT_EQ(memory.allocate(2, 100).offset, all.offset);
+}
+
+TEST(SymmetricMemory, a_full_arena_and_too_many_signals_are_errors_that_name_the_rank)
+{
+    SymmetricMemory memory(2, 1 << 12, 4);
+    memory.allocate(1, 1 << 12);
+    EXPECT_THROW(memory.allocate(1, 1), CommError);
+    EXPECT_NO_THROW(memory.allocate(0, 1));
+    EXPECT_EQ(memory.reserve_signals(0, 3, 9), 0u);
+    EXPECT_EQ(memory.signal(0, 2)->epoch, 9u);
+    EXPECT_THROW(memory.reserve_signals(0, 2, 0), CommError);
+}
+
+TEST(SymmetricMemory, members_of_overlapping_teams_agree_whoever_calls_first)
+{
+    World world(4);
+    std::vector<std::vector<std::size_t>> offsets(4);
+    run_ranks(world, [&](Communicator& c) {
+        Jitter jitter(static_cast<std::uint64_t>(c.rank()));
+        const std::vector<int> even = {0, 2}, all = {0, 1, 2, 3};
+        for (int i = 0; i < 50; ++i)
+        {
+            jitter();
+            c.allocate(static_cast<std::size_t>(100 + 50 * c.rank())); // others come between
+            if (c.rank() % 2 == 0) { offsets[static_cast<std::size_t>(c.rank())].push_back(c.allocate(even, 500).offset); }
+            offsets[static_cast<std::size_t>(c.rank())].push_back(c.allocate(all, 200).offset);
+        }
+    });
+    EXPECT_EQ(offsets[0], offsets[2]);
+    EXPECT_EQ(offsets[1], offsets[3]);
+    for (std::size_t i = 0; i < 50; ++i) { EXPECT_EQ(offsets[0][2 * i + 1], offsets[1][i]); }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks as threads, payloads that say where and when they belong, and random pauses: what the tests of this room share.
+#pragma once
+
+#include "base/error.hpp"
+#include "comm/communicator.hpp"
+#include "comm/transports/faulty.hpp"
+#include "comm/world.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+namespace parhelion {
+
+// How each rank ended; null: well. A rank that ends by an exception of its own stops the others; a dead one tells nobody.
+inline std::vector<std::exception_ptr> outcomes(World& world, const std::function<void(Communicator&)>& body)
+{
+    std::vector<std::exception_ptr> ends(static_cast<std::size_t>(world.ranks()));
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < world.ranks(); ++rank)
+    {
+        threads.emplace_back([&world, &body, &ends, rank] {
+            Communicator communicator = world.communicator(rank);
+            try
+            {
+                body(communicator);
+            }
+            catch (const RankDied&)
+            {
+            }
+            catch (...)
+            {
+                ends[static_cast<std::size_t>(rank)] = std::current_exception();
+                communicator.abort();
+            }
+        });
+    }
+    for (std::thread& thread : threads) { thread.join(); }
+    return ends;
+}
+
+// Runs all ranks and fails if one ended badly, with the primary error.
+inline void run_ranks(World& world, const std::function<void(Communicator&)>& body)
+{
+    for (const std::exception_ptr& end : outcomes(world, body))
+    {
+        if (!end) { continue; }
+        try
+        {
+            std::rethrow_exception(end);
+        }
+        catch (const PeerAborted&)
+        {
+        }
+        catch (const std::exception& e)
+        {
+            ADD_FAILURE() << e.what();
+        }
+    }
+}
+
+// The payload of one message: every byte a function of all that identifies it.
+struct Payload
+{
+    std::uint64_t step;
+    int source;
+    int destination;
+    int kind = 0;
+
+    std::byte at(std::size_t i) const
+    {
+        std::uint64_t z =
+            step * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(source * 1009 + destination * 131 + kind) + (i << 40);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+        return static_cast<std::byte>(z >> 56);
+    }
+    void pack(std::byte* slot, std::size_t bytes) const
+    {
+        for (std::size_t i = 0; i < bytes; ++i) { slot[i] = at(i); }
+    }
+    // Throws at the first wrong byte.
+    void check(const Message& message, std::size_t bytes) const
+    {
+        if (message.bytes != bytes) { fail("size", message.bytes); }
+        for (std::size_t i = 0; i < bytes; ++i)
+        {
+            if (message.data[i] != at(i)) { fail("byte", i); }
+        }
+    }
+    [[noreturn]] void fail(const char* what, std::size_t i) const
+    {
+        throw std::runtime_error("payload of epoch " + std::to_string(step) + " from " + std::to_string(source) + " to " +
+                                 std::to_string(destination) + ": wrong " + what + " " + std::to_string(i));
+    }
+};
+
+inline void send_payload(SendChannel& send, const Payload& payload, std::size_t bytes)
+{
+    payload.pack(send.begin(bytes), bytes);
+    send.publish(bytes);
+}
+
+// Polls until the condition holds. False if it does not within seconds, as it should within microseconds.
+template <class Condition>
+bool comes_true(Condition&& condition)
+{
+    const auto start = std::chrono::steady_clock::now();
+    while (!condition())
+    {
+        if (std::chrono::steady_clock::now() - start > std::chrono::seconds(10)) { return false; }
+        std::this_thread::yield();
+    }
+    return true;
+}
+
+// What stays behind after use: a reader that is too late or too early sees it.
+inline void poison(const Message& message) { std::fill_n(message.data, message.bytes, std::byte{0xDB}); }
+
+// Pauses that put ranks out of step: mostly none, some spins and yields, now and then a sleep.
+class Jitter
+{
+public:
+    explicit Jitter(std::uint64_t seed) : random_(seed) {}
+    void operator()()
+    {
+        const std::uint64_t r = random_();
+        if (r % 16 < 12) { return; }
+        for (std::uint64_t i = 0; i < (r >> 8) % 512; ++i) { HostAtomics::pause(0); }
+        if (r % 64 == 63) { std::this_thread::yield(); }
+        if (r % 4096 == 4095) { std::this_thread::sleep_for(std::chrono::microseconds((r >> 20) % 200)); }
+    }
+    std::size_t size() { return random_() % 100; }
+
+private:
+    std::mt19937_64 random_;
+};
+
+// A transport as the tests see it.
+struct TransportCase
+{
+    const char* name;
+    PeerAccess access; // of the payload
+    bool is_faulty;
+
+    WorldOptions options(std::uint64_t seed) const
+    {
+        WorldOptions o;
+        o.payload_bytes = std::size_t{1} << 26;
+        // The mutation test wants to know of a deadlock soon.
+        if (const char* const deadline = std::getenv("PARHELION_TEST_DEADLINE"))
+        {
+            o.deadline = std::chrono::seconds(std::atoi(deadline));
+        }
+        if (!is_faulty)
+        {
+            o.access = access;
+            return o;
+        }
+        FaultPlan plan;
+        plan.seed = seed;
+        plan.duplicated = 0.1;
+        plan.payload = access;
+        o.wrap_transport = with_faults(plan);
+        return o;
+    }
+    static std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)> with_faults(const FaultPlan& plan)
+    {
+        return [plan](std::unique_ptr<Transport> inner) { return std::make_unique<FaultyTransport>(std::move(inner), plan); };
+    }
+    // How much of a test that is long on the fast transport is run on this one.
+    int scaled(int n) const { return is_faulty ? n / 20 : n; }
+};
+
+// The rule that at most one signal is under way to a slot, where the transport can tell.
+inline void expect_no_overlaps(World& world)
+{
+    if (const auto* faulty = dynamic_cast<FaultyTransport*>(&world.transport())) { EXPECT_EQ(faulty->overlaps(), 0); }
+}
+
+inline const std::vector<TransportCase> transport_cases = {
+    {"threads_pointers", PeerAccess::Pointers, false},
+    {"threads_staged", PeerAccess::Staged, false},
+    {"faulty_pointers", PeerAccess::Pointers, true},
+    {"faulty_staged", PeerAccess::Staged, true},
+};
+
+} // namespace parhelion
