@@ -81,7 +81,7 @@ TEST(LostSignal, ends_the_run_on_every_rank_with_one_error)
     for (const HaloMethod halo : {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct})
     {
         // Of setting up, of a repartition, of a step: whatever it is that rank 1 puts then.
-        for (const std::int64_t put : {3, 60, 201 + static_cast<std::int64_t>(halo)})
+        for (const std::int64_t put : std::vector<std::int64_t>{3, 60, 201 + static_cast<std::int64_t>(halo)})
         {
             SCOPED_TRACE(testing::Message() << "put " << put);
             const auto start = std::chrono::steady_clock::now();
