@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -82,12 +81,7 @@ void command_bench(const BenchOptions& options)
             fmt::print("  {:<16} {:10.1f} us/step {:8.3f} ns/atom\n", phase, us, us * 1000 / static_cast<double>(atoms));
             line["phases"][phase] = us;
         }
-        if (!options.json.empty())
-        {
-            std::ofstream file(options.json, std::ios::app);
-            file << line.dump() << '\n';
-            if (!file.flush()) { throw SystemError("cannot write " + options.json.string()); }
-        }
+        append_line(options.json, line.dump());
     }
 }
 

@@ -65,12 +65,22 @@ struct BenchOptions
     EngineOptions engine;
 };
 
+struct BenchHaloOptions
+{
+    std::vector<int> ranks;
+    std::vector<std::int64_t> halo_atoms;
+    std::vector<std::string> methods;
+    int threads = 1, exchanges = 200;
+    std::filesystem::path json;
+};
+
 RunEnd command_run(const RunOptions& options);
 void command_energy(const EnergyOptions& options);
 void command_check(const CheckOptions& options);
 void command_generate(const GenerateOptions& options);
 void command_doctor();
 void command_bench(const BenchOptions& options);
+void command_bench_halo(const BenchHaloOptions& options);
 
 // Shared by the commands.
 std::string version_text();
@@ -78,5 +88,8 @@ std::string version_text();
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
 // Throws InputError where a choice cannot be had (a program built without CUDA asked for --device cuda).
 SimulationOptions simulation_options(const EngineOptions& options);
+HaloMethod halo_method(const std::string& name);
+// Appends a line to a file of measurements; no file if the path is empty.
+void append_line(const std::filesystem::path& file, const std::string& line);
 
 } // namespace parhelion

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fstream>
 
 namespace parhelion {
 
@@ -58,6 +59,20 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
 
 } // namespace
 
+HaloMethod halo_method(const std::string& name)
+{
+    return static_cast<HaloMethod>(std::find(halo_method_names.begin(), halo_method_names.end(), name) -
+                                   halo_method_names.begin());
+}
+
+void append_line(const std::filesystem::path& path, const std::string& line)
+{
+    if (path.empty()) { return; }
+    std::ofstream file(path, std::ios::app);
+    file << line << '\n';
+    if (!file.flush()) { throw SystemError("cannot write " + path.string()); }
+}
+
 SimulationOptions simulation_options(const EngineOptions& options)
 {
     if (options.device == "cuda")
@@ -71,8 +86,7 @@ SimulationOptions simulation_options(const EngineOptions& options)
     result.ranks = options.ranks;
     result.threads = options.threads;
     result.grid = parse_grid(options.grid, options.ranks);
-    const auto method = std::find(halo_method_names.begin(), halo_method_names.end(), options.halo);
-    result.halo = static_cast<HaloMethod>(method - halo_method_names.begin());
+    result.halo = halo_method(options.halo);
     result.comm_timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
     return result;

@@ -35,6 +35,8 @@ void add_input_options(CLI::App& command, InputOptions& input)
     command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")->type_name("W012");
 }
 
+const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_method_names.end());
+
 void add_engine_options(CLI::App& command, EngineOptions& engine)
 {
     command.add_option("--device", engine.device, "auto, cpu or cuda")
@@ -55,7 +57,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         ->type_name("2x2x1");
     command.add_option("--halo", engine.halo, "how ranks exchange halos: staged-host, staged-fused or direct")
         ->default_val("direct")
-        ->check(CLI::IsMember(std::vector<std::string>(halo_method_names.begin(), halo_method_names.end())));
+        ->check(CLI::IsMember(halo_methods));
     command.add_option("--comm-timeout", engine.comm_timeout_s, "longest wait for another rank")
         ->default_str("60s")
         ->transform(
@@ -157,6 +159,24 @@ int main(int argc, char** argv)
     bench_app->add_option("--steps", bench.steps, "steps to time")->default_val(300);
     bench_app->add_option("--json", bench.json, "append JSON lines to this file")->type_name("FILE");
     add_engine_options(*bench_app, bench.engine);
+    BenchHaloOptions bench_halo;
+    CLI::App* bench_halo_app = bench_app->add_subcommand("halo", "the halo exchange by itself: coordinates out, forces back");
+    bench_halo_app->add_option("--ranks", bench_halo.ranks, "numbers of ranks")
+        ->default_val(std::vector<int>{2, 4, 8})
+        ->check(CLI::Range(2, 1024));
+    bench_halo_app->add_option("--halo-atoms", bench_halo.halo_atoms, "halo atoms of a rank")
+        ->default_val(std::vector<std::int64_t>{1000, 10000, 100000})
+        ->check(CLI::Range(1, 10000000));
+    bench_halo_app->add_option("--halo", bench_halo.methods, "methods")
+        ->default_val(halo_methods)
+        ->check(CLI::IsMember(halo_methods));
+    bench_halo_app->add_option("--threads", bench_halo.threads, "threads of each rank")
+        ->default_val(1)
+        ->check(CLI::Range(1, 1024));
+    bench_halo_app->add_option("--exchanges", bench_halo.exchanges, "exchanges to time")
+        ->default_val(200)
+        ->check(CLI::Range(10, 1000000));
+    bench_halo_app->add_option("--json", bench_halo.json, "append JSON lines to this file")->type_name("FILE");
 
     try
     {
@@ -188,6 +208,10 @@ int main(int argc, char** argv)
     if (*doctor_app)
     {
         return run_command([] { return command_doctor(), exit_done; });
+    }
+    if (*bench_halo_app)
+    {
+        return run_command([&] { return command_bench_halo(bench_halo), exit_done; });
     }
     return run_command([&] { return command_bench(bench), exit_done; });
 }

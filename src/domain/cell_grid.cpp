@@ -49,6 +49,22 @@ int CellGrid::ahead(int rank, const std::array<int, 3>& offset) const
     return rank_of(cell);
 }
 
+Zone CellGrid::zone(int rank, const std::array<int, 3>& offset) const
+{
+    const std::array<int, 3> cell = cell_of(ahead(rank, offset));
+    Zone zone;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        zone.offset[d] = offset[d];
+        if (cells[d] == 1) { continue; }
+        const auto dim = static_cast<int>(d);
+        const std::uint64_t half = (lower(dim, cell[d] + 1) - lower(dim, cell[d])) / 2;
+        zone.half[d] = static_cast<std::uint32_t>(half);
+        zone.centre[d] = static_cast<std::uint32_t>(lower(dim, cell[d]) + half);
+    }
+    return zone;
+}
+
 std::array<int, 3> CellGrid::cell_at(const std::array<std::uint32_t, 3>& x) const
 {
     std::array<int, 3> cell{};

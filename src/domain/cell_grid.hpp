@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/vec3.hpp"
+#include "state/territory.hpp"
 
 #include <array>
 #include <cstdint>
@@ -31,6 +32,8 @@ struct CellGrid
         const auto n = static_cast<std::uint64_t>(cells[static_cast<std::size_t>(d)]);
         return ((static_cast<std::uint64_t>(c) << 32) + n - 1) / n;
     }
+    // What `rank` calls the cell at this offset from its own.
+    Zone zone(int rank, const std::array<int, 3>& offset) const;
     std::array<int, 3> cell_at(const std::array<std::uint32_t, 3>& x) const;
 };
 

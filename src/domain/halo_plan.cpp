@@ -150,18 +150,7 @@ private:
                 for (int z = 0; z <= plan_.pulses[2]; ++z)
                 {
                     const Offset offset{x, y, z};
-                    const Offset cell = grid_.cell_of(grid_.ahead(comm_.rank(), offset));
-                    Zone zone;
-                    for (int d = 0; d < 3; ++d)
-                    {
-                        const auto lower = grid_.lower(d, cell[static_cast<std::size_t>(d)]);
-                        const auto half = (grid_.lower(d, cell[static_cast<std::size_t>(d)] + 1) - lower) / 2;
-                        zone.offset[d] = offset[static_cast<std::size_t>(d)];
-                        if (grid_.cells[static_cast<std::size_t>(d)] == 1) { continue; }
-                        zone.half[d] = static_cast<std::uint32_t>(half);
-                        zone.centre[d] = static_cast<std::uint32_t>(lower + half);
-                    }
-                    zones.push_back(zone);
+                    zones.push_back(grid_.zone(comm_.rank(), offset));
                     offsets_.push_back(offset);
                 }
             }

@@ -2,12 +2,11 @@
 #include "engine/engine.hpp"
 
 #include "base/error.hpp"
+#include "engine/every_rank.hpp"
 #include "pairs/simd_target_name.hpp"
 
-#include <exception>
 #include <numeric>
 #include <random>
-#include <thread>
 
 #ifdef __linux__
 #include <sched.h>
@@ -156,47 +155,18 @@ void Engine<N>::make_plan(const SimulationOptions& options)
 }
 
 template <class N>
-template <class Body>
-void Engine<N>::on_every_rank(Body&& body)
+void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 {
-    std::vector<std::exception_ptr> errors(runs_.size());
-    const auto run_rank = [&](std::size_t rank) {
-        try
-        {
-            body(*runs_[rank]);
-        }
-        catch (...)
-        {
-            errors[rank] = std::current_exception();
-            runs_[rank]->comm().abort();
-        }
-    };
-    {
-        std::vector<std::jthread> threads;
-        for (std::size_t rank = 1; rank < runs_.size(); ++rank) { threads.emplace_back(run_rank, rank); }
-        run_rank(0);
-    }
-    std::exception_ptr bystander;
-    for (const std::exception_ptr& error : errors)
-    {
-        if (!error) { continue; }
-        try
-        {
-            std::rethrow_exception(error);
-        }
-        catch (const PeerAborted&)
-        {
-            bystander = error;
-        }
-    }
-    if (bystander) { std::rethrow_exception(bystander); }
+    const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank)]; };
+    on_every_rank(
+        static_cast<int>(runs_.size()), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
 }
 
 template <class N>
 SinglePoint Engine<N>::evaluate()
 {
     SinglePoint result;
-    on_every_rank([&](RankRun<N>& run) {
+    on_every_run([&](RankRun<N>& run) {
         SinglePoint own = run.evaluate();
         if (run.comm().rank() == 0) { result = std::move(own); }
     });
@@ -212,7 +182,7 @@ RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::ato
     }
     if (setup_.parameters.integrator == Integrator::SteepestDescent) { return runs_[0]->minimize(steps, observer, stop); }
     std::vector<RunSummary> summaries(runs_.size());
-    on_every_rank([&](RankRun<N>& run) {
+    on_every_run([&](RankRun<N>& run) {
         Observer silent;
         const bool speaks = run.comm().rank() == 0;
         summaries[static_cast<std::size_t>(run.comm().rank())] = run.integrate(steps, speaks ? observer : silent, stop);

@@ -6,6 +6,7 @@
 #include "engine/gather.hpp"
 #include "engine/rank_run.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace parhelion {
@@ -36,10 +37,8 @@ public:
     SavedState saved_state() override;
 
 private:
-    // Calls body(rank's run) for every rank at once, rank 0 on the calling thread. If one throws, the others' waits end, and the
-    // first to fail for a reason of its own is heard.
-    template <class Body>
-    void on_every_rank(Body&& body);
+    // Every rank's run at once (engine/every_rank.hpp).
+    void on_every_run(const std::function<void(RankRun<N>&)>& body);
     void make_plan(const SimulationOptions& options);
     // Of the last repartition; while no rank runs.
     std::vector<AtomData<N>> collect_last_good() const;

@@ -213,9 +213,6 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
     common.parameters = &parameters;
     common.rule = parameters.rule;
     common.compute = compute;
-    const bool centred =
-        std::is_same_v<N, Mixed> && 2 * list.reach.x < box.x && 2 * list.reach.y < box.y && 2 * list.reach.z < box.z;
-    common.difference = centred ? nonbonded::Difference::Centred : nonbonded::Difference::Exact;
 
     const auto threads = static_cast<std::size_t>(queue.threads());
     const std::size_t total = list.entries();

@@ -67,14 +67,13 @@ struct Constants
 };
 
 // Options that shape the code.
-template <class N_, LjRule rule_, bool force_switch_, Compute compute_, Difference difference_>
+template <class N_, LjRule rule_, bool force_switch_, Compute compute_>
 struct Shape
 {
     using N = N_;
     static constexpr LjRule rule = rule_;
     static constexpr bool force_switch = force_switch_;
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
-    static constexpr Difference difference = difference_;
 };
 
 // The kernel of one shape.
@@ -106,9 +105,7 @@ struct Kernel
     // The i atoms of a row.
     struct Row
     {
-        Fixed middle[3];            // Centred: the point that positions are relative to
-        VFixed fixed[i_vectors][3]; // Exact
-        V x[i_vectors][3];          // Centred, nm
+        VFixed x[i_vectors][3];
         V charge[i_vectors], lj_first[i_vectors], lj_second[i_vectors];
         hn::Vec<DType> type_row[i_vectors]; // Table: where the type's row begins
         bool has_lj[half_cluster_size / 2];
@@ -116,17 +113,20 @@ struct Kernel
     // One vector of j atoms, repeated for the i atoms of a vector.
     struct Partners
     {
-        V x[3];          // Centred
-        VFixed fixed[3]; // Exact
+        VFixed x[3];
         V charge, lj_first, lj_second;
         hn::Vec<DType> type; // Table
         VSum f[3];           // the sum of the forces on i
     };
+    // Of a row. Forces on i are summed block by block: a hundred additions to one float, most of them small, would round more
+    // than the arithmetic of the pairs does.
     struct Sums
     {
-        VSum f[i_vectors][3];
+        VSum f[i_vectors][3];     // of the block
+        VSum total[i_vectors][3]; // of the blocks before
         VSum coulomb, lj, virial[virial_elements];
     };
+    static constexpr std::ptrdiff_t entries_per_block = 16;
 
     static HWY_INLINE V set(Real value) { return hn::Set(D(), value); }
 
@@ -158,10 +158,8 @@ struct Kernel
         return hn::Mul(hn::ConvertTo(D(), hn::BitCast(typename T::DSigned(), difference)), set(nm_per_unit));
     }
 
-    static HWY_INLINE Row load_row(const KernelArgs<N>& args, const Constants<N>& constants, std::int32_t half_cluster)
+    static HWY_INLINE Row load_row(const KernelArgs<N>& args, std::int32_t half_cluster)
     {
-        using Signed = std::make_signed_t<Fixed>;
-        const typename T::DFixed fixed;
         Row row;
         const auto cluster = static_cast<std::size_t>(half_cluster / 2);
         const std::size_t first = half_cluster % 2 == 0 ? 0 : half_cluster_size;
@@ -170,14 +168,7 @@ struct Kernel
         for (std::size_t d = 0; d < 3; ++d)
         {
             const Fixed* x = args.x + cluster * 3 * cluster_size + d * cluster_size + first;
-            Signed mean = 0;
-            for (std::size_t i = 1; i < half_cluster_size; ++i) { mean += static_cast<Signed>(x[i] - x[0]) / half_cluster_size; }
-            row.middle[d] = x[0] + static_cast<Fixed>(mean);
-            for (std::size_t v = 0; v < i_vectors; ++v)
-            {
-                row.fixed[v][d] = load_i(fixed, x, v);
-                row.x[v][d] = to_nm(hn::Sub(row.fixed[v][d], hn::Set(fixed, row.middle[d])), constants.nm_per_unit[d]);
-            }
+            for (std::size_t v = 0; v < i_vectors; ++v) { row.x[v][d] = load_i(typename T::DFixed(), x, v); }
         }
         for (std::size_t v = 0; v < i_vectors; ++v)
         {
@@ -194,18 +185,13 @@ struct Kernel
         return row;
     }
 
-    static HWY_INLINE void load_partners(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
-                                         std::size_t cluster, std::size_t part, Partners& j)
+    static HWY_INLINE void load_partners(const KernelArgs<N>& args, std::size_t cluster, std::size_t part, Partners& j)
     {
         const Fixed* x = args.x + cluster * 3 * cluster_size + part;
         const Real* parameters = args.slot_parameters + cluster * 3 * cluster_size + part;
         for (std::size_t d = 0; d < 3; ++d)
         {
-            j.fixed[d] = load_j(typename T::DFixed(), x + d * cluster_size);
-            if constexpr (S::difference == Difference::Centred)
-            {
-                j.x[d] = to_nm(hn::Sub(j.fixed[d], hn::Set(typename T::DFixed(), row.middle[d])), constants.nm_per_unit[d]);
-            }
+            j.x[d] = load_j(typename T::DFixed(), x + d * cluster_size);
             j.f[d] = hn::Zero(typename T::DSum());
         }
         j.charge = load_j(D(), parameters);
@@ -309,8 +295,7 @@ struct Kernel
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                if constexpr (S::difference == Difference::Centred) { dx[u][d] = hn::Sub(row.x[first + u][d], j.x[d]); }
-                else { dx[u][d] = to_nm(hn::Sub(row.fixed[first + u][d], j.fixed[d]), constants.nm_per_unit[d]); }
+                dx[u][d] = to_nm(hn::Sub(row.x[first + u][d], j.x[d]), constants.nm_per_unit[d]);
             }
         }
         for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::Mul(dx[u][0], dx[u][0]); }
@@ -400,7 +385,7 @@ struct Kernel
         for (std::size_t part = 0; part < cluster_size; part += j_per_vector)
         {
             Partners j;
-            load_partners(args, constants, row, cluster, part, j);
+            load_partners(args, cluster, part, j);
             // A pair of i that is out of range of the entry is passed over.
             if (masking != Masking::None || (e.interacts & 0xffffu) != 0)
             {
@@ -432,22 +417,50 @@ struct Kernel
         }
     }
 
+    static HWY_INLINE void close_block(Sums& sums)
+    {
+        for (std::size_t v = 0; v < i_vectors; ++v)
+        {
+            for (std::size_t d = 0; d < 3; ++d)
+            {
+                sums.total[v][d] = hn::Add(sums.total[v][d], sums.f[v][d]);
+                sums.f[v][d] = hn::Zero(typename T::DSum());
+            }
+        }
+    }
+
+    template <Masking masking>
+    static HWY_INLINE void add_entries(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
+                                       const PairEntry* e, const PairEntry* end, Sums& sums)
+    {
+        while (e != end)
+        {
+            const PairEntry* const block_end = e + std::min(entries_per_block, end - e);
+            for (; e != block_end; ++e) { entry<masking>(args, constants, row, *e, 0, sums); }
+            close_block(sums);
+        }
+    }
+
     static void run(const KernelArgs<N>& args)
     {
         const Constants<N> constants(args);
         const VSum zero = hn::Zero(typename T::DSum());
         for (const PairRow* pair_row = args.rows; pair_row != args.rows_end; ++pair_row)
         {
-            const Row row = load_row(args, constants, pair_row->half_cluster);
+            const Row row = load_row(args, pair_row->half_cluster);
             Sums sums;
             for (auto& f : sums.f) { f[0] = f[1] = f[2] = zero; }
+            for (auto& f : sums.total) { f[0] = f[1] = f[2] = zero; }
             sums.coulomb = sums.lj = zero;
             for (VSum& v : sums.virial) { v = zero; }
 
-            const PairEntry* e = args.entries + pair_row->begin;
-            entry<Masking::Partial>(args, constants, row, *e++, pair_row->exists, sums);
-            for (; e != args.entries + pair_row->masked_end; ++e) { entry<Masking::Excluded>(args, constants, row, *e, 0, sums); }
-            for (; e != args.entries + pair_row->end; ++e) { entry<Masking::None>(args, constants, row, *e, 0, sums); }
+            const PairEntry *const first = args.entries + pair_row->begin, *const masked_end =
+                                                                               args.entries + pair_row->masked_end;
+            add_entries<Masking::None>(args, constants, row, masked_end, args.entries + pair_row->end, sums);
+            // The nearest, and so the largest forces, last.
+            entry<Masking::Partial>(args, constants, row, *first, pair_row->exists, sums);
+            close_block(sums);
+            add_entries<Masking::Excluded>(args, constants, row, first + 1, masked_end, sums);
             finish_row(args, pair_row->half_cluster, sums);
         }
     }
@@ -469,7 +482,7 @@ struct Kernel
         typename N::ForceSum* f = args.f + static_cast<std::size_t>(half_cluster / 2) * 3 * cluster_size + first;
         for (std::size_t i = 0; i < half_cluster_size; ++i)
         {
-            for (std::size_t d = 0; d < 3; ++d) { f[d * cluster_size + i] += sum_of_j(sums.f[i / i_per_vector][d], i); }
+            for (std::size_t d = 0; d < 3; ++d) { f[d * cluster_size + i] += sum_of_j(sums.total[i / i_per_vector][d], i); }
         }
         if constexpr (S::energies)
         {
@@ -484,23 +497,11 @@ struct Kernel
     }
 };
 
-template <class N, LjRule rule, bool force_switch, Compute compute>
-void run_difference(const KernelArgs<N>& args)
-{
-    if constexpr (std::is_same_v<N, Mixed>)
-    {
-        if (args.difference == Difference::Centred)
-        {
-            return Kernel<Shape<N, rule, force_switch, compute, Difference::Centred>>::run(args);
-        }
-    }
-    Kernel<Shape<N, rule, force_switch, compute, Difference::Exact>>::run(args);
-}
 template <class N, LjRule rule, bool force_switch>
 void run_compute(const KernelArgs<N>& args)
 {
-    if (args.compute == Compute::Forces) { return run_difference<N, rule, force_switch, Compute::Forces>(args); }
-    run_difference<N, rule, force_switch, Compute::ForcesEnergiesVirial>(args);
+    if (args.compute == Compute::Forces) { return Kernel<Shape<N, rule, force_switch, Compute::Forces>>::run(args); }
+    Kernel<Shape<N, rule, force_switch, Compute::ForcesEnergiesVirial>>::run(args);
 }
 template <class N, LjRule rule>
 void run_switch(const KernelArgs<N>& args)

@@ -6,17 +6,6 @@
 
 namespace parhelion::nonbonded {
 
-// How a difference of positions is formed.
-//   Exact    from the two fixed-point numbers: a function of the pair alone, correct in every box.
-//   Centred  j is converted once per entry, relative to the middle of the i atoms, and differences are floating-point: three
-//   conversions
-//            instead of twelve. Needs the list's reach to be less than half the box.
-enum class Difference : std::uint8_t
-{
-    Exact,
-    Centred
-};
-
 template <class N>
 struct KernelArgs
 {
@@ -33,7 +22,6 @@ struct KernelArgs
     Vec3<double> nm_per_unit;
     const NonbondedParameters* parameters = nullptr;
     LjRule rule = LjRule::Table;
-    Difference difference = Difference::Exact;
     Compute compute = Compute::Forces;
     typename N::ForceSum* f = nullptr;
     EnergySums<N>* energies = nullptr;

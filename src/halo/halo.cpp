@@ -14,8 +14,6 @@ namespace {
 template <class T>
 constexpr std::size_t block_bytes = 3 * cluster_size * sizeof(T);
 
-constexpr ChannelOptions channel_options{.depth = 2, .credits = Credits::No};
-
 template <class T>
 void copy_block(std::byte* to, const T* from)
 {
@@ -25,7 +23,8 @@ void copy_block(std::byte* to, const T* from)
 } // namespace
 
 template <class N>
-Halo<N>::Halo(HaloMethod method, Communicator& comm, CpuQueue& queue) : method_(method), comm_(comm), queue_(queue)
+Halo<N>::Halo(HaloMethod method, Communicator& comm, CpuQueue& queue, Word first_epoch)
+    : method_(method), comm_(comm), queue_(queue), first_epoch_(first_epoch)
 {
 }
 
@@ -45,11 +44,12 @@ void Halo<N>::bind(HaloPlan plan)
         links_.push_back(&l);
         if (is_new)
         {
+            const ChannelOptions options{.depth = 2, .credits = Credits::No, .first_epoch = first_epoch_};
             const ChannelLabel x{"halo coordinates", static_cast<int>(m)}, f{"halo forces", static_cast<int>(m)};
-            l.send_x = comm_.open_send(x, message.send_to, channel_options);
-            l.receive_x = comm_.open_receive(x, message.receive_from, channel_options);
-            l.send_f = comm_.open_send(f, message.receive_from, channel_options);
-            l.receive_f = comm_.open_receive(f, message.send_to, channel_options);
+            l.send_x = comm_.open_send(x, message.send_to, options);
+            l.receive_x = comm_.open_receive(x, message.receive_from, options);
+            l.send_f = comm_.open_send(f, message.receive_from, options);
+            l.receive_f = comm_.open_receive(f, message.send_to, options);
         }
         for (std::size_t earlier = 0; earlier < m; ++earlier)
         {

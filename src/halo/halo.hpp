@@ -38,8 +38,8 @@ public:
     using Fixed = typename N::Fixed;
     using ForceSum = typename N::ForceSum;
 
-    // queue: the team that packs and unpacks. Both outlive the halo.
-    Halo(HaloMethod method, Communicator& comm, CpuQueue& queue);
+    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels.
+    Halo(HaloMethod method, Communicator& comm, CpuQueue& queue, Word first_epoch = 1);
 
     HaloMethod method() const { return method_; }
     const HaloPlan& plan() const { return plan_; }
@@ -89,6 +89,7 @@ private:
     HaloMethod method_;
     Communicator& comm_;
     CpuQueue& queue_;
+    Word first_epoch_;
     HaloPlan plan_;
     std::map<std::pair<std::size_t, int>, Link> opened_; // by message and the rank it is sent to
     std::vector<Link*> links_;                           // of the plan's messages

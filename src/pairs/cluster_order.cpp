@@ -30,15 +30,19 @@ struct ColumnOrder
 };
 
 template <class N>
-ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, const ColumnGrid& grid)
+ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, const ColumnGrid& grid, const Zone& home)
 {
+    const auto place = [&](std::size_t slot, int d) {
+        const std::uint32_t x = leading_bits(state.x.get(slot)[d]);
+        return home.half[d] == 0 ? x : home.in_cell(d, x);
+    };
+    const std::uint32_t lowest = home.centre[2] - home.half[2];
     const std::size_t slots = state.home_slots();
     std::vector<std::int32_t> column(slots);
     queue.for_range(slots, cluster_size, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t s = begin; s < end; ++s)
         {
-            const auto x = state.x.get(s);
-            column[s] = state.global_of_slot[s] < 0 ? -1 : grid.column(leading_bits(x.x), leading_bits(x.y));
+            column[s] = state.global_of_slot[s] < 0 ? -1 : grid.column(place(s, 0), place(s, 1));
         }
     });
     ColumnOrder order;
@@ -48,15 +52,15 @@ ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, co
         if (c >= 0) { ++order.begin[static_cast<std::size_t>(c) + 1]; }
     }
     for (std::size_t c = 1; c < order.begin.size(); ++c) { order.begin[c] += order.begin[c - 1]; }
-    // Key: leading bits of z, then the global index: the order is a function of the positions.
+    // Key: leading bits of z from the bottom of the cell, then the global index: the order is a function of the positions.
     std::vector<std::uint64_t> key(order.begin.back());
     std::vector<std::size_t> next(order.begin.begin(), order.begin.end() - 1);
     for (std::size_t s = 0; s < slots; ++s)
     {
         if (column[s] >= 0)
         {
-            key[next[static_cast<std::size_t>(column[s])]++] = static_cast<std::uint64_t>(leading_bits(state.x.get(s).z)) << 32 |
-                                                               static_cast<std::uint32_t>(state.global_of_slot[s]);
+            key[next[static_cast<std::size_t>(column[s])]++] =
+                static_cast<std::uint64_t>(place(s, 2) - lowest) << 32 | static_cast<std::uint32_t>(state.global_of_slot[s]);
         }
     }
     order.slot.resize(key.size());
@@ -109,7 +113,7 @@ constexpr std::size_t padded(std::size_t atoms) { return (atoms + cluster_size -
 } // namespace
 
 template <class N>
-void reorder(CpuQueue& queue, ParticleState<N>& state)
+void reorder(CpuQueue& queue, ParticleState<N>& state, const Zone& home)
 {
     const ScopedPhase span(queue.clock(), Phase::Reorder);
     for (std::size_t halo = state.home_slots(); halo < state.slots(); ++halo)
@@ -117,7 +121,7 @@ void reorder(CpuQueue& queue, ParticleState<N>& state)
         if (state.global_of_slot[halo] >= 0) { state.slot_of_global[static_cast<std::size_t>(state.global_of_slot[halo])] = -1; }
     }
     const ColumnGrid grid = column_grid(state.box.length(), state.slot_of_global.size());
-    const ColumnOrder order = sort_into_columns(queue, state, grid);
+    const ColumnOrder order = sort_into_columns(queue, state, grid, home);
     std::vector<std::size_t> first_slot(order.begin.size(), 0);
     for (std::size_t c = 0; c + 1 < order.begin.size(); ++c)
     {
@@ -180,7 +184,7 @@ ParticleState<N> make_state(const System& system, const std::vector<std::uint8_t
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void reorder<N>(CpuQueue&, ParticleState<N>&);                                                                      \
+    template void reorder<N>(CpuQueue&, ParticleState<N>&, const Zone&);                                                         \
     template ParticleState<N> make_state<N>(const System&, const std::vector<std::uint8_t>&, CpuQueue&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -17,8 +17,10 @@ namespace parhelion {
 
 // Re-sorts every per-slot array into cluster order for the present positions; the number of slots may change. state.f is zero
 // afterwards. What depends on slots (pair list, bonded tables) must be rebuilt.
+// home: the cell of the atoms, if it is not the whole box. An atom that has strayed is sorted as if it were at the border it has
+// crossed: otherwise it would share a cluster with atoms from the other end of the cell, or have a column almost for itself.
 template <class N>
-void reorder(CpuQueue& queue, ParticleState<N>& state);
+void reorder(CpuQueue& queue, ParticleState<N>& state, const Zone& home = {});
 
 // The state of all atoms of the system, in cluster order. temperature_group: per global atom; empty: all 0.
 // Velocities are zero where the system has none. Precondition: as many positions as the topology has atoms, a positive box.

@@ -241,9 +241,12 @@ std::int32_t* keep_claimed(const Input& in, std::int32_t cluster, std::int32_t* 
     return std::remove_if(scratch.candidates.data(), end, [&](std::int32_t j) { return claim(in, cluster, j).none; });
 }
 
-// Two clusters near each other both ways round the box: each pair is looked at. in_range: by half.
-void append_partial(const Input& in, std::int32_t cluster, std::int32_t j, std::uint32_t in_range, Scratch& scratch)
+// Two clusters whose zones meet both ways round the box: of the halves in range, returns those all of whose pairs are this
+// rank's. Halves of which only some are become partial entries.
+std::uint32_t divide(const Input& in, std::int32_t cluster, std::int32_t j, std::uint8_t ask, std::uint32_t in_range,
+                     Scratch& scratch)
 {
+    std::uint32_t whole = 0;
     const auto home = static_cast<std::size_t>(in.home_clusters);
     const std::uint16_t zone_i = in.territory->zone_of(static_cast<std::size_t>(cluster), home);
     const std::uint16_t zone_j = in.territory->zone_of(static_cast<std::size_t>(j), home);
@@ -254,9 +257,11 @@ void append_partial(const Input& in, std::int32_t cluster, std::int32_t j, std::
         const std::uint32_t* xi = in.x + static_cast<std::size_t>(cluster) * 3 * cluster_size + half * half_cluster_size;
         const std::uint32_t* xj = in.x + static_cast<std::size_t>(j) * 3 * cluster_size;
         const std::uint32_t interacts = mask < 0 ? ~0u : scratch.masks[static_cast<std::size_t>(mask)].interacts[half];
-        const std::uint32_t exists = in.territory->claimed(zone_i, zone_j, in.territory->claim(zone_i, zone_j).ask, xi, xj);
-        if (exists != 0) { scratch.partial[half].push_back({{j, interacts & exists}, exists}); }
+        const std::uint32_t exists = in.territory->claimed(zone_i, zone_j, ask, xi, xj);
+        if (exists == ~0u) { whole |= 1u << half; }
+        else if (exists != 0) { scratch.partial[half].push_back({{j, interacts & exists}, exists}); }
     }
+    return whole;
 }
 
 // Sorts the candidates into the entries of the centre's halves.
@@ -270,11 +275,10 @@ void test_candidates(const Input& in, std::int32_t cluster, const std::int32_t* 
     for (const std::int32_t* candidate = scratch.candidates.data(); candidate != end; ++candidate)
     {
         const std::int32_t j = *candidate;
-        const std::uint32_t in_range = halves_in_range<centred>(in, block, x_of(j));
-        if (shares && in_range != 0 && claim(in, cluster, j).ask != 0)
+        std::uint32_t in_range = halves_in_range<centred>(in, block, x_of(j));
+        if (shares && in_range != 0)
         {
-            append_partial(in, cluster, j, in_range, scratch);
-            continue;
+            if (const std::uint8_t ask = claim(in, cluster, j).ask) { in_range = divide(in, cluster, j, ask, in_range, scratch); }
         }
         if (const std::int32_t mask = scratch.mask_index[static_cast<std::size_t>(j)]; mask >= 0)
         {

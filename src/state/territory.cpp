@@ -33,12 +33,20 @@ void Territory::append(std::uint16_t zone, std::size_t clusters)
 }
 
 namespace {
-// The nearest place in the owner's cell: which of two atoms is ahead must not depend on how far they have strayed.
-std::uint32_t in_cell(const Zone& zone, int d, std::uint32_t x)
+struct Interval
 {
-    const auto half = static_cast<std::int32_t>(zone.half[d]);
-    return zone.centre[d] +
-           static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(x - zone.centre[d]), -half, half - 1));
+    std::int64_t low, high;
+};
+// Of `count` atoms, in front of (or behind) the middle of their owner's cell.
+Interval extent(const Zone& zone, int d, const std::uint32_t* x, int count)
+{
+    std::int32_t low = zone.from_centre(d, x[0]), high = low;
+    for (int i = 1; i < count; ++i)
+    {
+        const std::int32_t at = zone.from_centre(d, x[i]);
+        low = std::min(low, at), high = std::max(high, at);
+    }
+    return {low, high};
 }
 } // namespace
 
@@ -50,11 +58,19 @@ std::uint32_t Territory::claimed(std::uint16_t a, std::uint16_t b, std::uint8_t 
     {
         if ((ask >> d & 1) == 0) { continue; }
         const bool j_is_ahead = zones_[b].offset[d] > zones_[a].offset[d];
+        // Nearly always the clusters as a whole decide.
+        const Interval i_extent = extent(zones_[a], d, xi + d * cluster_size, cluster_size / 2);
+        const Interval j_extent = extent(zones_[b], d, xj + d * cluster_size, cluster_size);
+        const Interval &back = j_is_ahead ? i_extent : j_extent, &front = j_is_ahead ? j_extent : i_extent;
+        const std::uint32_t between = zones_[j_is_ahead ? b : a].centre[d] - zones_[j_is_ahead ? a : b].centre[d];
+        constexpr std::int64_t half_box = 0x80000000;
+        if (between + front.high - back.low < half_box) { continue; }
+        if (between + front.low - back.high >= half_box && between + front.high - back.low < 2 * half_box) { return 0; }
         std::uint32_t j_in_cell[cluster_size];
-        for (int j = 0; j < cluster_size; ++j) { j_in_cell[j] = in_cell(zones_[b], d, xj[d * cluster_size + j]); }
+        for (int j = 0; j < cluster_size; ++j) { j_in_cell[j] = zones_[b].in_cell(d, xj[d * cluster_size + j]); }
         for (int i = 0; i < cluster_size / 2; ++i)
         {
-            const std::uint32_t xi_in_cell = in_cell(zones_[a], d, xi[d * cluster_size + i]);
+            const std::uint32_t xi_in_cell = zones_[a].in_cell(d, xi[d * cluster_size + i]);
             for (int j = 0; j < cluster_size; ++j)
             {
                 const std::uint32_t ahead = j_is_ahead ? j_in_cell[j] - xi_in_cell : xi_in_cell - j_in_cell[j];
@@ -71,13 +87,13 @@ bool Territory::is_corner_home(const Place* places, int count) const
     for (int d = 0; d < 3; ++d)
     {
         if (zones_[0].half[d] == 0) { continue; } // one cell
-        const std::uint32_t origin = in_cell(zones_[places[0].zone], d, places[0].x[d]);
+        const std::uint32_t origin = zones_[places[0].zone].in_cell(d, places[0].x[d]);
         std::int32_t lowest = 0;
         int offset_of_lowest = zones_[places[0].zone].offset[d];
         for (int i = 1; i < count; ++i)
         {
             const Zone& zone = zones_[places[i].zone];
-            const auto from_first = static_cast<std::int32_t>(in_cell(zone, d, places[i].x[d]) - origin);
+            const auto from_first = static_cast<std::int32_t>(zone.in_cell(d, places[i].x[d]) - origin);
             if (from_first < lowest) { lowest = from_first, offset_of_lowest = zone.offset[d]; }
         }
         if (offset_of_lowest != 0) { return false; }

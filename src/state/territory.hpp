@@ -9,6 +9,7 @@
 // (two cells in a dimension, or three with second neighbours) is each pair of atoms looked at.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,15 @@ struct Zone
     int offset[3] = {0, 0, 0};           // cells ahead
     std::uint32_t centre[3] = {0, 0, 0}; // of its cell
     std::uint32_t half[3] = {0, 0, 0};   // half the cell's width; 0 in a dimension of one cell
+
+    // How far ahead of the cell's middle the place in the cell is that is nearest to x: which of two atoms is ahead must not
+    // depend on how far they have strayed.
+    std::int32_t from_centre(int d, std::uint32_t x) const
+    {
+        const auto h = static_cast<std::int32_t>(half[d]);
+        return std::clamp(static_cast<std::int32_t>(x - centre[d]), -h, h - 1);
+    }
+    std::uint32_t in_cell(int d, std::uint32_t x) const { return centre[d] + static_cast<std::uint32_t>(from_centre(d, x)); }
 };
 
 // What a rank makes of two clusters: none of their pairs, all, or those that are ahead the short way round in `ask`'s dimensions.

@@ -64,7 +64,7 @@ struct Outcome
 
 Simulation start(const Refdata& data, Precision precision, Summation summation, int threads, const SavedState* saved = nullptr)
 {
-    return Simulation(data.system, data.parameters, {precision, summation, threads}, saved);
+    return Simulation(data.system, data.parameters, {.precision = precision, .summation = summation, .threads = threads}, saved);
 }
 
 Outcome run_through(const Refdata& data, Precision precision, Summation summation, int threads)
@@ -184,9 +184,9 @@ TEST(Continuation, after_a_stop_takes_up_where_the_pair_list_was_last_built)
     StopAtObservation at_10(10);
     const RunSummary summary = stopped.run(whole, at_10, at_10.stop);
     EXPECT_EQ(summary.end, RunEnd::Stopped);
-    EXPECT_EQ(summary.steps, 11);
+    EXPECT_EQ(summary.steps, 12); // the end of the list interval in which it was asked for
     const SavedState saved = stopped.saved_state();
-    EXPECT_EQ(saved.step, 8);
+    EXPECT_EQ(saved.step, 12);
     Simulation after = start(data, Precision::Mixed, Summation::Fast, 1, &saved);
     Observer nobody;
     after.run(whole - saved.step, nobody, never);

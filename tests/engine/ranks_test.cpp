@@ -134,6 +134,8 @@ TEST_P(RanksTest, compute_what_one_computes_in_mixed_precision)
 TEST_P(RanksTest, follow_the_trajectory_of_one)
 {
     Refdata data = load_nve(GetParam());
+    // Which of the pairs that come into range between two lists are missed is a matter of clusters, hence of ranks: none must be.
+    data.parameters.buffer_tolerance = 1e-12;
     data.parameters.list_interval = 10;
     Recorder ignored;
     Simulation one = simulate(data, Precision::Double, Summation::Fast, 1);
@@ -149,7 +151,7 @@ TEST_P(RanksTest, follow_the_trajectory_of_one)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
 
 TEST(Ranks, staged_methods_have_each_others_bits)
 {

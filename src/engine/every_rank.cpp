@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/every_rank.hpp"
+
+#include "base/error.hpp"
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace parhelion {
+
+void on_every_rank(int ranks, const std::function<void(int rank)>& body, const std::function<void(int rank)>& abort)
+{
+    std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
+    const auto run_rank = [&](int rank) {
+        try
+        {
+            body(rank);
+        }
+        catch (...)
+        {
+            errors[static_cast<std::size_t>(rank)] = std::current_exception();
+            abort(rank);
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (int rank = 1; rank < ranks; ++rank) { threads.emplace_back(run_rank, rank); }
+        run_rank(0);
+    }
+    std::exception_ptr bystander;
+    for (const std::exception_ptr& error : errors)
+    {
+        if (!error) { continue; }
+        try
+        {
+            std::rethrow_exception(error);
+        }
+        catch (const PeerAborted&)
+        {
+            bystander = error;
+        }
+    }
+    if (bystander) { std::rethrow_exception(bystander); }
+}
+
+} // namespace parhelion

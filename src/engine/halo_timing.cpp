@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/halo_timing.hpp"
+
+#include "comm/world.hpp"
+#include "domain/migrate.hpp"
+#include "engine/every_rank.hpp"
+#include "halo/halo.hpp"
+#include "model/system.hpp"
+#include "pairs/cluster_order.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace parhelion {
+
+namespace {
+
+constexpr double density = 100; // atoms/nm^3
+constexpr double reach = 1.2;   // nm
+
+double halo_volume(const CellGrid& grid, double edge)
+{
+    double cell = 1, with_halo = 1;
+    for (const int cells : grid.cells)
+    {
+        cell *= edge / cells;
+        with_halo *= edge / cells + (cells > 1 ? reach : 0);
+    }
+    return with_halo - cell;
+}
+
+// The edge of a cubic box whose cells have halos of so many atoms.
+double box_edge(const CellGrid& grid, std::int64_t halo_atoms)
+{
+    double low = 2.001 * reach, high = 1000;
+    while (high - low > 1e-3)
+    {
+        const double middle = (low + high) / 2;
+        (halo_volume(grid, middle) * density < static_cast<double>(halo_atoms) ? low : high) = middle;
+    }
+    return low;
+}
+
+System random_atoms(double edge)
+{
+    System system;
+    system.topology.type_names = {"A"};
+    system.topology.c6 = system.topology.c12 = {0};
+    MoleculeType atom;
+    atom.name = "A";
+    atom.atoms = {Atom{"A", 0, 0, 1.0, 0.0}};
+    atom.residues = {Residue{"A", 1}};
+    atom.exclusion_start = {0, 0};
+    system.topology.molecule_types = {atom};
+    const auto atoms = static_cast<std::int64_t>(density * edge * edge * edge);
+    system.topology.blocks = {MoleculeBlock{0, atoms, 0}};
+    system.topology.finish();
+    system.box = {edge, edge, edge};
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> along(0, edge);
+    for (std::int64_t a = 0; a < atoms; ++a) { system.x.push_back({along(random), along(random), along(random)}); }
+    return system;
+}
+
+} // namespace
+
+HaloTiming time_halo(const HaloTimingOptions& options)
+{
+    using N = Mixed;
+    using Clock = std::chrono::steady_clock;
+    const double some_edge = 20;
+    const CellGrid grid = choose_grid(options.ranks, {some_edge, some_edge, some_edge}, {reach, reach, reach});
+    const System system = random_atoms(box_edge(grid, options.halo_atoms));
+    check_grid(grid, system.box, {reach, reach, reach});
+    const UpdateGroups groups = make_update_groups(system.topology);
+    CpuQueue loader(1);
+    const ParticleState<N> whole = make_state<N>(system, {}, loader);
+
+    World world(options.ranks);
+    std::vector<Communicator> comms;
+    for (int rank = 0; rank < options.ranks; ++rank) { comms.push_back(world.communicator(rank)); }
+    HaloTiming result;
+    result.grid = grid.cells;
+    std::vector<double> atoms(static_cast<std::size_t>(options.ranks)), bytes(atoms);
+    std::vector<double> times;
+    const auto body = [&](int rank) {
+        Communicator& comm = comms[static_cast<std::size_t>(rank)];
+        CpuQueue queue(options.threads);
+        ParticleState<N> state = home_atoms(whole, grid, rank, system.topology, groups);
+        reorder(queue, state, grid.zone(rank, {}));
+        Halo<N> halo(options.method, comm, queue);
+        halo.bind(build_halo(queue, grid, pattern_of(options.method), reach, comm, 0, state));
+        ClusterArray<N::ForceSum> halo_forces;
+        halo_forces.resize(state.slots() - state.home_slots());
+        const HaloPlan& plan = halo.plan();
+        atoms[static_cast<std::size_t>(rank)] = static_cast<double>(plan.halo_clusters() * cluster_size);
+        std::size_t sent = 0;
+        for (const HaloMessage& m : plan.messages)
+        {
+            sent += 3 * cluster_size *
+                    (m.clusters.size() * sizeof(N::Fixed) + static_cast<std::size_t>(m.count) * sizeof(N::ForceSum));
+        }
+        bytes[static_cast<std::size_t>(rank)] = static_cast<double>(sent);
+        for (int i = -options.exchanges / 10; i < options.exchanges; ++i)
+        {
+            const auto start = Clock::now();
+            halo.send_coordinates(state);
+            halo.return_forces(halo_forces, state);
+            if (rank == 0 && i >= 0) { times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count()); }
+        }
+        if (rank == 0) { result.messages = static_cast<int>(plan.messages.size()); }
+    };
+    on_every_rank(options.ranks, body, [&](int rank) { comms[static_cast<std::size_t>(rank)].abort(); });
+
+    for (std::size_t rank = 0; rank < atoms.size(); ++rank)
+    {
+        result.halo_atoms += atoms[rank] / static_cast<double>(atoms.size());
+        result.bytes += bytes[rank] / static_cast<double>(atoms.size());
+    }
+    std::sort(times.begin(), times.end());
+    result.median_us = times[times.size() / 2];
+    result.worst_tenth_us = times[times.size() * 9 / 10];
+    return result;
+}
+
+} // namespace parhelion

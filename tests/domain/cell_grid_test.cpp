@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grid: borders that all agree on, the number of cells that halo atoms come from, the choice of a shape.
+#include "base/error.hpp"
+#include "support/decomposition.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+TEST(CellGrid, gives_every_coordinate_to_one_cell_and_the_border_to_the_upper)
+{
+    for (const CellGrid& grid : all_grids())
+    {
+        for (int d = 0; d < 3; ++d)
+        {
+            const int n = grid.cells[static_cast<std::size_t>(d)];
+            EXPECT_EQ(grid.lower(d, 0), 0u);
+            EXPECT_EQ(grid.lower(d, n), std::uint64_t{1} << 32);
+            for (int c = 0; c < n; ++c)
+            {
+                std::array<std::uint32_t, 3> x{};
+                x[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(grid.lower(d, c));
+                EXPECT_EQ(grid.cell_at(x)[static_cast<std::size_t>(d)], c) << name_of(grid);
+                x[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(grid.lower(d, c + 1) - 1);
+                EXPECT_EQ(grid.cell_at(x)[static_cast<std::size_t>(d)], c) << name_of(grid);
+            }
+        }
+    }
+}
+
+TEST(CellGrid, numbers_its_cells_and_goes_around_the_box)
+{
+    for (const CellGrid& grid : all_grids())
+    {
+        for (int rank = 0; rank < grid.ranks(); ++rank)
+        {
+            EXPECT_EQ(grid.rank_of(grid.cell_of(rank)), rank);
+            EXPECT_EQ(grid.ahead(rank, {0, 0, 0}), rank);
+            EXPECT_EQ(grid.ahead(rank, grid.cells), rank);
+            EXPECT_EQ(grid.ahead(grid.ahead(rank, {1, 2, -3}), {-1, -2, 3}), rank);
+        }
+    }
+    EXPECT_EQ(CellGrid({{2, 1, 3}}).ahead(5, {1, 0, 1}), 0);
+}
+
+TEST(CellGrid, needs_as_many_pulses_as_cells_begin_within_reach)
+{
+    const Vec3<double> box{8, 8, 8};
+    const auto pulses = [&](int cells, double reach) { return pulses_for({{cells, 1, 1}}, box, {reach, reach, reach})[0]; };
+    EXPECT_EQ(pulses(1, 3.9), 0);
+    EXPECT_EQ(pulses(2, 3.9), 1);
+    EXPECT_EQ(pulses(4, 1.9), 1);
+    EXPECT_EQ(pulses(4, 2.1), 2);
+    EXPECT_EQ(pulses(8, 0.9), 1);
+    EXPECT_EQ(pulses(8, 1.1), 2);
+    EXPECT_EQ(pulses(8, 2.9), 3);
+    EXPECT_EQ(pulses(3, 3.9), 2);
+}
+
+TEST(CellGrid, has_the_shape_with_the_least_halo)
+{
+    const Vec3<double> reach{1, 1, 1};
+    EXPECT_EQ(choose_grid(1, {2, 2, 2}, reach).cells, (std::array<int, 3>{1, 1, 1}));
+    EXPECT_EQ(choose_grid(2, {6, 6, 12}, reach).cells, (std::array<int, 3>{1, 1, 2}));
+    EXPECT_EQ(choose_grid(4, {20, 6, 6}, reach).cells, (std::array<int, 3>{4, 1, 1}));
+    EXPECT_EQ(choose_grid(27, {30, 30, 30}, reach).cells, (std::array<int, 3>{3, 3, 3}));
+    // An edge too short to be divided is not.
+    EXPECT_EQ(choose_grid(3, {1.9, 8, 1.9}, reach).cells, (std::array<int, 3>{1, 3, 1}));
+}
+
+TEST(CellGrid, that_does_not_fit_is_refused_with_the_numbers)
+{
+    const auto message = [](auto&& refused) {
+        try
+        {
+            refused();
+        }
+        catch (const InputError& error)
+        {
+            EXPECT_EQ(error.id(), "E630");
+            return error.message();
+        }
+        return std::string("accepted");
+    };
+    const Vec3<double> reach{1.25, 1.25, 1.25};
+    EXPECT_NE(message([&] { choose_grid(2, {2.5, 2.4, 2.5}, reach); }).find("1.250"), std::string::npos);
+    EXPECT_NE(message([&] { check_grid({{1, 2, 1}}, {8, 2.4, 8}, reach); }).find("1x2x1"), std::string::npos);
+    EXPECT_NO_THROW(check_grid({{2, 1, 1}}, {8, 2.4, 8}, reach));
+}

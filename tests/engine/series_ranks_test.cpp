@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 45 000-atom box of the water/ethanol series on several ranks: what one rank computes, in every policy.
+#include "generate/ethanol_water.hpp"
+#include "io/load.hpp"
+#include "run_helpers.hpp"
+#include "support/compare.hpp"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+LoadedInput load_series()
+{
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("parhelion-series-" + std::to_string(::getpid()));
+    generate_ethanol_water({}, folder);
+    InputFiles files;
+    files.mdp = folder / "md.mdp", files.structure = folder / "conf.gro", files.topology = folder / "topol.top";
+    Diagnostics diagnostics;
+    LoadedInput input = load_gromacs(files, diagnostics);
+    std::filesystem::remove_all(folder);
+    return input;
+}
+
+SinglePoint evaluate(const LoadedInput& input, const std::array<int, 3>& grid, HaloMethod halo, int threads, Precision precision,
+                     Summation summation)
+{
+    SimulationOptions options;
+    options.precision = precision, options.summation = summation;
+    options.threads = threads;
+    options.grid = grid;
+    options.halo = halo;
+    return Simulation(input.system, input.parameters, options).evaluate();
+}
+
+struct Layout
+{
+    std::array<int, 3> grid;
+    HaloMethod halo;
+    int threads;
+};
+const Layout layouts[] = {{{1, 1, 2}, HaloMethod::Direct, 2},      {{3, 1, 1}, HaloMethod::StagedHost, 1},
+                          {{1, 2, 2}, HaloMethod::StagedFused, 4}, {{1, 2, 3}, HaloMethod::StagedFused, 1},
+                          {{2, 2, 2}, HaloMethod::StagedHost, 1},  {{2, 2, 2}, HaloMethod::Direct, 3}};
+
+} // namespace
+
+TEST(SeriesRanks, compute_the_box_of_45000_atoms_as_one_rank_does)
+{
+    const LoadedInput input = load_series();
+    const auto [one_double, one_mixed] =
+        std::pair(evaluate(input, {1, 1, 1}, HaloMethod::Direct, 2, Precision::Double, Summation::Fast),
+                  evaluate(input, {1, 1, 1}, HaloMethod::Direct, 2, Precision::Mixed, Summation::Fast));
+    for (const Layout& l : layouts)
+    {
+        SCOPED_TRACE(testing::PrintToString(l.grid));
+        const SinglePoint in_double = evaluate(input, l.grid, l.halo, l.threads, Precision::Double, Summation::Fast);
+        EXPECT_LE(rms_relative(in_double.forces, one_double.forces), 1e-12);
+        EXPECT_NEAR(in_double.observables.potential, one_double.observables.potential,
+                    1e-12 * std::abs(one_double.observables.potential));
+        EXPECT_LE(max_relative(in_double.observables.virial, one_double.observables.virial), 3e-11);
+        const SinglePoint in_mixed = evaluate(input, l.grid, l.halo, l.threads, Precision::Mixed, Summation::Fast);
+        EXPECT_LE(rms_relative(in_mixed.forces, one_mixed.forces), 3e-7);
+    }
+}
+
+TEST(SeriesRanks, give_the_box_of_45000_atoms_the_bits_of_one_rank)
+{
+    const LoadedInput input = load_series();
+    const SinglePoint one = evaluate(input, {1, 1, 1}, HaloMethod::Direct, 2, Precision::Mixed, Summation::Reproducible);
+    for (const Layout& l : layouts)
+    {
+        SCOPED_TRACE(testing::PrintToString(l.grid));
+        const SinglePoint point = evaluate(input, l.grid, l.halo, l.threads, Precision::Mixed, Summation::Reproducible);
+        EXPECT_EQ(point.forces, one.forces);
+        EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
+        EXPECT_EQ(point.observables.virial, one.observables.virial);
+        EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Very many exchanges over a bad network that delays and reorders, with slots destroyed after use. A hundred thousand in all, or
+// as many as PARHELION_TEST_EXCHANGES says; PARHELION_TEST_SEED repeats a failure.
+#include "halo_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+struct Network
+{
+    const char* name;
+    bool is_faulty;
+    PeerAccess access;
+    int share; // of all exchanges, per cent
+};
+
+class HaloStress : public ::testing::TestWithParam<Network>
+{
+};
+
+std::int64_t number(const char* variable, std::int64_t otherwise)
+{
+    const char* const asked = std::getenv(variable);
+    return asked != nullptr ? std::atoll(asked) : otherwise;
+}
+
+} // namespace
+
+TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
+{
+    const Network& network = GetParam();
+    const CellGrid grids[] = {{{2, 1, 1}}, {{1, 1, 5}}, {{2, 1, 3}}, {{2, 2, 2}}};
+    // A step has two exchanges: positions there, forces back.
+    const std::int64_t steps = number("PARHELION_TEST_EXCHANGES", 100'000) * network.share / 100 / 2 / 12;
+    std::uint64_t seed = static_cast<std::uint64_t>(number("PARHELION_TEST_SEED", 1));
+    const System system = random_liquid(domain_box, 12, 20, 8);
+    for (const CellGrid& grid : grids)
+    {
+        for (const HaloMethod method : halo_methods)
+        {
+            SCOPED_TRACE(testing::Message() << name_of(grid) << ", " << name_of(method) << ", seed " << seed);
+            WitnessedWorld world;
+            const FaultPlan plan{.seed = seed,
+                                 .longest_delay = std::chrono::microseconds(5),
+                                 .duplicated = 0.05,
+                                 .payload = network.access,
+                                 .incidents = {}};
+            HaloRanks<Mixed> ranks(system, {.grid = grid,
+                                            .method = method,
+                                            .reach = 0.95,
+                                            .world = network.is_faulty ? world.options(plan) : world.options(network.access)});
+            ranks.repartition();
+            world.witness->watch();
+            const SymmetricMemory& memory = ranks.domains().world().memory();
+            const auto poison = [&](DomainRank<Mixed>& r, std::int64_t step) {
+                world.witness->poison(r.comm.rank(), static_cast<Word>(step) + 1, memory);
+            };
+            ASSERT_EQ(ranks.exchange(0, steps, poison), 0);
+            EXPECT_EQ(world.overlaps(), 0);
+            ++seed;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, HaloStress,
+                         ::testing::Values(Network{"threads_pointers", false, PeerAccess::Pointers, 10},
+                                           Network{"threads_staged", false, PeerAccess::Staged, 10},
+                                           Network{"faulty_pointers", true, PeerAccess::Pointers, 40},
+                                           Network{"faulty_staged", true, PeerAccess::Staged, 40}),
+                         [](const auto& i) { return i.param.name; });

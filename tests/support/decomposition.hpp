@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// A system dealt out to the cells of a grid, its ranks threads of the test: all of a repartition but forces. Between two parallel
+// sections nothing runs, and the test looks at all ranks at once.
+#pragma once
+
+#include "base/error.hpp"
+#include "comm/transports/faulty.hpp"
+#include "comm/world.hpp"
+#include "domain/halo_plan.hpp"
+#include "domain/migrate.hpp"
+#include "model/system.hpp"
+#include "pairs/cluster_order.hpp"
+#include "pairs/pair_list.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace parhelion::test {
+
+inline std::string name_of(const CellGrid& grid)
+{
+    return std::to_string(grid.cells[0]) + "x" + std::to_string(grid.cells[1]) + "x" + std::to_string(grid.cells[2]);
+}
+
+// Every grid of 2 to 8 ranks.
+inline std::vector<CellGrid> all_grids()
+{
+    std::vector<CellGrid> grids;
+    for (int x = 1; x <= 8; ++x)
+    {
+        for (int y = 1; x * y <= 8; ++y)
+        {
+            for (int z = x * y == 1 ? 2 : 1; x * y * z <= 8; ++z) { grids.push_back({{x, y, z}}); }
+        }
+    }
+    return grids;
+}
+
+template <class N>
+struct DomainRank
+{
+    DomainRank(Communicator&& c, int threads) : comm(std::move(c)), queue(threads) {}
+    Communicator comm;
+    CpuQueue queue;
+    ParticleState<N> state;
+    HaloPlan plan;
+    PairList pairs;
+};
+
+template <class N>
+class Decomposition
+{
+public:
+    struct Options
+    {
+        CellGrid grid;
+        HaloPattern pattern = HaloPattern::Direct;
+        double reach = 0; // nm, of the pair list
+        int threads = 1;  // of each rank
+        WorldOptions world = {};
+    };
+
+    Decomposition(const System& system, const Options& options)
+        : options_(options), topology_(system.topology), update_groups_(make_update_groups(system.topology)),
+          world_(std::make_unique<World>(options.grid.ranks(), small(options.world)))
+    {
+        CpuQueue queue(1);
+        whole_ = make_state<N>(system, {}, queue);
+        for (int r = 0; r < options.grid.ranks(); ++r)
+        {
+            ranks_.push_back(std::make_unique<DomainRank<N>>(world_->communicator(r), options.threads));
+            ranks_.back()->state = home_atoms(whole_, options_.grid, r, topology_, update_groups_);
+        }
+    }
+
+    World& world() { return *world_; }
+    const CellGrid& grid() const { return options_.grid; }
+    const Topology& topology() const { return topology_; }
+    const UpdateGroups& update_groups() const { return update_groups_; }
+    const ParticleState<N>& whole() const { return whole_; } // as dealt out
+    int ranks() const { return world_->ranks(); }
+    DomainRank<N>& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
+
+    // How body(rank) ended on each rank; null: well. A rank that throws stops the others; one that dies tells nobody.
+    template <class Body>
+    std::vector<std::exception_ptr> outcomes(Body&& body)
+    {
+        std::vector<std::exception_ptr> ends(ranks_.size());
+        std::vector<std::thread> threads;
+        for (std::size_t r = 0; r < ranks_.size(); ++r)
+        {
+            threads.emplace_back([&, r] {
+                try
+                {
+                    body(*ranks_[r]);
+                }
+                catch (const RankDied&)
+                {
+                }
+                catch (...)
+                {
+                    ends[r] = std::current_exception();
+                    ranks_[r]->comm.abort();
+                }
+            });
+        }
+        for (std::thread& thread : threads) { thread.join(); }
+        return ends;
+    }
+    // Throws what the first rank to fail for a reason of its own has thrown.
+    template <class Body>
+    void on_ranks(Body&& body)
+    {
+        std::exception_ptr bystander;
+        for (const std::exception_ptr& end : outcomes(body))
+        {
+            if (!end) { continue; }
+            try
+            {
+                std::rethrow_exception(end);
+            }
+            catch (const PeerAborted&)
+            {
+                bystander = end;
+            }
+        }
+        if (bystander) { std::rethrow_exception(bystander); }
+    }
+
+    // For a rank, in a parallel section.
+    void repartition(DomainRank<N>& r, std::int64_t step) const
+    {
+        migrate(r.queue, options_.grid, topology_, update_groups_, r.comm, step, r.state);
+        reorder(r.queue, r.state, options_.grid.zone(r.comm.rank(), {}));
+        r.plan = build_halo(r.queue, options_.grid, options_.pattern, options_.reach, r.comm, step, r.state);
+        build_pair_list(r.queue, r.state, topology_, options_.reach, r.pairs);
+    }
+    void repartition(std::int64_t step = 0)
+    {
+        on_ranks([&](DomainRank<N>& r) { repartition(r, step); });
+    }
+
+    // By global atom; -1: nobody's. An atom of two ranks is an error.
+    std::vector<int> owners()
+    {
+        std::vector<int> owner(whole_.slot_of_global.size(), -1);
+        for (int r = 0; r < ranks(); ++r)
+        {
+            const ParticleState<N>& state = rank(r).state;
+            for (std::size_t slot = 0; slot < state.home_slots(); ++slot)
+            {
+                const std::int32_t atom = state.global_of_slot[slot];
+                if (atom < 0) { continue; }
+                PARHELION_EXPECTS(owner[static_cast<std::size_t>(atom)] == -1);
+                PARHELION_EXPECTS(state.slot_of_global[static_cast<std::size_t>(atom)] == static_cast<std::int32_t>(slot));
+                owner[static_cast<std::size_t>(atom)] = r;
+            }
+        }
+        return owner;
+    }
+    // A home atom's place in its owner's state.
+    static std::size_t slot_of(const ParticleState<N>& state, std::size_t atom)
+    {
+        PARHELION_EXPECTS(state.slot_of_global[atom] >= 0);
+        return static_cast<std::size_t>(state.slot_of_global[atom]);
+    }
+    // By global atom, as their owners have them.
+    std::vector<Vec3<typename N::Fixed>> positions()
+    {
+        const std::vector<int> owner = owners();
+        std::vector<Vec3<typename N::Fixed>> x;
+        for (std::size_t atom = 0; atom < owner.size(); ++atom)
+        {
+            const ParticleState<N>& state = rank(owner[atom]).state;
+            x.push_back(state.x.get(slot_of(state, atom)));
+        }
+        return x;
+    }
+
+private:
+    static WorldOptions small(WorldOptions options)
+    {
+        options.payload_bytes = std::size_t{1} << 26;
+        options.signal_slots = std::size_t{1} << 12;
+        // A search among mutants of the protocol wants to know of a deadlock soon.
+        if (const char* const deadline = std::getenv("PARHELION_TEST_DEADLINE"))
+        {
+            options.deadline = std::chrono::seconds(std::atoi(deadline));
+        }
+        return options;
+    }
+
+    Options options_;
+    Topology topology_;
+    UpdateGroups update_groups_;
+    ParticleState<N> whole_;
+    std::unique_ptr<World> world_;
+    std::vector<std::unique_ptr<DomainRank<N>>> ranks_;
+};
+
+} // namespace parhelion::test
