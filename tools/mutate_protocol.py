@@ -3,7 +3,7 @@
 """Do the tests notice when the communication protocol is broken? Weakens or removes each signal, wait, acquire, release and credit of the
 given sources in turn, builds a test program under the thread sanitizer, runs it with a time-out, and reports which mutants it killed.
 
-Usage: mutate_protocol.py [--list] [--only REGEX] [--preset tsan] [--work DIR] [--jobs N] [--filter F] TARGET SOURCE...
+Usage: mutate_protocol.py [--list] [--only REGEX] [--preset tsan] [--work DIR] [--jobs N] [--filter=F] TARGET SOURCE...
   mutate_protocol.py test_comm src/comm         mutate_protocol.py test_halo src/halo
 
 Works on a copy of the tracked files in the work folder and leaves the checkout alone. The unmutated program must pass first. Results

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr auto deadline = 300ms;
+constexpr auto deadline = 1s; // more than a busy machine keeps a rank from running
 constexpr int epochs = 60;
 const ChannelOptions small{2, Credits::Yes, 64};
 
@@ -119,7 +119,7 @@ TEST(Faults, a_lost_message_is_named_with_channel_pulse_and_epochs)
         run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) { c.rank() == 0 ? send_all(c, 1) : receive_all(c, 0); });
     EXPECT_EQ(ends[0].kind, "");
     EXPECT_EQ(ends[1].kind, "CommError");
-    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 waited 0.3 s in vain for a message from rank 0: channel 'lossy', pulse 3, "
+    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 waited 1 s in vain for a message from rank 0: channel 'lossy', pulse 3, "
                                         "epoch expected 59, seen 57, credit 60, in step 2058."));
 }
 
@@ -137,7 +137,7 @@ TEST(Faults, a_lost_credit_is_named_by_the_sender)
     });
     EXPECT_EQ(ends[1].kind, "");
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 0.3 s in vain for leave to write from rank 1: channel 'lossy', pulse 3, "
+    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 1 s in vain for leave to write from rank 1: channel 'lossy', pulse 3, "
                                         "epoch expected 10, seen 8, credit 10, in step 1011."));
 }
 
