@@ -23,6 +23,14 @@ struct Belongings
 };
 
 template <class N>
+Belongings<N> belongings(const ParticleState<N>& state, std::size_t atom)
+{
+    const std::size_t slot = Decomposition<N>::slot_of(state, atom);
+    return {state.x.get(slot),        state.v.get(slot),   state.charge[slot],
+            state.inverse_mass[slot], state.lj_type[slot], state.temperature_group[slot]};
+}
+
+template <class N>
 std::vector<Belongings<N>> belongings(Decomposition<N>& d)
 {
     const std::vector<int> owner = d.owners();
@@ -30,10 +38,7 @@ std::vector<Belongings<N>> belongings(Decomposition<N>& d)
     for (std::size_t atom = 0; atom < owner.size(); ++atom)
     {
         EXPECT_GE(owner[atom], 0) << "atom " << atom << " is lost";
-        const ParticleState<N>& state = d.rank(std::max(0, owner[atom])).state;
-        const std::size_t slot = d.slot_of(state, atom);
-        all.push_back({state.x.get(slot), state.v.get(slot), state.charge[slot], state.inverse_mass[slot], state.lj_type[slot],
-                       state.temperature_group[slot]});
+        all.push_back(belongings(d.rank(std::max(0, owner[atom])).state, atom));
     }
     return all;
 }
@@ -101,6 +106,8 @@ TYPED_TEST(Migration, keeps_every_atom_with_all_that_is_its_own)
         {
             SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
             Decomposition<N> d(with_velocities<N>(c.system), {.grid = grid, .reach = 0.4});
+            const auto dealt = belongings(d);
+            for (std::size_t atom = 0; atom < dealt.size(); ++atom) { ASSERT_EQ(dealt[atom], belongings(d.whole(), atom)); }
             d.on_ranks([](DomainRank<N>& r) {
                 for (std::size_t slot = 0; slot < r.state.home_slots(); ++slot)
                 {

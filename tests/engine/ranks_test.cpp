@@ -221,8 +221,7 @@ TEST(Ranks, continue_with_the_same_bits)
     Refdata data = load_nve("etoh");
     data.parameters.list_interval = 10;
     data.parameters.random_seed = 5;
-    const SimulationOptions options =
-        options_for({2, 1, 2}, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible);
+    const SimulationOptions options = options_for({2, 1, 2}, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible);
     Recorder ignored;
     Simulation whole = simulate_on(data, options);
     whole.run(40, ignored, never);
