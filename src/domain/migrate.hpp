@@ -23,7 +23,7 @@ ParticleState<N> home_atoms(const ParticleState<N>& whole, const CellGrid& grid,
                             const UpdateGroups& groups);
 
 // Hands the groups that have left the cell to their new owners and takes in those that have come. Collective. Afterwards the
-// order of atoms is no useful one, there is no halo, and forces are zero. Throws PhysicsError E504 if a group has moved beyond
+// order of atoms is no useful one, there is no halo, and forces mean nothing. Throws PhysicsError E504 if a group has moved beyond
 // the neighbouring cells: that is no motion but a blow-up.
 template <class N>
 void migrate(CpuQueue& queue, const CellGrid& grid, const Topology& topology, const UpdateGroups& groups, Communicator& comm,
