@@ -23,8 +23,8 @@ ParticleState<N> home_atoms(const ParticleState<N>& whole, const CellGrid& grid,
                             const UpdateGroups& groups);
 
 // Hands the groups that have left the cell to their new owners and takes in those that have come. Collective. Afterwards the
-// order of atoms is no useful one, there is no halo, and forces mean nothing. Throws PhysicsError E504 if a group has moved beyond
-// the neighbouring cells: that is no motion but a blow-up.
+// order of atoms is no useful one, there is no halo, and forces mean nothing. Throws PhysicsError E504 if a group has moved
+// beyond the neighbouring cells: that is no motion but a blow-up.
 template <class N>
 void migrate(CpuQueue& queue, const CellGrid& grid, const Topology& topology, const UpdateGroups& groups, Communicator& comm,
              std::int64_t step, ParticleState<N>& state);
