@@ -54,6 +54,12 @@ class SystemError : public std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
+// A GPU or its runtime failed; the text names the call or the phase.
+class DeviceError : public SystemError
+{
+    using SystemError::SystemError;
+};
+
 class ContractError : public std::logic_error
 {
     using std::logic_error::logic_error;
