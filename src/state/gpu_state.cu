@@ -25,6 +25,7 @@ void resize(GpuState<N>& state, std::size_t globals)
     state.xq.resize(n), state.v.resize(n), state.f.resize(n);
     state.lj_type.resize(n), state.temperature_group.resize(n), state.global_of_slot.resize(n);
     state.slot_of_global.resize(globals);
+    state.first_supercluster.resize(state.columns() + 1);
     state.scalars.resize(1), state.energies.resize(1);
 }
 
@@ -44,8 +45,7 @@ void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to)
     }
     to.atoms = global_of_slot.size();
     to.columns_x = columns_along(box.x, box, to.atoms), to.columns_y = columns_along(box.y, box, to.atoms);
-    const std::size_t columns = static_cast<std::size_t>(to.columns_x) * static_cast<std::size_t>(to.columns_y);
-    to.slots = (to.atoms / supercluster_size + std::min(columns, to.atoms)) * supercluster_size;
+    to.slots = (to.atoms / supercluster_size + std::min(to.columns(), to.atoms)) * supercluster_size;
     to.slots = std::max<std::size_t>(to.slots, supercluster_size);
     resize(to, globals);
 
@@ -70,7 +70,7 @@ void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to)
     DeviceScalars scalars;
     scalars.box_length = box, scalars.nm_per_unit = from.box.nm_per_unit();
     to.scalars.upload(queue, {&scalars, 1});
-    to.f.clear(queue), to.energies.clear(queue);
+    to.first_supercluster.clear(queue), to.f.clear(queue), to.energies.clear(queue);
     queue.synchronize();
 }
 

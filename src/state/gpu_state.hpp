@@ -74,9 +74,12 @@ struct GpuState
 
     DeviceBuffer<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
 
+    DeviceBuffer<std::int32_t> first_supercluster; // of column x * columns_y + y, and the end; by reorder()
+
     DeviceBuffer<DeviceScalars> scalars;  // one
     DeviceBuffer<EnergySums<N>> energies; // one; sums of this evaluation
 
+    std::size_t columns() const { return static_cast<std::size_t>(columns_x) * static_cast<std::size_t>(columns_y); }
     std::size_t superclusters() const { return slots / supercluster_size; }
 };
 

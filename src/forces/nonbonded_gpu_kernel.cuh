@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pair kernel of the GPU, one source for every policy and option.
+//
+// A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp,
+// eight a lane; an entry's four j atoms meet one i cluster after another, a tile of 8 x 4 pairs at a time, one pair a lane.
+// Forces on i add up in registers until the row ends, forces on j until the entry does; then lanes are summed and added to
+// memory.
+//
+// Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
+// policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
+// alone; every expression is symmetric in i and j. Multiplications and additions are fused where the source says so, and nowhere
+// else.
+//
+// Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before it is added.
+#pragma once
+
+#include "forces/nonbonded_gpu.cuh"
+#include "pairs/pair_tiles.cuh"
+
+#include <type_traits>
+
+namespace parhelion::nonbonded_gpu {
+
+using namespace pair_tiles;
+
+// Options that shape the code.
+template <class N_, LjRule rule_, bool force_switch_, Compute compute_>
+struct Shape
+{
+    using N = N_;
+    static constexpr LjRule rule = rule_;
+    static constexpr bool force_switch = force_switch_;
+    static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
+    static constexpr bool fast = std::is_same_v<N, Mixed>;
+};
+
+constexpr int warps_per_block = 4;
+constexpr int virial_elements = 6; // xx xy xz yy yz zz
+
+__device__ inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ inline double fused(double a, double b, double c) { return fma(a, b, c); }
+// The hardware's estimate is within 2^-22.9 of 1 / sqrt(x).
+__device__ inline float inverse_sqrt(float x)
+{
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
+
+// to_sum() of base/numerics.hpp with a limit of its own.
+__device__ inline std::int64_t to_fixed_point(double value, double limit)
+{
+    if (!(fabs(value) < limit)) { value = value < 0 ? -limit : limit; }
+    return __double2ll_rn(value * fixed_sum_scale);
+}
+
+__device__ inline void add_to(float* sum, float value) { atomicAdd(sum, value); }
+__device__ inline void add_to(double* sum, double value) { atomicAdd(sum, value); }
+__device__ inline void add_to(std::int64_t* sum, std::int64_t value)
+{
+    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+}
+
+// Sums x, y and z over the lanes that differ in bits `first`, `second` (and `third`, if not 0) of their number. Lanes with none
+// of these bits set end with x, those with `first` alone with y, those with `second` alone with z.
+template <int first, int second, int third, class Sum>
+__device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
+{
+    const bool upper = (lane & first) != 0, uppermost = (lane & second) != 0;
+    Sum keep = upper ? y : x;
+    const Sum give = upper ? x : y;
+    keep += __shfl_xor_sync(all_lanes, give, first);
+    z += __shfl_xor_sync(all_lanes, z, first);
+    Sum mine = uppermost ? z : keep;
+    const Sum others = uppermost ? keep : z;
+    mine += __shfl_xor_sync(all_lanes, others, second);
+    if constexpr (third != 0) { mine += __shfl_xor_sync(all_lanes, mine, third); }
+    return mine;
+}
+
+template <class S>
+class Warp
+{
+    using N = typename S::N;
+    using Real = typename N::Real;
+    using Fixed = typename N::Fixed;
+    using Sum = typename N::ForceSum;
+    using EnergySum = ScalarSum<N>;
+    static constexpr bool reproducible = N::summation == Summation::Reproducible;
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2: r^-14 of it, times any c12, is a finite float
+
+public:
+    __device__ explicit Warp(const Arguments<N>& arguments) : a(arguments), lane(static_cast<int>(threadIdx.x) % 32)
+    {
+        const Vec3<double>& s = a.scalars->nm_per_unit;
+        nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
+    }
+
+    // Entries begin .. end of the row.
+    __device__ void run(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        if (S::fast && row.exact == 0) { run_row<false>(supercluster, row, begin, end); }
+        else { run_row<true>(supercluster, row, begin, end); }
+    }
+
+    __device__ void finish()
+    {
+        if constexpr (S::energies)
+        {
+            constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+            coulomb = warp_sum(coulomb), lj = warp_sum(lj);
+            for (EnergySum& v : virial) { v = warp_sum(v); }
+            if (lane != 0) { return; }
+            add_to(&a.energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombSr)], coulomb);
+            add_to(&a.energies->energy[static_cast<std::size_t>(EnergyTerm::LjSr)], lj);
+            for (int k = 0; k < 9; ++k) { add_to(&a.energies->virial[static_cast<std::size_t>(k)], virial[element_of[k]]); }
+        }
+    }
+
+private:
+    // Four j atoms, the lane's one of them.
+    struct Partner
+    {
+        Fixed fixed[3]; // exact
+        Real x[3];      // centred
+        Real charge;
+        LjParameters<Real> lj;
+        Sum f[3];
+    };
+    struct Loaded
+    {
+        PositionCharge<N> xq;
+        LjParameters<Real> lj;
+    };
+
+    template <bool exact>
+    __device__ void run_row(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        middle[0] = middle[1] = middle[2] = 0;
+        if constexpr (!exact)
+        {
+            const AtomBounds bounds = a.superclusters[supercluster];
+            middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
+        }
+        i_slot = supercluster * supercluster_size + i_of_lane(lane);
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c)
+        {
+            const PositionCharge<N> p = a.xq[i_slot + c * cluster_size];
+            set_position<exact>(p, xi[c], fixed_i[c]);
+            qi[c] = p.charge * a.charge_scale;
+            lji[c] = a.of_slot[i_slot + c * cluster_size];
+            fi[c][0] = fi[c][1] = fi[c][2] = 0;
+        }
+        const PairWord* const entries = a.entries + row.begin;
+        const int masked_end = min(end, row.masked);
+        for (int e = begin; e < masked_end; ++e)
+        {
+            const std::uint32_t mask = a.masks[(static_cast<std::size_t>(row.masks) + static_cast<std::size_t>(e)) * 32 +
+                                               static_cast<std::size_t>(lane)];
+            const PairWord word = entries[e];
+            entry<exact, true>(word, load(word), mask);
+        }
+        const int plain_begin = max(begin, row.masked);
+        if (plain_begin < end)
+        {
+            PairWord word = entries[plain_begin];
+            Loaded loaded = load(word);
+            PairWord next = entries[min(plain_begin + 1, end - 1)];
+            for (int e = plain_begin; e < end; ++e)
+            {
+                const Loaded ahead = load(next);
+                const PairWord after = entries[min(e + 2, end - 1)];
+                entry<exact, false>(word, loaded, 0);
+                word = next, next = after, loaded = ahead;
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c)
+        {
+            const Sum mine = scatter_sums<1, 2, 0>(fi[c][0], fi[c][1], fi[c][2], lane);
+            const int component = lane & 3; // x, y, z, z again
+            if (component != 3) { add_to(&a.f[i_slot + c * cluster_size].x + component, mine); }
+        }
+    }
+
+    template <bool exact>
+    __device__ void set_position(const PositionCharge<N>& p, Real (&x)[3], Fixed (&fixed)[3])
+    {
+        if constexpr (exact) { fixed[0] = p.x, fixed[1] = p.y, fixed[2] = p.z; }
+        else { x[0] = to_nm(p.x - middle[0], 0), x[1] = to_nm(p.y - middle[1], 1), x[2] = to_nm(p.z - middle[2], 2); }
+    }
+    __device__ Real to_nm(Fixed difference, int d) const
+    {
+        return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
+    }
+    __device__ Loaded load(PairWord word) const
+    {
+        const int slot = j_slot(word, lane);
+        return {a.xq[slot], a.of_slot[slot]};
+    }
+
+    template <bool exact, bool masked>
+    __device__ void entry(PairWord word, const Loaded& loaded, std::uint32_t mask)
+    {
+        Partner j;
+        set_position<exact>(loaded.xq, j.x, j.fixed);
+        j.charge = loaded.xq.charge * a.charge_scale;
+        j.lj = loaded.lj;
+        j.f[0] = j.f[1] = j.f[2] = 0;
+        pair_coulomb = pair_lj = 0;
+        for (Real& v : pair_virial) { v = 0; }
+        const int slot = j_slot(word, lane);
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c)
+        {
+            if ((word >> c & 1) != 0)
+            {
+                // In the supercluster itself a pair is that of its earlier atom.
+                const bool exists = !masked || static_cast<unsigned>(slot - i_slot + i_of_lane(lane)) >
+                                                   static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
+                tile<exact, masked>(c, j, exists, (mask >> c & 1) != 0);
+            }
+        }
+        if constexpr (S::energies && !reproducible)
+        {
+            coulomb += pair_coulomb, lj += pair_lj;
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += pair_virial[k]; }
+        }
+        const Sum mine = scatter_sums<16, 8, 4>(j.f[0], j.f[1], j.f[2], lane);
+        const int component = (lane & 16) / 16 + (lane & 8) / 4; // x, y, z, z again
+        if ((lane & 4) == 0 && component != 3) { add_to(&a.f[slot].x + component, mine); }
+    }
+
+    __device__ void lj_parameters(int c, const Partner& j, Real& c6, Real& c12) const
+    {
+        if constexpr (S::rule == LjRule::Geometric) { c6 = lji[c].first * j.lj.first, c12 = lji[c].second * j.lj.second; }
+        else if constexpr (S::rule == LjRule::LorentzBerthelot)
+        {
+            const Real sigma = lji[c].first + j.lj.first, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
+            c6 = lji[c].second * j.lj.second * sigma6;
+            c12 = (c6 + c6) * sigma6;
+        }
+        else
+        {
+            const LjParameters<Real> p = a.of_pair[static_cast<int>(lji[c].first) * a.types + static_cast<int>(j.lj.first)];
+            c6 = p.first, c12 = p.second;
+        }
+    }
+
+    // Adds force / r of the Lennard-Jones interaction to `force`.
+    __device__ void lennard_jones(Real c6, Real c12, Real r2, Real rinv, Real rinv2, Real& force, Real& energy) const
+    {
+        const Real rinv6 = rinv2 * rinv2 * rinv2;
+        force = fused(fused(c12, rinv6, -c6) * rinv6, rinv2, force);
+        Real s6 = a.shift[0], s12 = a.shift[1];
+        if constexpr (S::force_switch)
+        {
+            const Real t = max(Real{0}, fused(r2, rinv, -a.lj_switch)), t2 = t * t;
+            const Real f6 = fused(a.b[0], t, a.a[0]), f12 = fused(a.b[1], t, a.a[1]);
+            force = fused(t2 * rinv, fused(c12, f12, -(c6 * f6)), force);
+            if constexpr (S::energies)
+            {
+                const Real t3 = t2 * t;
+                s6 = fused(t3, fused(a.b_energy[0], t, a.a_energy[0]), s6);
+                s12 = fused(t3, fused(a.b_energy[1], t, a.a_energy[1]), s12);
+            }
+        }
+        if constexpr (S::energies)
+        {
+            const Real v12 = fused(rinv6 * rinv6, static_cast<Real>(1.0 / 12), -s12);
+            const Real v6 = fused(rinv6, static_cast<Real>(1.0 / 6), -s6);
+            energy = fused(c12, v12, -(c6 * v6));
+        }
+    }
+
+    // One pair of the tile of cluster c. `exists`: it is no pair twice; `listed`: it is not excluded.
+    template <bool exact, bool masked>
+    __device__ void tile(int c, Partner& j, bool exists, bool listed)
+    {
+        Real d[3];
+        for (int k = 0; k < 3; ++k)
+        {
+            if constexpr (exact) { d[k] = to_nm(fixed_i[c][k] - j.fixed[k], k); }
+            else { d[k] = xi[c][k] - j.x[k]; }
+        }
+        Real r2 = fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0]));
+        const bool in_range = r2 < a.cutoff2 && exists;
+        r2 = max(r2, smallest_r2);
+        Real rinv = inverse_sqrt(r2);
+        if constexpr (masked) { rinv = listed ? rinv : 0; }
+        const Real rinv2 = rinv * rinv, qq = qi[c] * j.charge;
+        Real force = qq * fused(rinv, rinv2, -a.two_k);
+        Real c6, c12, energy = 0;
+        lj_parameters(c, j, c6, c12);
+        if constexpr (masked && (S::energies || S::force_switch)) // an excluded pair has no shift either
+        {
+            c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
+        }
+        lennard_jones(c6, c12, r2, rinv, rinv2, force, energy);
+        force = in_range ? force : 0;
+        add_force(c, j, d, force);
+        if constexpr (S::energies)
+        {
+            add_energies(d, force, in_range ? qq * (rinv + fused(r2, a.k, -a.c)) : 0, in_range ? energy : 0);
+        }
+    }
+
+    __device__ void add_force(int c, Partner& j, const Real (&d)[3], Real force)
+    {
+        for (int k = 0; k < 3; ++k)
+        {
+            if constexpr (reproducible)
+            {
+                const std::int64_t f = to_fixed_point(static_cast<double>(force * d[k]), fixed_sum_limit);
+                fi[c][k] += f, j.f[k] -= f;
+            }
+            else { fi[c][k] = fused(force, d[k], fi[c][k]), j.f[k] = fused(-force, d[k], j.f[k]); }
+        }
+    }
+
+    __device__ void add_energies(const Real (&d)[3], Real force, Real coulomb_energy, Real lj_energy)
+    {
+        const Real half = force * static_cast<Real>(-0.5);
+        const Real fx = half * d[0], fy = half * d[1], fz = half * d[2];
+        const Real elements[virial_elements] = {fx * d[0], fx * d[1], fx * d[2], fy * d[1], fy * d[2], fz * d[2]};
+        if constexpr (reproducible)
+        {
+            constexpr double limit = 1e7; // room for 200 overlapping pairs before the sum wraps
+            coulomb += to_fixed_point(coulomb_energy, limit), lj += to_fixed_point(lj_energy, limit);
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += to_fixed_point(elements[k], limit); }
+        }
+        else
+        {
+            pair_coulomb += coulomb_energy, pair_lj += lj_energy;
+            for (int k = 0; k < virial_elements; ++k) { pair_virial[k] += elements[k]; }
+        }
+    }
+
+    __device__ static EnergySum warp_sum(EnergySum value)
+    {
+        for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_down_sync(all_lanes, value, distance); }
+        return value;
+    }
+
+    const Arguments<N>& a;
+    const int lane;
+    Real nm[3];
+    Fixed middle[3];
+    int i_slot = 0;
+    // The lane's i atoms, one of each cluster.
+    Real xi[clusters_per_supercluster][3];
+    Fixed fixed_i[clusters_per_supercluster][3];
+    Real qi[clusters_per_supercluster];
+    LjParameters<Real> lji[clusters_per_supercluster];
+    Sum fi[clusters_per_supercluster][3];
+    // Energies of an entry in the precision of pairs, and sums of all.
+    Real pair_coulomb = 0, pair_lj = 0, pair_virial[virial_elements] = {};
+    EnergySum coulomb = 0, lj = 0, virial[virial_elements] = {};
+};
+
+// Purpose        forces, energies and virial of all listed pairs
+// Work           a warp per share, a lane per pair of a tile (see above)
+// Reads/Writes   positions, charges, parameters, list / adds to f and energies
+// Orders         atomic additions, relaxed: what comes next in the stream sees all
+// Requires       a pruned list and parameters for this order of atoms
+// Cost           28 arithmetic instructions a tile, 50 an entry, 200 a share and row
+template <class S>
+__global__ void __launch_bounds__(32 * warps_per_block, S::fast && !S::energies ? 4 : 1)
+    pair_kernel(const Arguments<typename S::N> a)
+{
+    const int share = static_cast<int>(blockIdx.x) * warps_per_block + static_cast<int>(threadIdx.x) / 32;
+    const PairShare first = a.shares[share], last = a.shares[share + 1];
+    Warp<S> warp(a);
+    for (int r = first.row; r <= min(last.row, a.row_count - 1); ++r)
+    {
+        const GpuPairRow row = a.rows[r];
+        const int begin = r == first.row ? first.entry : 0, end = r == last.row ? last.entry : row.pruned;
+        if (begin < end) { warp.run(r, row, begin, end); }
+    }
+    warp.finish();
+}
+
+template <class S>
+void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
+{
+    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares / warps_per_block, 32 * warps_per_block}, arguments);
+}
+
+template <class N, LjRule rule, bool force_switch>
+void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    if (compute == Compute::Forces) { return run<Shape<N, rule, force_switch, Compute::Forces>>(queue, arguments, shares); }
+    run<Shape<N, rule, force_switch, Compute::ForcesEnergiesVirial>>(queue, arguments, shares);
+}
+template <class N, LjRule rule>
+void run_switch(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+{
+    if (p.lj_switch < p.cutoff) { return run_compute<N, rule, true>(queue, arguments, shares, compute); }
+    run_compute<N, rule, false>(queue, arguments, shares, compute);
+}
+template <class N>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+{
+    switch (p.rule)
+    {
+    case LjRule::Geometric:
+        return run_switch<N, LjRule::Geometric>(queue, arguments, shares, compute, p);
+    case LjRule::LorentzBerthelot:
+        return run_switch<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute, p);
+    case LjRule::Table:
+        return run_switch<N, LjRule::Table>(queue, arguments, shares, compute, p);
+    }
+}
+
+} // namespace parhelion::nonbonded_gpu
