@@ -7,6 +7,7 @@
 #include "dynamics/minimize.hpp"
 #include "dynamics/velocities.hpp"
 #include "engine/frame.hpp"
+#include "engine/slope.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
 #include "pairs/simd_target_name.hpp"
@@ -41,18 +42,6 @@ std::vector<std::string> group_names(const RunParameters& parameters)
     std::vector<std::string> names;
     for (const TemperatureGroup& group : parameters.temperature_groups) { names.push_back(group.name); }
     return names;
-}
-
-// Slope of the least-squares line through (time in ps, kJ/mol), NaN with fewer than three points.
-double slope(const std::vector<std::pair<double, double>>& points)
-{
-    if (points.size() < 3) { return std::numeric_limits<double>::quiet_NaN(); }
-    const auto n = static_cast<double>(points.size());
-    double mean_t = 0, mean_e = 0;
-    for (const auto& [t, e] : points) { mean_t += t / n, mean_e += e / n; }
-    double covariance = 0, variance = 0;
-    for (const auto& [t, e] : points) { covariance += (t - mean_t) * (e - mean_e), variance += (t - mean_t) * (t - mean_t); }
-    return covariance / variance;
 }
 
 } // namespace

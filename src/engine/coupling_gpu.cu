@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/gpu_coupling.hpp"
+#include "engine/coupling_gpu.hpp"
 
 #include "base/units.hpp"
 #include "device/launch.cuh"
@@ -213,9 +213,9 @@ __global__ void finish_kernel(typename GpuCoupling<N>::Args a)
 } // namespace
 
 template <class N>
-GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const GpuComGroups& com_groups, std::int64_t constraints,
+GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::int64_t constraints,
                             std::size_t records)
-    : plan_(plan), com_groups_(com_groups), constraints_(constraints), kick_(plan.temperature.groups.size()), state_(1),
+    : plan_(plan), com_groups_(queue, com_groups), constraints_(constraints), kick_(plan.temperature.groups.size()), state_(1),
       groups_(plan.temperature.groups.size()), failure_(1),
       sums_(kinetic_sums + kinetic_elements * plan.temperature.groups.size() +
             com_elements * static_cast<std::size_t>(com_groups.count)),
@@ -306,6 +306,13 @@ void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const Ste
     if (!flags.couple_pressure || plan_.pressure.kind == Barostat::ParrinelloRahman) { return; }
     if (plan_.pressure.kind == Barostat::CRescale) { scale_velocities(queue, velocity_factor_.data(), state); }
     update.mend(queue, step_offset, failure_.data(), state);
+}
+
+template <class N>
+void GpuCoupling<N>::collect_heat(GpuQueue& queue, GpuState<N>& state)
+{
+    if (plan_.stochastic.groups.empty()) { return; }
+    launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(0, {}, state));
 }
 
 template <class N>

@@ -58,7 +58,7 @@ class GpuCoupling
 {
 public:
     // constraints: in the system, for their deviation. At most `records` observed steps are kept.
-    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const GpuComGroups& com_groups, std::int64_t constraints,
+    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::int64_t constraints,
                 std::size_t records);
 
     // Before the update: what the kick does to velocities in the step at this offset, by temperature group, on the device.
@@ -67,6 +67,9 @@ public:
     UpdateArgs<N> update_args(std::int64_t step_offset, const StepFlags& flags, const GroupKick* kick);
     // After it: centre-of-mass motion, kinetic energy, observables, box.
     void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
+    // Heat of stochastic steps since a step was finished goes to the coupling state. Call before that is kept.
+    void collect_heat(GpuQueue& queue, GpuState<N>& state);
+    void clear_sums(GpuQueue& queue) { sums_.clear(queue); } // what an abandoned step has left
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic(GpuQueue& queue, GpuState<N>& state);
 
@@ -83,7 +86,7 @@ private:
     Args args(std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
 
     CouplingPlan plan_;
-    const GpuComGroups& com_groups_;
+    GpuComGroups com_groups_;
     std::int64_t constraints_;
     DeviceBuffer<TemperatureCoupling::Group> temperature_groups_;
     DeviceBuffer<StochasticDynamics::Group> friction_;
