@@ -57,13 +57,14 @@ void command_bench(const BenchOptions& options)
         const RunSummary summary = simulation.run(options.steps, nobody, never);
         const PlanSummary& plan = simulation.plan();
 
-        fmt::print(
-            "{} atoms, {} threads, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested pairs/atom\n",
-            atoms, plan.threads, plan.kernel, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff,
-            summary.pairs_per_atom);
+        fmt::print("{} atoms, {} ranks of {} threads, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested "
+                   "pairs/atom\n",
+                   atoms, plan.ranks, plan.threads, plan.kernel, summary.us_per_step, summary.ns_per_day, plan.list_interval,
+                   plan.list_cutoff, summary.pairs_per_atom);
         nlohmann::ordered_json line = {{"case", "rf"},
                                        {"atoms", atoms},
                                        {"gpus", 0},
+                                       {"ranks", plan.ranks},
                                        {"threads", plan.threads},
                                        {"steps", options.steps},
                                        {"ns_per_day", summary.ns_per_day},
@@ -78,7 +79,7 @@ void command_bench(const BenchOptions& options)
         for (const auto& [phase, us] : summary.phases)
         {
             if (us <= 0) { continue; }
-            fmt::print("  {:<12} {:10.1f} us/step {:8.3f} ns/atom\n", phase, us, us * 1000 / static_cast<double>(atoms));
+            fmt::print("  {:<16} {:10.1f} us/step {:8.3f} ns/atom\n", phase, us, us * 1000 / static_cast<double>(atoms));
             line["phases"][phase] = us;
         }
         if (!options.json.empty())

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -33,6 +34,30 @@ LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics)
     return input;
 }
 
+namespace {
+
+// "2x2x1"; zeros if the text is empty.
+std::array<int, 3> parse_grid(const std::string& text, int ranks)
+{
+    std::array<int, 3> grid{};
+    if (text.empty()) { return grid; }
+    int end = 0;
+    const int read = std::sscanf(text.c_str(), "%4dx%4dx%4d%n", &grid[0], &grid[1], &grid[2], &end);
+    if (read != 3 || end != static_cast<int>(text.size()) || grid[0] < 1 || grid[1] < 1 || grid[2] < 1)
+    {
+        throw InputError("E004", {}, fmt::format("--grid {} is no grid. Give the cells in x, y and z, as in 2x2x1.", text));
+    }
+    if (ranks > 1 && grid[0] * grid[1] * grid[2] != ranks)
+    {
+        throw InputError("E005", {},
+                         fmt::format("--grid {} has {} cells but --ranks is {} (each rank has one cell). Leave one of them out.",
+                                     text, grid[0] * grid[1] * grid[2], ranks));
+    }
+    return grid;
+}
+
+} // namespace
+
 SimulationOptions simulation_options(const EngineOptions& options)
 {
     if (options.device == "cuda")
@@ -43,7 +68,13 @@ SimulationOptions simulation_options(const EngineOptions& options)
     SimulationOptions result;
     result.precision = options.precision == "double" ? Precision::Double : Precision::Mixed;
     result.summation = options.reproducible ? Summation::Reproducible : Summation::Fast;
+    result.ranks = options.ranks;
     result.threads = options.threads;
+    result.grid = parse_grid(options.grid, options.ranks);
+    const auto method = std::find(halo_method_names.begin(), halo_method_names.end(), options.halo);
+    result.halo = static_cast<HaloMethod>(method - halo_method_names.begin());
+    result.comm_timeout =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
     return result;
 }
 

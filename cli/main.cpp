@@ -43,8 +43,25 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command.add_option("--precision", engine.precision, "mixed or double")
         ->default_val("mixed")
         ->check(CLI::IsMember({"mixed", "double"}));
-    command.add_flag("--reproducible", engine.reproducible, "order-independent sums: the same bits for any number of threads");
-    command.add_option("--threads", engine.threads, "threads; 0: one per core")->default_val(0)->check(CLI::Range(0, 1024));
+    command.add_flag("--reproducible", engine.reproducible,
+                     "order-independent sums: the same bits for any number of threads and ranks");
+    command.add_option("--ranks", engine.ranks, "parts that the box is divided into, each with threads of its own")
+        ->default_val(1)
+        ->check(CLI::Range(1, 1024));
+    command.add_option("--threads", engine.threads, "threads of each rank; 0: the cores, shared out")
+        ->default_val(0)
+        ->check(CLI::Range(0, 1024));
+    command.add_option("--grid", engine.grid, "how the box is divided; default: the grid with the least halo")
+        ->type_name("2x2x1");
+    command.add_option("--halo", engine.halo, "how ranks exchange halos: staged-host, staged-fused or direct")
+        ->default_val("direct")
+        ->check(CLI::IsMember(std::vector<std::string>(halo_method_names.begin(), halo_method_names.end())));
+    command.add_option("--comm-timeout", engine.comm_timeout_s, "longest wait for another rank")
+        ->default_str("60s")
+        ->transform(
+            CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}}, CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->check(CLI::Range(0.001, 1e6))
+        ->type_name("60s|5min");
 }
 
 int run_command(const std::function<int()>& command)

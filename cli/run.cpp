@@ -19,7 +19,7 @@ namespace parhelion {
 
 namespace {
 
-// Raised by SIGINT, SIGTERM and SIGUSR1: the run ends after the step it is in. The second SIGINT ends the program.
+// Raised by SIGINT, SIGTERM and SIGUSR1: the run ends at the next rebuild of the pair list. The second SIGINT ends the program.
 std::atomic<bool> stop_requested{false};
 extern "C" void request_stop(int signal)
 {
@@ -96,6 +96,7 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     report.us_per_step = summary.us_per_step;
     report.wall_s = summary.wall_s;
     report.precision = precision_text(options.engine);
+    report.ranks = plan.ranks;
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
     report.pairlist = {
@@ -160,18 +161,18 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
         fmt::print(", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
         return;
     }
-    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {} thread{}\n", summary.ns_per_day, summary.us_per_step, plan.threads,
-               plan.threads == 1 ? "" : "s");
+    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}{} thread{}\n", summary.ns_per_day, summary.us_per_step,
+               plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks), plan.threads, plan.threads == 1 ? "" : "s");
     double accounted = 0;
     for (const auto& [phase, us] : summary.phases)
     {
         accounted += us;
-        if (us > 0) { fmt::print("  {:<12} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
+        if (us > 0) { fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
     }
     if (summary.us_per_step > 0)
     {
         const double rest = summary.us_per_step - accounted;
-        fmt::print("  {:<12} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
+        fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
     }
     if (std::isfinite(summary.drift)) { fmt::print("drift of the conserved quantity: {:+.4f} kT/ns/atom\n", summary.drift); }
 }

@@ -18,7 +18,8 @@ namespace {
 constexpr int evaluations = 50;
 
 template <class N>
-double best_seconds(CpuQueue& queue, const BondedTables& tables, const MoleculeList& molecules, const ParticleState<N>& state)
+double best_seconds(CpuQueue& queue, const BondedTables& tables, const BondedAssignment& assignment,
+                    const ParticleState<N>& state)
 {
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
@@ -26,7 +27,7 @@ double best_seconds(CpuQueue& queue, const BondedTables& tables, const MoleculeL
     for (int i = 0; i < evaluations; ++i)
     {
         const auto begin = std::chrono::steady_clock::now();
-        compute_bonded(queue, tables, molecules, state, buffers, Compute::Forces);
+        compute_bonded(queue, tables, assignment, state, buffers, Compute::Forces);
         best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     return best;
@@ -37,20 +38,20 @@ void measure(const System& system, int threads)
     CpuQueue queue(threads);
     const auto state = make_state<Mixed>(system, {}, queue);
     const BondedTables tables = make_bonded(system.topology, {});
-    const MoleculeList molecules = all_molecules(system.topology);
+    const BondedAssignment assignment = all_terms(tables, system.topology);
     for (int kind = 0; kind < interaction_kinds; ++kind)
     {
         const auto interaction = static_cast<InteractionKind>(kind);
         const auto terms = static_cast<double>(system.topology.interaction_count(interaction));
         if (terms == 0) { continue; }
-        const double time = best_seconds(queue, of_kind(tables, interaction), molecules, state);
+        const double time = best_seconds(queue, tables, of_kind(assignment, interaction), state);
         fmt::print(R"({{"kind": {}, "terms": {}, "us": {:.1f}, "ns_per_term": {:.1f}}})"
                    "\n",
                    kind, terms, time * 1e6, time * 1e9 / terms);
     }
     fmt::print(R"({{"atoms": {}, "threads": {}, "us": {:.1f}}})"
                "\n",
-               system.topology.atom_count(), threads, best_seconds(queue, tables, molecules, state) * 1e6);
+               system.topology.atom_count(), threads, best_seconds(queue, tables, assignment, state) * 1e6);
 }
 
 } // namespace

@@ -65,13 +65,11 @@ void measure(const Request& request, int threads, std::int64_t target)
     hwy::SetSupportedTargetsForTest(target);
     CpuQueue queue(threads);
     ParticleState<N> state = make_state<N>(request.system, {}, queue);
-    const MoleculeList molecules = all_molecules(request.system.topology);
     const int repetitions = request.repetitions;
     const double reorder_ms = shortest_ms(queue, repetitions, [&] { reorder(queue, state); });
     PairList list;
-    const double list_ms = shortest_ms(queue, repetitions, [&] {
-        build_pair_list(queue, state, request.system.topology, molecules, request.plan.cutoff, list);
-    });
+    const double list_ms = shortest_ms(
+        queue, repetitions, [&] { build_pair_list(queue, state, request.system.topology, request.plan.cutoff, list); });
     double prune_ms = 0;
     if (request.plan.pruned_cutoff > 0)
     {

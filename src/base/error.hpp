@@ -3,7 +3,7 @@
 // one screen of text and an exit code.
 //   InputError    the user's files or options          exit 4   says file:line, why it matters, what to do
 //   PhysicsError  the simulation blew up               exit 5   says step, atom, residue, term, last good frame
-//   SystemError   disk, device, transport              exit 6   says the failing call
+//   SystemError   disk, device, transport              exit 6   says the failing call; CommError and PeerAborted are of this kind
 //   ContractError our bug: a precondition is broken    abort-like; never the answer to bad input
 #pragma once
 
@@ -56,6 +56,18 @@ class SystemError : public std::runtime_error
 
 // A GPU or its runtime failed; the text names the call or the phase.
 class DeviceError : public SystemError
+{
+    using SystemError::SystemError;
+};
+
+// A bounded wait for a peer ran out, or the transport failed: names rank, peer, channel, pulse, epoch expected and seen.
+class CommError : public SystemError
+{
+    using SystemError::SystemError;
+};
+
+// This rank ended only because another one stopped the run. Never the primary error: whoever runs the ranks reports the other's.
+class PeerAborted : public SystemError
 {
     using SystemError::SystemError;
 };

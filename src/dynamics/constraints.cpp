@@ -7,7 +7,6 @@
 #include "dynamics/leap_frog.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace parhelion {
@@ -40,40 +39,26 @@ SettleWater read_settle(const MoleculeType& type, const Settle& s, ConstraintMas
     return make_settle(s.oxygen, s.hydrogen_a, s.hydrogen_b, s.oh, s.hh, constraint_mass(type, s.oxygen, masses), mass_a);
 }
 
-// Running results of one thread.
+// Adds -1/2 r (x) f for the tensor r (x) f.
 template <class N>
-struct Tally
+void add_virial(ConstraintResult<N>& result, const Mat3<double>& rf)
 {
-    std::array<ScalarSum<N>, 9> virial{};
-    ConstraintResult worst; // its virial is not used
+    for (int a = 0; a < 3; ++a)
+    {
+        for (int b = 0; b < 3; ++b) { result.virial_sum[3 * a + b] += to_sum<ScalarSum<N>>(-0.5 * rf[a][b]); }
+    }
+}
 
-    // Adds -1/2 r (x) f for the tensor r (x) f.
-    void add_virial(const Mat3<double>& rf)
-    {
-        for (int a = 0; a < 3; ++a)
-        {
-            for (int b = 0; b < 3; ++b) { virial[3 * a + b] += to_sum<ScalarSum<N>>(-0.5 * rf[a][b]); }
-        }
-    }
-    void add_failure(std::int64_t atom_a, std::int64_t atom_b, double angle)
-    {
-        ConstraintResult failure;
-        failure.failures = 1;
-        failure.worst_angle = angle;
-        failure.worst_atom_a = atom_a;
-        failure.worst_atom_b = atom_b;
-        add_failures(failure);
-    }
-    void add_failures(const ConstraintResult& other)
-    {
-        if (other.failures == 0) { return; }
-        const bool is_worse = worst.failures == 0 || other.worst_angle > worst.worst_angle ||
-                              (other.worst_angle == worst.worst_angle && other.worst_atom_a < worst.worst_atom_a);
-        const std::int64_t failures = worst.failures + other.failures;
-        if (is_worse) { worst = other; }
-        worst.failures = failures;
-    }
-};
+template <class N>
+void add_failure(ConstraintResult<N>& result, std::int64_t atom_a, std::int64_t atom_b, double angle)
+{
+    ConstraintResult<N> failure;
+    failure.failures = 1;
+    failure.worst_angle = angle;
+    failure.worst_atom_a = atom_a;
+    failure.worst_atom_b = atom_b;
+    result += failure;
+}
 
 // Angle in degrees between two vectors; 180 if it is not a number.
 double angle_between(const Vec3<double>& a, const Vec3<double>& b)
@@ -82,17 +67,25 @@ double angle_between(const Vec3<double>& a, const Vec3<double>& b)
     return std::abs(cosine) <= 1 + 1e-9 ? std::acos(std::clamp(cosine, -1.0, 1.0)) / units::degree : 180;
 }
 
-// One type of water in one thread: collects copies until a batch is full.
+// The waters of one molecule type in one thread: collects copies of a water until a batch is full or another water follows.
 template <class N>
 class SettleLine
 {
 public:
-    SettleLine(const SettleWater& water, ParticleState<N>& state, double dt, Virial virial, Tally<N>& tally)
-        : water_(water), state_(state), dt_(dt), virial_(virial), tally_(tally)
+    SettleLine(const std::vector<SettleWater>& waters, ParticleState<N>& state, double dt, Virial virial,
+               ConstraintResult<N>& result)
+        : waters_(waters), state_(state), dt_(dt), virial_(virial), result_(result)
     {
     }
-    void add(std::int32_t first_atom)
+    void add(const ConstraintPlace& place)
     {
+        if (place.index != index_)
+        {
+            flush();
+            index_ = place.index;
+            water_ = waters_[static_cast<std::size_t>(index_)];
+        }
+        const std::int32_t first_atom = place.first_atom;
         Place& p = places_[count_];
         p.first_atom = first_atom;
         p.slot_o = slot(first_atom, water_.oxygen);
@@ -151,20 +144,25 @@ private:
         {
             // The forces add up to zero, so the oxygen may be the origin.
             const double force = water_.mass_h * per_time;
-            tally_.add_virial(outer(take(batch_.oh_a, i), force * dv_a) + outer(take(batch_.oh_b, i), force * dv_b));
+            add_virial(result_, outer(take(batch_.oh_a, i), force * dv_a) + outer(take(batch_.oh_b, i), force * dv_b));
         }
-        if (!(batch_.margin[i] > 0)) { tally_.add_failure(p.first_atom + water_.oxygen, p.first_atom + water_.hydrogen_a, 180); }
+        if (!(batch_.margin[i] > 0))
+        {
+            add_failure(result_, p.first_atom + water_.oxygen, p.first_atom + water_.hydrogen_a, 180);
+        }
     }
     void set_velocity(std::size_t slot, const Vec3<double>& change)
     {
         state_.v.set(slot, static_cast<Vec3<typename N::Real>>(velocity(slot) + change));
     }
 
-    const SettleWater water_;
+    const std::vector<SettleWater>& waters_;
+    SettleWater water_{}; // of the batch
+    int index_ = -1;      // its place in waters_
     ParticleState<N>& state_;
     const double dt_;
     const Virial virial_;
-    Tally<N>& tally_;
+    ConstraintResult<N>& result_;
     Place places_[settle_batch_size];
     SettleBatch batch_;
     int count_ = 0;
@@ -201,7 +199,7 @@ void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleSta
 
 template <class N>
 void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const LincsWork& work, double dt, double warn_cosine,
-                     Virial virial, Tally<N>& tally)
+                     Virial virial, ConstraintResult<N>& result)
 {
     Mat3<double> rf;
     for (std::size_t i = 0; i < group.bonds.size(); ++i)
@@ -211,24 +209,55 @@ void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const Lin
         const Vec3<double> new_bond = old_bond + (work.move[bond.a] - work.move[bond.b]);
         if (!(dot(old_bond, new_bond) >= warn_cosine * std::sqrt(norm2(old_bond) * norm2(new_bond))))
         {
-            tally.add_failure(first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b],
-                              angle_between(old_bond, new_bond));
+            add_failure(result, first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b],
+                        angle_between(old_bond, new_bond));
         }
         // The force on atom a is -multiplier direction / dt^2.
         if (virial == Virial::Compute) { rf += outer(old_bond, (-work.multiplier[i] / (dt * dt)) * work.direction[i]); }
     }
-    if (virial == Virial::Compute) { tally.add_virial(rf); }
+    if (virial == Virial::Compute) { add_virial(result, rf); }
 }
 
-// Calls body(first atom, item) for this thread's share of copies x items.
+// Calls body(place) for this thread's share of the places.
 template <class Body>
-void for_share(const CpuQueue& queue, int thread, const std::vector<std::int32_t>& copies, std::size_t items, Body&& body)
+void for_share(const CpuQueue& queue, int thread, const std::vector<ConstraintPlace>& places, Body&& body)
 {
-    const auto [begin, end] = queue.range(copies.size() * items, 1, thread);
-    for (std::size_t i = begin; i < end; ++i) { body(copies[i / items], i % items); }
+    const auto [begin, end] = queue.range(places.size(), 1, thread);
+    for (std::size_t i = begin; i < end; ++i) { body(places[i]); }
 }
 
 } // namespace
+
+template <class N>
+ConstraintResult<N>& ConstraintResult<N>::operator+=(const ConstraintResult& other)
+{
+    for (std::size_t i = 0; i < virial_sum.size(); ++i) { virial_sum[i] += other.virial_sum[i]; }
+    const bool is_worse = other.failures > 0 && (failures == 0 || other.worst_angle > worst_angle ||
+                                                 (other.worst_angle == worst_angle && other.worst_atom_a < worst_atom_a));
+    if (is_worse)
+    {
+        worst_angle = other.worst_angle;
+        worst_atom_a = other.worst_atom_a;
+        worst_atom_b = other.worst_atom_b;
+    }
+    failures += other.failures;
+    return *this;
+}
+
+double ConstraintDeviation::rms() const { return constraints > 0 ? std::sqrt(squares / static_cast<double>(constraints)) : 0; }
+
+ConstraintDeviation& ConstraintDeviation::operator+=(const ConstraintDeviation& other)
+{
+    squares += other.squares;
+    constraints += other.constraints;
+    if (other.max > max)
+    {
+        max = other.max;
+        atom_a = other.atom_a;
+        atom_b = other.atom_b;
+    }
+    return *this;
+}
 
 Constraints::Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses)
     : lincs_{parameters.lincs_order, parameters.lincs_iterations},
@@ -253,148 +282,165 @@ Constraints::Constraints(const Topology& topology, const RunParameters& paramete
             const SettleWater& water = t.waters.emplace_back(read_settle(type, s, masses));
             inverse_mass[static_cast<std::size_t>(s.oxygen)] = 1 / water.mass_o;
             for (const int h : {s.hydrogen_a, s.hydrogen_b}) { inverse_mass[static_cast<std::size_t>(h)] = 1 / water.mass_h; }
-            bonds.insert(bonds.end(),
-                         {{s.oxygen, s.hydrogen_a, s.oh}, {s.oxygen, s.hydrogen_b, s.oh}, {s.hydrogen_a, s.hydrogen_b, s.hh}});
+            const std::vector<LincsBond> sides{
+                {s.oxygen, s.hydrogen_a, s.oh}, {s.oxygen, s.hydrogen_b, s.oh}, {s.hydrogen_a, s.hydrogen_b, s.hh}};
+            t.water_groups.push_back(make_lincs_groups(sides, inverse_mass).front());
         }
-        t.all = make_lincs_groups(bonds, inverse_mass);
-        empty_ = empty_ && bonds.empty();
+        empty_ = empty_ && t.groups.empty() && t.waters.empty();
+    }
+}
+
+ConstraintAssignment Constraints::assign_all(const Topology& topology) const
+{
+    return assign(all_molecules(topology), [](std::int32_t) { return true; });
+}
+
+ConstraintAssignment Constraints::assign(const MoleculeList& copies, const std::function<bool(std::int32_t)>& is_home) const
+{
+    PARHELION_EXPECTS(copies.first_atom.size() == types_.size());
+    ConstraintAssignment assignment;
+    for (std::size_t type = 0; type < types_.size(); ++type)
+    {
+        const TypeConstraints& t = types_[type];
+        ConstraintAssignment::ByMethod& places = assignment.molecule_types.emplace_back();
+        const auto add_if_home = [&](std::vector<ConstraintPlace>& list, std::int32_t first, std::size_t index, int atom) {
+            if (is_home(first + atom)) { list.push_back({first, static_cast<std::int32_t>(index)}); }
+        };
+        for (std::size_t w = 0; w < t.waters.size(); ++w)
+        {
+            for (const std::int32_t first : copies.first_atom[type]) { add_if_home(places.waters, first, w, t.waters[w].oxygen); }
+        }
+        if (t.groups.empty()) { continue; }
+        for (const std::int32_t first : copies.first_atom[type])
+        {
+            for (std::size_t g = 0; g < t.groups.size(); ++g) { add_if_home(places.groups, first, g, t.groups[g].atoms.front()); }
+        }
+    }
+    return assignment;
+}
+
+template <class Body>
+void Constraints::for_every_group(const CpuQueue& queue, int thread, const ConstraintAssignment& assignment, Body&& body) const
+{
+    for (std::size_t type = 0; type < types_.size(); ++type)
+    {
+        const TypeConstraints& t = types_[type];
+        for_share(queue, thread, assignment.molecule_types[type].groups,
+                  [&](const ConstraintPlace& place) { body(t.groups[static_cast<std::size_t>(place.index)], place.first_atom); });
+        for_share(queue, thread, assignment.molecule_types[type].waters, [&](const ConstraintPlace& place) {
+            body(t.water_groups[static_cast<std::size_t>(place.index)], place.first_atom);
+        });
     }
 }
 
 template <class N>
-ConstraintResult Constraints::apply(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state, double dt,
-                                    Virial virial) const
+ConstraintResult<N> Constraints::apply(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state,
+                                       double dt, Virial virial) const
 {
-    PARHELION_EXPECTS(dt != 0);
+    PARHELION_EXPECTS(dt != 0 && assignment.molecule_types.size() == types_.size());
     const ScopedPhase span(queue.clock(), Phase::Constrain);
-    std::vector<Tally<N>> tallies(static_cast<std::size_t>(queue.threads()));
+    std::vector<ConstraintResult<N>> results(static_cast<std::size_t>(queue.threads()));
     queue.run([&](int thread) {
-        Tally<N> tally;
+        ConstraintResult<N> result; // on this thread's own cache lines
         LincsWork work;
         for (std::size_t type = 0; type < types_.size(); ++type)
         {
-            const std::vector<std::int32_t>& copies = molecules.first_atom[type];
-            for (const SettleWater& water : types_[type].waters)
-            {
-                SettleLine<N> line(water, state, dt, virial, tally);
-                for_share(queue, thread, copies, 1, [&](std::int32_t first_atom, std::size_t) { line.add(first_atom); });
-                line.flush();
-            }
-            for_share(queue, thread, copies, types_[type].groups.size(), [&](std::int32_t first_atom, std::size_t g) {
-                const LincsGroup& group = types_[type].groups[g];
-                gather(group, first_atom, state, state.v, dt, work);
+            const TypeConstraints& t = types_[type];
+            const ConstraintAssignment::ByMethod& places = assignment.molecule_types[type];
+            SettleLine<N> line(t.waters, state, dt, virial, result);
+            for_share(queue, thread, places.waters, [&](const ConstraintPlace& place) { line.add(place); });
+            line.flush();
+            for_share(queue, thread, places.groups, [&](const ConstraintPlace& place) {
+                const LincsGroup& group = t.groups[static_cast<std::size_t>(place.index)];
+                gather(group, place.first_atom, state, state.v, dt, work);
                 lincs(group, lincs_, work);
-                scatter(group, first_atom, state, 1 / dt, work, state.v);
-                check_and_tally(group, first_atom, work, dt, warn_cosine_, virial, tally);
+                scatter(group, place.first_atom, state, 1 / dt, work, state.v);
+                check_and_tally(group, place.first_atom, work, dt, warn_cosine_, virial, result);
             });
         }
-        tallies[static_cast<std::size_t>(thread)] = tally;
+        results[static_cast<std::size_t>(thread)] = result;
     });
-    Tally<N> total;
-    for (const Tally<N>& tally : tallies)
-    {
-        for (int i = 0; i < 9; ++i) { total.virial[i] += tally.virial[i]; }
-        total.add_failures(tally.worst);
-    }
-    ConstraintResult result = total.worst;
-    for (int i = 0; i < 9; ++i) { result.virial[i / 3][i % 3] = from_sum(total.virial[i]); }
-    return result;
+    ConstraintResult<N> total;
+    for (const ConstraintResult<N>& result : results) { total += result; }
+    return total;
 }
 
 template <class N, class T>
-void Constraints::project(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state,
+void Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
                           ClusterArray<T>& vectors) const
 {
+    PARHELION_EXPECTS(assignment.molecule_types.size() == types_.size());
     queue.run([&](int thread) {
         LincsWork work;
-        for (std::size_t type = 0; type < types_.size(); ++type)
-        {
-            for_share(queue, thread, molecules.first_atom[type], types_[type].all.size(),
-                      [&](std::int32_t first_atom, std::size_t g) {
-                          const LincsGroup& group = types_[type].all[g];
-                          gather(group, first_atom, state, vectors, 1, work);
-                          PARHELION_EXPECTS(lincs_project(group, work));
-                          scatter(group, first_atom, state, 1, work, vectors);
-                      });
-        }
+        for_every_group(queue, thread, assignment, [&](const LincsGroup& group, std::int32_t first_atom) {
+            gather(group, first_atom, state, vectors, 1, work);
+            PARHELION_EXPECTS(lincs_project(group, work));
+            scatter(group, first_atom, state, 1, work, vectors);
+        });
     });
 }
 
 template <class N>
-ConstraintDeviation Constraints::deviation(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state) const
+ConstraintDeviation Constraints::deviation(CpuQueue& queue, const ConstraintAssignment& assignment,
+                                           const ParticleState<N>& state) const
 {
-    struct Partial
-    {
-        double squares = 0;
-        std::int64_t count = 0;
-        ConstraintDeviation worst;
-    };
-    std::vector<Partial> partials(static_cast<std::size_t>(queue.threads()));
+    PARHELION_EXPECTS(assignment.molecule_types.size() == types_.size());
+    std::vector<ConstraintDeviation> partials(static_cast<std::size_t>(queue.threads()));
     queue.run([&](int thread) {
-        Partial partial;
+        ConstraintDeviation partial;
         LincsWork work;
-        for (std::size_t type = 0; type < types_.size(); ++type)
-        {
-            for_share(
-                queue, thread, molecules.first_atom[type], types_[type].all.size(), [&](std::int32_t first_atom, std::size_t g) {
-                    const LincsGroup& group = types_[type].all[g];
-                    gather(group, first_atom, state, state.v, 0, work);
-                    for (std::size_t i = 0; i < group.bonds.size(); ++i)
-                    {
-                        const LincsBond& bond = group.bonds[i];
-                        const double relative = std::abs(norm(work.reference[i]) / bond.length - 1);
-                        partial.squares += relative * relative;
-                        ++partial.count;
-                        if (relative > partial.worst.max)
-                        {
-                            partial.worst = {0, relative, first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b]};
-                        }
-                    }
-                });
-        }
+        for_every_group(queue, thread, assignment, [&](const LincsGroup& group, std::int32_t first_atom) {
+            gather(group, first_atom, state, state.v, 0, work);
+            for (std::size_t i = 0; i < group.bonds.size(); ++i)
+            {
+                const LincsBond& bond = group.bonds[i];
+                const double relative = std::abs(norm(work.reference[i]) / bond.length - 1);
+                partial += {relative * relative, 1, relative, first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b]};
+            }
+        });
         partials[static_cast<std::size_t>(thread)] = partial;
     });
-    Partial total;
-    for (const Partial& p : partials)
-    {
-        total.squares += p.squares;
-        total.count += p.count;
-        if (p.worst.max > total.worst.max) { total.worst = p.worst; }
-    }
-    if (total.count > 0) { total.worst.rms = std::sqrt(total.squares / static_cast<double>(total.count)); }
-    return total.worst;
+    ConstraintDeviation total;
+    for (const ConstraintDeviation& partial : partials) { total += partial; }
+    return total;
 }
 
 template <class N>
-ConstraintResult constrain_positions(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
-                                     ParticleState<N>& state)
+ConstraintResult<N> constrain_positions(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
+                                        ParticleState<N>& state)
 {
     // At zero velocity, the constrained "velocity" for a unit of time is the displacement itself.
     const ClusterArray<typename N::Real> velocities = state.v;
     std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
-    const ConstraintResult result = constraints.apply(queue, molecules, state, 1, Virial::Skip);
+    const ConstraintResult<N> result = constraints.apply(queue, assignment, state, 1, Virial::Skip);
     drift(queue, 1, state);
     state.v = velocities;
     return result;
 }
 
 template <class N>
-ConstraintResult constrain_start(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
-                                 ParticleState<N>& state, double dt)
+ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
+                                    ParticleState<N>& state, double dt)
 {
-    const ConstraintResult result = constrain_positions(queue, constraints, molecules, state);
-    constraints.project(queue, molecules, state, state.v);
-    constraints.apply(queue, molecules, state, -dt, Virial::Skip);
+    const ConstraintResult<N> result = constrain_positions(queue, constraints, assignment, state);
+    constraints.project(queue, assignment, state, state.v);
+    constraints.apply(queue, assignment, state, -dt, Virial::Skip);
     return result;
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template ConstraintResult Constraints::apply(CpuQueue&, const MoleculeList&, ParticleState<N>&, double, Virial) const;       \
-    template void Constraints::project(CpuQueue&, const MoleculeList&, const ParticleState<N>&, ClusterArray<float>&) const;     \
-    template void Constraints::project(CpuQueue&, const MoleculeList&, const ParticleState<N>&, ClusterArray<double>&) const;    \
-    template ConstraintDeviation Constraints::deviation(CpuQueue&, const MoleculeList&, const ParticleState<N>&) const;          \
-    template ConstraintResult constrain_positions(CpuQueue&, const Constraints&, const MoleculeList&, ParticleState<N>&);        \
-    template ConstraintResult constrain_start(CpuQueue&, const Constraints&, const MoleculeList&, ParticleState<N>&, double);
+    template struct ConstraintResult<N>;                                                                                         \
+    template ConstraintResult<N> Constraints::apply(CpuQueue&, const ConstraintAssignment&, ParticleState<N>&, double, Virial)   \
+        const;                                                                                                                   \
+    template void Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&, ClusterArray<float>&)    \
+        const;                                                                                                                   \
+    template void Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&, ClusterArray<double>&)   \
+        const;                                                                                                                   \
+    template ConstraintDeviation Constraints::deviation(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&) const;  \
+    template ConstraintResult<N> constrain_positions(CpuQueue&, const Constraints&, const ConstraintAssignment&,                 \
+                                                     ParticleState<N>&);                                                         \
+    template ConstraintResult<N> constrain_start(CpuQueue&, const Constraints&, const ConstraintAssignment&, ParticleState<N>&,  \
+                                                 double);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

@@ -5,8 +5,9 @@
 // velocities v after the kick, apply() changes v by forces along the bonds of x(t) until x(t) + v dt satisfies them. drift() then
 // needs to know nothing of constraints, a filler atom nothing of molecules, and both time directions (dt < 0) are the same code.
 //
-// Everything is prepared once per molecule type and applied to every copy; coupled constraints never leave a molecule, so
-// molecules are shared out over threads and no result depends on their number. Arithmetic in double in every policy.
+// Everything is prepared once per molecule type. Which waters and groups of which copies a rank constrains is a list, its
+// *assignment*; the atoms of each are in one update group (model/update_groups.hpp), so that they are all home. The list is
+// shared out over threads, and no result depends on the number of threads or ranks. Arithmetic in double in every policy.
 //
 //   SETTLE  Miyamoto and Kollman, J. Comput. Chem. 13, 952 (1992): closed form.
 //   LINCS   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008): the
@@ -22,7 +23,9 @@
 #include "state/molecules.hpp"
 #include "state/particle_state.hpp"
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace parhelion {
@@ -40,21 +43,54 @@ enum class ConstraintMasses : std::uint8_t
     Equal
 };
 
+// A water or group of coupled constraints of a copy, by its index in the molecule type.
+struct ConstraintPlace
+{
+    std::int32_t first_atom, index;
+};
+
+struct ConstraintAssignment
+{
+    struct ByMethod
+    {
+        std::vector<ConstraintPlace> waters; // by index, then copy: neighbours in a batch are alike
+        std::vector<ConstraintPlace> groups;
+    };
+    std::vector<ByMethod> molecule_types;
+};
+
+// What became of this rank's constraints. Results of ranks are combined by +=.
+template <class N>
 struct ConstraintResult
 {
-    Mat3<double> virial; // -1/2 sum r (x) f of the constraint forces, kJ/mol; zero unless asked for
+    std::array<ScalarSum<N>, 9> virial_sum{}; // row by row; zero unless asked for
 
     // Constraints that could not be satisfied: a bond turned by more than lincs-warnangle, a water moved too far for SETTLE, or a
     // number is not finite. The worst one: the atoms of the largest angle (of equal ones, the lowest global atoms).
     std::int64_t failures = 0;
     std::int64_t worst_atom_a = -1, worst_atom_b = -1; // global
     double worst_angle = 0;                            // degrees
+
+    // -1/2 sum r (x) f of the constraint forces, kJ/mol.
+    Mat3<double> virial() const
+    {
+        Mat3<double> v;
+        for (int i = 0; i < 9; ++i) { v[i / 3][i % 3] = from_sum(virial_sum[static_cast<std::size_t>(i)]); }
+        return v;
+    }
+    ConstraintResult& operator+=(const ConstraintResult& other);
 };
 
+// Deviations are relative: |r / length - 1|. Those of ranks are combined by +=.
 struct ConstraintDeviation
 {
-    double rms = 0, max = 0;               // relative: |r / length - 1|
-    std::int64_t atom_a = -1, atom_b = -1; // of the largest
+    double squares = 0;           // their sum, in double in every policy: too small for fixed point
+    std::int64_t constraints = 0; // how many there are; a water has three
+    double max = 0;
+    std::int64_t atom_a = -1, atom_b = -1; // of the largest; global
+
+    double rms() const;
+    ConstraintDeviation& operator+=(const ConstraintDeviation& other);
 };
 
 class Constraints
@@ -66,28 +102,40 @@ public:
 
     bool empty() const { return empty_; }
 
-    // Changes state.v so that state.x + dt state.v satisfies the constraints. dt != 0, of either sign. state.x is the reference:
-    // it should satisfy the constraints to within a few per cent.
+    // Every constraint of the system: the assignment of a single rank.
+    ConstraintAssignment assign_all(const Topology& topology) const;
+    // The constraints of `copies` whose atoms are home, for is_home(global atom); of each water or group only one atom is asked
+    // for.
+    ConstraintAssignment assign(const MoleculeList& copies, const std::function<bool(std::int32_t)>& is_home) const;
+
+    // All that follow work on the constraints assigned, whose atoms must be home. Changes state.v so that state.x + dt state.v
+    // satisfies the constraints. dt != 0, of either sign. state.x is the reference: it should satisfy the constraints to within a
+    // few per cent.
     template <class N>
-    ConstraintResult apply(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state, double dt,
-                           Virial virial) const;
+    ConstraintResult<N> apply(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state, double dt,
+                              Virial virial) const;
 
     // Removes from `vectors` (velocities, or forces with Equal masses) what would change a constrained distance of state.x, to
     // rounding. Throws ContractError if the coupling of a group is singular.
     template <class N, class T>
-    void project(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state, ClusterArray<T>& vectors) const;
+    void project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
+                 ClusterArray<T>& vectors) const;
 
     // How well state.x satisfies the constraints.
     template <class N>
-    ConstraintDeviation deviation(CpuQueue& queue, const MoleculeList& molecules, const ParticleState<N>& state) const;
+    ConstraintDeviation deviation(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state) const;
 
 private:
     struct TypeConstraints
     {
         std::vector<SettleWater> waters;
-        std::vector<LincsGroup> groups; // one per set of coupled constraints
-        std::vector<LincsGroup> all;    // the same, and each water as three constraints
+        std::vector<LincsGroup> water_groups; // each water as three constraints
+        std::vector<LincsGroup> groups;       // one per set of coupled constraints
     };
+
+    // Calls body(group, first atom) for this thread's share of all that is assigned, waters as groups.
+    template <class Body>
+    void for_every_group(const CpuQueue& queue, int thread, const ConstraintAssignment& assignment, Body&& body) const;
 
     std::vector<TypeConstraints> types_; // by molecule type
     LincsSettings lincs_;
@@ -98,13 +146,13 @@ private:
 // Moves state.x itself onto the constraints, directions from state.x; state.v is left alone. For the start of a run without
 // `continuation`.
 template <class N>
-ConstraintResult constrain_positions(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
-                                     ParticleState<N>& state);
+ConstraintResult<N> constrain_positions(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
+                                        ParticleState<N>& state);
 
 // The start of a leap-frog run without `continuation`, as GROMACS does it: positions onto the constraints, velocities without
 // components along them, then v(-dt/2) such that x(-dt) = x - dt v satisfies them too.
 template <class N>
-ConstraintResult constrain_start(CpuQueue& queue, const Constraints& constraints, const MoleculeList& molecules,
-                                 ParticleState<N>& state, double dt);
+ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
+                                    ParticleState<N>& state, double dt);
 
 } // namespace parhelion

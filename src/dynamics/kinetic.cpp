@@ -4,8 +4,6 @@
 
 #include "base/error.hpp"
 
-#include <array>
-
 namespace parhelion {
 
 Mat3<double> KineticEnergies::total() const
@@ -25,29 +23,31 @@ KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after
 
 namespace {
 
-constexpr int pairs_of_axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+constexpr int elements = 6; // of a symmetric tensor
+constexpr int pairs_of_axes[elements][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
 
 } // namespace
 
 template <class N>
-KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups)
+std::vector<ScalarSum<N>> sum_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups)
 {
     const ScopedPhase span(queue.clock(), Phase::Kinetic);
-    using Sums = std::vector<std::array<ScalarSum<N>, 6>>;
-    std::vector<Sums> per_thread(static_cast<std::size_t>(queue.threads()), Sums(static_cast<std::size_t>(groups)));
-    queue.for_range(state.clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
-        Sums sums(static_cast<std::size_t>(groups)); // on this thread's own cache lines
+    using Sums = std::vector<ScalarSum<N>>; // [group][element]
+    Sums total(static_cast<std::size_t>(groups) * elements);
+    std::vector<Sums> per_thread(static_cast<std::size_t>(queue.threads()), total);
+    queue.for_range(state.home_clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
+        Sums sums(total.size()); // on this thread's own cache lines
         for (std::size_t c = begin; c < end; ++c)
         {
             const auto* v = state.v.cluster(c);
             const std::size_t first = c * cluster_size;
-            double mass[cluster_size], product[6][cluster_size];
+            double mass[cluster_size], product[elements][cluster_size];
             for (int l = 0; l < cluster_size; ++l)
             {
                 const auto inverse_mass = static_cast<double>(state.inverse_mass[first + l]);
                 mass[l] = inverse_mass > 0 ? 0.5 / inverse_mass : 0; // fillers have none
             }
-            for (int k = 0; k < 6; ++k)
+            for (int k = 0; k < elements; ++k)
             {
                 const auto* va = v + pairs_of_axes[k][0] * cluster_size;
                 const auto* vb = v + pairs_of_axes[k][1] * cluster_size;
@@ -58,32 +58,41 @@ KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, 
             }
             for (int l = 0; l < cluster_size; ++l)
             {
-                auto& sum = sums[state.temperature_group[first + l]];
-                for (int k = 0; k < 6; ++k) { sum[k] += to_sum<ScalarSum<N>>(product[k][l]); }
+                ScalarSum<N>* sum = sums.data() + elements * state.temperature_group[first + l];
+                for (int k = 0; k < elements; ++k) { sum[k] += to_sum<ScalarSum<N>>(product[k][l]); }
             }
         }
         per_thread[static_cast<std::size_t>(thread)] = std::move(sums);
     });
-    KineticEnergies result;
-    for (int g = 0; g < groups; ++g)
+    for (const Sums& sums : per_thread)
     {
-        std::array<ScalarSum<N>, 6> sum{};
-        for (const Sums& sums : per_thread)
-        {
-            for (int k = 0; k < 6; ++k) { sum[k] += sums[static_cast<std::size_t>(g)][k]; }
-        }
+        for (std::size_t i = 0; i < total.size(); ++i) { total[i] += sums[i]; }
+    }
+    return total;
+}
+
+template <class Sum>
+KineticEnergies finish_kinetic(const std::vector<Sum>& sums)
+{
+    PARHELION_EXPECTS(sums.size() % elements == 0);
+    KineticEnergies result;
+    for (std::size_t first = 0; first < sums.size(); first += elements)
+    {
         Mat3<double> tensor;
-        for (int k = 0; k < 6; ++k)
+        for (std::size_t k = 0; k < elements; ++k)
         {
             const auto [a, b] = pairs_of_axes[k];
-            tensor[a][b] = tensor[b][a] = from_sum(sum[k]);
+            tensor[a][b] = tensor[b][a] = from_sum(sums[first + k]);
         }
         result.group.push_back(tensor);
     }
     return result;
 }
 
-#define PARHELION_INSTANTIATE(N) template KineticEnergies compute_kinetic(CpuQueue&, const ParticleState<N>&, int);
+template KineticEnergies finish_kinetic(const std::vector<double>&);
+template KineticEnergies finish_kinetic(const std::vector<std::int64_t>&);
+
+#define PARHELION_INSTANTIATE(N) template std::vector<ScalarSum<N>> sum_kinetic(CpuQueue&, const ParticleState<N>&, int);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinetic energies of the velocities in the state, per temperature group.
 //
+// With several ranks each sums over its home atoms, the sums are added over ranks element by element, and only the total is
+// finished: reproducible sums are integers until then.
+//
 // Leap-frog velocities belong to half steps. The kinetic energy of step s is the mean of those before and after its update:
 //   K(s) = (K(s - 1/2) + K(s + 1/2)) / 2.
 #pragma once
@@ -31,10 +34,20 @@ PARHELION_HD inline double temperature(double kinetic_energy, double degrees_of_
     return degrees_of_freedom > 0 ? 2 * kinetic_energy / (degrees_of_freedom * units::boltzmann) : 0;
 }
 
-// Kinetic energies of state.v. groups > every state.temperature_group. In reproducible policies the result does not depend on the
-// number of threads or the order of slots.
+// This rank's part of the kinetic energies of state.v: six sums for each group. groups > every state.temperature_group.
 template <class N>
-KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups);
+std::vector<ScalarSum<N>> sum_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups);
+
+// Kinetic energies from the sums over all ranks. Sum: ScalarSum of some policy.
+template <class Sum>
+KineticEnergies finish_kinetic(const std::vector<Sum>& sums);
+
+// Both, for a single rank. In reproducible policies the result does not depend on the number of threads or the order of slots.
+template <class N>
+KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups)
+{
+    return finish_kinetic(sum_kinetic(queue, state, groups));
+}
 
 // Pressure tensor in bar: 2 / V (K - Xi); its trace / 3 is the pressure. Long-range corrections are in the virial or are added by
 // the caller.

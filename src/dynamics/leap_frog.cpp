@@ -47,7 +47,7 @@ void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N
     const ScopedPhase span(queue.clock(), Phase::Kick);
     using Real = typename N::Real;
     const bool one_group = coefficients.group.size() == 1;
-    queue.for_range(state.clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
         LaneKick lanes;
         for (int l = 0; l < cluster_size; ++l) { set_lane(lanes, l, coefficients.group[0]); }
         for (std::size_t c = begin; c < end; ++c)
@@ -82,7 +82,7 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
     const ScopedPhase span(queue.clock(), Phase::Drift);
     using Fixed = typename N::Fixed;
     const PeriodicBox<N>& box = state.box;
-    queue.for_range(state.clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
             if constexpr (PeriodicBox<N>::bits == 32)

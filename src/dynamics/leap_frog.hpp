@@ -49,7 +49,7 @@ PARHELION_HD inline GroupKick group_kick(double dt, double scale, double frictio
 }
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling);
 
-// state.v from state.v and state.f. Fillers keep velocity 0.
+// state.v from state.v and state.f. Fillers keep velocity 0. Kick and drift move home atoms.
 template <class N>
 void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N>& state);
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr double grow = 1.2, shrink = 0.2;
 
-// Calls body(slot, global atom) for every atom, in parallel.
+// Calls body(slot, global atom) for every home atom, in parallel.
 template <class N, class Body>
 void for_each_atom(CpuQueue& queue, const ParticleState<N>& state, Body&& body)
 {
-    queue.for_range(state.slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t slot = begin; slot < end; ++slot)
         {
             if (state.global_of_slot[slot] >= 0) { body(slot, static_cast<std::size_t>(state.global_of_slot[slot])); }
@@ -27,14 +27,14 @@ void for_each_atom(CpuQueue& queue, const ParticleState<N>& state, Body&& body)
 } // namespace
 
 template <class N>
-Minimization SteepestDescent<N>::consider(CpuQueue& queue, const MoleculeList& molecules, double potential,
+Minimization SteepestDescent<N>::consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential,
                                           ParticleState<N>& state)
 {
     accepted_ = !started_ || potential < potential_;
     if (accepted_)
     {
         if (started_) { step_ *= grow; }
-        remember(queue, molecules, potential, state);
+        remember(queue, assignment, potential, state);
         started_ = true;
     }
     else
@@ -44,33 +44,37 @@ Minimization SteepestDescent<N>::consider(CpuQueue& queue, const MoleculeList& m
     }
     std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
     if (largest_force_ <= tolerance_) { return Minimization::Converged; }
-    return move(queue, molecules, state) ? Minimization::Continue : Minimization::MachinePrecision;
+    return move(queue, assignment, state) ? Minimization::Continue : Minimization::MachinePrecision;
 }
 
 template <class N>
-void SteepestDescent<N>::remember(CpuQueue& queue, const MoleculeList& molecules, double potential, const ParticleState<N>& state)
+void SteepestDescent<N>::remember(CpuQueue& queue, const ConstraintAssignment& assignment, double potential,
+                                  const ParticleState<N>& state)
 {
     potential_ = potential;
     best_x_.resize(state.slot_of_global.size());
     best_f_.resize(state.slot_of_global.size());
     ClusterArray<double> forces;
-    forces.resize(state.slots());
+    forces.resize(state.home_slots());
     for_each_atom(queue, state, [&](std::size_t slot, std::size_t) {
         const auto f = state.f.get(slot);
         forces.set(slot, {from_sum(f.x), from_sum(f.y), from_sum(f.z)});
     });
-    constraints_.project(queue, molecules, state, forces);
+    constraints_.project(queue, assignment, state, forces);
     for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) {
         best_x_[atom] = state.x.get(slot);
         best_f_[atom] = forces.get(slot);
     });
     double largest = -1;
-    for (std::size_t atom = 0; atom < best_f_.size(); ++atom)
+    for (std::size_t slot = 0; slot < state.home_slots(); ++slot)
     {
-        if (norm2(best_f_[atom]) > largest)
+        const std::int32_t atom = state.global_of_slot[slot];
+        if (atom < 0) { continue; }
+        const double force = norm2(forces.get(slot));
+        if (force > largest || (force == largest && atom < largest_force_atom_))
         {
-            largest = norm2(best_f_[atom]);
-            largest_force_atom_ = static_cast<std::int64_t>(atom);
+            largest = force;
+            largest_force_atom_ = atom;
         }
     }
     largest_force_ = std::sqrt(std::max(largest, 0.0));
@@ -84,7 +88,7 @@ void SteepestDescent<N>::restore(CpuQueue& queue, ParticleState<N>& state) const
 
 // From the best point; false if no position changes any more. A step too long for the constraints is shortened.
 template <class N>
-bool SteepestDescent<N>::move(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state)
+bool SteepestDescent<N>::move(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state)
 {
     for (;;)
     {
@@ -92,7 +96,7 @@ bool SteepestDescent<N>::move(CpuQueue& queue, const MoleculeList& molecules, Pa
         for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) {
             state.v.set(slot, static_cast<Vec3<typename N::Real>>(scale * best_f_[atom]));
         });
-        const ConstraintResult constrained = constraints_.apply(queue, molecules, state, 1, Virial::Skip);
+        const ConstraintResult<N> constrained = constraints_.apply(queue, assignment, state, 1, Virial::Skip);
         const bool is_allowed = constrained.failures == 0;
         if (is_allowed) { drift(queue, 1, state); }
         std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
@@ -100,9 +104,10 @@ bool SteepestDescent<N>::move(CpuQueue& queue, const MoleculeList& molecules, Pa
         step_ *= shrink;
         if (!(step_ > 1e-30)) { return false; }
     }
-    for (std::size_t atom = 0; atom < best_x_.size(); ++atom)
+    for (std::size_t slot = 0; slot < state.home_slots(); ++slot)
     {
-        if (state.x.get(static_cast<std::size_t>(state.slot_of_global[atom])) != best_x_[atom]) { return true; }
+        const std::int32_t atom = state.global_of_slot[slot];
+        if (atom >= 0 && state.x.get(slot) != best_x_[static_cast<std::size_t>(atom)]) { return true; }
     }
     return false;
 }

@@ -4,9 +4,11 @@
 // From the best point so far the atom with the largest force moves by `step` and all others in proportion. Lower energy: the new
 // point is the best one and the step grows by 1.2. Otherwise it is taken back and the step shrinks to 0.2. Constraints act on the
 // displacement, with equal masses, and the force along them does not count.
+// The largest force and the best point are those of the home atoms: a minimisation is one rank's.
 //
 // The engine drives it: compute forces and energy at state.x, then
-//   while (minimizer.consider(queue, molecules, potential, state) == Minimization::Continue) { forces and energy at state.x again
+//   while (minimizer.consider(queue, assignment, potential, state) == Minimization::Continue) { forces and energy at state.x
+//   again
 //   }
 #pragma once
 
@@ -39,7 +41,7 @@ public:
     // Judges state.x by its potential (kJ/mol; what is not finite counts as higher) and state.f, and moves state.x to the next
     // point. Uses state.v as scratch and leaves it 0. The order of slots may change between calls. The first point must have
     // finite energy and forces and satisfy the constraints.
-    Minimization consider(CpuQueue& queue, const MoleculeList& molecules, double potential, ParticleState<N>& state);
+    Minimization consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, ParticleState<N>& state);
 
     bool accepted() const { return accepted_; }             // was the last point judged the best so far?
     double potential() const { return potential_; }         // of the best point, kJ/mol
@@ -48,9 +50,9 @@ public:
     double step() const { return step_; }                                   // nm
 
 private:
-    void remember(CpuQueue& queue, const MoleculeList& molecules, double potential, const ParticleState<N>& state);
+    void remember(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, const ParticleState<N>& state);
     void restore(CpuQueue& queue, ParticleState<N>& state) const;
-    bool move(CpuQueue& queue, const MoleculeList& molecules, ParticleState<N>& state);
+    bool move(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state);
 
     const Constraints& constraints_;
     double step_, tolerance_;

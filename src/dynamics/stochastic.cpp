@@ -28,7 +28,7 @@ void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std
     const ScopedPhase span(queue.clock(), Phase::Couple);
     PARHELION_EXPECTS(!dynamics.groups.empty());
     before = state.v;
-    queue.for_range(state.slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t slot = begin; slot < end; ++slot)
         {
             const std::int32_t global = state.global_of_slot[slot];
@@ -43,11 +43,11 @@ void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std
 }
 
 template <class N>
-double finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Real>& before, ParticleState<N>& state)
+ScalarSum<N> finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Real>& before, ParticleState<N>& state)
 {
     const ScopedPhase span(queue.clock(), Phase::Couple);
     std::vector<ScalarSum<N>> heat(static_cast<std::size_t>(queue.threads()));
-    queue.for_range(state.slots(), cluster_size, [&](int thread, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_slots(), cluster_size, [&](int thread, std::size_t begin, std::size_t end) {
         ScalarSum<N> sum{};
         for (std::size_t slot = begin; slot < end; ++slot)
         {
@@ -62,13 +62,13 @@ double finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Re
     });
     ScalarSum<N> total{};
     for (const ScalarSum<N> h : heat) { total += h; }
-    return from_sum(total);
+    return total;
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void friction_and_noise(CpuQueue&, const StochasticDynamics&, std::int64_t, ParticleState<N>&,                      \
                                      ClusterArray<N::Real>&);                                                                    \
-    template double finish_stochastic_step(CpuQueue&, const ClusterArray<N::Real>&, ParticleState<N>&);
+    template ScalarSum<N> finish_stochastic_step(CpuQueue&, const ClusterArray<N::Real>&, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

@@ -6,7 +6,7 @@
 //   v2 = a v1 + sqrt(kT (1 - a^2) / m) xi,   a = exp(-dt / tau),
 // half of which acts on the displacement: the atoms move by w dt with w = (v1 + v2) / 2. Between friction_and_noise() and
 // finish_stochastic_step() state.v holds w, so that constraints and drift are the leap-frog's.
-// Noise is a function of (seed, step, global atom): independent of threads and order.
+// Noise is a function of (seed, step, global atom): independent of threads, ranks and order.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -36,9 +36,10 @@ template <class N>
 void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std::int64_t step, ParticleState<N>& state,
                         ClusterArray<typename N::Real>& before);
 
-// After constraining and drifting: replaces w in state.v by v2 = 2 w - v1. Returns the heat the bath gave, kJ/mol: the kinetic
-// energy of v2 less that of v1. Total energy - heat so far is conserved.
+// After constraining and drifting: replaces w in state.v by v2 = 2 w - v1. Returns the heat the bath gave to the home atoms: the
+// kinetic energy of v2 less that of v1, to be added over ranks and then, by from_sum(), in kJ/mol. Total energy - heat so far is
+// conserved.
 template <class N>
-double finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Real>& before, ParticleState<N>& state);
+ScalarSum<N> finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename N::Real>& before, ParticleState<N>& state);
 
 } // namespace parhelion

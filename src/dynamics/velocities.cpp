@@ -13,12 +13,12 @@ namespace parhelion {
 
 template <class N>
 void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
-                         const MoleculeList& molecules, ParticleState<N>& state)
+                         const ConstraintAssignment& assignment, ParticleState<N>& state)
 {
     using Real = typename N::Real;
     PARHELION_EXPECTS(generation.temperature >= 0);
     const double kt = units::boltzmann * generation.temperature;
-    queue.for_range(state.slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t slot = begin; slot < end; ++slot)
         {
             const std::int32_t global = state.global_of_slot[slot];
@@ -29,8 +29,9 @@ void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, 
             state.v.set(slot, static_cast<Vec3<Real>>(sigma * Vec3<double>{n.value[0], n.value[1], n.value[2]}));
         }
     });
-    constraints.project(queue, molecules, state, state.v);
-    remove_com_motion(queue, AtomGroups{}, state);
+    constraints.project(queue, assignment, state, state.v);
+    const AtomGroups everything;
+    remove_com_motion(queue, everything, finish_com_motion(sum_com_motion(queue, everything, state)), state);
     int groups = 1;
     for (const std::uint8_t g : state.temperature_group) { groups = std::max(groups, g + 1); }
     const double now = temperature(compute_kinetic(queue, state, groups).energy(), generation.degrees_of_freedom);
@@ -39,7 +40,7 @@ void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, 
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void generate_velocities(CpuQueue&, const VelocityGeneration&, const Constraints&, const MoleculeList&,             \
+    template void generate_velocities(CpuQueue&, const VelocityGeneration&, const Constraints&, const ConstraintAssignment&,     \
                                       ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE

@@ -16,10 +16,10 @@ struct VelocityGeneration
 };
 
 // Draws state.v by global atom from the seed, removes what acts along constraints and the motion of the whole system's centre of
-// mass, and scales so that the temperature is exact. The same for any number of threads and any order of slots, up to the last
-// bits of the scaling factor in fast policies.
+// mass, and scales so that the temperature is exact: the state must hold the whole system. The same for any number of threads and
+// any order of slots, up to the last bits of the scaling factor in fast policies.
 template <class N>
 void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
-                         const MoleculeList& molecules, ParticleState<N>& state);
+                         const ConstraintAssignment& assignment, ParticleState<N>& state);
 
 } // namespace parhelion

@@ -2,27 +2,30 @@
 #include "engine/engine.hpp"
 
 #include "base/error.hpp"
-#include "base/units.hpp"
-#include "dynamics/degrees_of_freedom.hpp"
-#include "dynamics/minimize.hpp"
-#include "dynamics/velocities.hpp"
-#include "engine/frame.hpp"
-#include "engine/slope.hpp"
-#include "engine/step.hpp"
-#include "pairs/cluster_order.hpp"
 #include "pairs/simd_target_name.hpp"
 
-#include <fmt/format.h>
-#include <limits>
+#include <exception>
 #include <numeric>
 #include <random>
+#include <thread>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 namespace parhelion {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+// Cores this process may run on.
+int available_cores()
+{
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) { return std::max(1, CPU_COUNT(&set)); }
+#endif
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 // Fills in what the .mdp left to us: intervals and seeds. A run that goes on keeps its seed.
 RunParameters resolved(RunParameters parameters, const SavedState* saved)
@@ -37,312 +40,221 @@ RunParameters resolved(RunParameters parameters, const SavedState* saved)
     return parameters;
 }
 
-std::vector<std::string> group_names(const RunParameters& parameters)
+// The farthest that an atom of the start is from its update group's reference atom, nm, by dimension.
+Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
 {
-    std::vector<std::string> names;
-    for (const TemperatureGroup& group : parameters.temperature_groups) { names.push_back(group.name); }
-    return names;
+    Vec3<double> largest;
+    for (const MoleculeBlock& block : system.topology.blocks)
+    {
+        const std::vector<std::int32_t>& reference =
+            groups.molecule_types[static_cast<std::size_t>(block.type)].reference_of_atom;
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            const Vec3<double>* const x = system.x.data() + block.first_atom + copy * static_cast<std::int64_t>(reference.size());
+            for (std::size_t a = 0; a < reference.size(); ++a)
+            {
+                const Vec3<double> from_reference = x[a] - x[reference[a]];
+                for (int d = 0; d < 3; ++d)
+                {
+                    const double distance =
+                        std::abs(from_reference[d] - system.box[d] * std::round(from_reference[d] / system.box[d]));
+                    largest[d] = std::max(largest[d], distance);
+                }
+            }
+        }
+    }
+    return largest;
+}
+
+// How far ahead of its cell a rank's partners can be: the list's reach and, on either side, a group that sticks out of its cell
+// and wanders until the next repartition.
+Vec3<double> halo_reach(const RunSetup& setup)
+{
+    constexpr double wandering = 1.25; // groups stretch and turn
+    Vec3<double> reach = 2 * wandering * largest_groups(setup.system, setup.update_groups);
+    for (int d = 0; d < 3; ++d) { reach[d] += setup.list_plan.cutoff; }
+    return reach;
+}
+
+CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks)
+{
+    if (ranks == 1) { return {}; }
+    const Vec3<double> reach = halo_reach(setup);
+    if (options.grid[0] == 0) { return choose_grid(ranks, setup.system.box, reach); }
+    const CellGrid grid{options.grid};
+    check_grid(grid, setup.system.box, reach);
+    return grid;
 }
 
 } // namespace
 
 template <class N>
-Engine<N>::Engine(System&& system, RunParameters&& parameters, int threads, const SavedState* saved)
-    : system_(std::move(system)), parameters_(resolved(std::move(parameters), saved)), queue_(threads), rank_(make_rank()),
-      first_step_(parameters_.first_step)
+Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
+    : system_(std::move(system)), setup_{.system = system_,
+                                         .parameters = resolved(std::move(parameters), saved),
+                                         .list_plan = plan_pair_list(system_, setup_.parameters),
+                                         .grid = {},
+                                         .update_groups = make_update_groups(system_.topology),
+                                         .halo_method = options.halo}
 {
-    if (saved != nullptr) { put_back(*saved, rank_); }
-    else { start(); }
-    take_snapshot(rank_, at_repartition_);
-    plan_.threads = threads;
-    plan_.list_interval = rank_.list_plan.interval;
-    plan_.list_cutoff = rank_.list_plan.cutoff;
-    plan_.buffer = rank_.list_plan.cutoff - std::max(parameters_.coulomb_cutoff, parameters_.lj_cutoff);
-    plan_.temperature_interval = parameters_.thermostat == Thermostat::None ? 0 : parameters_.temperature_interval;
-    plan_.pressure_interval = parameters_.barostat == Barostat::None ? 0 : parameters_.pressure_interval;
-    plan_.energy_interval = parameters_.energy_calc;
-    plan_.com_interval = parameters_.com_mode == ComMode::None ? 0 : parameters_.com_interval;
-    plan_.degrees_of_freedom = std::accumulate(rank_.degrees_of_freedom.begin(), rank_.degrees_of_freedom.end(), 0.0);
-    plan_.seed = static_cast<std::uint64_t>(parameters_.random_seed);
+    const bool minimises = setup_.parameters.integrator == Integrator::SteepestDescent;
+    const int asked = options.grid[0] == 0 ? std::max(1, options.ranks) : CellGrid{options.grid}.ranks();
+    const int ranks = minimises ? 1 : asked; // a minimisation is one rank's, with the threads of all
+    const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
+    setup_.threads = minimises ? threads * asked : threads;
+    setup_.first_step = setup_.parameters.first_step;
+    setup_.grid = make_grid(setup_, options, ranks);
+
+    WorldOptions world;
+    world.deadline = options.comm_timeout;
+    world_ = std::make_unique<World>(ranks, world);
+    for (int rank = 0; rank < ranks; ++rank)
+    {
+        runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(rank)));
+    }
+    if (ranks == 1) { runs_[0]->prepare(saved); }
+    else
+    {
+        // The start is prepared whole and dealt out.
+        RunSetup whole = setup_;
+        whole.grid = {};
+        World alone(1);
+        RankRun<N> lone(whole, alone.communicator(0));
+        lone.prepare(saved);
+        for (const auto& run : runs_) { run->share_of(lone); }
+    }
+    make_plan(options);
+}
+
+template <class N>
+void Engine<N>::make_plan(const SimulationOptions& options)
+{
+    const RunParameters& p = setup_.parameters;
+    const Rank<N>& r = runs_[0]->rank();
+    plan_.ranks = setup_.grid.ranks();
+    plan_.grid = setup_.grid.cells;
+    plan_.halo = options.halo;
+    plan_.threads = setup_.threads;
+    plan_.list_interval = setup_.list_plan.interval;
+    plan_.list_cutoff = setup_.list_plan.cutoff;
+    plan_.buffer = setup_.list_plan.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
+    plan_.temperature_interval = p.thermostat == Thermostat::None ? 0 : p.temperature_interval;
+    plan_.pressure_interval = p.barostat == Barostat::None ? 0 : p.pressure_interval;
+    plan_.energy_interval = p.energy_calc;
+    plan_.com_interval = p.com_mode == ComMode::None ? 0 : p.com_interval;
+    plan_.degrees_of_freedom = std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0);
+    plan_.seed = static_cast<std::uint64_t>(p.random_seed);
     plan_.kernel = simd_target_name();
     // Per slot: state (twice: the last good one), a force buffer per thread, and the pair list at some 35 entries of 8 bytes.
     const std::size_t state_bytes =
         3 * (sizeof(typename N::Fixed) + sizeof(typename N::Real) + sizeof(typename N::ForceSum)) + 32;
-    plan_.bytes =
-        rank_.state.slots() * (2 * state_bytes + static_cast<std::size_t>(threads) * 3 * sizeof(typename N::ForceSum) + 280);
+    for (const auto& run : runs_)
+    {
+        plan_.bytes += run->rank().state.slots() *
+                       (2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280);
+    }
 }
 
 template <class N>
-Rank<N> Engine<N>::make_rank()
+template <class Body>
+void Engine<N>::on_every_rank(Body&& body)
 {
-    const auto atoms = system_.topology.atom_count();
-    const AtomGroups temperature_groups =
-        make_atom_groups("tc-grps", group_names(parameters_), system_.groups, atoms, Coverage::Every);
-    AtomGroups com_groups = make_atom_groups("comm-grps", parameters_.com_groups, system_.groups, atoms, Coverage::Some);
-    std::vector<double> dof = degrees_of_freedom(system_.topology, parameters_.com_mode, temperature_groups, com_groups);
-    const auto seed = static_cast<std::uint64_t>(parameters_.random_seed);
-    TemperatureCoupling temperature_coupling = make_temperature_coupling(parameters_, dof, seed);
-    ThermostatState thermostat = initial_state(temperature_coupling);
-    const ConstraintMasses masses =
-        parameters_.integrator == Integrator::SteepestDescent ? ConstraintMasses::Equal : ConstraintMasses::Physical;
-    return Rank<N>{
-        .topology = system_.topology,
-        .parameters = parameters_,
-        .queue = queue_,
-        .molecules = all_molecules(system_.topology),
-        .list_plan = plan_pair_list(system_, parameters_),
-        .nonbonded = NonbondedTables<N>(make_nonbonded(system_.topology, parameters_)),
-        .bonded = make_bonded(system_.topology, parameters_),
-        .restraints = make_position_restraints(system_, parameters_),
-        .dispersion = make_dispersion_correction(system_.topology, parameters_),
-        .constraints = Constraints(system_.topology, parameters_, masses),
-        .com_groups = std::move(com_groups),
-        .degrees_of_freedom = std::move(dof),
-        .temperature_coupling = std::move(temperature_coupling),
-        .pressure_coupling = make_pressure_coupling(parameters_, seed),
-        .stochastic = make_stochastic_dynamics(parameters_, seed),
-        .step = parameters_.first_step,
-        .state = make_state<N>(system_, temperature_groups.of_atom, queue_),
-        .thermostat = std::move(thermostat),
-        .barostat = {},
-        .bath_heat = 0,
-        .pairs = {},
-        .buffers = {},
-        .constraint_result = {},
-        .half_step = {},
-        .velocities_before_noise = {},
-        .observables = {},
+    std::vector<std::exception_ptr> errors(runs_.size());
+    const auto run_rank = [&](std::size_t rank) {
+        try
+        {
+            body(*runs_[rank]);
+        }
+        catch (...)
+        {
+            errors[rank] = std::current_exception();
+            runs_[rank]->comm().abort();
+        }
     };
-}
-
-// Velocities if they are to be made, constraints satisfied, unless the run continues another. Minimisation starts at rest.
-template <class N>
-void Engine<N>::start()
-{
-    Rank<N>& r = rank_;
-    if (parameters_.integrator == Integrator::SteepestDescent)
     {
-        auto& v = r.state.v.values();
-        std::fill(v.begin(), v.end(), typename N::Real{});
-        r.constraint_result = constrain_positions(queue_, r.constraints, r.molecules, r.state);
+        std::vector<std::jthread> threads;
+        for (std::size_t rank = 1; rank < runs_.size(); ++rank) { threads.emplace_back(run_rank, rank); }
+        run_rank(0);
     }
-    else
+    std::exception_ptr bystander;
+    for (const std::exception_ptr& error : errors)
     {
-        if (parameters_.generate_velocities)
+        if (!error) { continue; }
+        try
         {
-            const VelocityGeneration generation{parameters_.generation_temperature,
-                                                static_cast<std::uint64_t>(parameters_.generation_seed),
-                                                std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
-            generate_velocities(queue_, generation, r.constraints, r.molecules, r.state);
+            std::rethrow_exception(error);
         }
-        if (!parameters_.continuation)
+        catch (const PeerAborted&)
         {
-            r.constraint_result = constrain_start(queue_, r.constraints, r.molecules, r.state, parameters_.dt);
+            bystander = error;
         }
     }
-    stop_if_constraints_failed(r);
-    r.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
-}
-
-template <class N>
-Frame Engine<N>::gather(const OutputDue& due, const ParticleState<N>& state)
-{
-    Frame frame = gather_frame(queue_, system_.topology, rank_.molecules, state, due);
-    frame.step = rank_.step;
-    frame.time = rank_.time();
-    return frame;
-}
-
-template <class N>
-Frame Engine<N>::frame()
-{
-    OutputDue all;
-    all.x = all.v = true;
-    return gather(all, rank_.state);
-}
-
-template <class N>
-Frame Engine<N>::last_good_frame()
-{
-    OutputDue all;
-    all.x = all.v = true;
-    Frame frame = gather(all, at_repartition_.state);
-    frame.time += static_cast<double>(at_repartition_.step - frame.step) * parameters_.dt;
-    frame.step = at_repartition_.step;
-    return frame;
-}
-
-template <class N>
-SavedState Engine<N>::saved_state()
-{
-    return to_saved_state(queue_, at_repartition_, parameters_.random_seed);
-}
-
-template <class N>
-void Engine<N>::advance(const StepFlags& flags, Observer& observer)
-{
-    step(rank_, flags, [&](Rank<N>& r) {
-        if (!flags.due.any_frame()) { return; }
-        const ScopedPhase span(queue_.clock(), Phase::Output);
-        observer.frame(flags.due, gather(flags.due, r.state));
-    });
-    if (flags.observe)
-    {
-        conserved_.emplace_back(rank_.observables.time, rank_.observables.conserved);
-        observer.energies(flags.due, rank_.observables);
-    }
+    if (bystander) { std::rethrow_exception(bystander); }
 }
 
 template <class N>
 SinglePoint Engine<N>::evaluate()
 {
-    Snapshot<N> before;
-    take_snapshot(rank_, before);
-    StepFlags flags;
-    flags.repartition = flags.observe = flags.kinetic = true;
-    flags.compute = Compute::ForcesEnergiesVirial;
     SinglePoint result;
-    step(rank_, flags, [&](Rank<N>& r) {
-        OutputDue forces;
-        forces.f = true;
-        result.forces = gather(forces, r.state).f;
+    on_every_rank([&](RankRun<N>& run) {
+        SinglePoint own = run.evaluate();
+        if (run.comm().rank() == 0) { result = std::move(own); }
     });
-    result.observables = rank_.observables;
-    put_back(std::move(before), rank_);
     return result;
 }
 
 template <class N>
 RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    if (steps < 0) { steps = parameters_.steps < 0 ? std::numeric_limits<std::int64_t>::max() / 4 : parameters_.steps; }
-    conserved_.clear();
-    if (parameters_.integrator == Integrator::SteepestDescent) { return minimize(steps, observer, stop); }
-    return integrate(steps, observer, stop);
-}
-
-template <class N>
-RunSummary Engine<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
-{
-    const auto start_time = Clock::now();
-    const std::int64_t first = rank_.step, last = first + steps;
-    const Schedule schedule(parameters_, rank_.list_plan.interval, first_step_, last);
-    // Rates are those of the steady part: after the first tenth and at least 500 steps, or the whole of a short run.
-    const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
-    auto steady_start = start_time;
-    queue_.clock().reset();
-    for (;;)
+    if (steps < 0)
     {
-        StepFlags flags = schedule.flags(rank_.step);
-        flags.repartition |= rank_.step == first;
-        if (flags.repartition)
-        {
-            take_snapshot(rank_, at_repartition_);
-            observer.progress(rank_.step - first_step_, last - first_step_, rank_.observables.temperature);
-            if (observer.checkpoint_due()) { observer.checkpoint(saved_state()); }
-        }
-        if (rank_.step == last || stop.load(std::memory_order_relaxed)) { break; }
-        if (rank_.step == steady)
-        {
-            steady_start = Clock::now();
-            queue_.clock().reset();
-        }
-        advance(flags, observer);
+        steps = setup_.parameters.steps < 0 ? std::numeric_limits<std::int64_t>::max() / 4 : setup_.parameters.steps;
     }
-    RunSummary summary;
-    summary.end = rank_.step < last ? RunEnd::Stopped : RunEnd::Done;
-    summary.first_step = first;
-    summary.steps = rank_.step - first;
-    const std::int64_t timed_from = rank_.step > steady ? steady : first;
-    summarise(summary, rank_.step - timed_from, seconds_since(timed_from == steady ? steady_start : start_time));
-
-    // The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
-    Snapshot<N> end;
-    take_snapshot(rank_, end);
-    StepFlags flags = Schedule(parameters_, rank_.list_plan.interval, first_step_, rank_.step).flags(rank_.step);
-    flags.repartition = true;
-    // An early end was not on the schedule, which had no use for this kinetic energy.
-    if (summary.end == RunEnd::Stopped) { rank_.half_step = compute_kinetic(queue_, rank_.state, rank_.temperature_groups()); }
-    advance(flags, observer);
-    put_back(std::move(end), rank_);
-    summary.wall_s = seconds_since(start_time);
-    const double kt = units::boltzmann * (rank_.observables.temperature > 0 ? rank_.observables.temperature : 300.0);
-    summary.drift = slope(conserved_) * 1000 / kt / static_cast<double>(system_.topology.atom_count());
-    return summary;
+    if (setup_.parameters.integrator == Integrator::SteepestDescent) { return runs_[0]->minimize(steps, observer, stop); }
+    std::vector<RunSummary> summaries(runs_.size());
+    on_every_rank([&](RankRun<N>& run) {
+        Observer silent;
+        const bool speaks = run.comm().rank() == 0;
+        summaries[static_cast<std::size_t>(run.comm().rank())] = run.integrate(steps, speaks ? observer : silent, stop);
+    });
+    for (std::size_t rank = 1; rank < runs_.size(); ++rank) { summaries[0].pairs_per_atom += summaries[rank].pairs_per_atom; }
+    return summaries[0];
 }
 
 template <class N>
-void Engine<N>::summarise(RunSummary& summary, std::int64_t timed_steps, double timed_s) const
+Frame Engine<N>::frame()
 {
-    if (timed_steps > 0)
-    {
-        const double per_step = timed_s / static_cast<double>(timed_steps);
-        summary.us_per_step = per_step * 1e6;
-        summary.ns_per_day = parameters_.dt * 1e-3 * 86400 / per_step;
-        for (int p = 0; p < phases; ++p)
-        {
-            const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(timed_steps);
-            summary.phases.emplace_back(phase_names[static_cast<std::size_t>(p)], us);
-        }
-    }
-    summary.pairs_per_atom = static_cast<double>(rank_.pairs.entries()) * half_cluster_size * cluster_size /
-                             static_cast<double>(system_.topology.atom_count());
-}
-
-// Forces and energies at rest; frames and energies to the observers.
-template <class N>
-void Engine<N>::evaluate_static(Observer& observer, const StepFlags& flags)
-{
-    Rank<N>& r = rank_;
-    build_pair_list(queue_, r.state, r.topology, r.molecules, r.list_plan.cutoff, r.pairs);
-    clear_forces(queue_, r.buffers, r.state.slots());
-    compute_nonbonded(queue_, r.nonbonded, r.pairs, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    compute_bonded(queue_, r.bonded, r.molecules, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    compute_position_restraints(queue_, r.restraints, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    sum_forces(queue_, r.buffers, r.state);
-    r.constraint_result = {};
-    observe(r, r.half_step);
-    balance_energy(r);
-    if (flags.due.any_frame()) { observer.frame(flags.due, gather(flags.due, r.state)); }
-    observer.energies(flags.due, r.observables);
+    std::vector<AtomData<N>> parts;
+    for (const auto& run : runs_) { parts.push_back(atom_data(run->rank().state, positions_and_velocities())); }
+    const Rank<N>& r = runs_[0]->rank();
+    Frame frame = make_frame(runs_[0]->queue(), setup_.system.topology, r.state.box, parts);
+    frame.step = r.step;
+    frame.time = r.time();
+    return frame;
 }
 
 template <class N>
-RunSummary Engine<N>::minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+Frame Engine<N>::last_good_frame()
 {
-    const auto start_time = Clock::now();
-    Rank<N>& r = rank_;
-    RunSummary summary;
-    summary.first_step = r.step;
-    const std::int64_t last = r.step + steps;
-    const Schedule schedule(parameters_, 1, r.step, last);
-    SteepestDescent<N> descent(r.constraints, parameters_.em_step, parameters_.em_tolerance);
-    Minimization verdict = Minimization::Continue;
-    queue_.clock().reset();
-    for (;;)
-    {
-        if (descent.accepted()) { reorder(queue_, r.state); }
-        evaluate_static(observer, schedule.flags(r.step));
-        verdict = descent.consider(queue_, r.molecules, r.observables.potential, r.state);
-        if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
-        observer.progress(r.step - summary.first_step, steps, 0);
-        ++r.step;
-    }
-    summary.end = stop.load(std::memory_order_relaxed) && verdict == Minimization::Continue && r.step < last ? RunEnd::Stopped
-                                                                                                             : RunEnd::Done;
-    summary.steps = r.step - summary.first_step;
-    summary.wall_s = seconds_since(start_time);
-    summary.converged = verdict == Minimization::Converged;
-    summary.largest_force = descent.largest_force();
-    summarise(summary, std::max<std::int64_t>(1, summary.steps), summary.wall_s);
-    summary.drift = std::numeric_limits<double>::quiet_NaN();
-    const char* why = verdict == Minimization::Converged          ? "converged"
-                      : verdict == Minimization::MachinePrecision ? "step below machine precision"
-                                                                  : "all steps done, not converged";
-    observer.message(fmt::format(
-        "steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}", why, summary.steps,
-        descent.potential(), descent.largest_force(), system_.topology.describe(descent.largest_force_atom())));
-    return summary;
+    const Snapshot<N>& good = runs_[0]->at_repartition();
+    Frame frame = make_frame(runs_[0]->queue(), setup_.system.topology, good.state.box, collect_last_good());
+    frame.step = good.step;
+    frame.time = setup_.parameters.start_time + static_cast<double>(good.step) * setup_.parameters.dt;
+    return frame;
+}
+
+template <class N>
+SavedState Engine<N>::saved_state()
+{
+    return to_saved_state(runs_[0]->at_repartition(), collect_last_good(), setup_.parameters.random_seed);
+}
+
+template <class N>
+std::vector<AtomData<N>> Engine<N>::collect_last_good() const
+{
+    std::vector<AtomData<N>> parts;
+    for (const auto& run : runs_) { parts.push_back(atom_data(run->at_repartition().state, positions_and_velocities())); }
+    return parts;
 }
 
 #define PARHELION_INSTANTIATE(N) template class Engine<N>;

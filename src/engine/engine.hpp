@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulation in one numeric policy: sets up a rank, then plans the flags of each step, takes it, and tells the observers.
+// A simulation in one numeric policy: plans the run, deals the system out to ranks, and lets each run on a thread of its own.
 #pragma once
 
-#include "engine/rank.hpp"
-#include "engine/simulation.hpp"
-#include "engine/snapshot.hpp"
+#include "comm/world.hpp"
+#include "engine/gather.hpp"
+#include "engine/rank_run.hpp"
 
-#include <chrono>
+#include <memory>
 
 namespace parhelion {
 
@@ -26,7 +26,7 @@ template <class N>
 class Engine final : public Simulation::Implementation
 {
 public:
-    Engine(System&& system, RunParameters&& parameters, int threads, const SavedState* saved);
+    Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
     const PlanSummary& plan() const override { return plan_; }
     SinglePoint evaluate() override;
@@ -36,23 +36,18 @@ public:
     SavedState saved_state() override;
 
 private:
-    Rank<N> make_rank();
-    void start();
-    Frame gather(const OutputDue& due, const ParticleState<N>& state);
-    // One step, its frames and its energies to the observers.
-    void advance(const StepFlags& flags, Observer& observer);
-    RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
-    RunSummary minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
-    void evaluate_static(Observer& observer, const StepFlags& flags);
-    void summarise(RunSummary& summary, std::int64_t timed_steps, double timed_s) const;
+    // Calls body(rank's run) for every rank at once, rank 0 on the calling thread. If one throws, the others' waits end, and the
+    // first to fail for a reason of its own is heard.
+    template <class Body>
+    void on_every_rank(Body&& body);
+    void make_plan(const SimulationOptions& options);
+    // Of the last repartition; while no rank runs.
+    std::vector<AtomData<N>> collect_last_good() const;
 
-    System system_;
-    RunParameters parameters_;
-    CpuQueue queue_;
-    Rank<N> rank_;
-    const std::int64_t first_step_;                    // of the run, which another simulation may have begun
-    Snapshot<N> at_repartition_;                       // the last one
-    std::vector<std::pair<double, double>> conserved_; // (ps, kJ/mol) of the observed steps
+    const System system_;
+    RunSetup setup_;
+    std::unique_ptr<World> world_;
+    std::vector<std::unique_ptr<RankRun<N>>> runs_; // by rank
     PlanSummary plan_;
 };
 

@@ -40,7 +40,7 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
     // comparisons are written so that NaN is a suspect.
     const auto force_limit = to_sum<ForceSum>(0.5 * runaway_force);
     const auto speed_limit = static_cast<Real>(0.5 * runaway_displacement / dt);
-    queue.for_range(state.clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
+    queue.for_range(state.home_clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
             const ForceSum* f = state.f.cluster(c);

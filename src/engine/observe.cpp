@@ -2,8 +2,36 @@
 #include "engine/observe.hpp"
 
 #include "base/units.hpp"
+#include "engine/over_ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace parhelion {
+
+namespace {
+
+// What is observed, as one message.
+template <class N>
+void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& constraints, ConstraintDeviation& deviation)
+{
+    std::vector<ScalarSum<N>> sums(energies.energy.begin(), energies.energy.end());
+    sums.insert(sums.end(), energies.virial.begin(), energies.virial.end());
+    sums.insert(sums.end(), constraints.virial_sum.begin(), constraints.virial_sum.end());
+    sums = over_ranks(r, std::move(sums));
+    auto next = sums.begin();
+    const auto take = [&](auto& array) {
+        std::copy_n(next, array.size(), array.begin());
+        next += static_cast<std::ptrdiff_t>(array.size());
+    };
+    take(energies.energy), take(energies.virial), take(constraints.virial_sum);
+    const std::vector<double> d =
+        over_ranks(r, std::vector<double>{deviation.squares, static_cast<double>(deviation.constraints)});
+    deviation.squares = d[0];
+    deviation.constraints = std::llround(d[1]);
+}
+
+} // namespace
 
 template <class N>
 void observe(Rank<N>& r, const KineticEnergies& before)
@@ -18,10 +46,14 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     o.step = r.step;
     o.time = r.time();
     o.box = box;
-    o.forces = sum_energies(r.buffers);
+    EnergySums<N> energies = sum_energies(r.buffers);
+    ConstraintResult<N> constraints = r.constraint_result;
+    ConstraintDeviation deviation = r.constraints.deviation(r.queue, r.assigned_constraints, r.state);
+    sum_over_ranks(r, energies, constraints, deviation);
+    o.forces = energies.result();
     o.forces[EnergyTerm::DispersionCorrection] = r.dispersion.energy(volume);
     o.pressure_correction = r.dispersion.pressure(volume);
-    o.virial = o.forces.virial + r.constraint_result.virial;
+    o.virial = o.forces.virial + constraints.virial();
     for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
 
     o.kinetic = kinetic.total();
@@ -38,7 +70,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
         o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
     }
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    o.constraint_deviation = r.constraints.deviation(r.queue, r.molecules, r.state).rms;
+    o.constraint_deviation = deviation.rms();
     complete_work(trace(o.virial), r.barostat);
 }
 

@@ -2,7 +2,9 @@
 // Everything one rank of a run holds: its atoms, what acts on them, and the state of the coupling. What step() works on.
 #pragma once
 
+#include "comm/communicator.hpp"
 #include "device/cpu_queue.hpp"
+#include "domain/cell_grid.hpp"
 #include "dynamics/atom_groups.hpp"
 #include "dynamics/barostat.hpp"
 #include "dynamics/constraints.hpp"
@@ -16,8 +18,10 @@
 #include "forces/force_buffers.hpp"
 #include "forces/nonbonded.hpp"
 #include "forces/restraints.hpp"
+#include "halo/halo.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
+#include "model/update_groups.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/pair_list.hpp"
 #include "state/molecules.hpp"
@@ -32,7 +36,10 @@ struct Rank
     const Topology& topology;
     const RunParameters& parameters;
     CpuQueue& queue;
-    MoleculeList molecules;
+    Communicator& comm;
+    const CellGrid& grid; // of the ranks
+    const UpdateGroups& update_groups;
+    Halo<N> halo;
     ListPlan list_plan;
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
@@ -44,6 +51,10 @@ struct Rank
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
+
+    // What of the bonded terms and constraints this rank computes.
+    BondedAssignment assigned_terms;
+    ConstraintAssignment assigned_constraints;
 
     // The state a checkpoint keeps.
     std::int64_t step = 0;
@@ -57,7 +68,7 @@ struct Rank
     PairList pairs;
     std::int64_t list_step = 0; // when it was built
     ForceBuffers<N> buffers;
-    ConstraintResult constraint_result;
+    ConstraintResult<N> constraint_result;
     KineticEnergies half_step; // of state.v, as of the last step that asked for it
     ClusterArray<typename N::Real> velocities_before_noise;
     Observables observables; // of the last observed step

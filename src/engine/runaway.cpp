@@ -65,7 +65,7 @@ Blame blame_term(Rank<N>& r, std::int32_t slot)
     for (std::size_t kind = 0; kind < bonded_kinds; ++kind)
     {
         clear_forces(r.queue, r.buffers, r.state.slots());
-        compute_bonded(r.queue, of_kind(r.bonded, static_cast<InteractionKind>(kind)), r.molecules, r.state, r.buffers,
+        compute_bonded(r.queue, r.bonded, of_kind(r.assigned_terms, static_cast<InteractionKind>(kind)), r.state, r.buffers,
                        Compute::Forces);
         blame_buffers(kind);
     }
@@ -98,7 +98,7 @@ std::string nearest_neighbour(const Rank<N>& r, std::int32_t slot)
 template <class N>
 void stop_if_constraints_failed(const Rank<N>& r)
 {
-    const ConstraintResult& c = r.constraint_result;
+    const ConstraintResult<N>& c = r.constraint_result;
     if (c.failures == 0) { return; }
     throw PhysicsError(
         r.step,

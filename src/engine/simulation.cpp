@@ -4,33 +4,16 @@
 #include "base/error.hpp"
 #include "engine/engine.hpp"
 
-#include <thread>
-
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 namespace parhelion {
 
 namespace {
 
-// Cores this process may run on.
-int available_cores()
-{
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) { return std::max(1, CPU_COUNT(&set)); }
-#endif
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunParameters&& parameters,
                                                         const SimulationOptions& options, const SavedState* saved)
 {
-    const int threads = options.threads > 0 ? options.threads : available_cores();
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
     const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
-        return std::make_unique<Engine<decltype(policy)>>(std::move(system), std::move(parameters), threads, saved);
+        return std::make_unique<Engine<decltype(policy)>>(std::move(system), std::move(parameters), options, saved);
     };
     if (mixed) { return fast ? make(Mixed{}) : make(MixedReproducible{}); }
     return fast ? make(Double{}) : make(DoubleReproducible{});

@@ -5,11 +5,14 @@
 
 #include "base/numerics.hpp"
 #include "engine/observer.hpp"
+#include "halo/method.hpp"
 #include "model/run_parameters.hpp"
 #include "model/saved_state.hpp"
 #include "model/system.hpp"
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,7 +24,11 @@ struct SimulationOptions
 {
     Precision precision = Precision::Mixed;
     Summation summation = Summation::Fast;
-    int threads = 0; // 0: one per core of this process' affinity mask
+    int ranks = 1;
+    int threads = 0;           // of each rank; 0: the cores of this process' affinity mask, shared out
+    std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid with the least halo
+    HaloMethod halo = HaloMethod::Direct;
+    std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -34,7 +41,10 @@ struct SinglePoint
 // What the plan decided, for the log, `check` and the report.
 struct PlanSummary
 {
-    int threads = 1;
+    int ranks = 1;
+    std::array<int, 3> grid{1, 1, 1};
+    HaloMethod halo = HaloMethod::Direct;
+    int threads = 1;        // of each rank
     int list_interval = 0;  // steps between pair-list rebuilds
     double list_cutoff = 0; // nm
     double buffer = 0;      // list_cutoff - cutoff, nm
@@ -77,8 +87,8 @@ public:
 
     const PlanSummary& plan() const;
     SinglePoint evaluate();
-    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run after the current step. Throws PhysicsError
-    // on a blow-up; last_good_frame() is then the configuration to look at.
+    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.
+    // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at.
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // The current configuration.
     Frame frame();

@@ -9,17 +9,6 @@ namespace parhelion {
 
 namespace {
 
-template <class T>
-std::vector<Vec3<T>> in_input_order(CpuQueue& queue, const ClusterArray<T>& array,
-                                    const std::vector<std::int32_t>& slot_of_global)
-{
-    std::vector<Vec3<T>> ordered(slot_of_global.size());
-    queue.for_range(ordered.size(), 1, [&](int, std::size_t begin, std::size_t end) {
-        for (std::size_t g = begin; g < end; ++g) { ordered[g] = array.get(static_cast<std::size_t>(slot_of_global[g])); }
-    });
-    return ordered;
-}
-
 // Fillers keep what they have until the next reordering puts them where they belong.
 template <class T, class Alternatives>
 void into_slots(CpuQueue& queue, const Alternatives& saved, const std::vector<std::int32_t>& slot_of_global,
@@ -61,15 +50,14 @@ void put_back(Snapshot<N>&& snapshot, Rank<N>& r)
 }
 
 template <class N>
-SavedState to_saved_state(CpuQueue& queue, const Snapshot<N>& snapshot, std::int64_t seed)
+SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomData<N>>& parts, std::int64_t seed)
 {
-    const ParticleState<N>& state = snapshot.state;
     SavedState saved;
     saved.step = snapshot.step;
     saved.seed = seed;
-    saved.box = state.box.length();
-    saved.x = in_input_order(queue, state.x, state.slot_of_global);
-    saved.v = in_input_order(queue, state.v, state.slot_of_global);
+    saved.box = snapshot.state.box.length();
+    saved.x = in_input_order(parts, &AtomData<N>::x);
+    saved.v = in_input_order(parts, &AtomData<N>::v);
     write_coupling(snapshot, saved);
     return saved;
 }
@@ -88,7 +76,7 @@ void put_back(const SavedState& saved, Rank<N>& r)
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void take_snapshot<N>(const Rank<N>&, Snapshot<N>&);                                                                \
     template void put_back<N>(Snapshot<N>&&, Rank<N>&);                                                                          \
-    template SavedState to_saved_state<N>(CpuQueue&, const Snapshot<N>&, std::int64_t);                                          \
+    template SavedState to_saved_state<N>(const Snapshot<N>&, const std::vector<AtomData<N>>&, std::int64_t);                    \
     template void put_back<N>(const SavedState&, Rank<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -5,6 +5,7 @@
 // the list, which may lack a pair that has come near since, is part of what decides the next bits.
 #pragma once
 
+#include "engine/gather.hpp"
 #include "engine/rank.hpp"
 #include "model/saved_state.hpp"
 
@@ -28,10 +29,11 @@ void take_snapshot(const Rank<N>& r, Snapshot<N>& snapshot);
 template <class N>
 void put_back(Snapshot<N>&& snapshot, Rank<N>& r);
 
-// Arrays in input order. Cost: one pass over positions and velocities.
+// parts: positions and velocities of all ranks at the snapshot.
 template <class N>
-SavedState to_saved_state(CpuQueue& queue, const Snapshot<N>& snapshot, std::int64_t seed);
-// Into a rank of the same system. Throws InputError if the state is of another size or precision, or lacks something.
+SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomData<N>>& parts, std::int64_t seed);
+// Into a rank that holds all atoms of the same system. Throws InputError if the state is of another size or precision, or lacks
+// something.
 template <class N>
 void put_back(const SavedState& saved, Rank<N>& r);
 

@@ -2,19 +2,21 @@
 // One leap-frog step of one rank: the whole schedule, and the only place that decides what follows what. The words are the phases
 // of trace/phases.hpp, the report and the benchmarks.
 //
-//   S repartition    L pair forces    B bonded forces    R sum forces    T couple    U kick    C constrain    D drift    K
-//   kinetic
+//   S repartition    X send coordinates    L pair forces    B bonded forces    R sum forces    F return forces    T couple
+//   U kick           C constrain           D drift          K kinetic          G sums over ranks
 //
 // On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); the same, one step later.
 // Coupling: the thermostat acts on the kinetic energy of v(t - dt/2); Parrinello-Rahman on the previous observed pressure, before
 // the kick;
 //           the box changes last, after this step's pressure is known, and positions, being fractions of it, follow.
+// Ranks:    between X and F halo atoms have their owners' positions; only F and G let forces and energies of others in.
 // Blow-ups: between D's inputs and D itself the guard looks at every force and velocity; x(t) is still sane when it speaks.
 #pragma once
 
 #include "dynamics/com.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "engine/observe.hpp"
+#include "engine/over_ranks.hpp"
 #include "engine/rank.hpp"
 #include "engine/repartition.hpp"
 #include "engine/runaway.hpp"
@@ -27,13 +29,15 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
 {
     const double dt = r.parameters.dt;
     if (flags.repartition) { repartition(r); } // S
+    r.halo.send_coordinates(r.state);          // X
     prune_if_due(r);
 
     clear_forces(r.queue, r.buffers, r.state.slots());
-    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute); // L
-    compute_bonded(r.queue, r.bonded, r.molecules, r.state, r.buffers, flags.compute);   // B
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute);    // L
+    compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, flags.compute); // B
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, flags.compute);
-    sum_forces(r.queue, r.buffers, r.state); // R
+    sum_forces(r.queue, r.buffers, r.state);       // R
+    r.halo.return_forces(r.buffers.halo, r.state); // F
     output(r);
 
     VelocityCoupling coupling;
@@ -45,21 +49,29 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
 
     kick(r.queue, kick_coefficients(dt, r.temperature_groups(), coupling), r.state); // U
     r.constraint_result =
-        r.constraints.apply(r.queue, r.molecules, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
+        r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
     const bool stochastic = r.parameters.integrator == Integrator::StochasticDynamics;
     if (stochastic)
     {
         friction_and_noise(r.queue, r.stochastic, r.step, r.state, r.velocities_before_noise);
-        const ConstraintResult second = r.constraints.apply(r.queue, r.molecules, r.state, dt, Virial::Skip);
+        const ConstraintResult<N> second = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, Virial::Skip);
         if (second.failures > r.constraint_result.failures) { r.constraint_result = second; }
     }
     stop_if_running_away(r);
     drift(r.queue, dt, r.state); // D
-    if (stochastic) { r.bath_heat += finish_stochastic_step(r.queue, r.velocities_before_noise, r.state); }
+    if (stochastic)
+    {
+        r.bath_heat += from_sum(over_ranks(r, finish_stochastic_step(r.queue, r.velocities_before_noise, r.state)));
+    }
 
-    if (flags.remove_com) { r.bath_heat -= remove_com_motion(r.queue, r.com_groups, r.state); }
+    if (flags.remove_com)
+    {
+        const std::vector<ComMotion> motions = finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com_groups, r.state)));
+        remove_com_motion(r.queue, r.com_groups, motions, r.state);
+        r.bath_heat -= kinetic_energy(motions);
+    }
     const KineticEnergies before = r.half_step;
-    if (flags.kinetic) { r.half_step = compute_kinetic(r.queue, r.state, r.temperature_groups()); } // K
+    if (flags.kinetic) { r.half_step = kinetic_energies(r); } // K
     if (flags.observe) { observe(r, before); }
     if (flags.couple_pressure) // T
     {
@@ -70,7 +82,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
         // atoms.
         if (r.parameters.barostat != Barostat::ParrinelloRahman)
         {
-            constrain_positions(r.queue, r.constraints, r.molecules, r.state);
+            constrain_positions(r.queue, r.constraints, r.assigned_constraints, r.state);
         }
     }
     if (flags.observe) { balance_energy(r); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forces/bonded.hpp"
 
+#include "base/error.hpp"
+
 namespace parhelion {
 
 namespace {
@@ -48,23 +50,23 @@ void add_forces(ClusterArray<Sum>& forces, const std::size_t (&slot)[n], const V
 
 // This thread's share of one kind of term of one molecule type.
 template <int kind, Compute compute, class N>
-void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecule, const std::vector<std::int32_t>& first_atoms,
+void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecule, const BondedAssignment::ByKind& assigned,
                   const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
 {
     using Kind = BondedKind<static_cast<InteractionKind>(kind)>;
     constexpr int n = Kind::Body::atoms;
     const auto& terms = std::get<kind>(molecule);
-    const auto [begin, end] = queue.range(terms.size() * first_atoms.size(), 1, thread);
-    if (begin >= end) { return; }
-    std::size_t copy = begin / terms.size(), t = begin % terms.size();
+    const auto& places = assigned[static_cast<std::size_t>(kind)];
+    const auto [begin, end] = queue.range(places.size(), 1, thread);
     for (std::size_t i = begin; i < end; ++i)
     {
-        const auto& term = terms[t];
+        const TermPlace place = places[i];
+        const auto& term = terms[static_cast<std::size_t>(place.term)];
         std::size_t slot[n];
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a)
         {
-            slot[a] = static_cast<std::size_t>(state.slot_of_global[static_cast<std::size_t>(first_atoms[copy] + term.atoms[a])]);
+            slot[a] = static_cast<std::size_t>(state.slot_of_global[static_cast<std::size_t>(place.first_atom + term.atoms[a])]);
             x[a] = state.x.get(slot[a]);
         }
         Vec3<double> d[n - 1];
@@ -76,12 +78,11 @@ void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecu
             for (std::size_t e = 0; e < Kind::energy.size(); ++e) { energies.add(Kind::energy[e], result.energy[e]); }
             for (int a = 0; a < n - 1; ++a) { energies.add_virial(d[a], result.f[a]); }
         }
-        if (++t == terms.size()) { t = 0, ++copy; }
     }
 }
 
 template <Compute compute, class N, int... kinds>
-void compute_kinds(CpuQueue& queue, const BondedTables& tables, const MoleculeList& molecules, const ParticleState<N>& state,
+void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssignment& assignment, const ParticleState<N>& state,
                    ForceBuffers<N>& buffers, std::integer_sequence<int, kinds...>)
 {
     queue.run([&](int thread) {
@@ -89,7 +90,7 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const MoleculeLi
         EnergySums<N> energies; // summed here, not in the array the threads share
         for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
         {
-            (compute_kind<kinds, compute>(queue, thread, tables.molecule_types[type], molecules.first_atom[type], state,
+            (compute_kind<kinds, compute>(queue, thread, tables.molecule_types[type], assignment.molecule_types[type], state,
                                           buffers.forces[t], energies),
              ...);
         }
@@ -104,10 +105,34 @@ void add_kinds(const Topology& topology, const MoleculeType& type, double charge
     (add_terms<kinds>(topology, type, charge_scale, terms), ...);
 }
 
-template <int... kinds>
-void clear_others(MoleculeTerms& terms, InteractionKind kept, std::integer_sequence<int, kinds...>)
+// The terms of one kind that are mine, of all copies of one molecule type.
+template <class Term>
+std::vector<TermPlace> assign_kind(const std::vector<Term>& terms, const std::vector<std::int32_t>& first_atoms,
+                                   const std::function<bool(const std::int32_t*, int)>& mine)
 {
-    ((static_cast<InteractionKind>(kinds) == kept ? void() : std::get<kinds>(terms).clear()), ...);
+    std::vector<TermPlace> places;
+    if (terms.empty()) { return places; }
+    for (const std::int32_t first_atom : first_atoms)
+    {
+        for (std::size_t t = 0; t < terms.size(); ++t)
+        {
+            auto atoms = terms[t].atoms;
+            for (std::int32_t& atom : atoms) { atom += first_atom; }
+            if (mine(atoms.data(), static_cast<int>(atoms.size())))
+            {
+                places.push_back({first_atom, static_cast<std::int32_t>(t)});
+            }
+        }
+    }
+    return places;
+}
+
+template <int... kinds>
+BondedAssignment::ByKind assign_kinds(const MoleculeTerms& terms, const std::vector<std::int32_t>& first_atoms,
+                                      const std::function<bool(const std::int32_t*, int)>& mine,
+                                      std::integer_sequence<int, kinds...>)
+{
+    return {assign_kind(std::get<kinds>(terms), first_atoms, mine)...};
 }
 
 constexpr std::make_integer_sequence<int, bonded_kinds> every_kind;
@@ -125,24 +150,57 @@ BondedTables make_bonded(const Topology& topology, const RunParameters& paramete
     return tables;
 }
 
-BondedTables of_kind(const BondedTables& tables, InteractionKind kind)
+std::int64_t BondedAssignment::terms() const
 {
-    BondedTables reduced = tables;
-    for (MoleculeTerms& terms : reduced.molecule_types) { clear_others(terms, kind, every_kind); }
+    std::int64_t terms = 0;
+    for (const ByKind& kinds : molecule_types)
+    {
+        for (const auto& places : kinds) { terms += static_cast<std::int64_t>(places.size()); }
+    }
+    return terms;
+}
+
+BondedAssignment all_terms(const BondedTables& tables, const Topology& topology)
+{
+    return assign_terms(tables, all_molecules(topology), [](const std::int32_t*, int) { return true; });
+}
+
+BondedAssignment assign_terms(const BondedTables& tables, const MoleculeList& copies,
+                              const std::function<bool(const std::int32_t* atoms, int count)>& mine)
+{
+    PARHELION_EXPECTS(copies.first_atom.size() == tables.molecule_types.size());
+    BondedAssignment assignment;
+    for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
+    {
+        assignment.molecule_types.push_back(assign_kinds(tables.molecule_types[type], copies.first_atom[type], mine, every_kind));
+    }
+    return assignment;
+}
+
+BondedAssignment of_kind(const BondedAssignment& assignment, InteractionKind kind)
+{
+    BondedAssignment reduced;
+    const auto kept = static_cast<std::size_t>(kind);
+    for (const BondedAssignment::ByKind& places : assignment.molecule_types)
+    {
+        auto& kinds = reduced.molecule_types.emplace_back();
+        if (kept < kinds.size()) { kinds[kept] = places[kept]; }
+    }
     return reduced;
 }
 
 template <class N>
-void compute_bonded(CpuQueue& queue, const BondedTables& tables, const MoleculeList& molecules, const ParticleState<N>& state,
-                    ForceBuffers<N>& buffers, Compute compute)
+void compute_bonded(CpuQueue& queue, const BondedTables& tables, const BondedAssignment& assignment,
+                    const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
 {
+    PARHELION_EXPECTS(assignment.molecule_types.size() == tables.molecule_types.size());
     const ScopedPhase span(queue.clock(), Phase::Bonded);
-    if (compute == Compute::Forces) { compute_kinds<Compute::Forces>(queue, tables, molecules, state, buffers, every_kind); }
-    else { compute_kinds<Compute::ForcesEnergiesVirial>(queue, tables, molecules, state, buffers, every_kind); }
+    if (compute == Compute::Forces) { compute_kinds<Compute::Forces>(queue, tables, assignment, state, buffers, every_kind); }
+    else { compute_kinds<Compute::ForcesEnergiesVirial>(queue, tables, assignment, state, buffers, every_kind); }
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void compute_bonded<N>(CpuQueue&, const BondedTables&, const MoleculeList&, const ParticleState<N>&,                \
+    template void compute_bonded<N>(CpuQueue&, const BondedTables&, const BondedAssignment&, const ParticleState<N>&,            \
                                     ForceBuffers<N>&, Compute);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -22,6 +22,7 @@ template <class N>
 struct ForceBuffers
 {
     std::vector<ClusterArray<typename N::ForceSum>> forces; // [thread], slots()
+    ClusterArray<typename N::ForceSum> halo;                // their sum on halo atoms, which their owners wait for
     std::vector<EnergySums<N>> energies;                    // [thread]; filled with Compute::ForcesEnergiesVirial only
 };
 
@@ -29,12 +30,13 @@ struct ForceBuffers
 template <class N>
 void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots);
 
-// state.f = sum over threads, in thread order.
+// Sums over threads, in thread order: on home atoms into state.f, on halo atoms into buffers.halo.
 template <class N>
-void sum_forces(CpuQueue& queue, const ForceBuffers<N>& buffers, ParticleState<N>& state);
+void sum_forces(CpuQueue& queue, ForceBuffers<N>& buffers, ParticleState<N>& state);
 
-// Sum over threads, in thread order.
+// Sum over threads, in thread order: this rank's part of the energies and the virial. Parts of ranks add up by +=; result() makes
+// numbers of the total.
 template <class N>
-EnergyVirial sum_energies(const ForceBuffers<N>& buffers);
+EnergySums<N> sum_energies(const ForceBuffers<N>& buffers);
 
 } // namespace parhelion

@@ -179,7 +179,7 @@ auto NonbondedTables<N>::slot_parameters(CpuQueue& queue, const PairList& list, 
 
 namespace {
 
-// The self energy of the atoms in the thread's share of clusters.
+// The self energy of the atoms in the thread's share of home clusters.
 template <class N>
 void add_self_energy(const NonbondedParameters& p, const ParticleState<N>& state, std::size_t begin, std::size_t end,
                      EnergySums<N>& energies)
@@ -243,7 +243,7 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
         }
         if (compute == Compute::ForcesEnergiesVirial)
         {
-            const auto [first, last] = queue.range(state.clusters(), 1, thread);
+            const auto [first, last] = queue.range(state.home_clusters(), 1, thread);
             add_self_energy(parameters, state, first, last, buffers.energies[t]);
         }
     });

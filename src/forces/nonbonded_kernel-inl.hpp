@@ -31,8 +31,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 enum class Masking
 {
     None,
-    Excluded,
-    Diagonal
+    Excluded, // pairs with a clear bit are excluded
+    Partial   // and some pairs do not exist
 };
 
 // What is the same for all pairs.
@@ -329,7 +329,7 @@ struct Kernel
                 const std::size_t shift = (first + u) * i_per_vector * cluster_size + part;
                 listed[u] = bits_to_mask(interacts >> shift);
                 rinv[u] = hn::IfThenElseZero(listed[u], rinv[u]);
-                if constexpr (masking == Masking::Diagonal) { in_range[u] = hn::And(in_range[u], bits_to_mask(exists >> shift)); }
+                if constexpr (masking == Masking::Partial) { in_range[u] = hn::And(in_range[u], bits_to_mask(exists >> shift)); }
             }
             rinv2[u] = hn::Mul(rinv[u], rinv[u]);
             qq[u] = hn::Mul(row.charge[first + u], j.charge);
@@ -445,7 +445,7 @@ struct Kernel
             for (VSum& v : sums.virial) { v = zero; }
 
             const PairEntry* e = args.entries + pair_row->begin;
-            entry<Masking::Diagonal>(args, constants, row, *e++, diagonal_pairs(pair_row->half_cluster % 2), sums);
+            entry<Masking::Partial>(args, constants, row, *e++, pair_row->exists, sums);
             for (; e != args.entries + pair_row->masked_end; ++e) { entry<Masking::Excluded>(args, constants, row, *e, 0, sums); }
             for (; e != args.entries + pair_row->end; ++e) { entry<Masking::None>(args, constants, row, *e, 0, sums); }
             finish_row(args, pair_row->half_cluster, sums);

@@ -34,7 +34,7 @@ struct PositionRestraints
 // the system.
 PositionRestraints make_position_restraints(const System& system, const RunParameters& parameters);
 
-// Adds forces, energy and virial of the restrained atoms that are on this rank. Requires clear_forces() before.
+// Adds forces, energy and virial of the restrained home atoms. Requires clear_forces() before.
 template <class N>
 void compute_position_restraints(CpuQueue& queue, const PositionRestraints& restraints, const ParticleState<N>& state,
                                  ForceBuffers<N>& buffers, Compute compute);

@@ -29,7 +29,7 @@ struct RunReport
     std::string grid = "1x1x1";
     std::string halo = "none", transport = "none";
     std::string precision;
-    int threads = 1;
+    int threads = 1;              // of each rank
     int repartition_interval = 0; // steps
     NamedList<double> pairlist;
     NamedList<double> phases;   // us per step

@@ -32,7 +32,7 @@ struct ColumnOrder
 template <class N>
 ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, const ColumnGrid& grid)
 {
-    const std::size_t slots = state.slots();
+    const std::size_t slots = state.home_slots();
     std::vector<std::int32_t> column(slots);
     queue.for_range(slots, cluster_size, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t s = begin; s < end; ++s)
@@ -112,9 +112,11 @@ template <class N>
 void reorder(CpuQueue& queue, ParticleState<N>& state)
 {
     const ScopedPhase span(queue.clock(), Phase::Reorder);
-    const auto atoms = static_cast<std::size_t>(
-        std::count_if(state.global_of_slot.begin(), state.global_of_slot.end(), [](std::int32_t g) { return g >= 0; }));
-    const ColumnGrid grid = column_grid(state.box.length(), atoms);
+    for (std::size_t halo = state.home_slots(); halo < state.slots(); ++halo)
+    {
+        if (state.global_of_slot[halo] >= 0) { state.slot_of_global[static_cast<std::size_t>(state.global_of_slot[halo])] = -1; }
+    }
+    const ColumnGrid grid = column_grid(state.box.length(), state.slot_of_global.size());
     const ColumnOrder order = sort_into_columns(queue, state, grid);
     std::vector<std::size_t> first_slot(order.begin.size(), 0);
     for (std::size_t c = 0; c + 1 < order.begin.size(); ++c)

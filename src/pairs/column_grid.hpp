@@ -24,8 +24,4 @@ struct ColumnGrid
 // Columns about as wide as a cluster is deep at the mean density of `atoms` atoms in `box` (nm), so that clusters are compact.
 ColumnGrid column_grid(const Vec3<double>& box, std::size_t atoms);
 
-// The leading 32 bits of a position component.
-inline std::uint32_t leading_bits(std::uint32_t x) { return x; }
-inline std::uint32_t leading_bits(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
-
 } // namespace parhelion

@@ -72,8 +72,8 @@ Bounds bounds(const std::uint32_t* x, const Vec3<double>& nm_per_unit, Vec3<doub
     return b;
 }
 
-ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clusters, const Vec3<double>& box,
-                      Vec3<double>& largest_half_cluster)
+ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clusters, const ColumnGrid& column_grid,
+                      const Vec3<double>& box, Vec3<double>& largest_half_cluster)
 {
     const Vec3<double> nm_per_unit = std::ldexp(1.0, -32) * box;
     std::vector<Bounds> all(clusters);
@@ -89,7 +89,7 @@ ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clust
         for (int d = 0; d < 3; ++d) { largest_half_cluster[d] = std::max(largest_half_cluster[d], l[d]); }
     }
     ClusterGrid grid;
-    grid.columns = column_grid(box, clusters * cluster_size);
+    grid.columns = column_grid;
     const auto columns = static_cast<std::size_t>(grid.columns.columns());
     grid.begin.assign(columns + 1, 0);
     const auto column = [&](std::size_t c) {
@@ -136,18 +136,22 @@ ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clust
     return grid;
 }
 
-Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const MoleculeList& molecules,
-                           const std::vector<std::int32_t>& slot_of_global, std::size_t slots)
+// The rows of one block's atoms, to be found again atom after atom: neighbours in a cluster are mostly of one block.
+struct BlockRows
+{
+    std::int32_t first_atom, end_atom, molecule_size, first_row;
+};
+
+Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const std::vector<std::int32_t>& global_of_slot)
 {
     Exclusions exclusions;
     exclusions.start.push_back(0);
-    exclusions.row.assign(slots, -1);
-    exclusions.molecule_first.resize(slots);
-    for (std::size_t type = 0; type < topology.molecule_types.size(); ++type)
+    exclusions.row.assign(global_of_slot.size(), -1);
+    exclusions.molecule_first.resize(global_of_slot.size());
+    std::vector<std::int32_t> first_row; // by molecule type
+    for (const MoleculeType& molecule : topology.molecule_types)
     {
-        const MoleculeType& molecule = topology.molecule_types[type];
-        const auto first_row = static_cast<std::int32_t>(exclusions.start.size()) - 1;
-        const auto atoms = static_cast<std::int32_t>(molecule.atoms.size());
+        first_row.push_back(static_cast<std::int32_t>(exclusions.start.size()) - 1);
         for (std::size_t a = 0; a < molecule.atoms.size(); ++a)
         {
             if (!molecule.exclusion_start.empty())
@@ -157,20 +161,32 @@ Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const Mole
             }
             exclusions.start.push_back(static_cast<std::int32_t>(exclusions.excluded.size()));
         }
-        queue.for_range(molecules.first_atom[type].size(), 1, [&](int, std::size_t begin, std::size_t end) {
-            for (std::size_t copy = begin; copy < end; ++copy)
-            {
-                const std::int32_t first = molecules.first_atom[type][copy];
-                for (std::int32_t a = 0; a < atoms; ++a)
-                {
-                    const std::int32_t slot = slot_of_global[static_cast<std::size_t>(first + a)];
-                    if (slot < 0) { continue; }
-                    exclusions.row[static_cast<std::size_t>(slot)] = first_row + a;
-                    exclusions.molecule_first[static_cast<std::size_t>(slot)] = first;
-                }
-            }
-        });
     }
+    std::vector<BlockRows> blocks;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const auto size = static_cast<std::int64_t>(topology.molecule_types[block.type].atoms.size());
+        if (block.count * size == 0) { continue; }
+        blocks.push_back({static_cast<std::int32_t>(block.first_atom),
+                          static_cast<std::int32_t>(block.first_atom + block.count * size), static_cast<std::int32_t>(size),
+                          first_row[block.type]});
+    }
+    queue.for_range(global_of_slot.size(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        auto block = blocks.begin();
+        for (std::size_t slot = begin; slot < end; ++slot)
+        {
+            const std::int32_t atom = global_of_slot[slot];
+            if (atom < 0) { continue; }
+            if (atom < block->first_atom || atom >= block->end_atom)
+            {
+                block =
+                    std::partition_point(blocks.begin(), blocks.end(), [&](const BlockRows& b) { return b.end_atom <= atom; });
+            }
+            const std::int32_t in_molecule = (atom - block->first_atom) % block->molecule_size;
+            exclusions.row[slot] = block->first_row + in_molecule;
+            exclusions.molecule_first[slot] = atom - in_molecule;
+        }
+    });
     return exclusions;
 }
 
@@ -198,8 +214,7 @@ std::atomic<std::uint64_t> lists_built{0};
 } // namespace
 
 template <class N>
-void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, const MoleculeList& molecules,
-                     double cutoff, PairList& list)
+void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, double cutoff, PairList& list)
 {
     const ScopedPhase span(queue.clock(), Phase::PairList);
     const Vec3<double>& box = state.box.length();
@@ -207,8 +222,9 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     AlignedVector<std::uint32_t> storage;
     const std::uint32_t* x = leading_positions(queue, state, storage);
     Vec3<double> largest_half_cluster;
-    const ClusterGrid grid = make_grid(queue, x, state.clusters(), box, largest_half_cluster);
-    const Exclusions exclusions = make_exclusions(queue, topology, molecules, state.slot_of_global, state.slots());
+    const ClusterGrid grid =
+        make_grid(queue, x, state.clusters(), column_grid(box, state.slot_of_global.size()), box, largest_half_cluster);
+    const Exclusions exclusions = make_exclusions(queue, topology, state.global_of_slot);
 
     pair_search::Input input;
     input.x = x;
@@ -224,6 +240,8 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.grid = &grid;
     input.exclusions = &exclusions;
     input.slot_of_global = state.slot_of_global.data();
+    input.territory = &state.territory;
+    input.home_clusters = static_cast<std::int32_t>(state.home_clusters());
 
     list.cutoff = cutoff;
     for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d] + spreading; }
@@ -272,8 +290,7 @@ void prune_pair_list(CpuQueue& queue, const ParticleState<N>& state, double cuto
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void build_pair_list<N>(CpuQueue&, const ParticleState<N>&, const Topology&, const MoleculeList&, double,           \
-                                     PairList&);                                                                                 \
+    template void build_pair_list<N>(CpuQueue&, const ParticleState<N>&, const Topology&, double, PairList&);                    \
     template void prune_pair_list<N>(CpuQueue&, const ParticleState<N>&, double, PairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -4,13 +4,13 @@
 // The idea: pairs are listed by blocks of 4 x 8 atoms, half a cluster (i) against a cluster (j), so that one row of the block is
 // one vector operation and a list entry costs 8 bytes for up to 32 pairs. Every pair of atoms is in exactly one entry (a half
 // list): of two clusters a < b, a is i if a + b is even, else b. Excluded pairs are taken out by a bit each; the few entries that
-// have such bits come first in their row, so that all others run without looking at masks. Cost: about two thirds of the pairs in
+// have such bits come first in their row, so that all others run without looking at masks. With several ranks a rank lists the
+// pairs that its territory gives it, home or halo. Cost: about two thirds of the pairs in
 // the list are out of range (bench/pairs says how many); building is linear in the atoms.
 #pragma once
 
 #include "device/cpu_queue.hpp"
 #include "model/topology.hpp"
-#include "state/molecules.hpp"
 #include "state/particle_state.hpp"
 
 #include <cstdint>
@@ -26,12 +26,14 @@ struct PairEntry
     std::uint32_t interacts; // bit 8 * i + j; clear: the pair is excluded, out of range or, in the diagonal entry, does not exist
 };
 
-// The entries of one half cluster, entries[begin .. end) of its part. If j is the half cluster's own cluster it is
-// entries[begin], the diagonal; entries[begin .. masked_end) have a bit clear.
+// Entries of one half cluster, entries[begin .. end) of its part; entries[begin .. masked_end) have a bit clear. Of the first
+// entry not every pair exists: in most rows it is the half cluster's own cluster, the diagonal. Two clusters whose pairs belong
+// to different ranks (state/territory.hpp) have a row for themselves.
 struct PairRow
 {
     std::int32_t half_cluster; // its atoms are slots 4 * half_cluster ...
     std::int32_t begin, masked_end, end;
+    std::uint32_t exists; // pairs of the first entry, bit 8 * i + j; the others are not this row's at all
 };
 
 // Rows of neighbouring half clusters: the unit of work in building.
@@ -65,11 +67,10 @@ constexpr std::uint32_t diagonal_pairs(int half)
     return bits;
 }
 
-// Lists every pair of atoms nearer than `cutoff` (nm) at the present positions, and no pair twice. Any order of atoms gives a
-// complete list, cluster order a short one. Precondition: cutoff <= half the shortest box edge.
+// Lists every pair of this rank's territory nearer than `cutoff` (nm) at the present positions, and no pair twice. Any order of
+// atoms gives a complete list, cluster order a short one. Precondition: cutoff <= half the shortest box edge.
 template <class N>
-void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, const MoleculeList& molecules,
-                     double cutoff, PairList& list);
+void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, double cutoff, PairList& list);
 
 // Leaves in list.pruned what has a pair nearer than `cutoff` (nm) at the present positions, for the steps until the next pruning:
 // entries without one are dropped, of the others the i atoms without one; entries alike in that are neighbours. The list itself

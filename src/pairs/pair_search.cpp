@@ -226,17 +226,56 @@ std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& sc
     return candidates;
 }
 
+// The claim of this rank on the pairs of two clusters.
+Claim claim(const Input& in, std::int32_t i, std::int32_t j)
+{
+    const auto home = static_cast<std::size_t>(in.home_clusters);
+    return in.territory->claim(in.territory->zone_of(static_cast<std::size_t>(i), home),
+                               in.territory->zone_of(static_cast<std::size_t>(j), home));
+}
+
+// Leaves the candidates some of whose pairs with the cluster are this rank's; returns their new end.
+std::int32_t* keep_claimed(const Input& in, std::int32_t cluster, std::int32_t* end, Scratch& scratch)
+{
+    if (in.territory->is_everything()) { return end; }
+    return std::remove_if(scratch.candidates.data(), end, [&](std::int32_t j) { return claim(in, cluster, j).none; });
+}
+
+// Two clusters near each other both ways round the box: each pair is looked at. in_range: by half.
+void append_partial(const Input& in, std::int32_t cluster, std::int32_t j, std::uint32_t in_range, Scratch& scratch)
+{
+    const auto home = static_cast<std::size_t>(in.home_clusters);
+    const std::uint16_t zone_i = in.territory->zone_of(static_cast<std::size_t>(cluster), home);
+    const std::uint16_t zone_j = in.territory->zone_of(static_cast<std::size_t>(j), home);
+    const std::int32_t mask = scratch.mask_index[static_cast<std::size_t>(j)];
+    for (std::uint32_t half = 0; half < 2; ++half)
+    {
+        if ((in_range >> half & 1) == 0) { continue; }
+        const std::uint32_t* xi = in.x + static_cast<std::size_t>(cluster) * 3 * cluster_size + half * half_cluster_size;
+        const std::uint32_t* xj = in.x + static_cast<std::size_t>(j) * 3 * cluster_size;
+        const std::uint32_t interacts = mask < 0 ? ~0u : scratch.masks[static_cast<std::size_t>(mask)].interacts[half];
+        const std::uint32_t exists = in.territory->claimed(zone_i, zone_j, in.territory->claim(zone_i, zone_j).ask, xi, xj);
+        if (exists != 0) { scratch.partial[half].push_back({{j, interacts & exists}, exists}); }
+    }
+}
+
 // Sorts the candidates into the entries of the centre's halves.
 template <bool centred>
 void test_candidates(const Input& in, std::int32_t cluster, const std::int32_t* end, Scratch& scratch)
 {
     const auto x_of = [&](std::int32_t c) { return in.x + static_cast<std::size_t>(c) * 3 * cluster_size; };
     const AtomBlock<cluster_size> block(in, x_of(cluster));
+    const bool shares = !in.territory->is_everything();
     PairEntry* plain[2] = {scratch.plain[0].data(), scratch.plain[1].data()};
     for (const std::int32_t* candidate = scratch.candidates.data(); candidate != end; ++candidate)
     {
         const std::int32_t j = *candidate;
         const std::uint32_t in_range = halves_in_range<centred>(in, block, x_of(j));
+        if (shares && in_range != 0 && claim(in, cluster, j).ask != 0)
+        {
+            append_partial(in, cluster, j, in_range, scratch);
+            continue;
+        }
         if (const std::int32_t mask = scratch.mask_index[static_cast<std::size_t>(j)]; mask >= 0)
         {
             for (std::uint32_t half = 0; half < 2; ++half)
@@ -259,12 +298,23 @@ void test_candidates(const Input& in, std::int32_t cluster, const std::int32_t* 
     }
 }
 
-void append_rows(std::int32_t cluster, const Scratch::Masks& diagonal, Scratch& scratch, PairListPart& part)
+void append_rows(std::int32_t cluster, std::int32_t home_clusters, const Scratch::Masks& diagonal, Scratch& scratch,
+                 PairListPart& part)
 {
+    const bool is_home = cluster < home_clusters;
     for (int half = 0; half < 2; ++half)
     {
+        for (const Scratch::Partial& partial : scratch.partial[half])
+        {
+            const auto begin = static_cast<std::int32_t>(part.entries.size());
+            part.entries.push_back(partial.entry);
+            part.rows.push_back({2 * cluster + half, begin, begin + 1, begin + 1, partial.exists});
+        }
+        scratch.partial[half].clear();
+        if (!is_home && scratch.masked[half].empty() && scratch.plain_count[half] == 0) { continue; }
         PairRow row{};
         row.half_cluster = 2 * cluster + half;
+        row.exists = is_home ? diagonal_pairs(half) : 0;
         row.begin = static_cast<std::int32_t>(part.entries.size());
         part.entries.push_back({cluster, diagonal.interacts[half]});
         part.entries.insert(part.entries.end(), scratch.masked[half].begin(), scratch.masked[half].end());
@@ -285,10 +335,10 @@ void search_part(const Input& in, std::int32_t begin, std::int32_t end, Scratch&
     {
         const Scratch::Masks diagonal = find_exclusions(in, cluster, scratch);
         const Centre centre = make_centre(in, cluster);
-        const std::int32_t* candidates_end = find_candidates(in, centre, scratch);
+        const std::int32_t* candidates_end = keep_claimed(in, cluster, find_candidates(in, centre, scratch), scratch);
         if (in.centred) { test_candidates<true>(in, cluster, candidates_end, scratch); }
         else { test_candidates<false>(in, cluster, candidates_end, scratch); }
-        append_rows(cluster, diagonal, scratch, part);
+        append_rows(cluster, in.home_clusters, diagonal, scratch, part);
         for (const Scratch::Masks& m : scratch.masks) { scratch.mask_index[static_cast<std::size_t>(m.cluster)] = -1; }
         scratch.masks.clear();
     }

@@ -50,6 +50,8 @@ struct Input : Distances
     const ClusterGrid* grid = nullptr;
     const Exclusions* exclusions = nullptr;
     const std::int32_t* slot_of_global = nullptr;
+    const Territory* territory = nullptr;
+    std::int32_t home_clusters = 0;
 };
 
 // What a thread reuses from part to part.
@@ -66,6 +68,12 @@ struct Scratch
     std::vector<float> gap2[2];           // x, y: squared distances of the columns in reach
     AlignedVector<std::int32_t> candidates;
     AlignedVector<PairEntry> masked[2], plain[2];
+    struct Partial
+    {
+        PairEntry entry;
+        std::uint32_t exists;
+    };
+    std::vector<Partial> partial[2]; // of the clusters whose pairs belong to different ranks
     std::size_t plain_count[2] = {};
 };
 

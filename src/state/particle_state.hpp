@@ -12,6 +12,7 @@
 #include "base/numerics.hpp"
 #include "state/cluster_array.hpp"
 #include "state/periodic_box.hpp"
+#include "state/territory.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -30,6 +31,7 @@ struct ParticleState
     AlignedVector<std::int32_t>
         lj_type; // index into the LJ table; without meaning for fillers, which forces/ knows by global_of_slot
     std::vector<std::int32_t> global_of_slot; // -1: filler
+    Territory territory;                      // whose the halo clusters are
 
     // Of home atoms, length home_slots().
     ClusterArray<Real> v;                        // nm/ps, at t - dt/2 (leap-frog)

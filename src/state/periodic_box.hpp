@@ -11,10 +11,15 @@
 #include "base/vec3.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
 namespace parhelion {
+
+// The leading 32 bits of a position component.
+inline std::uint32_t leading_bits(std::uint32_t x) { return x; }
+inline std::uint32_t leading_bits(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
 template <class N>
 class PeriodicBox

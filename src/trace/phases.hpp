@@ -12,21 +12,26 @@ namespace parhelion {
 
 enum class Phase : std::uint8_t
 {
-    Reorder,   // S  sort atoms into cluster order
-    PairList,  // S  build the pair list
-    Nonbonded, // L  pair forces
-    Bonded,    // B  bonded, 1-4 and restraint forces
-    SumForces, // R  clear and sum the threads' forces, guard against blow-ups
-    Couple,    // T  thermostat and barostat
-    Kick,      // U  velocities
-    Constrain, // C  SETTLE and LINCS
-    Drift,     // D  positions
-    Kinetic,   // K  kinetic energy, centre-of-mass motion
-    Output,    // O  observables and frames
+    Migrate,         // S  atoms to their new owners, the halo's plan
+    Reorder,         // S  sort atoms into cluster order
+    PairList,        // S  build the pair list
+    SendCoordinates, // X  halo positions
+    Nonbonded,       // L  pair forces
+    Bonded,          // B  bonded, 1-4 and restraint forces
+    ReturnForces,    // F  halo forces
+    SumForces,       // R  clear and sum the threads' forces, guard against blow-ups
+    Couple,          // T  thermostat and barostat
+    Kick,            // U  velocities
+    Constrain,       // C  SETTLE and LINCS
+    Drift,           // D  positions
+    Kinetic,         // K  kinetic energy, centre-of-mass motion
+    Reduce,          // G  sums over all ranks
+    Output,          // O  observables and frames
 };
-inline constexpr int phases = 11;
+inline constexpr int phases = 15;
 inline constexpr std::array<std::string_view, phases> phase_names = {
-    "reorder", "pair list", "nonbonded", "bonded", "sum forces", "couple", "kick", "constrain", "drift", "kinetic", "output",
+    "migrate", "reorder",   "pair list", "send coordinates", "nonbonded", "bonded", "return forces", "sum forces", "couple",
+    "kick",    "constrain", "drift",     "kinetic",          "reduce",    "output",
 };
 
 // Time by phase, written by the thread that drives the queue.

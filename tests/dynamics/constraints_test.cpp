@@ -116,26 +116,26 @@ TEST(Constraints, give_the_velocities_and_virial_of_converged_shake)
     auto state = particles_in_input_order<Double>(system);
     CpuQueue queue(1);
     const Constraints constraints(system.topology, converged_lincs());
-    const ConstraintResult result = constraints.apply(queue, all_molecules(system.topology), state, dt, Virial::Compute);
+    const auto result = constraints.apply(queue, constraints.assign_all(system.topology), state, dt, Virial::Compute);
     EXPECT_EQ(result.failures, 0);
     EXPECT_LT(largest_velocity_difference(state, reference.v), 2e-11); // nm/ps: 4e-14 nm in the displacement
     EXPECT_GT(largest_velocity_difference(state, system.v), 0.1);
-    EXPECT_LT(largest_element(result.virial + -1.0 * reference.virial), 1e-9 * largest_element(reference.virial));
+    EXPECT_LT(largest_element(result.virial() + -1.0 * reference.virial), 1e-9 * largest_element(reference.virial));
 }
 
 TEST(Constraints, hold_lengths_to_the_precision_of_the_policy)
 {
     const System system = mixed_molecules();
     CpuQueue queue(2);
-    const MoleculeList molecules = all_molecules(system.topology);
     const Constraints constraints(system.topology, converged_lincs());
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
     const auto deviation_after_steps = [&]<class N>(ParticleState<N> state) {
         for (int step = 0; step < 200; ++step)
         {
-            constraints.apply(queue, molecules, state, dt, Virial::Skip);
+            constraints.apply(queue, assignment, state, dt, Virial::Skip);
             drift(queue, dt, state);
         }
-        return constraints.deviation(queue, molecules, state).max;
+        return constraints.deviation(queue, assignment, state).max;
     };
     EXPECT_LT(deviation_after_steps(particles_in_input_order<Double>(system)), 1e-12);
     EXPECT_LT(deviation_after_steps(particles_in_input_order<Mixed>(system)), 2e-7);
@@ -145,16 +145,16 @@ TEST(Constraints, of_hydrogens_keep_6_digits_by_default_and_12_with_order_8_and_
 {
     const System system = toy_system({{methyl(), 200}}, box, 300, 11);
     CpuQueue queue(1);
-    const MoleculeList molecules = all_molecules(system.topology);
     const auto largest_after_steps = [&](const RunParameters& parameters) {
         const Constraints constraints(system.topology, parameters);
+        const ConstraintAssignment assignment = constraints.assign_all(system.topology);
         auto state = particles_in_input_order<Double>(system);
         for (int step = 0; step < 50; ++step)
         {
-            constraints.apply(queue, molecules, state, dt, Virial::Skip);
+            constraints.apply(queue, assignment, state, dt, Virial::Skip);
             drift(queue, dt, state);
         }
-        return constraints.deviation(queue, molecules, state).max;
+        return constraints.deviation(queue, assignment, state).max;
     };
     RunParameters parameters;
     EXPECT_LT(largest_after_steps(parameters), 1e-6 * (1 + 1e-3));
@@ -166,15 +166,15 @@ TEST(Constraints, of_hydrogens_keep_6_digits_by_default_and_12_with_order_8_and_
 TEST(Constraints, do_not_depend_on_threads_or_slots_in_any_policy)
 {
     const System system = mixed_molecules();
-    const MoleculeList molecules = all_molecules(system.topology);
     const Constraints constraints(system.topology, RunParameters());
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
     const auto check = [&]<class N>(ParticleState<N> one) {
         ParticleState<N> three = one;
         CpuQueue single(1), team(3);
-        const ConstraintResult a = constraints.apply(single, molecules, one, dt, Virial::Compute);
-        const ConstraintResult b = constraints.apply(team, molecules, three, dt, Virial::Compute);
+        const auto a = constraints.apply(single, assignment, one, dt, Virial::Compute);
+        const auto b = constraints.apply(team, assignment, three, dt, Virial::Compute);
         EXPECT_TRUE(one.v.values() == three.v.values());
-        if (N::summation == Summation::Reproducible) { EXPECT_EQ(a.virial, b.virial); }
+        if (N::summation == Summation::Reproducible) { EXPECT_EQ(a.virial(), b.virial()); }
     };
     check(particles_in_input_order<Double>(system));
     check(particles_in_input_order<Mixed>(system));
@@ -187,7 +187,8 @@ TEST(Constraints, conserve_momentum_and_angular_momentum_of_each_molecule)
     const System system = toy_system({{ring(), 1}}, box, 300, 3);
     auto state = particles_in_input_order<Double>(system);
     CpuQueue queue(1);
-    Constraints(system.topology, converged_lincs()).apply(queue, all_molecules(system.topology), state, dt, Virial::Skip);
+    const Constraints constraints(system.topology, converged_lincs());
+    constraints.apply(queue, constraints.assign_all(system.topology), state, dt, Virial::Skip);
     Vec3<double> momentum, angular;
     for (std::size_t i = 0; i < system.x.size(); ++i)
     {
@@ -206,7 +207,7 @@ TEST(Constraints, projected_vectors_do_not_stretch_any_bond)
     auto state = particles_in_input_order<Double>(system);
     CpuQueue queue(2);
     const Constraints constraints(system.topology, RunParameters());
-    constraints.project(queue, all_molecules(system.topology), state, state.v);
+    constraints.project(queue, constraints.assign_all(system.topology), state, state.v);
     double largest = 0;
     for (const Constraint& c : all_constraints(system.topology))
     {
@@ -215,7 +216,7 @@ TEST(Constraints, projected_vectors_do_not_stretch_any_bond)
     }
     EXPECT_LT(largest, 1e-12);
     const auto once = state.v;
-    constraints.project(queue, all_molecules(system.topology), state, state.v);
+    constraints.project(queue, constraints.assign_all(system.topology), state, state.v);
     EXPECT_LT(largest_velocity_difference(state,
                                           [&] {
                                               std::vector<Vec3<double>> v;
@@ -243,7 +244,7 @@ TEST(Constraints, with_equal_masses_leave_no_force_at_a_constrained_equilibrium)
     }
     CpuQueue queue(1);
     const Constraints constraints(system.topology, RunParameters(), ConstraintMasses::Equal);
-    constraints.project(queue, all_molecules(system.topology), state, f);
+    constraints.project(queue, constraints.assign_all(system.topology), state, f);
     for (std::size_t slot = 0; slot < state.slots(); ++slot) { EXPECT_LT(norm(f.get(slot)), 1e-9); }
 }
 
@@ -253,13 +254,13 @@ TEST(Constraints, start_configurations_are_moved_onto_the_constraints)
     for (std::size_t i = 0; i < system.x.size(); ++i) { system.x[i].x += 0.001 * std::sin(static_cast<double>(i)); }
     auto state = particles_in_input_order<Double>(system);
     CpuQueue queue(2);
-    const MoleculeList molecules = all_molecules(system.topology);
     const Constraints constraints(system.topology, converged_lincs());
-    EXPECT_GT(constraints.deviation(queue, molecules, state).max, 1e-3);
-    EXPECT_EQ(constrain_start(queue, constraints, molecules, state, dt).failures, 0);
-    EXPECT_LT(constraints.deviation(queue, molecules, state).max, 1e-9);
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
+    EXPECT_GT(constraints.deviation(queue, assignment, state).max, 1e-3);
+    EXPECT_EQ(constrain_start(queue, constraints, assignment, state, dt).failures, 0);
+    EXPECT_LT(constraints.deviation(queue, assignment, state).max, 1e-9);
     drift(queue, -dt, state);
-    EXPECT_LT(constraints.deviation(queue, molecules, state).max, 1e-9);
+    EXPECT_LT(constraints.deviation(queue, assignment, state).max, 1e-9);
 }
 
 TEST(Constraints, name_the_atoms_of_the_bond_that_turned_too_far)
@@ -271,7 +272,7 @@ TEST(Constraints, name_the_atoms_of_the_bond_that_turned_too_far)
     auto state = particles_in_input_order<Mixed>(system);
     CpuQueue queue(2);
     const Constraints constraints(system.topology, RunParameters());
-    const ConstraintResult result = constraints.apply(queue, all_molecules(system.topology), state, dt, Virial::Skip);
+    const auto result = constraints.apply(queue, constraints.assign_all(system.topology), state, dt, Virial::Skip);
     EXPECT_GE(result.failures, 1);
     EXPECT_EQ(result.worst_atom_a, static_cast<std::int64_t>(carbon));
     EXPECT_EQ(result.worst_atom_b, static_cast<std::int64_t>(hydrogen));
@@ -283,11 +284,11 @@ TEST(Constraints, report_a_water_that_moved_too_far_and_numbers_that_are_not_fin
     System system = toy_system({{rigid_water(), 9}, {methyl(), 2}}, box, 300, 5);
     CpuQueue queue(1);
     const Constraints constraints(system.topology, RunParameters());
-    const MoleculeList molecules = all_molecules(system.topology);
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
     System torn = system;
     torn.v[3 * 6] += {0, 0, 500}; // 1 nm in a step
     auto state = particles_in_input_order<Double>(torn);
-    ConstraintResult result = constraints.apply(queue, molecules, state, dt, Virial::Skip);
+    auto result = constraints.apply(queue, assignment, state, dt, Virial::Skip);
     EXPECT_EQ(result.failures, 1);
     EXPECT_EQ(result.worst_atom_a, 18);
     for (const std::size_t atom : {std::size_t{4}, std::size_t{28}})
@@ -295,7 +296,7 @@ TEST(Constraints, report_a_water_that_moved_too_far_and_numbers_that_are_not_fin
         System broken = system;
         broken.v[atom].y = std::nan("");
         state = particles_in_input_order<Double>(broken);
-        EXPECT_GE(constraints.apply(queue, molecules, state, dt, Virial::Skip).failures, 1) << atom;
+        EXPECT_GE(constraints.apply(queue, assignment, state, dt, Virial::Skip).failures, 1) << atom;
     }
 }
 

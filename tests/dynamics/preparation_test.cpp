@@ -84,14 +84,14 @@ TEST(Velocities, are_drawn_at_the_exact_temperature_without_drift_or_stretching)
     const System system = toy_system({{rigid_water(), 300}, {ring(), 10}, {single_atom(40), 33}}, box, 0, 3);
     auto state = particles_in_input_order<Double>(system);
     CpuQueue queue(2);
-    const MoleculeList molecules = all_molecules(system.topology);
     const Constraints constraints(system.topology, RunParameters());
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
     const double dof = degrees_of_freedom(system.topology, ComMode::Linear, {}, {})[0];
-    generate_velocities(queue, {310, 20231, dof}, constraints, molecules, state);
+    generate_velocities(queue, {310, 20231, dof}, constraints, assignment, state);
     EXPECT_NEAR(temperature(compute_kinetic(queue, state, 1).energy(), dof), 310, 1e-9);
-    EXPECT_LT(norm(com_velocities(queue, {}, state)[0]), 1e-12);
+    EXPECT_LT(norm(finish_com_motion(sum_com_motion(queue, {}, state))[0].velocity), 1e-12);
     auto projected = state.v;
-    constraints.project(queue, molecules, state, projected);
+    constraints.project(queue, assignment, state, projected);
     for (std::size_t i = 0; i < system.x.size(); ++i) { EXPECT_LT(norm(projected.get(i) - state.v.get(i)), 1e-12); }
     // Free atoms: 99 components with variance kT / m, less the common scaling.
     double squares = 0;
@@ -109,7 +109,7 @@ TEST(Velocities, depend_on_the_seed_and_not_on_threads)
     const auto draw = [&](int threads, std::uint64_t seed) {
         auto state = particles_in_input_order<MixedReproducible>(system);
         CpuQueue queue(threads);
-        generate_velocities(queue, {300, seed, 300}, constraints, all_molecules(system.topology), state);
+        generate_velocities(queue, {300, seed, 300}, constraints, constraints.assign_all(system.topology), state);
         return state.v.values();
     };
     EXPECT_TRUE(draw(1, 8) == draw(3, 8));
@@ -150,7 +150,7 @@ TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
         const double potential = springs(home, state);
         const double step = minimizer.step();
         const auto x = state.x;
-        outcome = minimizer.consider(queue, all_molecules(system.topology), potential, state);
+        outcome = minimizer.consider(queue, constraints.assign_all(system.topology), potential, state);
         EXPECT_EQ(minimizer.accepted(), potential < best);
         if (evaluations > 0) { EXPECT_NEAR(minimizer.step() / step, minimizer.accepted() ? 1.2 : 0.2, 1e-12); }
         best = std::min(best, potential);
@@ -174,19 +174,19 @@ TEST(SteepestDescent, keeps_constraints_and_balances_the_forces_along_them)
     std::vector<Vec3<double>> home = system.x;
     for (std::size_t i = 0; i < home.size(); ++i) { home[i] += 0.05 * Vec3<double>{std::sin(i + 1.0), std::cos(3.0 * i), 0.5}; }
     CpuQueue queue(1);
-    const MoleculeList molecules = all_molecules(system.topology);
     RunParameters parameters;
     parameters.lincs_order = 8;
     parameters.lincs_iterations = 4;
     const Constraints constraints(system.topology, parameters, ConstraintMasses::Equal);
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
     SteepestDescent<Double> minimizer(constraints, 0.01, 0.1);
     int evaluations = 0;
-    while (minimizer.consider(queue, molecules, springs(home, state), state) == Minimization::Continue && evaluations < 5000)
+    while (minimizer.consider(queue, assignment, springs(home, state), state) == Minimization::Continue && evaluations < 5000)
     {
         ++evaluations;
     }
     EXPECT_LT(minimizer.largest_force(), 0.1);
-    EXPECT_LT(constraints.deviation(queue, molecules, state).max, 1e-10);
+    EXPECT_LT(constraints.deviation(queue, assignment, state).max, 1e-10);
     double unprojected = 0;
     for (std::size_t i = 0; i < home.size(); ++i) { unprojected = std::max(unprojected, norm(state.f.get(i))); }
     EXPECT_GT(unprojected, 1); // forces along the constraints remain
@@ -201,10 +201,10 @@ TEST(SteepestDescent, takes_back_a_point_whose_energy_is_not_finite)
     CpuQueue queue(1);
     const Constraints constraints(system.topology, RunParameters(), ConstraintMasses::Equal);
     SteepestDescent<Double> minimizer(constraints, 0.01, 1e-6);
-    const MoleculeList molecules = all_molecules(system.topology);
+    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
     const double first = springs(home, state);
-    minimizer.consider(queue, molecules, first, state);
-    minimizer.consider(queue, molecules, std::nan(""), state);
+    minimizer.consider(queue, assignment, first, state);
+    minimizer.consider(queue, assignment, std::nan(""), state);
     EXPECT_FALSE(minimizer.accepted());
     EXPECT_EQ(minimizer.potential(), first);
     EXPECT_DOUBLE_EQ(minimizer.step(), 0.002);

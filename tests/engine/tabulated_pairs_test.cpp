@@ -41,24 +41,23 @@ class ReferenceForces
 {
 public:
     explicit ReferenceForces(const Refdata& data)
-        : data_(data), molecules_(all_molecules(data.system.topology)),
-          tables_(make_nonbonded(data.system.topology, data.parameters)),
-          bonded_(make_bonded(without_pairs(data.system.topology), data.parameters))
+        : data_(data), tables_(make_nonbonded(data.system.topology, data.parameters)),
+          bonded_(make_bonded(without_pairs(data.system.topology), data.parameters)),
+          assignment_(all_terms(bonded_, data.system.topology))
     {
     }
 
     // Total forces into state.f; returns energies with those of the tabulated 1-4 pairs.
     EnergyVirial compute(CpuQueue& queue, ParticleState<Double>& state)
     {
-        build_pair_list(queue, state, data_.system.topology, molecules_, 1.0, list_);
+        build_pair_list(queue, state, data_.system.topology, 1.0, list_);
         clear_forces(queue, buffers_, state.slots());
         compute_nonbonded(queue, tables_, list_, state, buffers_, Compute::ForcesEnergiesVirial);
-        compute_bonded(queue, bonded_, molecules_, state, buffers_, Compute::ForcesEnergiesVirial);
+        compute_bonded(queue, bonded_, assignment_, state, buffers_, Compute::ForcesEnergiesVirial);
         add_tabulated_pairs(state);
         sum_forces(queue, buffers_, state);
-        return sum_energies(buffers_);
+        return sum_energies(buffers_).result();
     }
-    const MoleculeList& molecules() const { return molecules_; }
 
 private:
     static Topology without_pairs(Topology topology)
@@ -70,10 +69,11 @@ private:
     void add_tabulated_pairs(const ParticleState<Double>& state)
     {
         const Topology& topology = data_.system.topology;
+        const MoleculeList molecules = all_molecules(topology);
         for (std::size_t t = 0; t < topology.molecule_types.size(); ++t)
         {
             const MoleculeType& type = topology.molecule_types[t];
-            for (const std::int32_t first : molecules_.first_atom[t])
+            for (const std::int32_t first : molecules.first_atom[t])
             {
                 for (const Interaction& pair : type.of(InteractionKind::Pair14)) { add_pair(state, type, first, pair); }
             }
@@ -101,9 +101,9 @@ private:
     }
 
     const Refdata& data_;
-    MoleculeList molecules_;
     NonbondedTables<Double> tables_;
     BondedTables bonded_;
+    BondedAssignment assignment_;
     PairList list_;
     ForceBuffers<Double> buffers_;
 };
@@ -136,6 +136,7 @@ TEST_P(TabulatedPairs, give_the_reference_trajectory_to_rounding)
     auto state = make_state<Double>(data.system, {}, queue);
     ReferenceForces forces(data);
     const Constraints constraints(data.system.topology, data.parameters);
+    const ConstraintAssignment assignment = constraints.assign_all(data.system.topology);
     const double dt = data.parameters.dt;
     std::int64_t step = 0;
     for (const ReferenceState& reference : refdata_states(GetParam(), "nve"))
@@ -144,7 +145,7 @@ TEST_P(TabulatedPairs, give_the_reference_trajectory_to_rounding)
         {
             forces.compute(queue, state);
             kick(queue, free_kick(dt, 1), state);
-            constraints.apply(queue, forces.molecules(), state, dt, Virial::Skip);
+            constraints.apply(queue, assignment, state, dt, Virial::Skip);
             drift(queue, dt, state);
         }
         double largest = 0;

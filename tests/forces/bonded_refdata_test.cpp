@@ -25,15 +25,15 @@ Result evaluate(const Refdata& data, const std::vector<InteractionKind>& kinds, 
     CpuQueue queue(threads);
     auto state = particles_in_input_order<N>(data.system);
     const BondedTables tables = make_bonded(data.system.topology, data.parameters);
+    const BondedAssignment assignment = all_terms(tables, data.system.topology);
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     for (const InteractionKind kind : kinds)
     {
-        compute_bonded(queue, of_kind(tables, kind), all_molecules(data.system.topology), state, buffers,
-                       Compute::ForcesEnergiesVirial);
+        compute_bonded(queue, tables, of_kind(assignment, kind), state, buffers, Compute::ForcesEnergiesVirial);
     }
     sum_forces(queue, buffers, state);
-    return {forces_of(state), sum_energies(buffers)};
+    return {forces_of(state), sum_energies(buffers).result()};
 }
 
 struct BondedClass

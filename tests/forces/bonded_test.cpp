@@ -26,9 +26,9 @@ Evaluation<N> evaluate(const System& system, ParticleState<N> state, int threads
     const BondedTables tables = make_bonded(system.topology, {});
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
-    compute_bonded(queue, tables, all_molecules(system.topology), state, buffers, Compute::ForcesEnergiesVirial);
+    compute_bonded(queue, tables, all_terms(tables, system.topology), state, buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue, buffers, state);
-    return {state, sum_energies(buffers)};
+    return {state, sum_energies(buffers).result()};
 }
 template <class N>
 Evaluation<N> evaluate(const System& system, int threads = 1)
@@ -167,27 +167,29 @@ TEST_P(EveryBondedKind, adds_nothing_but_forces_when_asked_for_forces)
     auto state = particles_in_input_order<Double>(system);
     ForceBuffers<Double> buffers;
     clear_forces(queue, buffers, state.slots());
-    compute_bonded(queue, make_bonded(system.topology, {}), all_molecules(system.topology), state, buffers, Compute::Forces);
+    const BondedTables tables = make_bonded(system.topology, {});
+    compute_bonded(queue, tables, all_terms(tables, system.topology), state, buffers, Compute::Forces);
     sum_forces(queue, buffers, state);
     EXPECT_EQ(state.f.values(), evaluate<Double>(system, 2).state.f.values());
-    EXPECT_EQ(sum_energies(buffers).potential(), 0);
-    EXPECT_EQ(sum_energies(buffers).virial, Mat3<double>{});
+    EXPECT_EQ(sum_energies(buffers).result().potential(), 0);
+    EXPECT_EQ(sum_energies(buffers).result().virial, Mat3<double>{});
 }
 
-TEST_P(EveryBondedKind, is_alone_in_the_tables_of_its_kind)
+TEST_P(EveryBondedKind, is_alone_in_the_assignment_of_its_kind)
 {
-    // The tables of another kind are empty, its own are complete.
+    // The assignment of another kind is empty, its own is complete.
     CpuQueue queue(1);
     auto state = particles_in_input_order<Double>(system);
     const BondedTables tables = make_bonded(system.topology, {});
+    const BondedAssignment assignment = all_terms(tables, system.topology);
     for (int other = 0; other < interaction_kinds; ++other)
     {
         ForceBuffers<Double> buffers;
         clear_forces(queue, buffers, state.slots());
-        compute_bonded(queue, of_kind(tables, static_cast<InteractionKind>(other)), all_molecules(system.topology), state,
-                       buffers, Compute::ForcesEnergiesVirial);
+        compute_bonded(queue, tables, of_kind(assignment, static_cast<InteractionKind>(other)), state, buffers,
+                       Compute::ForcesEnergiesVirial);
         const double expected = other == GetParam() ? evaluate<Double>(system).energies.potential() : 0;
-        EXPECT_EQ(sum_energies(buffers).potential(), expected);
+        EXPECT_EQ(sum_energies(buffers).result().potential(), expected);
     }
 }
 
@@ -210,9 +212,9 @@ TEST(Bonded, coulomb_of_pairs_is_screened_by_epsilon_r)
         parameters.epsilon_r = epsilon_r;
         ForceBuffers<Double> buffers;
         clear_forces(queue, buffers, state.slots());
-        compute_bonded(queue, make_bonded(system.topology, parameters), all_molecules(system.topology), state, buffers,
-                       Compute::ForcesEnergiesVirial);
-        return sum_energies(buffers)[EnergyTerm::Coulomb14];
+        const BondedTables tables = make_bonded(system.topology, parameters);
+        compute_bonded(queue, tables, all_terms(tables, system.topology), state, buffers, Compute::ForcesEnergiesVirial);
+        return sum_energies(buffers).result()[EnergyTerm::Coulomb14];
     };
     EXPECT_NEAR(coulomb(4), coulomb(1) / 4, 1e-12 * std::abs(coulomb(1)));
     EXPECT_EQ(coulomb(0), 0); // infinite

@@ -45,15 +45,14 @@ Result evaluate(ParticleState<N>& state, const System& system, const RunParamete
     PairList list;
     const Vec3<double>& box = state.box.length();
     const double half_box = 0.5 * std::min({box.x, box.y, box.z});
-    build_pair_list(queue, state, system.topology, all_molecules(system.topology),
-                    std::min(run.lj_cutoff + options.buffer, half_box), list);
+    build_pair_list(queue, state, system.topology, std::min(run.lj_cutoff + options.buffer, half_box), list);
     if (options.pruned_buffer >= 0) { prune_pair_list(queue, state, run.lj_cutoff + options.pruned_buffer, list); }
     NonbondedTables<N> tables(make_nonbonded(system.topology, run));
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     compute_nonbonded(queue, tables, list, state, buffers, options.compute);
     sum_forces(queue, buffers, state);
-    return {forces_of(state), sum_energies(buffers)};
+    return {forces_of(state), sum_energies(buffers).result()};
 }
 template <class N>
 Result evaluate(const System& system, const RunParameters& run, const Options& options = {})

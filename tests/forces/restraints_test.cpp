@@ -27,7 +27,7 @@ Result evaluate(const PositionRestraints& restraints, ParticleState<N> state, in
     clear_forces(queue, buffers, state.slots());
     compute_position_restraints(queue, restraints, state, buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue, buffers, state);
-    return {forces_of(state), sum_energies(buffers)};
+    return {forces_of(state), sum_energies(buffers).result()};
 }
 
 RunParameters scaling(RefcoordScaling s)
@@ -214,7 +214,7 @@ TEST(PositionRestraints, of_atoms_on_other_ranks_are_left_to_them)
         ForceBuffers<Double> buffers;
         clear_forces(queue, buffers, part.slots());
         compute_position_restraints(queue, restraints, part, buffers, Compute::ForcesEnergiesVirial);
-        parts += sum_energies(buffers).potential();
+        parts += sum_energies(buffers).result().potential();
     }
     EXPECT_NEAR(parts, all, 1e-12 * all);
 }

@@ -27,19 +27,18 @@ Result evaluate(const Refdata& data, int threads = 2)
     const Topology& topology = data.system.topology;
     CpuQueue queue(threads);
     auto state = make_state<N>(data.system, {}, queue);
-    const MoleculeList molecules = all_molecules(topology);
     PairList list;
-    build_pair_list(queue, state, topology, molecules, data.parameters.lj_cutoff, list);
+    build_pair_list(queue, state, topology, data.parameters.lj_cutoff, list);
     NonbondedTables<N> nonbonded(make_nonbonded(topology, data.parameters));
     const BondedTables bonded = make_bonded(topology, data.parameters);
 
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     compute_nonbonded(queue, nonbonded, list, state, buffers, Compute::ForcesEnergiesVirial);
-    compute_bonded(queue, bonded, molecules, state, buffers, Compute::ForcesEnergiesVirial);
+    compute_bonded(queue, bonded, all_terms(bonded, topology), state, buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue, buffers, state);
 
-    Result result{forces_of(state), sum_energies(buffers)};
+    Result result{forces_of(state), sum_energies(buffers).result()};
     const DispersionTail tail = make_dispersion_correction(topology, data.parameters);
     result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.volume());
     for (int d = 0; d < 3; ++d) { result.energies.virial[d][d] += tail.virial(state.box.volume()); }

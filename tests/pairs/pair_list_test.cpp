@@ -121,7 +121,7 @@ TYPED_TEST(PairLists, hold_every_pair_within_the_cutoff_once_in_boxes_of_any_sha
             CpuQueue queue(2);
             const ParticleState<TypeParam> state = make_state<TypeParam>(system, {}, queue);
             PairList list;
-            build_pair_list(queue, state, system.topology, all_molecules(system.topology), 0.9, list);
+            build_pair_list(queue, state, system.topology, 0.9, list);
             expect_complete(state, system, list.parts, 0.9);
             prune_pair_list(queue, state, 0.7, list);
             expect_complete(state, system, list.pruned, 0.7);
@@ -135,7 +135,7 @@ TYPED_TEST(PairLists, are_complete_for_any_order_of_atoms)
     CpuQueue queue(1);
     const ParticleState<TypeParam> state = particles_in_input_order<TypeParam>(system); // clusters as large as the box
     PairList list;
-    build_pair_list(queue, state, system.topology, all_molecules(system.topology), 0.8, list);
+    build_pair_list(queue, state, system.topology, 0.8, list);
     expect_complete(state, system, list.parts, 0.8);
     prune_pair_list(queue, state, 0.6, list);
     expect_complete(state, system, list.pruned, 0.6);
@@ -161,7 +161,7 @@ TYPED_TEST(PairLists, hold_pairs_just_within_the_cutoff_across_faces_and_along_e
         CpuQueue queue(1);
         const ParticleState<TypeParam> state = make_state<TypeParam>(system, {}, queue);
         PairList list;
-        build_pair_list(queue, state, system.topology, all_molecules(system.topology), rc, list);
+        build_pair_list(queue, state, system.topology, rc, list);
         expect_complete(state, system, list.parts, rc);
         prune_pair_list(queue, state, rc, list);
         expect_complete(state, system, list.pruned, rc);
@@ -187,7 +187,7 @@ TYPED_TEST(PairLists, hold_atoms_on_a_lattice_on_the_faces_of_the_box)
     CpuQueue queue(2);
     const ParticleState<TypeParam> state = make_state<TypeParam>(system, {}, queue);
     PairList list;
-    build_pair_list(queue, state, system.topology, all_molecules(system.topology), 1.0, list);
+    build_pair_list(queue, state, system.topology, 1.0, list);
     expect_complete(state, system, list.parts, 1.0);
 }
 
@@ -197,7 +197,7 @@ TYPED_TEST(PairLists, are_not_much_longer_than_their_sphere)
     CpuQueue queue(2);
     const ParticleState<TypeParam> state = make_state<TypeParam>(system, {}, queue);
     PairList list;
-    build_pair_list(queue, state, system.topology, all_molecules(system.topology), 0.9, list);
+    build_pair_list(queue, state, system.topology, 0.9, list);
     const double listed = 32.0 * static_cast<double>(list.entries());
     const auto in_range = static_cast<double>(pairs_in_range(state, system, 0.9).size());
     EXPECT_LT(listed, 2.8 * in_range);
@@ -213,8 +213,8 @@ TYPED_TEST(PairLists, are_the_same_for_any_number_of_threads)
     EXPECT_EQ(a.x.values(), b.x.values());
     EXPECT_EQ(a.global_of_slot, b.global_of_slot);
     PairList la, lb;
-    build_pair_list(one, a, system.topology, all_molecules(system.topology), 1.0, la);
-    build_pair_list(three, b, system.topology, all_molecules(system.topology), 1.0, lb);
+    build_pair_list(one, a, system.topology, 1.0, la);
+    build_pair_list(three, b, system.topology, 1.0, lb);
     ASSERT_EQ(la.parts.size(), lb.parts.size());
     for (std::size_t p = 0; p < la.parts.size(); ++p)
     {
@@ -234,5 +234,5 @@ TEST(PairList, refuses_a_cutoff_beyond_half_the_box)
     CpuQueue queue(1);
     const ParticleState<Mixed> state = make_state<Mixed>(system, {}, queue);
     PairList list;
-    EXPECT_THROW(build_pair_list(queue, state, system.topology, all_molecules(system.topology), 0.9, list), ContractError);
+    EXPECT_THROW(build_pair_list(queue, state, system.topology, 0.9, list), ContractError);
 }

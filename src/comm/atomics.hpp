@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the protocol asks of a processor's memory: a handful of operations on 64-bit words, each named after its order and scope,
+// and the two means of waiting, a pause and a clock. The protocol (comm/protocol.hpp) is a template over this policy.
+//
+// Scopes: `device` reaches the threads of one rank, `system` every rank. On a CPU they are the same. Order belongs to the
+// operation on a word; there are no free-standing fences, which the thread sanitizer does not model and readers cannot attribute.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace parhelion {
+
+using Word = std::uint64_t;
+
+struct HostAtomics
+{
+    static Word load_acquire_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_acquire); }
+    static Word load_relaxed_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_relaxed); }
+    static void store_release_system(Word* w, Word value) { std::atomic_ref(*w).store(value, std::memory_order_release); }
+    static void store_relaxed_system(Word* w, Word value) { std::atomic_ref(*w).store(value, std::memory_order_relaxed); }
+    static Word exchange_acq_rel_system(Word* w, Word value)
+    {
+        return std::atomic_ref(*w).exchange(value, std::memory_order_acq_rel);
+    }
+    static Word fetch_add_acq_rel_device(Word* w, Word n) { return std::atomic_ref(*w).fetch_add(n, std::memory_order_acq_rel); }
+
+    // Between two looks at a word, the polls-th time in a row: at first a pause of the core, then the core goes to whoever needs
+    // it, since ranks may outnumber cores.
+    static void pause(int polls)
+    {
+        if (polls >= spins_before_yield)
+        {
+            std::this_thread::yield();
+            return;
+        }
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+
+    static std::int64_t nanoseconds()
+    {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+private:
+    static constexpr int spins_before_yield = 256; // about 10 us: a message between two running ranks arrives within it
+};
+
+} // namespace parhelion

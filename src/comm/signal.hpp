@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words ranks raise for each other, and the bounded wait for one.
+//
+// A signal slot holds the epoch of the last message of its slot, and that message's size. It is set, never added to and never
+// reset; it has one writer. Epochs are 64-bit and compared by the sign of their difference, so that a writer that is ahead is
+// seen as well. Every wait is bounded and watches its rank's abort word: who waits in vain writes the one failure record (the
+// first wins), raises the abort words of all ranks, and every other wait ends at its next look. Cost of watching: one relaxed
+// load and one clock reading every 64 polls.
+#pragma once
+
+#include "base/vec3.hpp"
+#include "comm/atomics.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace parhelion {
+
+// 128 bytes, so that two hot words never share a cache line or a pair of prefetched lines.
+struct alignas(128) SignalSlot
+{
+    Word epoch; // written by the peer alone: release; read: acquire
+    Word bytes; // written before epoch, read after it
+};
+
+// Has a word that shows `seen` reached `expected`? True also if its writer is further; right across the wrap of the counter.
+PARHELION_HD constexpr bool reached(Word seen, Word expected) { return static_cast<std::int64_t>(seen - expected) >= 0; }
+
+enum class Awaited : std::uint32_t
+{
+    Signal, // the receiver: a message
+    Credit, // the sender: leave to write a slot again
+    Nothing // a rank that stopped the run for a reason of its own
+};
+
+// What a rank that waited in vain knew. Epochs as on the channel; credit: the largest epoch the sender may write as far as this
+// end knows, or 0 on a channel without credits.
+struct FailureRecord
+{
+    int rank;
+    int peer;
+    int channel;
+    Awaited awaited;
+    Word expected;
+    Word seen;
+    Word credit;
+    std::int64_t step;
+};
+
+// One per run, where every rank and the host can reach it.
+struct alignas(128) FailureBoard
+{
+    Word claimed = 0; // exchanged from 0 to 1 by the rank whose record it becomes
+    Word written = 0; // 1 (release) once the record may be read
+    FailureRecord record{};
+};
+
+// What a wait needs to know of its surroundings; one per rank, a plain view.
+struct Watch
+{
+    int rank;
+    int ranks;
+    std::int64_t deadline_ns;       // of one wait
+    SignalSlot* own_abort;          // looked at while waiting
+    SignalSlot* const* abort_slots; // of all ranks, raised by whoever fails
+    FailureBoard* board;
+    const std::int64_t* step; // for the record
+};
+
+enum class Verdict : std::uint8_t
+{
+    Reached,
+    Expired, // this rank's record is on the board
+    Aborted  // somebody else stopped the run
+};
+
+// Puts the record on the board unless another is there, and ends all waits. Expired if it is this one, else Aborted.
+template <class Atomics>
+PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
+{
+    const bool is_first = Atomics::exchange_acq_rel_system(&watch.board->claimed, 1) == 0;
+    if (is_first)
+    {
+        watch.board->record = record;
+        Atomics::store_release_system(&watch.board->written, 1);
+        // The release covers the record: who sees the abort word may read it.
+        for (int r = 0; r < watch.ranks; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
+    }
+    return is_first ? Verdict::Expired : Verdict::Aborted;
+}
+
+// Counts the polls of one wait and says when to give up.
+template <class Atomics>
+class Patience
+{
+public:
+    PARHELION_HD explicit Patience(const Watch& watch) : watch_(watch) {}
+
+    // One poll was in vain: pauses. Reached: poll again; Expired: the deadline has passed, and after one last poll fail() is due.
+    PARHELION_HD Verdict next()
+    {
+        if (polls_ % polls_per_look == polls_per_look - 1)
+        {
+            if (Atomics::load_acquire_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
+            const std::int64_t now = Atomics::nanoseconds();
+            if (start_ns_ == 0) { start_ns_ = now; }
+            if (now - start_ns_ > watch_.deadline_ns) { return Verdict::Expired; }
+        }
+        Atomics::pause(polls_);
+        polls_ = polls_ == most_polls ? most_polls - polls_per_look + 1 : polls_ + 1;
+        return Verdict::Reached;
+    }
+
+    // Something has arrived: the next wait has a deadline of its own.
+    PARHELION_HD void restart()
+    {
+        polls_ = 0;
+        start_ns_ = 0;
+    }
+
+private:
+    static constexpr int polls_per_look = 64;
+    static constexpr int most_polls = (1 << 20) - 1; // the count then goes round, far above any pause's threshold
+    const Watch& watch_;
+    int polls_ = 0;
+    std::int64_t start_ns_ = 0; // 0: the first look is still to come
+};
+
+// Waits until the slot shows expected or later, with acquire: what its writer did before is then visible. record.seen is filled
+// in if the wait fails.
+template <class Atomics>
+PARHELION_HD Verdict wait_until(SignalSlot* slot, const Watch& watch, FailureRecord record)
+{
+    Patience<Atomics> patience(watch);
+    for (;;)
+    {
+        if (reached(Atomics::load_acquire_system(&slot->epoch), record.expected)) { return Verdict::Reached; }
+        const Verdict verdict = patience.next();
+        if (verdict == Verdict::Aborted) { return verdict; }
+        if (verdict == Verdict::Expired)
+        {
+            // The waiting thread itself may have been stopped for long: what counts is the word, not the clock.
+            record.seen = Atomics::load_acquire_system(&slot->epoch);
+            if (reached(record.seen, record.expected)) { return Verdict::Reached; }
+            return fail<Atomics>(watch, record);
+        }
+    }
+}
+
+} // namespace parhelion

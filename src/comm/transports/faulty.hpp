@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bad network, for tests: a transport in front of another one that delays every put by a random time, so that puts to different
+// slots overtake each other, repeats signals, and stages named incidents. Payload is read when it is delivered, not when it is
+// published, as a network card would. One delivery thread; what is random is a function of the seed and the put, so that a seed
+// repeats a run as far as the scheduler lets it.
+//
+// Puts to one signal slot keep their order. A right protocol never has two of them under way; overlaps() counts violations.
+#pragma once
+
+#include "comm/world.hpp"
+
+#include <condition_variable>
+#include <thread>
+
+namespace parhelion {
+
+struct Incident
+{
+    enum class Kind : std::uint8_t
+    {
+        LostPut,     // neither payload nor signal arrive
+        EarlySignal, // the signal arrives, the payload only after the destination has reacted
+        Stall,       // the rank does not return from the put for `duration`
+        Death        // the rank leaves with RankDied, without a word to the others
+    };
+    Kind kind;
+    int rank;         // the source
+    std::int64_t put; // which of its puts, from 0
+    std::chrono::microseconds duration{0};
+};
+
+struct FaultPlan
+{
+    std::uint64_t seed = 1;
+    std::chrono::microseconds longest_delay{50};
+    double duplicated = 0;                   // fraction of the signals that are set a second time, later
+    PeerAccess payload = PeerAccess::Staged; // Pointers: the source writes payload itself, signals alone are carried
+    std::vector<Incident> incidents;
+};
+
+// Thrown by the transport into a rank that dies.
+struct RankDied
+{
+};
+
+class FaultyTransport : public Transport
+{
+public:
+    // Carries over `inner`, which reaches everything if the plan's payload is Pointers.
+    FaultyTransport(std::unique_ptr<Transport> inner, FaultPlan plan);
+    ~FaultyTransport() override;
+
+    std::byte* reach_payload(int source, int destination, std::size_t offset) override;
+    SignalSlot* reach_signal(int, int, std::size_t) override { return nullptr; }
+    void put_signal(const Put& put) override;
+
+    // Puts that met another one under way to the same signal slot.
+    std::int64_t overlaps() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Delivery
+    {
+        Put put;
+        bool is_early_signal;
+        bool is_duplicate;
+    };
+    struct Line // the way to one signal slot
+    {
+        Clock::time_point last{};
+        int under_way = 0;
+    };
+
+    void enqueue(const Put& put, bool is_early_signal);
+    void deliver(const Delivery& delivery);
+    void run();
+    double random(const Put& put, std::uint64_t purpose) const; // in [0, 1)
+
+    std::unique_ptr<Transport> inner_;
+    const FaultPlan plan_;
+    mutable std::mutex mutex_; // of what follows, but for held_
+    std::condition_variable changed_;
+    std::multimap<Clock::time_point, Delivery> under_way_;
+    std::map<std::pair<int, std::size_t>, Line> lines_; // by destination and signal
+    std::map<int, std::int64_t> puts_;                  // so far, by source
+    std::int64_t overlaps_ = 0;
+    bool stop_ = false;
+    std::vector<Put> held_; // payloads of early signals; the delivery thread's own
+    std::thread thread_;    // last: starts when all else is there
+};
+
+} // namespace parhelion

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "domain/cell_grid.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+bool fits(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    for (int d = 0; d < 3; ++d)
+    {
+        if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(box[d] > 2 * reach[d])) { return false; }
+    }
+    return true;
+}
+
+// Volume of the halo, and for each message what it costs in volume: a message is as dear as some tens of atoms.
+double cost(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    constexpr double volume_of_message = 0.5; // nm^3
+    const std::array<int, 3> pulses = pulses_for(grid, box, reach);
+    double home = 1, extended = 1;
+    int messages = 0;
+    for (int d = 0; d < 3; ++d)
+    {
+        const int n = grid.cells[static_cast<std::size_t>(d)];
+        const double cell = box[d] / n;
+        home *= cell;
+        extended *= n > 1 ? std::min(cell + reach[d], box[d]) : cell;
+        messages += pulses[static_cast<std::size_t>(d)];
+    }
+    return extended - home + volume_of_message * messages;
+}
+
+std::string describe(const CellGrid& grid) { return fmt::format("{}x{}x{}", grid.cells[0], grid.cells[1], grid.cells[2]); }
+
+} // namespace
+
+int CellGrid::ahead(int rank, const std::array<int, 3>& offset) const
+{
+    std::array<int, 3> cell = cell_of(rank);
+    for (std::size_t d = 0; d < 3; ++d) { cell[d] = ((cell[d] + offset[d]) % cells[d] + cells[d]) % cells[d]; }
+    return rank_of(cell);
+}
+
+std::array<int, 3> CellGrid::cell_at(const std::array<std::uint32_t, 3>& x) const
+{
+    std::array<int, 3> cell{};
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        cell[d] = static_cast<int>((std::uint64_t{x[d]} * static_cast<std::uint64_t>(cells[d])) >> 32);
+    }
+    return cell;
+}
+
+std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    std::array<int, 3> pulses{};
+    for (int d = 0; d < 3; ++d)
+    {
+        const int n = grid.cells[static_cast<std::size_t>(d)];
+        pulses[static_cast<std::size_t>(d)] =
+            n == 1 ? 0 : std::clamp(static_cast<int>(std::ceil(reach[d] * n / box[d])), 1, n - 1);
+    }
+    return pulses;
+}
+
+CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    PARHELION_EXPECTS(ranks >= 1);
+    CellGrid best;
+    double lowest = -1;
+    for (int x = 1; x <= ranks; ++x)
+    {
+        for (int y = 1; ranks % x == 0 && y <= ranks / x; ++y)
+        {
+            if (ranks / x % y != 0) { continue; }
+            const CellGrid grid{{x, y, ranks / x / y}};
+            if (!fits(grid, box, reach)) { continue; }
+            if (const double c = cost(grid, box, reach); lowest < 0 || c < lowest) { best = grid, lowest = c; }
+        }
+    }
+    if (lowest < 0) { check_grid({{ranks, 1, 1}}, box, reach); }
+    return best;
+}
+
+void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    if (fits(grid, box, reach)) { return; }
+    throw InputError(
+        "E630", {},
+        fmt::format("the box of {:.3f} x {:.3f} x {:.3f} nm cannot be divided into {} cells (where it is divided it must "
+                    "be longer than twice the reach of the pair list, {:.3f} nm). Use fewer ranks, or a grid that does not "
+                    "divide the short edges.",
+                    box.x, box.y, box.z, describe(grid), std::max({reach.x, reach.y, reach.z})));
+}
+
+} // namespace parhelion

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grid of equal cells over the box, one cell a rank, and the choice of its shape.
+//
+// Borders are integers in leading bits of the coordinates, so that all ranks agree on who owns what. A rank's halo is what lies
+// ahead of its cell within reach; the best grid has the least of it.
+#pragma once
+
+#include "base/vec3.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace parhelion {
+
+struct CellGrid
+{
+    std::array<int, 3> cells{1, 1, 1};
+
+    int ranks() const { return cells[0] * cells[1] * cells[2]; }
+    // z fastest: the ranks of a slab along x are neighbours.
+    int rank_of(const std::array<int, 3>& cell) const { return (cell[0] * cells[1] + cell[1]) * cells[2] + cell[2]; }
+    std::array<int, 3> cell_of(int rank) const
+    {
+        return {rank / (cells[1] * cells[2]), rank / cells[2] % cells[1], rank % cells[2]};
+    }
+    // The rank whose cell is `offset` cells ahead of `rank`'s, around the box.
+    int ahead(int rank, const std::array<int, 3>& offset) const;
+    // The first coordinate of cell c in dimension d; of c = cells[d], 2^32.
+    std::uint64_t lower(int d, int c) const
+    {
+        const auto n = static_cast<std::uint64_t>(cells[static_cast<std::size_t>(d)]);
+        return ((static_cast<std::uint64_t>(c) << 32) + n - 1) / n;
+    }
+    std::array<int, 3> cell_at(const std::array<std::uint32_t, 3>& x) const;
+};
+
+// Cells ahead that a rank needs atoms from when they may be `reach` (nm) beyond its cell; less than the cells there are.
+std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
+
+// The grid of `ranks` cells with the smallest halo. reach (nm): of the pair list, with what atoms stray from their cells. Throws
+// InputError E630 if no grid fits: in a dimension that is divided, the box must be longer than twice the reach.
+CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach);
+
+// Throws InputError E630 if the grid does not fit, as above.
+void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
+
+} // namespace parhelion

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "domain/halo_plan.hpp"
+
+#include "base/bytes.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+
+using Offset = std::array<int, 3>;
+
+// Where clusters begin, from the lower corner of their owner's cell, in leading units; negative if atoms have strayed behind it.
+using LowCorner = std::array<std::int32_t, 3>;
+
+// What is exchanged about the clusters of a message when the plan is made.
+template <class N>
+struct Shipment
+{
+    std::vector<std::uint16_t> zone; // at the receiver
+    std::vector<LowCorner> low;
+    std::vector<typename N::Fixed> x; // blocks as in ClusterArray
+    std::vector<typename N::Real> charge;
+    std::vector<std::int32_t> lj_type, global;
+};
+
+template <class N>
+class HaloBuilder
+{
+public:
+    HaloBuilder(const CellGrid& grid, HaloPattern pattern, double reach, Communicator& comm, ParticleState<N>& state)
+        : grid_(grid), comm_(comm), state_(state), cell_(grid.cell_of(comm.rank()))
+    {
+        plan_.pattern = pattern;
+        plan_.home_clusters = state.home_clusters();
+        nm_per_unit_ = std::ldexp(1.0, -32) * state.box.length();
+        measure(reach);
+    }
+
+    // The farthest that halo atoms can be from the cell, nm.
+    const Vec3<double>& reach() const { return reach_; }
+
+    HaloPlan build()
+    {
+        make_zones();
+        for (std::size_t c = 0; c < plan_.home_clusters; ++c) { low_.push_back(low_corner(c)); }
+        if (plan_.pattern == HaloPattern::Staged)
+        {
+            for (const int d : {2, 1, 0})
+            {
+                for (int pulse = 1; pulse <= plan_.pulses[static_cast<std::size_t>(d)]; ++pulse)
+                {
+                    exchange({pulse_message(d, pulse)});
+                }
+            }
+        }
+        else
+        {
+            std::vector<Outgoing> all;
+            for (std::size_t z = 1; z < offsets_.size(); ++z) { all.push_back(direct_message(offsets_[z])); }
+            exchange(std::move(all));
+        }
+        return std::move(plan_);
+    }
+
+private:
+    struct Outgoing
+    {
+        HaloMessage message;
+        Shipment<N> shipment;
+    };
+
+    // How far atoms have strayed from their cells, over all ranks, and what follows: the reach and the number of pulses.
+    void measure(double list_reach)
+    {
+        std::int64_t stray[6] = {}; // behind and ahead of the cell, per dimension, leading units
+        for (std::size_t slot = 0; slot < state_.home_slots(); ++slot)
+        {
+            const auto x = state_.x.get(slot);
+            for (int d = 0; d < 3; ++d)
+            {
+                if (grid_.cells[static_cast<std::size_t>(d)] == 1) { continue; }
+                const std::int64_t from_lower = beyond_lower(d, leading_bits(x[d]));
+                stray[d] = std::max(stray[d], -from_lower);
+                stray[3 + d] = std::max(stray[3 + d], from_lower - width(d, 0));
+            }
+        }
+        comm_.max(stray);
+        for (int d = 0; d < 3; ++d)
+        {
+            stray_ahead_[d] = static_cast<double>(stray[3 + d]) * nm_per_unit_[d];
+            // Distances are float in the pair search, and here of rounded corners.
+            list_reach_ = list_reach * (1 + 1e-5);
+            reach_[d] = list_reach_ + stray_ahead_[d] + static_cast<double>(stray[d]) * nm_per_unit_[d];
+        }
+        plan_.pulses = pulses_for(grid_, state_.box.length(), reach_);
+    }
+
+    // From the lower border of this rank's cell, the short way round its middle.
+    std::int64_t beyond_lower(int d, std::uint32_t x) const
+    {
+        const int c = cell_[static_cast<std::size_t>(d)];
+        const std::int64_t half = width(d, 0) / 2;
+        const auto middle = static_cast<std::uint32_t>(grid_.lower(d, c) + static_cast<std::uint64_t>(half));
+        return static_cast<std::int32_t>(x - middle) + half;
+    }
+
+    // Of the cell `ahead` cells ahead of this rank's in dimension d.
+    std::int64_t width(int d, int ahead) const
+    {
+        const int n = grid_.cells[static_cast<std::size_t>(d)];
+        const int c = ((cell_[static_cast<std::size_t>(d)] + ahead) % n + n) % n;
+        return static_cast<std::int64_t>(grid_.lower(d, c + 1) - grid_.lower(d, c));
+    }
+
+    LowCorner low_corner(std::size_t cluster) const
+    {
+        LowCorner low{};
+        for (int d = 0; d < 3; ++d)
+        {
+            if (grid_.cells[static_cast<std::size_t>(d)] == 1) { continue; }
+            std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+            for (std::size_t lane = 0; lane < cluster_size; ++lane)
+            {
+                lowest = std::min(lowest, beyond_lower(d, leading_bits(state_.x.get(cluster * cluster_size + lane)[d])));
+            }
+            low[static_cast<std::size_t>(d)] = static_cast<std::int32_t>(lowest);
+        }
+        return low;
+    }
+
+    std::uint16_t zone_at(const Offset& offset) const
+    {
+        const auto& p = plan_.pulses;
+        return static_cast<std::uint16_t>((offset[0] * (p[1] + 1) + offset[1]) * (p[2] + 1) + offset[2]);
+    }
+
+    void make_zones()
+    {
+        std::vector<Zone> zones;
+        for (int x = 0; x <= plan_.pulses[0]; ++x)
+        {
+            for (int y = 0; y <= plan_.pulses[1]; ++y)
+            {
+                for (int z = 0; z <= plan_.pulses[2]; ++z)
+                {
+                    const Offset offset{x, y, z};
+                    const Offset cell = grid_.cell_of(grid_.ahead(comm_.rank(), offset));
+                    Zone zone;
+                    for (int d = 0; d < 3; ++d)
+                    {
+                        const auto lower = grid_.lower(d, cell[static_cast<std::size_t>(d)]);
+                        const auto half = (grid_.lower(d, cell[static_cast<std::size_t>(d)] + 1) - lower) / 2;
+                        zone.offset[d] = offset[static_cast<std::size_t>(d)];
+                        if (grid_.cells[static_cast<std::size_t>(d)] == 1) { continue; }
+                        zone.half[d] = static_cast<std::uint32_t>(half);
+                        zone.centre[d] = static_cast<std::uint32_t>(lower + half);
+                    }
+                    zones.push_back(zone);
+                    offsets_.push_back(offset);
+                }
+            }
+        }
+        const int cells[3] = {grid_.cells[0], grid_.cells[1], grid_.cells[2]};
+        const int pulses[3] = {plan_.pulses[0], plan_.pulses[1], plan_.pulses[2]};
+        state_.territory = Territory(std::move(zones), cells, pulses);
+    }
+
+    // Does the rank `behind` cells behind this one need a cluster at `offset` from this rank?
+    bool is_needed(std::size_t cluster, const Offset& offset, const Offset& behind) const
+    {
+        double distance2 = 0;
+        for (int d = 0; d < 3; ++d)
+        {
+            const auto k = static_cast<std::size_t>(d);
+            if (offset[k] + behind[k] == 0) { continue; }
+            std::int64_t gap = low_[cluster][k];
+            for (int c = 1 - behind[k]; c < offset[k]; ++c) { gap += width(d, c); }
+            const double distance = std::max(0.0, static_cast<double>(gap) * nm_per_unit_[d] - stray_ahead_[d]);
+            distance2 += distance * distance;
+        }
+        return distance2 < list_reach_ * list_reach_;
+    }
+
+    // To the rank `behind` cells behind: every cluster that it needs of those at offsets that `accepts` names.
+    template <class Accepts>
+    Outgoing message(const Offset& behind, Accepts&& accepts)
+    {
+        Outgoing out;
+        out.message.send_to = grid_.ahead(comm_.rank(), {-behind[0], -behind[1], -behind[2]});
+        out.message.receive_from = grid_.ahead(comm_.rank(), behind);
+        for (std::size_t c = 0; c < low_.size(); ++c)
+        {
+            const Offset& offset = offsets_[state_.territory.zone_of(c, plan_.home_clusters)];
+            if (!accepts(offset) || !is_needed(c, offset, behind)) { continue; }
+            out.message.clusters.push_back(static_cast<std::int32_t>(c));
+            out.message.home += static_cast<std::size_t>(c < plan_.home_clusters);
+            ship(c, zone_at({offset[0] + behind[0], offset[1] + behind[1], offset[2] + behind[2]}), out.shipment);
+        }
+        return out;
+    }
+
+    Outgoing direct_message(const Offset& behind)
+    {
+        return message(behind, [](const Offset& offset) { return offset == Offset{}; });
+    }
+
+    // Pulse 1 of dimension d sends what is here already from the dimensions done before, pulse p what pulse p - 1 brought.
+    Outgoing pulse_message(int d, int pulse)
+    {
+        Offset behind{};
+        behind[static_cast<std::size_t>(d)] = 1;
+        return message(behind, [&](const Offset& offset) { return offset[static_cast<std::size_t>(d)] == pulse - 1; });
+    }
+
+    void ship(std::size_t c, std::uint16_t zone, Shipment<N>& shipment) const
+    {
+        shipment.zone.push_back(zone);
+        shipment.low.push_back(low_[c]);
+        const auto* x = state_.x.cluster(c);
+        shipment.x.insert(shipment.x.end(), x, x + 3 * cluster_size);
+        for (std::size_t slot = c * cluster_size; slot < (c + 1) * cluster_size; ++slot)
+        {
+            shipment.charge.push_back(state_.charge[slot]);
+            shipment.lj_type.push_back(state_.lj_type[slot]);
+            shipment.global.push_back(state_.global_of_slot[slot]);
+        }
+    }
+
+    void exchange(std::vector<Outgoing> outgoing)
+    {
+        std::vector<Parcel> parcels;
+        std::vector<int> sources;
+        for (const Outgoing& out : outgoing)
+        {
+            ByteWriter writer(parcels.emplace_back(Parcel{out.message.send_to, {}}).bytes);
+            writer.put_all(out.shipment.zone), writer.put_all(out.shipment.low), writer.put_all(out.shipment.x);
+            writer.put_all(out.shipment.charge), writer.put_all(out.shipment.lj_type), writer.put_all(out.shipment.global);
+            sources.push_back(out.message.receive_from);
+        }
+        const std::vector<Parcel> received = comm_.exchange(parcels, sources);
+        for (std::size_t m = 0; m < outgoing.size(); ++m)
+        {
+            ByteReader reader(received[m].bytes);
+            Shipment<N> shipment;
+            shipment.zone = reader.get_all<std::uint16_t>(), shipment.low = reader.get_all<LowCorner>();
+            shipment.x = reader.get_all<typename N::Fixed>(), shipment.charge = reader.get_all<typename N::Real>();
+            shipment.lj_type = reader.get_all<std::int32_t>(), shipment.global = reader.get_all<std::int32_t>();
+            outgoing[m].message.first = static_cast<std::int32_t>(low_.size());
+            outgoing[m].message.count = static_cast<std::int32_t>(shipment.zone.size());
+            take_in(shipment);
+            plan_.messages.push_back(std::move(outgoing[m].message));
+        }
+    }
+
+    void take_in(const Shipment<N>& shipment)
+    {
+        const std::size_t first_slot = low_.size() * cluster_size;
+        low_.insert(low_.end(), shipment.low.begin(), shipment.low.end());
+        for (const std::uint16_t zone : shipment.zone) { state_.territory.append(zone, 1); }
+        state_.x.resize(low_.size() * cluster_size);
+        std::copy(shipment.x.begin(), shipment.x.end(), state_.x.values().begin() + static_cast<std::ptrdiff_t>(3 * first_slot));
+        state_.charge.insert(state_.charge.end(), shipment.charge.begin(), shipment.charge.end());
+        state_.lj_type.insert(state_.lj_type.end(), shipment.lj_type.begin(), shipment.lj_type.end());
+        state_.global_of_slot.insert(state_.global_of_slot.end(), shipment.global.begin(), shipment.global.end());
+        for (std::size_t i = 0; i < shipment.global.size(); ++i)
+        {
+            if (shipment.global[i] < 0) { continue; }
+            auto& slot = state_.slot_of_global[static_cast<std::size_t>(shipment.global[i])];
+            PARHELION_EXPECTS(slot < 0); // nobody is here twice
+            slot = static_cast<std::int32_t>(first_slot + i);
+        }
+    }
+
+    const CellGrid& grid_;
+    Communicator& comm_;
+    ParticleState<N>& state_;
+    const Offset cell_;
+    Vec3<double> nm_per_unit_;    // of leading units
+    double list_reach_ = 0;       // nm
+    Vec3<double> stray_ahead_;    // nm that atoms may be ahead of their owner's cell
+    Vec3<double> reach_;          // list_reach_ and what atoms stray, nm
+    std::vector<Offset> offsets_; // by zone
+    std::vector<LowCorner> low_;  // by cluster
+    HaloPlan plan_;
+};
+
+} // namespace
+
+template <class N>
+HaloPlan build_halo(CpuQueue& queue, const CellGrid& grid, HaloPattern pattern, double reach, Communicator& comm,
+                    std::int64_t step, ParticleState<N>& state)
+{
+    const ScopedPhase span(queue.clock(), Phase::Migrate);
+    PARHELION_EXPECTS(state.slots() == state.home_slots());
+    HaloBuilder<N> builder(grid, pattern, reach, comm, state);
+    const Vec3<double>& box = state.box.length();
+    for (int d = 0; d < 3; ++d)
+    {
+        if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(box[d] > 2 * builder.reach()[d]))
+        {
+            throw PhysicsError(
+                step, fmt::format("E505 step {}: the box edge of {:.4f} nm is less than twice the reach of the pair list, "
+                                  "{:.4f} nm with what atoms stray from their cells (which of two atoms is ahead would "
+                                  "be undecided). Use a grid that does not divide this edge, or fewer ranks.",
+                                  step, box[d], builder.reach()[d]));
+        }
+    }
+    return builder.build();
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template HaloPlan build_halo<N>(CpuQueue&, const CellGrid&, HaloPattern, double, Communicator&, std::int64_t,                \
+                                    ParticleState<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

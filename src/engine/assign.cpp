@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/assign.hpp"
+
+#include "base/error.hpp"
+#include "domain/ownership.hpp"
+
+#include <fmt/format.h>
+
+namespace parhelion {
+
+template <class N>
+void assign_work(Rank<N>& r)
+{
+    if (r.comm.ranks() == 1)
+    {
+        r.assigned_terms = all_terms(r.bonded, r.topology);
+        r.assigned_constraints = r.constraints.assign_all(r.topology);
+        return;
+    }
+    const ScopedPhase span(r.queue.clock(), Phase::Migrate);
+    const MoleculeList molecules = molecules_here(r.topology, r.state);
+    r.assigned_terms =
+        assign_terms(r.bonded, molecules, [&](const std::int32_t* atoms, int count) { return is_mine(r.state, atoms, count); });
+    r.assigned_constraints = r.constraints.assign(molecules, [&](std::int32_t global) {
+        return r.state.is_home(r.state.slot_of_global[static_cast<std::size_t>(global)]);
+    });
+    std::int64_t assigned[1] = {r.assigned_terms.terms()};
+    r.comm.sum(assigned);
+    std::int64_t terms = 0;
+    for (int kind = 0; kind < bonded_kinds; ++kind) { terms += r.topology.interaction_count(static_cast<InteractionKind>(kind)); }
+    if (assigned[0] != terms)
+    {
+        throw PhysicsError(r.step,
+                           fmt::format("E506 step {}: {} bonded terms were computed by no rank (their atoms are farther apart "
+                                       "than halos reach, {:.3f} nm). Use fewer ranks, or look for a molecule that is "
+                                       "blowing up.",
+                                       r.step, terms - assigned[0], r.list_plan.cutoff));
+    }
+}
+
+#define PARHELION_INSTANTIATE(N) template void assign_work<N>(Rank<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank computes besides pairs, decided at every repartition.
+#pragma once
+
+#include "engine/rank.hpp"
+
+namespace parhelion {
+
+// Fills in the bonded terms and constraints that are this rank's; for a lone rank once, for several after the halo is there.
+// Collective. Throws PhysicsError E506 if a term was nobody's: its atoms are farther apart than halos reach.
+template <class N>
+void assign_work(Rank<N>& r);
+
+} // namespace parhelion

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/rank_run.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "dynamics/degrees_of_freedom.hpp"
+#include "dynamics/minimize.hpp"
+#include "dynamics/velocities.hpp"
+#include "engine/gather.hpp"
+#include "engine/slope.hpp"
+#include "engine/step.hpp"
+#include "pairs/cluster_order.hpp"
+
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+
+namespace parhelion {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::vector<std::string> group_names(const RunParameters& parameters)
+{
+    std::vector<std::string> names;
+    for (const TemperatureGroup& group : parameters.temperature_groups) { names.push_back(group.name); }
+    return names;
+}
+
+AtomGroups make_temperature_groups(const RunSetup& setup)
+{
+    return make_atom_groups("tc-grps", group_names(setup.parameters), setup.system.groups, setup.system.topology.atom_count(),
+                            Coverage::Every);
+}
+
+} // namespace
+
+template <class N>
+RankRun<N>::RankRun(const RunSetup& setup, Communicator&& comm)
+    : setup_(setup), comm_(std::move(comm)), queue_(setup.threads), rank_(make_rank())
+{
+}
+
+template <class N>
+Rank<N> RankRun<N>::make_rank()
+{
+    const auto atoms = setup_.system.topology.atom_count();
+    const AtomGroups temperature_groups = make_temperature_groups(setup_);
+    AtomGroups com_groups =
+        make_atom_groups("comm-grps", setup_.parameters.com_groups, setup_.system.groups, atoms, Coverage::Some);
+    std::vector<double> dof =
+        degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com_groups);
+    const auto seed = static_cast<std::uint64_t>(setup_.parameters.random_seed);
+    TemperatureCoupling temperature_coupling = make_temperature_coupling(setup_.parameters, dof, seed);
+    ThermostatState thermostat = initial_state(temperature_coupling);
+    const ConstraintMasses masses =
+        setup_.parameters.integrator == Integrator::SteepestDescent ? ConstraintMasses::Equal : ConstraintMasses::Physical;
+    return Rank<N>{
+        .topology = setup_.system.topology,
+        .parameters = setup_.parameters,
+        .queue = queue_,
+        .comm = comm_,
+        .grid = setup_.grid,
+        .update_groups = setup_.update_groups,
+        .halo = Halo<N>(setup_.halo_method, comm_, queue_),
+        .list_plan = setup_.list_plan,
+        .nonbonded = NonbondedTables<N>(make_nonbonded(setup_.system.topology, setup_.parameters)),
+        .bonded = make_bonded(setup_.system.topology, setup_.parameters),
+        .restraints = make_position_restraints(setup_.system, setup_.parameters),
+        .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
+        .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
+        .com_groups = std::move(com_groups),
+        .degrees_of_freedom = std::move(dof),
+        .temperature_coupling = std::move(temperature_coupling),
+        .pressure_coupling = make_pressure_coupling(setup_.parameters, seed),
+        .stochastic = make_stochastic_dynamics(setup_.parameters, seed),
+        .assigned_terms = {},
+        .assigned_constraints = {},
+        .step = setup_.parameters.first_step,
+        .state = {},
+        .thermostat = std::move(thermostat),
+        .barostat = {},
+        .bath_heat = 0,
+        .pairs = {},
+        .buffers = {},
+        .constraint_result = {},
+        .half_step = {},
+        .velocities_before_noise = {},
+        .observables = {},
+    };
+}
+
+template <class N>
+void RankRun<N>::prepare(const SavedState* saved)
+{
+    rank_.state = make_state<N>(setup_.system, make_temperature_groups(setup_).of_atom, queue_);
+    assign_work(rank_);
+    if (saved != nullptr) { put_back(*saved, rank_); }
+    else { start(); }
+    take_snapshot(rank_, at_repartition_);
+}
+
+template <class N>
+void RankRun<N>::share_of(const RankRun& whole)
+{
+    Snapshot<N> share = whole.at_repartition_;
+    share.state = home_atoms(whole.at_repartition_.state, rank_.grid, comm_.rank(), setup_.system.topology, setup_.update_groups);
+    put_back(std::move(share), rank_);
+    take_snapshot(rank_, at_repartition_);
+}
+
+// Velocities if they are to be made, constraints satisfied, unless the run continues another. Minimisation starts at rest.
+template <class N>
+void RankRun<N>::start()
+{
+    Rank<N>& r = rank_;
+    if (setup_.parameters.integrator == Integrator::SteepestDescent)
+    {
+        auto& v = r.state.v.values();
+        std::fill(v.begin(), v.end(), typename N::Real{});
+        r.constraint_result = constrain_positions(queue_, r.constraints, r.assigned_constraints, r.state);
+    }
+    else
+    {
+        if (setup_.parameters.generate_velocities)
+        {
+            const VelocityGeneration generation{setup_.parameters.generation_temperature,
+                                                static_cast<std::uint64_t>(setup_.parameters.generation_seed),
+                                                std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
+            generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state);
+        }
+        if (!setup_.parameters.continuation)
+        {
+            r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
+        }
+    }
+    stop_if_constraints_failed(r);
+    r.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
+}
+
+template <class N>
+auto RankRun<N>::agree(bool stop, bool checkpoint) -> Orders
+{
+    const ScopedPhase span(queue_.clock(), Phase::Reduce);
+    std::int64_t orders[2] = {stop, checkpoint};
+    comm_.max(orders);
+    return {orders[0] != 0, orders[1] != 0};
+}
+
+template <class N>
+Frame RankRun<N>::gather_frame(const OutputDue& due)
+{
+    const std::vector<AtomData<N>> parts = gather(comm_, atom_data(rank_.state, due));
+    Frame frame = make_frame(queue_, setup_.system.topology, rank_.state.box, parts);
+    frame.step = rank_.step;
+    frame.time = rank_.time();
+    return frame;
+}
+
+template <class N>
+SavedState RankRun<N>::gather_saved_state()
+{
+    const std::vector<AtomData<N>> parts = gather(comm_, atom_data(at_repartition_.state, positions_and_velocities()));
+    return to_saved_state(at_repartition_, parts, setup_.parameters.random_seed);
+}
+
+template <class N>
+void RankRun<N>::advance(const StepFlags& flags, Observer& observer)
+{
+    comm_.set_step(rank_.step);
+    step(rank_, flags, [&](Rank<N>&) {
+        if (!flags.due.any_frame()) { return; }
+        const ScopedPhase span(queue_.clock(), Phase::Output);
+        Frame frame = gather_frame(flags.due);
+        if (comm_.rank() == 0) { observer.frame(flags.due, std::move(frame)); }
+    });
+    if (flags.observe)
+    {
+        conserved_.emplace_back(rank_.observables.time, rank_.observables.conserved);
+        observer.energies(flags.due, rank_.observables);
+    }
+}
+
+template <class N>
+SinglePoint RankRun<N>::evaluate()
+{
+    Snapshot<N> before;
+    take_snapshot(rank_, before);
+    StepFlags flags;
+    flags.repartition = flags.observe = flags.kinetic = true;
+    flags.compute = Compute::ForcesEnergiesVirial;
+    SinglePoint result;
+    step(rank_, flags, [&](Rank<N>&) {
+        OutputDue forces;
+        forces.f = true;
+        result.forces = gather_frame(forces).f;
+    });
+    result.observables = rank_.observables;
+    put_back(std::move(before), rank_);
+    return result;
+}
+
+template <class N>
+RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    const auto start_time = Clock::now();
+    conserved_.clear();
+    const std::int64_t first = rank_.step, last = first + steps;
+    const Schedule schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, last);
+    // Rates are those of the steady part: after the first tenth and at least 500 steps, or the whole of a short run.
+    const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
+    auto steady_start = start_time;
+    queue_.clock().reset();
+    Orders orders;
+    for (;;)
+    {
+        StepFlags flags = schedule.flags(rank_.step);
+        flags.repartition |= rank_.step == first;
+        if (flags.repartition)
+        {
+            take_snapshot(rank_, at_repartition_);
+            observer.progress(rank_.step - setup_.first_step, last - setup_.first_step, rank_.observables.temperature);
+            orders = agree(stop.load(std::memory_order_relaxed), observer.checkpoint_due());
+            if (orders.checkpoint)
+            {
+                SavedState state = gather_saved_state();
+                if (comm_.rank() == 0) { observer.checkpoint(std::move(state)); }
+            }
+        }
+        if (rank_.step == last || orders.stop) { break; }
+        if (rank_.step == steady)
+        {
+            steady_start = Clock::now();
+            queue_.clock().reset();
+        }
+        advance(flags, observer);
+    }
+    RunSummary summary;
+    summary.end = rank_.step < last ? RunEnd::Stopped : RunEnd::Done;
+    summary.first_step = first;
+    summary.steps = rank_.step - first;
+    const std::int64_t timed_from = rank_.step > steady ? steady : first;
+    summarise(summary, rank_.step - timed_from, seconds_since(timed_from == steady ? steady_start : start_time));
+
+    // The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
+    Snapshot<N> end;
+    take_snapshot(rank_, end);
+    StepFlags flags = Schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step).flags(rank_.step);
+    flags.repartition = true;
+    // An early end was not on the schedule, which had no use for this kinetic energy.
+    if (summary.end == RunEnd::Stopped) { rank_.half_step = kinetic_energies(rank_); }
+    advance(flags, observer);
+    put_back(std::move(end), rank_);
+    summary.wall_s = seconds_since(start_time);
+    const double kt = units::boltzmann * (rank_.observables.temperature > 0 ? rank_.observables.temperature : 300.0);
+    summary.drift = slope(conserved_) * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
+    return summary;
+}
+
+template <class N>
+void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, double timed_s)
+{
+    if (timed_steps > 0)
+    {
+        const double per_step = timed_s / static_cast<double>(timed_steps);
+        summary.us_per_step = per_step * 1e6;
+        summary.ns_per_day = setup_.parameters.dt * 1e-3 * 86400 / per_step;
+        for (int p = 0; p < phases; ++p)
+        {
+            const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(timed_steps);
+            summary.phases.emplace_back(phase_names[static_cast<std::size_t>(p)], us);
+        }
+    }
+    summary.pairs_per_atom = static_cast<double>(rank_.pairs.entries()) * half_cluster_size * cluster_size /
+                             static_cast<double>(setup_.system.topology.atom_count());
+}
+
+// Forces and energies at rest; frames and energies to the observers.
+template <class N>
+void RankRun<N>::evaluate_static(Observer& observer, const StepFlags& flags)
+{
+    Rank<N>& r = rank_;
+    build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
+    clear_forces(queue_, r.buffers, r.state.slots());
+    compute_nonbonded(queue_, r.nonbonded, r.pairs, r.state, r.buffers, Compute::ForcesEnergiesVirial);
+    compute_bonded(queue_, r.bonded, r.assigned_terms, r.state, r.buffers, Compute::ForcesEnergiesVirial);
+    compute_position_restraints(queue_, r.restraints, r.state, r.buffers, Compute::ForcesEnergiesVirial);
+    sum_forces(queue_, r.buffers, r.state);
+    r.constraint_result = {};
+    observe(r, r.half_step);
+    balance_energy(r);
+    if (flags.due.any_frame()) { observer.frame(flags.due, gather_frame(flags.due)); }
+    observer.energies(flags.due, r.observables);
+}
+
+template <class N>
+RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    PARHELION_EXPECTS(comm_.ranks() == 1);
+    const auto start_time = Clock::now();
+    Rank<N>& r = rank_;
+    RunSummary summary;
+    summary.first_step = r.step;
+    const std::int64_t last = r.step + steps;
+    const Schedule schedule(setup_.parameters, 1, r.step, last);
+    SteepestDescent<N> descent(r.constraints, setup_.parameters.em_step, setup_.parameters.em_tolerance);
+    Minimization verdict = Minimization::Continue;
+    queue_.clock().reset();
+    for (;;)
+    {
+        if (descent.accepted()) { reorder(queue_, r.state); }
+        evaluate_static(observer, schedule.flags(r.step));
+        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
+        if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
+        observer.progress(r.step - summary.first_step, steps, 0);
+        ++r.step;
+    }
+    summary.end = stop.load(std::memory_order_relaxed) && verdict == Minimization::Continue && r.step < last ? RunEnd::Stopped
+                                                                                                             : RunEnd::Done;
+    summary.steps = r.step - summary.first_step;
+    summary.wall_s = seconds_since(start_time);
+    summary.converged = verdict == Minimization::Converged;
+    summary.largest_force = descent.largest_force();
+    summarise(summary, std::max<std::int64_t>(1, summary.steps), summary.wall_s);
+    summary.drift = std::numeric_limits<double>::quiet_NaN();
+    const char* why = verdict == Minimization::Converged          ? "converged"
+                      : verdict == Minimization::MachinePrecision ? "step below machine precision"
+                                                                  : "all steps done, not converged";
+    observer.message(fmt::format(
+        "steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}", why, summary.steps,
+        descent.potential(), descent.largest_force(), setup_.system.topology.describe(descent.largest_force_atom())));
+    return summary;
+}
+
+#define PARHELION_INSTANTIATE(N) template class RankRun<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's part of a run: its team of threads, what it holds, and the loop over steps. Every rank runs the same functions at
+// the same time and agrees with the others on everything that decides what comes next; rank 0 speaks to the observer.
+#pragma once
+
+#include "engine/rank.hpp"
+#include "engine/simulation.hpp"
+#include "engine/snapshot.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+
+namespace parhelion {
+
+// What all ranks of a run have in common; constant once they run.
+struct RunSetup
+{
+    const System& system;
+    RunParameters parameters;    // intervals and seeds are filled in
+    std::int64_t first_step = 0; // of the run, which another simulation may have begun
+    ListPlan list_plan;
+    CellGrid grid;
+    UpdateGroups update_groups;
+    HaloMethod halo_method = HaloMethod::Direct;
+    int threads = 1; // of each rank
+};
+
+template <class N>
+class RankRun
+{
+public:
+    RankRun(const RunSetup& setup, Communicator&& comm);
+
+    // The whole system in one rank: velocities if they are to be made, constraints satisfied, unless `saved` is what the run goes
+    // on from. For a rank that is alone, and for share_of().
+    void prepare(const SavedState* saved);
+    // This rank's part of what a lone one has prepared.
+    void share_of(const RankRun& whole);
+
+    // Collective, all of them.
+    RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    // On rank 0 alone is the result complete.
+    SinglePoint evaluate();
+    // For a rank that is alone.
+    RunSummary minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+
+    Rank<N>& rank() { return rank_; }
+    const Snapshot<N>& at_repartition() const { return at_repartition_; }
+    Communicator& comm() { return comm_; }
+    CpuQueue& queue() { return queue_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    Rank<N> make_rank();
+    void start();
+    // What rank 0 has been asked for, known to all.
+    struct Orders
+    {
+        bool stop = false, checkpoint = false;
+    };
+    Orders agree(bool stop, bool checkpoint);
+    Frame gather_frame(const OutputDue& due);
+    SavedState gather_saved_state();
+    // One step, its frames and its energies to the observers.
+    void advance(const StepFlags& flags, Observer& observer);
+    void evaluate_static(Observer& observer, const StepFlags& flags);
+    void summarise(RunSummary& summary, std::int64_t timed_steps, double timed_s);
+
+    const RunSetup& setup_;
+    Communicator comm_;
+    CpuQueue queue_;
+    Rank<N> rank_;
+    Snapshot<N> at_repartition_;                       // the last one
+    std::vector<std::pair<double, double>> conserved_; // (ps, kJ/mol) of the observed steps
+};
+
+} // namespace parhelion

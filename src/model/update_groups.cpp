@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Breadth-first walks along the constraints: one finds a group, one from each of its atoms finds the centre.
+#include "model/update_groups.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+using Neighbours = std::vector<std::vector<std::int32_t>>; // by atom
+
+Neighbours constrained_neighbours(const MoleculeType& type)
+{
+    Neighbours neighbours(type.atoms.size());
+    const auto join = [&](std::int32_t a, std::int32_t b) {
+        neighbours[static_cast<std::size_t>(a)].push_back(b);
+        neighbours[static_cast<std::size_t>(b)].push_back(a);
+    };
+    for (const Constraint& c : type.constraints) { join(c.a, c.b); }
+    for (const Settle& s : type.settles)
+    {
+        join(s.oxygen, s.hydrogen_a);
+        join(s.oxygen, s.hydrogen_b);
+    }
+    return neighbours;
+}
+
+// A walk from one atom to all that it is tied to.
+class Walk
+{
+public:
+    explicit Walk(const Neighbours& neighbours) : neighbours_(neighbours), distance_(neighbours.size(), -1) {}
+
+    // The atoms reached, nearest first; the last is the farthest.
+    const std::vector<std::int32_t>& from(std::int32_t start)
+    {
+        for (const std::int32_t atom : reached_) { distance(atom) = -1; }
+        reached_.assign(1, start);
+        distance(start) = 0;
+        for (std::size_t i = 0; i < reached_.size(); ++i)
+        {
+            const std::int32_t here = reached_[i];
+            for (const std::int32_t next : neighbours_[static_cast<std::size_t>(here)])
+            {
+                if (distance(next) >= 0) { continue; }
+                distance(next) = distance(here) + 1;
+                reached_.push_back(next);
+            }
+        }
+        return reached_;
+    }
+    // Constraints between the start and the atom farthest from it.
+    int longest() { return distance(reached_.back()); }
+
+private:
+    int& distance(std::int32_t atom) { return distance_[static_cast<std::size_t>(atom)]; }
+
+    const Neighbours& neighbours_;
+    std::vector<int> distance_; // -1: not reached
+    std::vector<std::int32_t> reached_;
+};
+
+MoleculeUpdateGroups update_groups_of(const MoleculeType& type)
+{
+    const Neighbours neighbours = constrained_neighbours(type);
+    Walk walk(neighbours);
+    MoleculeUpdateGroups result;
+    result.group_of_atom.assign(type.atoms.size(), -1);
+    result.reference_of_atom.assign(type.atoms.size(), -1);
+    for (std::int32_t first = 0; first < static_cast<std::int32_t>(type.atoms.size()); ++first)
+    {
+        if (result.group_of_atom[static_cast<std::size_t>(first)] >= 0) { continue; }
+        std::vector<std::int32_t> group = walk.from(first);
+        std::sort(group.begin(), group.end());
+        std::int32_t centre = first;
+        int shortest = walk.longest();
+        for (const std::int32_t atom : group)
+        {
+            walk.from(atom);
+            if (walk.longest() < shortest) { centre = atom, shortest = walk.longest(); }
+        }
+        for (const std::int32_t atom : group)
+        {
+            result.group_of_atom[static_cast<std::size_t>(atom)] = static_cast<std::int32_t>(result.groups.size());
+            result.reference_of_atom[static_cast<std::size_t>(atom)] = centre;
+        }
+        result.groups.push_back(std::move(group));
+    }
+    return result;
+}
+
+} // namespace
+
+UpdateGroups make_update_groups(const Topology& topology)
+{
+    UpdateGroups groups;
+    for (const MoleculeType& type : topology.molecule_types) { groups.molecule_types.push_back(update_groups_of(type)); }
+    return groups;
+}
+
+} // namespace parhelion

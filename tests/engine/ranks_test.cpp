@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run on several ranks is the run of one: forces, energies and virial for every number of ranks and grid that fits, every halo
+// method and several threads; atoms are neither lost nor found twice; a rank that fails takes the others with it.
+#include "base/error.hpp"
+#include "run_helpers.hpp"
+#include "support/compare.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+using Grid = std::array<int, 3>;
+
+constexpr HaloMethod methods[] = {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct};
+
+SimulationOptions options_for(const Grid& grid, HaloMethod halo, int threads, Precision precision,
+                              Summation summation = Summation::Fast)
+{
+    SimulationOptions options;
+    options.precision = precision;
+    options.summation = summation;
+    options.threads = threads;
+    options.grid = grid;
+    options.halo = halo;
+    return options;
+}
+
+Simulation simulate_on(const Refdata& data, const SimulationOptions& options)
+{
+    return Simulation(data.system, data.parameters, options);
+}
+
+// Every grid of 2, 3, 4, 6 and 8 ranks.
+std::vector<Grid> grids()
+{
+    std::vector<Grid> all;
+    for (const int ranks : {2, 3, 4, 6, 8})
+    {
+        for (int x = 1; x <= ranks; ++x)
+        {
+            for (int y = 1; y <= ranks; ++y)
+            {
+                for (int z = 1; z <= ranks; ++z)
+                {
+                    if (x * y * z == ranks) { all.push_back({x, y, z}); }
+                }
+            }
+        }
+    }
+    return all;
+}
+
+std::string name_of(const Grid& grid)
+{
+    return std::to_string(grid[0]) + "x" + std::to_string(grid[1]) + "x" + std::to_string(grid[2]);
+}
+
+void expect_equal_points(const SinglePoint& point, const SinglePoint& one, double tolerance)
+{
+    EXPECT_LE(rms_relative(point.forces, one.forces), tolerance);
+    for (int term = 0; term < energy_terms; ++term)
+    {
+        const double expected = one.observables.forces.energy[static_cast<std::size_t>(term)];
+        EXPECT_NEAR(point.observables.forces.energy[static_cast<std::size_t>(term)], expected, tolerance * std::abs(expected))
+            << energy_term_names[static_cast<std::size_t>(term)];
+    }
+    // The virial is a difference of larger numbers.
+    EXPECT_LE(max_relative(point.observables.virial, one.observables.virial), 30 * tolerance);
+    EXPECT_NEAR(point.observables.kinetic_energy, one.observables.kinetic_energy, tolerance * one.observables.kinetic_energy);
+}
+
+class RanksTest : public ::testing::TestWithParam<std::string>
+{
+};
+
+} // namespace
+
+TEST_P(RanksTest, compute_what_one_computes_in_double_on_every_grid)
+{
+    const Refdata data = load_nve(GetParam());
+    const SinglePoint one = simulate(data, Precision::Double, Summation::Fast, 1).evaluate();
+    int k = 0;
+    for (const Grid& grid : grids())
+    {
+        // Each grid with one of the methods and 1 to 4 threads, so that all meet.
+        const HaloMethod method = methods[k % 3];
+        const int threads = 1 + k % 4;
+        ++k;
+        SCOPED_TRACE(name_of(grid) + " " + std::string(halo_method_names[static_cast<std::size_t>(method)]));
+        expect_equal_points(simulate_on(data, options_for(grid, method, threads, Precision::Double)).evaluate(), one, 1e-12);
+    }
+}
+
+TEST_P(RanksTest, compute_the_bits_of_one_in_reproducible_mode)
+{
+    const Refdata data = load_nve(GetParam());
+    for (const Precision precision : {Precision::Mixed, Precision::Double})
+    {
+        const SinglePoint one = simulate(data, precision, Summation::Reproducible, 1).evaluate();
+        for (const Grid& grid : {Grid{2, 1, 1}, Grid{1, 3, 1}, Grid{1, 1, 4}, Grid{1, 2, 3}, Grid{2, 2, 2}, Grid{8, 1, 1}})
+        {
+            for (const HaloMethod method : methods)
+            {
+                SCOPED_TRACE(name_of(grid));
+                const SinglePoint point =
+                    simulate_on(data, options_for(grid, method, 1, precision, Summation::Reproducible)).evaluate();
+                EXPECT_EQ(point.forces, one.forces);
+                EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
+                EXPECT_EQ(point.observables.virial, one.observables.virial);
+                EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
+            }
+        }
+    }
+}
+
+TEST_P(RanksTest, compute_what_one_computes_in_mixed_precision)
+{
+    const Refdata data = load_nve(GetParam());
+    const SinglePoint one = simulate(data, Precision::Mixed, Summation::Fast, 1).evaluate();
+    for (const Grid& grid : {Grid{2, 1, 1}, Grid{1, 3, 1}, Grid{2, 2, 1}, Grid{1, 2, 3}, Grid{2, 2, 2}})
+    {
+        for (const HaloMethod method : methods)
+        {
+            SCOPED_TRACE(name_of(grid));
+            expect_equal_points(simulate_on(data, options_for(grid, method, 2, Precision::Mixed)).evaluate(), one, 3e-7);
+        }
+    }
+}
+
+TEST_P(RanksTest, follow_the_trajectory_of_one)
+{
+    Refdata data = load_nve(GetParam());
+    data.parameters.list_interval = 10;
+    Recorder ignored;
+    Simulation one = simulate(data, Precision::Double, Summation::Fast, 1);
+    one.run(100, ignored, never);
+    const Frame expected = one.frame();
+    for (const HaloMethod method : methods)
+    {
+        Simulation several = simulate_on(data, options_for({2, 2, 1}, method, 1, Precision::Double));
+        several.run(100, ignored, never);
+        const Frame frame = several.frame();
+        EXPECT_LE(largest_distance(frame.x, expected.x, expected.box), 1e-9);
+        EXPECT_EQ(frame.step, expected.step);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& info) { return info.param; });
+
+TEST(Ranks, staged_methods_have_each_others_bits)
+{
+    const Refdata data = load_nve("etoh");
+    const auto forces = [&](HaloMethod method, int threads) {
+        return simulate_on(data, options_for({2, 2, 2}, method, threads, Precision::Mixed)).evaluate().forces;
+    };
+    EXPECT_EQ(forces(HaloMethod::StagedHost, 1), forces(HaloMethod::StagedFused, 1));
+    EXPECT_EQ(forces(HaloMethod::StagedHost, 2), forces(HaloMethod::StagedFused, 2));
+}
+
+TEST(Ranks, give_every_atom_to_the_frame_once_through_many_repartitions_of_a_hot_liquid)
+{
+    Refdata data = load_nve("spce");
+    data.parameters.list_interval = 10;
+    for (Vec3<double>& v : data.system.v) { v *= std::sqrt(1000.0 / 300.0); }
+    data.parameters.compressed_out = 50;
+    struct Frames final : Observer
+    {
+        void frame(const OutputDue&, Frame&& frame) override
+        {
+            ++frames;
+            for (const Vec3<double>& x : frame.x) { finite += std::isfinite(norm2(x)) ? 1 : 0; }
+        }
+        int frames = 0;
+        std::int64_t finite = 0;
+    } frames;
+    Simulation simulation = simulate_on(data, options_for({2, 1, 2}, HaloMethod::StagedFused, 1, Precision::Mixed));
+    const RunSummary summary = simulation.run(500, frames, never);
+    EXPECT_EQ(frames.frames, 11);
+    EXPECT_EQ(frames.finite, 11 * static_cast<std::int64_t>(data.system.x.size()));
+    EXPECT_LT(std::abs(summary.drift), 50); // nothing lost, nothing twice: that would show in the first interval
+}
+
+TEST(Ranks, that_do_not_fit_are_refused_with_advice)
+{
+    const Refdata data = load_nve("spce");
+    SimulationOptions options = options_for({1, 1, 1}, HaloMethod::Direct, 1, Precision::Mixed);
+    options.grid = {0, 0, 0};
+    options.ranks = 2;
+    Refdata tight = data;
+    tight.parameters.coulomb_cutoff = tight.parameters.lj_cutoff = 1.45;
+    try
+    {
+        simulate_on(tight, options);
+        FAIL() << "no error";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E630");
+        EXPECT_NE(error.message().find("Use fewer ranks"), std::string::npos);
+    }
+}
+
+TEST(Ranks, all_end_when_one_blows_up)
+{
+    Refdata data = load_nve("etoh");
+    data.system.v[7] = {9000, 0, 0};
+    Recorder ignored;
+    Simulation simulation = simulate_on(data, options_for({2, 2, 1}, HaloMethod::Direct, 1, Precision::Mixed));
+    EXPECT_THROW(simulation.run(100, ignored, never), PhysicsError);
+    EXPECT_EQ(simulation.last_good_frame().x.size(), data.system.x.size());
+}
+
+TEST(Ranks, continue_with_the_same_bits)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.list_interval = 10;
+    data.parameters.random_seed = 5;
+    const SimulationOptions options =
+        options_for({2, 1, 2}, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible);
+    Recorder ignored;
+    Simulation whole = simulate_on(data, options);
+    whole.run(40, ignored, never);
+    Simulation first = simulate_on(data, options);
+    first.run(20, ignored, never);
+    const SavedState saved = first.saved_state();
+    Simulation second(data.system, data.parameters, options, &saved);
+    second.run(40 - saved.step, ignored, never);
+    EXPECT_EQ(second.frame().x, whole.frame().x);
+    EXPECT_EQ(second.frame().v, whole.frame().v);
+}
