@@ -76,7 +76,7 @@ void command_bench(const BenchOptions& options);
 std::string version_text();
 // Reads the input; prints warnings, and throws InputError if one of them is not allowed. Notes go to `notes`.
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
-// Throws InputError where a choice cannot be had (a program built without CUDA asked for --device cuda).
+// Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
 
 } // namespace parhelion

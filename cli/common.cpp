@@ -60,12 +60,8 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
 
 SimulationOptions simulation_options(const EngineOptions& options)
 {
-    if (options.device == "cuda")
-    {
-        throw InputError("E002", {},
-                         "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
-    }
     SimulationOptions result;
+    result.device = options.device == "gpu" ? Device::Gpu : options.device == "cpu" ? Device::Cpu : Device::Auto;
     result.precision = options.precision == "double" ? Precision::Double : Precision::Mixed;
     result.summation = options.reproducible ? Summation::Reproducible : Summation::Fast;
     result.ranks = options.ranks;

@@ -161,8 +161,11 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
         fmt::print(", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
         return;
     }
-    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}{} thread{}\n", summary.ns_per_day, summary.us_per_step,
-               plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks), plan.threads, plan.threads == 1 ? "" : "s");
+    const std::string where = plan.on_gpu
+                                  ? plan.kernel
+                                  : fmt::format("{}{} thread{}", plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks),
+                                                plan.threads, plan.threads == 1 ? "" : "s");
+    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}\n", summary.ns_per_day, summary.us_per_step, where);
     double accounted = 0;
     for (const auto& [phase, us] : summary.phases)
     {

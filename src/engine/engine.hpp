@@ -35,6 +35,10 @@ public:
     Frame last_good_frame() override;
     SavedState saved_state() override;
 
+    // For a backend that lets this engine plan and prepare its run, and explain a blow-up.
+    const RunSetup& setup() const { return setup_; }
+    RankRun<N>& lone_run() { return *runs_[0]; }
+
 private:
     // Calls body(rank's run) for every rank at once, rank 0 on the calling thread. If one throws, the others' waits end, and the
     // first to fail for a reason of its own is heard.

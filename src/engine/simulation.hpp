@@ -20,8 +20,16 @@
 
 namespace parhelion {
 
+enum class Device : std::uint8_t
+{
+    Auto, // a GPU, if this program and this machine have one and it can do what is asked
+    Cpu,
+    Gpu
+};
+
 struct SimulationOptions
 {
+    Device device = Device::Cpu;
     Precision precision = Precision::Mixed;
     Summation summation = Summation::Fast;
     int ranks = 1;
@@ -52,7 +60,8 @@ struct PlanSummary
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
     double degrees_of_freedom = 0;
     std::uint64_t seed = 0; // of everything random in the run
-    std::string kernel;     // SIMD target
+    bool on_gpu = false;
+    std::string kernel; // SIMD target, or the GPU
 };
 
 enum class RunEnd : std::uint8_t

@@ -79,12 +79,13 @@ __global__ void __launch_bounds__(threads) put_back_kernel(GpuView<N> state, std
 // Requires       complete forces
 // Cost           44 bytes per atom
 template <class N>
-__global__ void __launch_bounds__(threads) gather_forces_kernel(GpuView<N> state, std::int64_t slots, Vec3<double>* f)
+__global__ void __launch_bounds__(threads)
+    gather_forces_kernel(GpuView<N> state, std::int64_t slots, Vec3<typename N::ForceSum>* f)
 {
     const std::int64_t slot = my_index();
     if (slot >= slots || state.global_of_slot[slot] < 0) { return; }
     const ForceSlot<N> sum = state.f[slot];
-    f[state.global_of_slot[slot]] = {from_sum(sum.x), from_sum(sum.y), from_sum(sum.z)};
+    f[state.global_of_slot[slot]] = {sum.x, sum.y, sum.z};
 }
 
 // Purpose        the step that the next replayed sequence begins with
@@ -136,7 +137,7 @@ void put_back(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& stat
 }
 
 template <class N>
-void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<double>>& f)
+void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<typename N::ForceSum>>& f)
 {
     launch(queue, Phase::Output, gather_forces_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
            static_cast<std::int64_t>(state.slots), f.data());
@@ -152,7 +153,7 @@ void set_step(GpuQueue& queue, std::int64_t step, GpuState<N>& state)
     template struct GpuSnapshot<N>;                                                                                              \
     template void take_snapshot<N>(GpuQueue&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);                                   \
     template void put_back<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                                  \
-    template void gather_forces<N>(GpuQueue&, GpuState<N>&, DeviceBuffer<Vec3<double>>&);                                        \
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, DeviceBuffer<Vec3<typename N::ForceSum>>&);                          \
     template void set_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

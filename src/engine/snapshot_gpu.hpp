@@ -35,9 +35,9 @@ void take_snapshot(GpuQueue& queue, GpuState<N>& state, GpuCoupling<N>& coupling
 template <class N>
 void put_back(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling);
 
-// By global atom: state.f as numbers, kJ/mol/nm.
+// state.f by global atom.
 template <class N>
-void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<double>>& f);
+void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<typename N::ForceSum>>& f);
 
 // state.scalars.step = step.
 template <class N>
