@@ -29,7 +29,6 @@ enum class Device : std::uint8_t
 
 struct SimulationOptions
 {
-    Device device = Device::Cpu;
     Precision precision = Precision::Mixed;
     Summation summation = Summation::Fast;
     int ranks = 1;
@@ -37,6 +36,7 @@ struct SimulationOptions
     std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid with the least halo
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
+    Device device = Device::Cpu;
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
