@@ -122,9 +122,9 @@ __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
     return total;
 }
 
-// All but the conserved energy and the box velocity; see observe() for the CPU's.
+// All but the conserved energy and the box velocity, from o.kinetic and the sums; see observe() for the CPU's.
 template <class A>
-__device__ void observe(const A& a, const Mat3<double>& kinetic, ObservedStep& o)
+__device__ void observe(const A& a, ObservedStep& o)
 {
     const Vec3<double> box = a.scalars->box_length;
     const double volume = box.x * box.y * box.z;
@@ -136,7 +136,6 @@ __device__ void observe(const A& a, const Mat3<double>& kinetic, ObservedStep& o
     o.pressure_correction = a.dispersion.pressure(volume);
     o.virial = o.forces.virial + take_tensor(a.sums + virial_sums);
     for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
-    o.kinetic = kinetic;
     o.pressure_tensor = pressure_tensor(o.kinetic, o.virial, volume);
     o.pressure = trace(o.pressure_tensor) / 3;
     o.potential = 0;
@@ -198,13 +197,12 @@ __global__ void finish_kernel(typename GpuCoupling<N>::Args a)
         const double mass = take(sum[3]);
         if (mass > 0) { a.state->bath_heat -= 0.5 * norm2(momentum) / mass; }
     }
-    if (!a.kinetic) { return; }
     const std::int64_t record = *a.observed % a.record_count;
-    ObservedStep o;
-    const Mat3<double> kinetic = advance_kinetic(a, a.record_temperatures + record * a.groups);
+    ObservedStep o{};
+    if (a.kinetic) { o.kinetic = advance_kinetic(a, a.record_temperatures + record * a.groups); }
+    if (a.observe) { observe(a, o); }
+    if (a.couple_pressure) { scale_box<N>(a, o); } // Parrinello-Rahman's needs no observables
     if (!a.observe) { return; }
-    observe(a, kinetic, o);
-    if (a.couple_pressure) { scale_box<N>(a, o); }
     balance_energy(a, o);
     a.records[record] = o;
     ++*a.observed;
@@ -299,7 +297,7 @@ void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const Ste
     }
     if (flags.kinetic) { add_kinetic(queue, state, groups, kinetic); }
     if (flags.observe) { update.add_deviations(queue, state, sums_.data() + deviation_sum); }
-    if (flags.remove_com || flags.kinetic)
+    if (flags.remove_com || flags.kinetic || flags.couple_pressure)
     {
         launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state));
     }
