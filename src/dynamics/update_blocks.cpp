@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/update_blocks.hpp"
 
-#include "base/error.hpp"
+#include <algorithm>
 
 namespace parhelion {
 
@@ -16,9 +16,16 @@ struct GroupShape
     std::int32_t bonds = 0;
 };
 
+struct TypeStar
+{
+    std::int32_t shape = 0;
+    std::vector<int> atoms; // of the molecule: centre, outer ends
+};
+
 struct TypeShape
 {
     std::vector<GroupShape> groups;
+    std::vector<TypeStar> stars;
     std::vector<int> free_atoms; // of the molecule
     std::vector<std::int32_t> water_kinds;
 };
@@ -57,6 +64,37 @@ GroupShape add_group(const LincsGroup& group, const LincsSettings& settings, Blo
     return shape;
 }
 
+// The atom of the group that all of its constraints share; -1 if there is none, or if they are too many.
+int centre_of(const LincsGroup& group)
+{
+    if (group.bonds.size() > largest_star || group.atoms.size() != group.bonds.size() + 1) { return -1; }
+    for (const int atom : {group.bonds[0].a, group.bonds[0].b})
+    {
+        const auto holds = [&](const LincsBond& bond) { return bond.a == atom || bond.b == atom; };
+        if (std::all_of(group.bonds.begin(), group.bonds.end(), holds)) { return atom; }
+    }
+    return -1;
+}
+
+TypeStar add_star(const LincsGroup& group, int centre, const LincsSettings& settings, std::vector<StarShape>& shapes)
+{
+    StarShape shape;
+    shape.series_order = series_order(group, settings);
+    shape.inverse_mass[0] = group.inverse_mass[static_cast<std::size_t>(centre)];
+    TypeStar star{static_cast<std::int32_t>(shapes.size()), {group.atoms[static_cast<std::size_t>(centre)]}};
+    for (std::size_t i = 0; i < group.bonds.size(); ++i)
+    {
+        const LincsBond& bond = group.bonds[i];
+        const auto outer = static_cast<std::size_t>(bond.a == centre ? bond.b : bond.a);
+        star.atoms.push_back(group.atoms[outer]);
+        shape.inverse_mass[i + 1] = group.inverse_mass[outer];
+        shape.length[i] = bond.length;
+        shape.weight[i] = group.weight[i];
+    }
+    shapes.push_back(shape);
+    return star;
+}
+
 TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, UpdateBlocks& blocks)
 {
     TypeShape shape;
@@ -75,7 +113,9 @@ TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Upda
     }
     for (const LincsGroup& group : make_lincs_groups(bonds, inverse_mass))
     {
-        shape.groups.push_back(add_group(group, settings, blocks.shapes));
+        const int centre = centre_of(group);
+        if (centre < 0) { shape.groups.push_back(add_group(group, settings, blocks.shapes)); }
+        else { shape.stars.push_back(add_star(group, centre, settings, blocks.star_shapes)); }
     }
     for (const Settle& s : type.settles)
     {
@@ -118,33 +158,22 @@ public:
         block.bonds += group.bonds;
         block.series_order = std::max(block.series_order, group.series_order);
     }
-    // Atoms that nothing holds; their shape is never looked at.
-    void add_free(std::int64_t atom)
-    {
-        UpdateBlock& block = with_room_for(1, 0);
-        blocks_.global_atoms.push_back(static_cast<std::int32_t>(atom));
-        blocks_.atoms.push_back({});
-        ++block.atoms;
-    }
-    void close() { open_ = false; }
 
 private:
     UpdateBlock& with_room_for(std::int32_t atoms, std::int32_t bonds)
     {
-        if (!open_ || blocks_.blocks.back().atoms + atoms > update_block_size ||
+        if (blocks_.blocks.empty() || blocks_.blocks.back().atoms + atoms > update_block_size ||
             blocks_.blocks.back().bonds + bonds > update_block_size)
         {
             UpdateBlock& block = blocks_.blocks.emplace_back();
             block.first_atom = static_cast<std::int32_t>(blocks_.atoms.size());
             block.first_bond = static_cast<std::int32_t>(blocks_.bonds.size());
             block.first_group = static_cast<std::int32_t>(blocks_.groups.size());
-            open_ = true;
         }
         return blocks_.blocks.back();
     }
 
     UpdateBlocks& blocks_;
-    bool open_ = false;
 };
 
 // Calls visit(first global atom, shape of its type) for every molecule.
@@ -179,10 +208,13 @@ UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& s
             }
             blocks.kind_of_water.push_back(kind);
         }
-    });
-    packer.close();
-    for_each_molecule(topology, types, [&](std::int64_t first, const TypeShape& type) {
-        for (const int atom : type.free_atoms) { packer.add_free(first + atom); }
+        for (const TypeStar& star : type.stars)
+        {
+            Stars& stars = blocks.stars[star.atoms.size() - 1];
+            stars.shape.push_back(star.shape);
+            for (const int atom : star.atoms) { stars.atoms.push_back(static_cast<std::int32_t>(first + atom)); }
+        }
+        for (const int atom : type.free_atoms) { blocks.stars[0].atoms.push_back(static_cast<std::int32_t>(first + atom)); }
     });
     return blocks;
 }

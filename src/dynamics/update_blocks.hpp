@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who moves together: the atoms of a system, dealt out to the thread blocks of the GPU's update.
 //
-// The idea: kick, constrain and drift of an atom need no other atom than those it is constrained to. So every water is one
-// thread's work, and all other atoms go into blocks of threads such that constraints never leave a block: whole LINCS groups, one
-// after another, until a block is full; a group larger than a block has one to itself. Atoms without constraints fill up blocks
-// of their own. What a group looks like is kept once per molecule type; an atom or a constraint of a block is eight bytes that
-// point there. All of it is made from the topology alone and stays valid for the run; only the slots of the atoms change.
-// Cost: 12 bytes per atom of a water, 8 per other atom, 8 per constraint.
+// The idea: kick, constrain and drift of an atom need no other atom than those it is constrained to. So every water, every star
+// (star_body.hpp) and every atom without constraints is one thread's work, and the atoms of all other LINCS groups go into blocks
+// of threads such that constraints never leave a block: whole groups, one after another, until a block is full; a group larger
+// than a block has one to itself. What a group looks like is kept once per molecule type; an atom or a constraint of a block is
+// eight bytes that point there. All of it is made from the topology alone and stays valid for the run; only the slots of the
+// atoms change. Cost: 8 bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
 #pragma once
 
 #include "dynamics/lincs.hpp"
 #include "dynamics/settle.hpp"
+#include "dynamics/star_body.hpp"
 #include "model/topology.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -68,11 +70,20 @@ struct UpdateBlock
     std::int64_t arena = 0;        // where in global memory its working arrays begin, bytes; unused if they are in shared memory
 };
 
+// Stars with the same number of constraints. None: atoms without constraints, which have no shape.
+struct Stars
+{
+    std::vector<std::int32_t> atoms; // global: centre, outer ends
+    std::vector<std::int32_t> shape; // of each star
+};
+
 struct UpdateBlocks
 {
     // Waters: global atoms O H H, and the kind of each.
     std::vector<SettleWater> water_kinds;
     std::vector<std::int32_t> water_atoms, kind_of_water;
+    std::vector<StarShape> star_shapes;
+    std::array<Stars, largest_star + 1> stars; // by number of constraints
     // All other atoms.
     BlockShapes shapes;
     std::vector<UpdateBlock> blocks;
@@ -82,10 +93,15 @@ struct UpdateBlocks
     std::vector<BlockGroup> groups;
 
     std::int64_t waters() const { return static_cast<std::int64_t>(kind_of_water.size()); }
-    std::int64_t constraints() const { return 3 * waters() + static_cast<std::int64_t>(bonds.size()); }
+    std::int64_t constraints() const
+    {
+        auto count = 3 * waters() + static_cast<std::int64_t>(bonds.size());
+        for (std::size_t n = 1; n < stars.size(); ++n) { count += static_cast<std::int64_t>(n * stars[n].shape.size()); }
+        return count;
+    }
 };
 
-// Every atom is in one water or one block. Precondition: the checks of the CPU's Constraints (masses) have passed.
+// Every atom is in one water, star or block. Precondition: the checks of the CPU's Constraints (masses) have passed.
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings);
 
 } // namespace parhelion

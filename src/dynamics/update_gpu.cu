@@ -14,12 +14,21 @@
 
 namespace parhelion {
 
+struct StarsView
+{
+    const std::int32_t *shape, *atoms, *slots; // as Stars
+    std::int64_t stars;
+    std::int32_t first_block; // of the launch
+};
+
 struct GpuUpdate::View
 {
     const SettleWater* water_kinds;
     const std::int32_t *kind_of_water, *water_atoms, *water_slots;
     std::int64_t waters;
-    std::int32_t water_blocks; // thread blocks of waters; the others follow
+    const StarShape* star_shapes;
+    StarsView stars[largest_star + 1]; // by number of constraints; thread blocks follow those of waters
+    std::int32_t first_block;          // of blocks, which come last
     UpdateBlocksView blocks;
     const std::int32_t *block_atoms, *block_slots;
     int lincs_iterations;
@@ -53,15 +62,17 @@ template <class N>
 struct MovingAtom
 {
     std::int32_t slot, global;
-    Vec3<typename N::Fixed> x;
+    PositionCharge<N> xq;
     double inverse_mass = 0;
     Vec3<double> v;
+
+    __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
 };
 
 template <Motion motion, class N>
 __device__ MovingAtom<N> load_and_kick(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot, std::int32_t global)
 {
-    MovingAtom<N> atom{slot, global, state.position(slot)};
+    MovingAtom<N> atom{slot, global, state.xq[slot]};
     if constexpr (motion != Motion::Mend)
     {
         const VelocityMass<N> v = state.v[slot];
@@ -99,8 +110,8 @@ __device__ double drift_and_store(const UpdateArgs<N>& args, const GpuView<N>& s
     const auto v = static_cast<Vec3<Real>>(atom.v);
     const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
     if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.global); }
-    const Vec3<typename N::Fixed> x = box.displaced(atom.x, move);
-    state.xq[atom.slot].x = x.x, state.xq[atom.slot].y = x.y, state.xq[atom.slot].z = x.z;
+    const Vec3<typename N::Fixed> x = box.displaced(atom.x(), move);
+    state.xq[atom.slot] = {x.x, x.y, x.z, atom.xq.charge};
     if constexpr (motion == Motion::LeapFrog) { state.v[atom.slot] = {v.x, v.y, v.z, static_cast<Real>(atom.inverse_mass)}; }
     if constexpr (motion == Motion::Stochastic)
     {
@@ -163,8 +174,8 @@ __device__ void step_water(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     const PeriodicBox<N> box = state.box();
     Water<N> water{load_and_kick<motion>(args, state, slot[0], atom[0]), load_and_kick<motion>(args, state, slot[1], atom[1]),
                    load_and_kick<motion>(args, state, slot[2], atom[2])};
-    water.oh_a = box.difference(water.a.x, water.o.x);
-    water.oh_b = box.difference(water.b.x, water.o.x);
+    water.oh_a = box.difference(water.a.x(), water.o.x());
+    water.oh_b = box.difference(water.b.x(), water.o.x());
     tally.add_virial(constrain_water(args, state, kind, water));
     const Vec3<double> v1[3] = {water.o.v, water.a.v, water.b.v};
     if constexpr (motion == Motion::Stochastic)
@@ -178,6 +189,78 @@ __device__ void step_water(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     tally.add_heat(drift_and_store<motion>(args, state, box, water.o, v1[0]) +
                    drift_and_store<motion>(args, state, box, water.a, v1[1]) +
                    drift_and_store<motion>(args, state, box, water.b, v1[2]));
+}
+
+// --- stars, and atoms without constraints ----------------------------------------------------------------------------------
+
+// Constrains the velocities, on request adds r (x) f of the constraint forces to the tally.
+template <int n, class N>
+__device__ void constrain_atoms(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+                                const StarShape& shape, const Vec3<double> (&bond)[n], MovingAtom<N> (&atom)[n + 1],
+                                Tally<N>* tally)
+{
+    Vec3<double> move[n + 1];
+    for (int k = 0; k <= n; ++k) { move[k] = args.dt * atom[k].v; }
+    const StarForces<n> forces = constrain_star<n>(shape, view.lincs_iterations, bond, move);
+    for (int i = 0; i < n; ++i)
+    {
+        const Vec3<double> new_bond = bond[i] + (move[i + 1] - move[0]);
+        if (!(dot(bond[i], new_bond) >= view.warn_cosine * sqrt(norm2(bond[i]) * norm2(new_bond))))
+        {
+            report_failure(args, state, atom[i + 1].global);
+        }
+        const double force = -forces.multiplier[i] / (args.dt * args.dt); // on the outer end
+        if (tally != nullptr) { tally->add_virial(outer(bond[i], force * forces.direction[i])); }
+    }
+    for (int k = 0; k <= n; ++k) { atom[k].v = (1 / args.dt) * move[k]; }
+}
+
+template <Motion motion, int n, class N>
+__device__ void step_star(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, std::int64_t star,
+                          Tally<N>& tally)
+{
+    const StarsView& stars = view.stars[n];
+    const PeriodicBox<N> box = state.box();
+    MovingAtom<N> atom[n + 1];
+    for (int k = 0; k <= n; ++k)
+    {
+        const std::int64_t i = star * (n + 1) + k;
+        atom[k] = load_and_kick<motion>(args, state, stars.slots[i], stars.atoms[i]);
+    }
+    [[maybe_unused]] Vec3<double> bond[n > 0 ? n : 1];
+    [[maybe_unused]] StarShape shape;
+    if constexpr (n > 0)
+    {
+        shape = view.star_shapes[stars.shape[star]];
+        for (int i = 0; i < n; ++i) { bond[i] = box.difference(atom[i + 1].x(), atom[0].x()); }
+        constrain_atoms<n>(view, args, state, shape, bond, atom, args.virial == nullptr ? nullptr : &tally);
+    }
+    Vec3<double> v1[n + 1];
+    for (int k = 0; k <= n; ++k) { v1[k] = atom[k].v; }
+    if constexpr (motion == Motion::Stochastic)
+    {
+        for (MovingAtom<N>& a : atom) { a.v = with_friction_and_noise(args, state, a.slot, a.global, a.inverse_mass, a.v); }
+        if constexpr (n > 0) { constrain_atoms<n>(view, args, state, shape, bond, atom, static_cast<Tally<N>*>(nullptr)); }
+    }
+    for (int k = 0; k <= n; ++k) { tally.add_heat(drift_and_store<motion>(args, state, box, atom[k], v1[k])); }
+}
+
+// The star of this thread, if its block has stars of `n` constraints.
+template <Motion motion, int n, class N>
+__device__ void step_stars(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, Tally<N>& tally)
+{
+    const int block = static_cast<int>(blockIdx.x);
+    const int end = n < largest_star ? view.stars[n < largest_star ? n + 1 : n].first_block : view.first_block;
+    if (block < view.stars[n].first_block || block >= end) { return; }
+    const std::int64_t star = static_cast<std::int64_t>(block - view.stars[n].first_block) * threads + threadIdx.x;
+    if (star < view.stars[n].stars) { step_star<motion, n>(view, args, state, star, tally); }
+}
+
+template <Motion motion, class N, int... n>
+__device__ void step_stars(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, Tally<N>& tally,
+                           std::integer_sequence<int, n...>)
+{
+    (step_stars<motion, n>(view, args, state, tally), ...);
 }
 
 // --- all other atoms ----------------------------------------------------------------------------------------------------------
@@ -244,7 +327,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     // All bonds have been read from the old positions: by the barriers of constrain(), or because there are none.
     for (int i = first; i < block.atoms; i += threads)
     {
-        MovingAtom<N> atom{slots[i], globals[i], state.position(slots[i])};
+        MovingAtom<N> atom{slots[i], globals[i], state.xq[slots[i]]};
         if constexpr (motion != Motion::Mend) { atom.inverse_mass = static_cast<double>(state.v[slots[i]].inverse_mass); }
         atom.v = (1 / args.dt) * lincs.move()[i];
         tally.add_heat(
@@ -253,7 +336,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
 }
 
 // Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a thread per water; a block of threads for each block of other atoms
+// Work           a thread per water and per star; a block of threads for each block of other atoms
 // Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat
 // Orders         nothing: stream order alone
 // Requires       slots resolved since the last repartition; dynamic shared memory for the largest block's arena
@@ -264,14 +347,18 @@ __global__ void __launch_bounds__(threads) update_kernel(GpuUpdate::View view, U
     extern __shared__ double shared_arena[];
     Tally<N> tally;
     const int block = static_cast<int>(blockIdx.x);
-    if (block < view.water_blocks)
+    if (block < view.stars[0].first_block)
     {
         const std::int64_t w = static_cast<std::int64_t>(block) * threads + threadIdx.x;
         if (w < view.waters) { step_water<motion>(view, args, state, w, tally); }
     }
+    else if (block < view.first_block)
+    {
+        step_stars<motion>(view, args, state, tally, std::make_integer_sequence<int, largest_star + 1>());
+    }
     else
     {
-        const UpdateBlock& members = view.blocks.blocks[block - view.water_blocks];
+        const UpdateBlock& members = view.blocks.blocks[block - view.first_block];
         void* const arena =
             view.arena == nullptr ? static_cast<void*>(shared_arena) : static_cast<void*>(view.arena + members.arena);
         LincsBlock lincs(view.blocks, members, arena);
@@ -302,7 +389,7 @@ __global__ void __launch_bounds__(threads) deviation_kernel(GpuUpdate::View view
     };
     double sum = 0;
     const int block = static_cast<int>(blockIdx.x);
-    if (block < view.water_blocks)
+    if (block < view.stars[0].first_block)
     {
         const std::int64_t w = static_cast<std::int64_t>(block) * threads + threadIdx.x;
         if (w < view.waters)
@@ -314,9 +401,21 @@ __global__ void __launch_bounds__(threads) deviation_kernel(GpuUpdate::View view
                   squared_deviation(distance2(slot[1], slot[2]), kind.hh);
         }
     }
+    else if (block < view.first_block)
+    {
+        int n = largest_star;
+        while (n > 0 && block < view.stars[n].first_block) { --n; }
+        const StarsView& stars = view.stars[n];
+        const std::int64_t star = static_cast<std::int64_t>(block - stars.first_block) * threads + threadIdx.x;
+        for (int i = 0; star < stars.stars && i < n; ++i)
+        {
+            const std::int32_t* const slot = stars.slots + star * (n + 1);
+            sum += squared_deviation(distance2(slot[i + 1], slot[0]), view.star_shapes[stars.shape[star]].length[i]);
+        }
+    }
     else
     {
-        const LincsBlock lincs(view.blocks, view.blocks.blocks[block - view.water_blocks], nullptr);
+        const LincsBlock lincs(view.blocks, view.blocks.blocks[block - view.first_block], nullptr);
         const std::int32_t* const slots = view.block_slots + lincs.block().first_atom;
         for (int i = static_cast<int>(threadIdx.x); i < lincs.block().bonds; i += threads)
         {
@@ -336,7 +435,7 @@ void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t bl
     const auto kernel = update_kernel<N, motion>;
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(largest_shared_arena)),
                "shared memory of the update");
-    launch(queue, Phase::Constrain, kernel, {view.water_blocks + blocks, threads, shared}, view, args, GpuView<N>(state));
+    launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, args, GpuView<N>(state));
 }
 
 } // namespace
@@ -357,8 +456,17 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     if (arena_bytes_ > largest_shared_arena) { arena_.resize(static_cast<std::size_t>(all_arenas)); }
     water_kinds_.upload(queue, blocks.water_kinds);
     kind_of_water_.upload(queue, blocks.kind_of_water);
-    water_atoms_.upload(queue, blocks.water_atoms);
-    water_slots_.resize(blocks.water_atoms.size());
+    std::vector<std::int32_t> global = blocks.water_atoms;
+    for (std::size_t n = 0; n < stars_.size(); ++n)
+    {
+        shape_of_star_[n].upload(queue, blocks.stars[n].shape);
+        stars_[n] = static_cast<std::int64_t>(blocks.stars[n].atoms.size() / (n + 1));
+        global.insert(global.end(), blocks.stars[n].atoms.begin(), blocks.stars[n].atoms.end());
+    }
+    global.insert(global.end(), blocks.global_atoms.begin(), blocks.global_atoms.end());
+    global_.upload(queue, global);
+    slot_.resize(global.size());
+    star_shapes_.upload(queue, blocks.star_shapes);
     shape_atoms_.upload(queue, blocks.shapes.atoms);
     shape_bonds_.upload(queue, blocks.shapes.bonds);
     ends_.upload(queue, blocks.shapes.ends);
@@ -369,8 +477,6 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     bonds_.upload(queue, blocks.bonds);
     bond_couplings_.upload(queue, blocks.bond_couplings);
     groups_.upload(queue, blocks.groups);
-    block_atoms_.upload(queue, blocks.global_atoms);
-    block_slots_.resize(blocks.global_atoms.size());
     queue.synchronize(); // the host's tables may go
 }
 
@@ -379,14 +485,24 @@ GpuUpdate::View GpuUpdate::view() const
     View view;
     view.water_kinds = water_kinds_.data();
     view.kind_of_water = kind_of_water_.data();
-    view.water_atoms = water_atoms_.data();
-    view.water_slots = water_slots_.data();
+    view.water_atoms = global_.data();
+    view.water_slots = slot_.data();
     view.waters = waters_;
-    view.water_blocks = static_cast<std::int32_t>((waters_ + threads - 1) / threads);
+    const auto blocks_of = [](std::int64_t items) { return static_cast<std::int32_t>((items + threads - 1) / threads); };
+    view.star_shapes = star_shapes_.data();
+    view.first_block = blocks_of(waters_);
+    std::int64_t first_atom = 3 * waters_;
+    for (std::size_t n = 0; n < stars_.size(); ++n)
+    {
+        view.stars[n] = {shape_of_star_[n].data(), global_.data() + first_atom, slot_.data() + first_atom, stars_[n],
+                         view.first_block};
+        view.first_block += blocks_of(stars_[n]);
+        first_atom += static_cast<std::int64_t>(n + 1) * stars_[n];
+    }
+    view.block_atoms = global_.data() + first_atom;
+    view.block_slots = slot_.data() + first_atom;
     view.blocks = {shape_atoms_.data(), shape_bonds_.data(), ends_.data(),  coupled_.data(),        coefficient_.data(),
                    block_table_.data(), atoms_.data(),       bonds_.data(), bond_couplings_.data(), groups_.data()};
-    view.block_atoms = block_atoms_.data();
-    view.block_slots = block_slots_.data();
     view.lincs_iterations = lincs_iterations_;
     view.warn_cosine = warn_cosine_;
     view.arena = arena_.size() == 0 ? nullptr : const_cast<std::byte*>(arena_.data()); // scratch of the kernels
@@ -397,8 +513,7 @@ GpuUpdate::View GpuUpdate::view() const
 template <class N>
 void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
 {
-    resolve_slots(queue, state, water_atoms_, water_slots_);
-    resolve_slots(queue, state, block_atoms_, block_slots_);
+    resolve_slots(queue, state, global_, slot_);
 }
 
 template <class N>
@@ -427,7 +542,7 @@ void GpuUpdate::add_deviations(GpuQueue& queue, const GpuState<N>& state, Scalar
 {
     if (constraints_ == 0) { return; }
     const View v = view();
-    launch(queue, Phase::Output, deviation_kernel<N>, {v.water_blocks + blocks_, threads, 0}, v,
+    launch(queue, Phase::Output, deviation_kernel<N>, {v.first_block + blocks_, threads, 0}, v,
            GpuView<N>(const_cast<GpuState<N>&>(state)), squares);
 }
 

@@ -3,8 +3,8 @@
 // cleared for the next step. The guard against blow-ups looks at every atom on the way.
 //
 // Who moves together and how blocks share the work: update_blocks.hpp. The formulas are the CPU's: settle_body.hpp,
-// stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100 000 atoms, then by
-// the 96 bytes it moves per atom. bench/gpu/README.md
+// star_body.hpp, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100 000
+// atoms, then by the 96 bytes it moves per atom. bench/gpu/README.md
 #pragma once
 
 #include "device/device_buffer.hpp"
@@ -79,8 +79,12 @@ private:
     double warn_cosine_;
     std::size_t arena_bytes_ = 0; // of the largest block
 
+    DeviceBuffer<std::int32_t> global_, slot_; // of the atoms of waters, of stars by number of constraints, of blocks
     DeviceBuffer<SettleWater> water_kinds_;
-    DeviceBuffer<std::int32_t> kind_of_water_, water_atoms_, water_slots_;
+    DeviceBuffer<std::int32_t> kind_of_water_;
+    DeviceBuffer<StarShape> star_shapes_;
+    std::array<DeviceBuffer<std::int32_t>, largest_star + 1> shape_of_star_; // by number of constraints
+    std::array<std::int64_t, largest_star + 1> stars_{};
     DeviceBuffer<ShapeAtom> shape_atoms_;
     DeviceBuffer<ShapeBond> shape_bonds_;
     DeviceBuffer<ShapeEnd> ends_;
@@ -90,7 +94,6 @@ private:
     DeviceBuffer<BlockMember> atoms_, bonds_;
     DeviceBuffer<std::int32_t> bond_couplings_;
     DeviceBuffer<BlockGroup> groups_;
-    DeviceBuffer<std::int32_t> block_atoms_, block_slots_;
     DeviceBuffer<std::byte> arena_; // of blocks too large for shared memory
 };
 

@@ -96,8 +96,9 @@ SimulationOptions lone(SimulationOptions options)
 
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), list_plan_(make_list_plan()),
-      rank_(make_rank(host_.lone_run().rank())), status_(segments_under_way + 1)
+    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()),
+      list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)), rank_(make_rank(host_.lone_run().rank())),
+      status_(segments_under_way + 1)
 {
     Rank<N>& start = host_.lone_run().rank();
     step_ = start.step;
@@ -113,12 +114,6 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
     take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
     queue_.synchronize();
     make_plan();
-}
-
-template <class N>
-ListPlan GpuEngine<N>::make_list_plan() const
-{
-    return setup_.list_plan;
 }
 
 template <class N>

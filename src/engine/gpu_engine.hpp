@@ -62,7 +62,6 @@ private:
     static constexpr std::size_t segments_under_way = 2;
 
     GpuRank<N> make_rank(Rank<N>& start);
-    ListPlan make_list_plan() const;
     void make_plan();
     double time(std::int64_t step) const;
 

@@ -27,25 +27,26 @@ std::int32_t blocks_for(std::int64_t n) { return static_cast<std::int32_t>((n + 
 
 // --- host: tables -----------------------------------------------------------------------------------------------------------
 
+// The terms' atoms are already behind `first_atom`, in a list of the atoms of all kinds.
 template <class Body>
 GpuTerms upload_terms(GpuQueue& queue, const std::vector<Body>& bodies, const std::vector<std::int32_t>& body_of_term,
-                      const std::vector<std::int32_t>& atoms)
+                      std::size_t first_atom)
 {
     GpuTerms terms;
     terms.terms = static_cast<std::int64_t>(body_of_term.size());
     terms.bodies.upload(queue, std::as_bytes(std::span<const Body>(bodies)));
     terms.body_of_term.upload(queue, body_of_term);
-    terms.atoms.upload(queue, atoms);
-    terms.slots.resize(atoms.size());
+    terms.first_atom = first_atom;
     return terms;
 }
 
 template <int kind>
-GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology& topology)
+GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology& topology, std::vector<std::int32_t>& atoms)
 {
     using Body = typename BondedKind<static_cast<InteractionKind>(kind)>::Body;
+    const std::size_t first_atom = atoms.size();
     std::vector<Body> bodies;
-    std::vector<std::int32_t> first_body, body_of_term, atoms;
+    std::vector<std::int32_t> first_body, body_of_term;
     for (const MoleculeTerms& type : tables.molecule_types)
     {
         first_body.push_back(static_cast<std::int32_t>(bodies.size()));
@@ -69,25 +70,26 @@ GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology&
             }
         }
     }
-    return upload_terms(queue, bodies, body_of_term, atoms);
+    return upload_terms(queue, bodies, body_of_term, first_atom);
 }
 
-GpuTerms make_restraint_terms(GpuQueue& queue, const PositionRestraints& restraints)
+GpuTerms make_restraint_terms(GpuQueue& queue, const PositionRestraints& restraints, std::vector<std::int32_t>& atoms)
 {
-    std::vector<std::int32_t> atoms, body_of_term;
+    const std::size_t first_atom = atoms.size();
+    std::vector<std::int32_t> body_of_term;
     for (const PositionRestraint& r : restraints.list)
     {
-        body_of_term.push_back(static_cast<std::int32_t>(atoms.size()));
+        body_of_term.push_back(static_cast<std::int32_t>(body_of_term.size()));
         atoms.push_back(static_cast<std::int32_t>(r.atom));
     }
-    return upload_terms(queue, restraints.list, body_of_term, atoms);
+    return upload_terms(queue, restraints.list, body_of_term, first_atom);
 }
 
 template <int... kinds>
 std::array<GpuTerms, bonded_kinds> make_kinds(GpuQueue& queue, const BondedTables& tables, const Topology& topology,
-                                              std::integer_sequence<int, kinds...>)
+                                              std::vector<std::int32_t>& atoms, std::integer_sequence<int, kinds...>)
 {
-    return {make_terms<kinds>(queue, tables, topology)...};
+    return {make_terms<kinds>(queue, tables, topology, atoms)...};
 }
 
 // --- device -----------------------------------------------------------------------------------------------------------------
@@ -218,16 +220,18 @@ __global__ void __launch_bounds__(threads) bonded_kernel(BondedArgs args, GpuVie
 } // namespace
 
 GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology)
-    : kinds_(make_kinds(queue, tables, topology, std::make_integer_sequence<int, bonded_kinds>())),
-      restraints_(make_restraint_terms(queue, restraints))
 {
+    std::vector<std::int32_t> atoms;
+    kinds_ = make_kinds(queue, tables, topology, atoms, std::make_integer_sequence<int, bonded_kinds>());
+    restraints_ = make_restraint_terms(queue, restraints, atoms);
+    atoms_.upload(queue, atoms);
+    slots_.resize(atoms.size());
 }
 
 template <class N>
 void GpuBonded::resolve(GpuQueue& queue, const GpuState<N>& state)
 {
-    for (GpuTerms& kind : kinds_) { resolve_slots(queue, state, kind.atoms, kind.slots); }
-    resolve_slots(queue, state, restraints_.atoms, restraints_.slots);
+    resolve_slots(queue, state, atoms_, slots_);
 }
 
 template <class N>
@@ -238,7 +242,8 @@ void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state
     for (int k = 0; k < interaction_kinds; ++k)
     {
         const GpuTerms& terms = k < bonded_kinds ? bonded.kinds()[static_cast<std::size_t>(k)] : bonded.restraints();
-        args.kind[k] = {terms.bodies.data(), terms.body_of_term.data(), terms.slots.data(), terms.terms, blocks};
+        args.kind[k] = {terms.bodies.data(), terms.body_of_term.data(), bonded.slots().data() + terms.first_atom, terms.terms,
+                        blocks};
         blocks += blocks_for(terms.terms);
     }
     if (blocks == 0) { return; }

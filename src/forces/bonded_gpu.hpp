@@ -23,8 +23,8 @@ struct GpuTerms
 {
     DeviceBuffer<std::byte> bodies;          // of every molecule type, one after another
     DeviceBuffer<std::int32_t> body_of_term; // index into bodies
-    DeviceBuffer<std::int32_t> atoms, slots; // [term][atom]: global atoms; where they are now
     std::int64_t terms = 0;
+    std::size_t first_atom = 0; // of the first term, in GpuBonded::slots()
 };
 
 // The terms of the whole system; made once.
@@ -35,12 +35,14 @@ public:
 
     const std::array<GpuTerms, bonded_kinds>& kinds() const { return kinds_; }
     const GpuTerms& restraints() const { return restraints_; }
+    const DeviceBuffer<std::int32_t>& slots() const { return slots_; } // [term][atom] of all kinds
 
     // Looks up the slots anew. Call after every repartition.
     template <class N>
     void resolve(GpuQueue& queue, const GpuState<N>& state);
 
 private:
+    DeviceBuffer<std::int32_t> atoms_, slots_; // global atoms; where they are now
     std::array<GpuTerms, bonded_kinds> kinds_;
     GpuTerms restraints_;
 };
