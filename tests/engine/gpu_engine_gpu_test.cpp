@@ -219,6 +219,26 @@ TEST_P(CouplingOnGpu, goes_on_from_a_saved_state_with_the_same_bits)
 INSTANTIATE_TEST_SUITE_P(Coupled, CouplingOnGpu, ::testing::ValuesIn(coupled_cases),
                          [](const auto& test) { return test.param.name; });
 
+// Chains and rings of constraints, which no single thread can hold.
+TEST_F(OnGpu, constraints_of_all_bonds_are_those_of_the_cpu)
+{
+    for (const std::string name : {"etoh", "villin"})
+    {
+        Refdata data = load_refdata(name, ConstraintMode::AllBonds);
+        data.parameters.energy_calc = 1;
+        Listener on_cpu, on_gpu;
+        simulate_on(Device::Cpu, data, Precision::Double).run(20, on_cpu, never);
+        simulate_on(Device::Gpu, data, Precision::Double).run(20, on_gpu, never);
+        ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
+        for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
+        {
+            expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-8);
+            const double deviation = on_cpu.observables[i].constraint_deviation;
+            EXPECT_NEAR(on_gpu.observables[i].constraint_deviation, deviation, 1e-3 * deviation);
+        }
+    }
+}
+
 TEST_F(OnGpu, a_checkpoint_is_of_the_moment_it_is_asked_for)
 {
     struct Asking final : Observer
