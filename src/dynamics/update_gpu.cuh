@@ -146,10 +146,10 @@ struct Water
     Vec3<double> oh_a, oh_b; // at the start of the step
 };
 
-// Constrains the velocities; returns r (x) f of the constraint forces.
+// Constrains the velocities; on request adds r (x) f of the constraint forces to the tally.
 template <class N>
-__device__ Mat3<double> constrain_water(const UpdateArgs<N>& args, const GpuView<N>& state, const SettleWater& kind,
-                                        Water<N>& water)
+__device__ void constrain_water(const UpdateArgs<N>& args, const GpuView<N>& state, const SettleWater& kind, Water<N>& water,
+                                Tally<N>* tally)
 {
     const double dt = args.dt, per_time = 1 / dt;
     const SettleCorrection c = settle_body(kind, water.oh_a, water.oh_b, dt * water.o.v, dt * water.a.v, dt * water.b.v);
@@ -158,9 +158,10 @@ __device__ Mat3<double> constrain_water(const UpdateArgs<N>& args, const GpuView
     water.a.v += dv_a;
     water.b.v += dv_b;
     if (!(c.margin > 0)) { report_failure(args, state, water.o.global); }
+    if (tally == nullptr) { return; }
     // The forces add up to zero, so the oxygen may be the origin.
     const double force = kind.mass_h * per_time;
-    return outer(water.oh_a, force * dv_a) + outer(water.oh_b, force * dv_b);
+    tally->add_virial(outer(water.oh_a, force * dv_a) + outer(water.oh_b, force * dv_b));
 }
 
 template <Motion motion, class N>
@@ -175,7 +176,7 @@ __device__ void step_water(const GpuUpdate::View& view, const UpdateArgs<N>& arg
                    load_and_kick<motion>(args, state, slot[2], atom[2])};
     water.oh_a = box.difference(water.a.x(), water.o.x());
     water.oh_b = box.difference(water.b.x(), water.o.x());
-    tally.add_virial(constrain_water(args, state, kind, water));
+    constrain_water(args, state, kind, water, args.virial == nullptr ? nullptr : &tally);
     const Vec3<double> v1[3] = {water.o.v, water.a.v, water.b.v};
     if constexpr (motion == Motion::Stochastic)
     {
@@ -183,7 +184,7 @@ __device__ void step_water(const GpuUpdate::View& view, const UpdateArgs<N>& arg
         {
             m->v = with_friction_and_noise(args, state, m->slot, m->global, m->inverse_mass, m->v);
         }
-        constrain_water(args, state, kind, water);
+        constrain_water(args, state, kind, water, static_cast<Tally<N>*>(nullptr));
     }
     tally.add_heat(drift_and_store<motion>(args, state, box, water.o, v1[0]) +
                    drift_and_store<motion>(args, state, box, water.a, v1[1]) +
@@ -304,7 +305,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     {
         __syncthreads();
         lincs.constrain(view.lincs_iterations);
-        check_and_tally_bonds(view, args, state, lincs, &tally);
+        check_and_tally_bonds(view, args, state, lincs, args.virial == nullptr ? nullptr : &tally);
     }
     if constexpr (motion == Motion::Stochastic)
     {

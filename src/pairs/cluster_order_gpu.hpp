@@ -6,7 +6,7 @@
 // it, is compact. Between superclusters' atoms nothing is exchanged, so a supercluster's last clusters may be fillers at a
 // column's end.
 //
-// Cost: four passes of a radix sort and two gathers of all that an atom has; no copy to the host, no allocation after the first
+// Cost: three passes of a radix sort and two gathers of all that an atom has; no copy to the host, no allocation after the first
 // call, so that it can be part of a graph.
 #pragma once
 
