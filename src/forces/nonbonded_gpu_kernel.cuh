@@ -62,8 +62,8 @@ __device__ inline void add_to(std::int64_t* sum, std::int64_t value)
     atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
 }
 
-// Sums x, y and z over the lanes that differ in bits `first` and `second` of their number. Lanes with none
-// of these bits set end with x, those with `first` alone with y, those with `second` alone with z.
+// Sums x, y and z over the lanes that differ in bits `first` and `second` of their number. Lanes with none of these bits set end
+// with x, those with `first` alone with y, those with `second` with z.
 template <int first, int second, class Sum>
 __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
 {
