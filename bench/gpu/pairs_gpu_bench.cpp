@@ -123,23 +123,22 @@ void measure(const Request& request, std::int64_t atoms, const char* policy)
     reserve_pair_list(queue, state, input.system.box, request.list_cutoff, list);
     const int r = request.repetitions;
     const double reorder_us = median_us(queue, r, 10, [&] { reorder(queue, state, scratch); });
-    const double list_us =
-        median_us(queue, r, 10, [&] { build_pair_list(queue, state, exclusions, request.list_cutoff, list); });
+    const double list_us = median_us(queue, r, 10, [&] { build_pair_list(queue, state, exclusions, request.list_cutoff, list); });
     const double prune_us = median_us(queue, r, 10, [&] { prune_pair_list(queue, state, request.pruned_cutoff, list); });
     resolve_nonbonded(queue, state, tables);
     state.f.clear(queue);
     compute_nonbonded(queue, tables, list, state, Compute::Forces);
     const double error = atoms <= 400000 ? force_error(queue, input, state) : -1;
-    const double forces_us =
-        median_us(queue, r, 100, [&] { compute_nonbonded(queue, tables, list, state, Compute::Forces); });
+    const double forces_us = median_us(queue, r, 100, [&] { compute_nonbonded(queue, tables, list, state, Compute::Forces); });
     const double energies_us =
         median_us(queue, r, 20, [&] { compute_nonbonded(queue, tables, list, state, Compute::ForcesEnergiesVirial); });
     const Tiles count = count_tiles(queue, list);
     fmt::print(R"({{"gpu": "{}", "policy": "{}", "atoms": {}, "slots": {}, "flags": {}, "force_error": {:.2e}, )", queue.name(),
                policy, atoms, state.slots, state.scalars.to_vector(queue)[0].flags, error);
-    fmt::print(R"("list_cutoff": {}, "pruned_cutoff": {}, "entries_per_atom": {:.3f}, "tiles_per_entry": {:.2f}, "masked": {:.3f}, )",
-               request.list_cutoff, request.pruned_cutoff, count.entries / static_cast<double>(atoms), count.tiles / count.entries,
-               count.masked / count.entries);
+    fmt::print(
+        R"("list_cutoff": {}, "pruned_cutoff": {}, "entries_per_atom": {:.3f}, "tiles_per_entry": {:.2f}, "masked": {:.3f}, )",
+        request.list_cutoff, request.pruned_cutoff, count.entries / static_cast<double>(atoms), count.tiles / count.entries,
+        count.masked / count.entries);
     fmt::print(R"("reorder_us": {:.1f}, "list_us": {:.1f}, "prune_us": {:.1f}, "forces_us": {:.2f}, "energies_us": {:.2f}}})"
                "\n",
                reorder_us, list_us, prune_us, forces_us, energies_us);

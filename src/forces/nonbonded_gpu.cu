@@ -53,7 +53,7 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     a.superclusters = list.superclusters.data(), a.rows = list.rows.data(), a.entries = list.pruned.data();
     a.masks = list.masks.data(), a.shares = list.shares.data(), a.scalars = state.scalars.data();
     a.f = state.f.data(), a.energies = state.energies.data();
-    a.row_count = static_cast<int>(list.rows.size()), a.types = p.types + 1;
+    a.types = p.types + 1;
     a.charge_scale = static_cast<Real>(std::sqrt(p.coulomb_factor));
     a.cutoff2 = static_cast<Real>(p.cutoff * p.cutoff);
     a.two_k = static_cast<Real>(2 * p.reaction_field_k);

@@ -22,7 +22,7 @@ struct Arguments
     const DeviceScalars* scalars;
     ForceSlot<N>* f;
     EnergySums<N>* energies;
-    int row_count, types; // types with the fillers'
+    int types; // with the fillers'
     // What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.
     Real charge_scale; // sqrt(f)
     Real cutoff2, two_k, k, c, lj_switch;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pair kernel of the GPU, one source for every policy and option.
 //
-// A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp,
-// eight a lane; an entry's four j atoms meet one i cluster after another, a tile of 8 x 4 pairs at a time, one pair a lane.
-// Forces on i add up in registers until the row ends, forces on j until the entry does; then lanes are summed and added to
-// memory.
+// A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp:
+// positions and forces in registers, eight atoms a lane, what else they have in shared memory, which makes room for 20 warps.
+// An entry's four j atoms meet one i cluster after another, a tile of 8 x 4 pairs at a time, one pair a lane; the next entry's
+// are loaded meanwhile. Forces on i add up until the row ends, forces on j until the entry does; then lanes are summed and added
+// to memory.
 //
 // Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
 // policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
@@ -34,7 +35,6 @@ struct Shape
     static constexpr bool fast = std::is_same_v<N, Mixed>;
 };
 
-constexpr int warps_per_block = 4;
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
 
 __device__ inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
@@ -79,6 +79,23 @@ __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
     return mine;
 }
 
+// What a row's i atoms have beside their positions. Apart, because one load of all three words takes longer than two.
+template <class Real>
+struct RowAtoms
+{
+    Real charge[supercluster_size]; // times sqrt(f)
+    LjParameters<Real> lj[supercluster_size];
+};
+
+// A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
+__device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all_lanes, value); }
+__device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
+
+// Has the value computed once and kept, where the compiler would rather compute it at each use.
+__device__ inline void keep(unsigned& value) { asm volatile("" : "+r"(value)); }
+__device__ inline void keep(float& value) { asm volatile("" : "+f"(value)); }
+__device__ inline void keep(double& value) { asm volatile("" : "+d"(value)); }
+
 template <class S>
 class Warp
 {
@@ -91,10 +108,14 @@ class Warp
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2: r^-14 of it, times any c12, is a finite float
 
 public:
-    __device__ explicit Warp(const Arguments<N>& arguments) : a(arguments), lane(static_cast<int>(threadIdx.x) % 32)
+    __device__ Warp(const Arguments<N>& arguments, RowAtoms<Real>& shared)
+        : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.two_k), cutoff2(a.cutoff2)
     {
         const Vec3<double>& s = a.scalars->nm_per_unit;
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
+        j_lane = static_cast<unsigned>(j_of_lane(lane));
+        j_component = static_cast<unsigned>((lane & 4) != 0 ? 3 : (lane & 16) / 16 + (lane & 8) / 4);
+        keep(j_lane), keep(j_component), keep(two_k), keep(cutoff2);
     }
 
     // Entries begin .. end of the row.
@@ -119,23 +140,52 @@ public:
     }
 
 private:
-    // Four j atoms, the lane's one of them.
+    // What is loaded before it is needed: the next entry, its atoms, and the entry after it, entries[next].
+    struct Ahead
+    {
+        PairWord word, next_word;
+        unsigned next;
+        PositionCharge<N> xq;
+        LjParameters<Real> lj;
+    };
+    // The lane's j atom.
     struct Partner
     {
-        Fixed fixed[3]; // exact
-        Real x[3];      // centred
+        Fixed x[3]; // by set_position()
         Real charge;
         LjParameters<Real> lj;
         Sum f[3];
     };
-    struct Loaded
-    {
-        PositionCharge<N> xq;
-        LjParameters<Real> lj;
-    };
 
     template <bool exact>
     __device__ void run_row(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        begin_row<exact>(supercluster);
+        const unsigned first = static_cast<unsigned>(row.begin), last = first + static_cast<unsigned>(end) - 1;
+        Ahead ahead;
+        ahead.word = a.entries[first + static_cast<unsigned>(begin)];
+        ahead.next = min(first + static_cast<unsigned>(begin) + 1, last);
+        ahead.next_word = a.entries[ahead.next];
+        load(ahead);
+        int e = begin;
+        const int masked_end = min(end, row.masked);
+        if (e < masked_end)
+        {
+            const std::uint8_t* const masks = a.masks + static_cast<std::size_t>(row.masks) * 32 + lane;
+            std::uint32_t mask = masks[e * 32];
+            for (; e < masked_end; ++e)
+            {
+                const std::uint32_t mask_ahead = masks[min(e + 1, masked_end - 1) * 32];
+                entry<exact, true>(ahead, last, mask);
+                mask = mask_ahead;
+            }
+        }
+        for (; e < end; ++e) { entry<exact, false>(ahead, last, 0); }
+        end_row();
+    }
+
+    template <bool exact>
+    __device__ void begin_row(int supercluster)
     {
         middle[0] = middle[1] = middle[2] = 0;
         if constexpr (!exact)
@@ -143,108 +193,102 @@ private:
             const AtomBounds bounds = a.superclusters[supercluster];
             middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
         }
-        i_slot = supercluster * supercluster_size + i_of_lane(lane);
+        first_slot = supercluster * supercluster_size;
+        __syncwarp(); // nobody reads the row before
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c)
         {
-            const PositionCharge<N> p = a.xq[i_slot + c * cluster_size];
-            set_position<exact>(p, xi[c], fixed_i[c]);
-            qi[c] = p.charge * a.charge_scale;
-            lji[c] = a.of_slot[i_slot + c * cluster_size];
+            const int i = c * cluster_size + i_of_lane(lane);
+            const PositionCharge<N> p = a.xq[first_slot + i];
+            set_position<exact>(p, xi[c]);
+            if (j_lane == 0) { row_atoms.charge[i] = p.charge * a.charge_scale, row_atoms.lj[i] = a.of_slot[first_slot + i]; }
             fi[c][0] = fi[c][1] = fi[c][2] = 0;
         }
-        const PairWord* const entries = a.entries + row.begin;
-        const int masked_end = min(end, row.masked);
-        for (int e = begin; e < masked_end; ++e)
-        {
-            const std::uint32_t mask = a.masks[(static_cast<std::size_t>(row.masks) + static_cast<std::size_t>(e)) * 32 +
-                                               static_cast<std::size_t>(lane)];
-            const PairWord word = entries[e];
-            entry<exact, true>(word, load(word), mask);
-        }
-        const int plain_begin = max(begin, row.masked);
-        if (plain_begin < end)
-        {
-            PairWord word = entries[plain_begin];
-            Loaded loaded = load(word);
-            PairWord next = entries[min(plain_begin + 1, end - 1)];
-            for (int e = plain_begin; e < end; ++e)
-            {
-                const Loaded ahead = load(next);
-                const PairWord after = entries[min(e + 2, end - 1)];
-                entry<exact, false>(word, loaded, 0);
-                word = next, next = after, loaded = ahead;
-            }
-        }
+        __syncwarp();
+    }
+
+    __device__ void end_row()
+    {
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c)
         {
             const Sum mine = scatter_sums<1, 2, 0>(fi[c][0], fi[c][1], fi[c][2], lane);
             const int component = lane & 3; // x, y, z, z again
-            if (component != 3) { add_to(&a.f[i_slot + c * cluster_size].x + component, mine); }
+            if (component != 3) { add_to(&a.f[first_slot + c * cluster_size + i_of_lane(lane)].x + component, mine); }
+        }
+        if constexpr (S::energies && !reproducible)
+        {
+            coulomb += row_coulomb, lj += row_lj;
+            row_coulomb = row_lj = 0;
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += row_virial[k], row_virial[k] = 0; }
         }
     }
 
+    // Fixed-point, or the bits of floats relative to the middle of the supercluster.
     template <bool exact>
-    __device__ void set_position(const PositionCharge<N>& p, Real (&x)[3], Fixed (&fixed)[3])
+    __device__ void set_position(const PositionCharge<N>& p, Fixed (&x)[3]) const
     {
-        if constexpr (exact) { fixed[0] = p.x, fixed[1] = p.y, fixed[2] = p.z; }
-        else { x[0] = to_nm(p.x - middle[0], 0), x[1] = to_nm(p.y - middle[1], 1), x[2] = to_nm(p.z - middle[2], 2); }
+        x[0] = p.x, x[1] = p.y, x[2] = p.z;
+        if constexpr (!exact)
+        {
+            for (int d = 0; d < 3; ++d) { x[d] = __float_as_uint(to_nm(x[d] - middle[d], d)); }
+        }
+    }
+    template <bool exact>
+    __device__ Real difference(Fixed i, Fixed j, int d) const
+    {
+        if constexpr (exact) { return to_nm(i - j, d); }
+        else { return __uint_as_float(i) - __uint_as_float(j); }
     }
     __device__ Real to_nm(Fixed difference, int d) const
     {
         return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
     }
-    __device__ Loaded load(PairWord word) const
+    __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * half_cluster_lanes | j_lane; }
+    __device__ void load(Ahead& ahead) const
     {
-        const int slot = j_slot(word, lane);
-        return {a.xq[slot], a.of_slot[slot]};
+        const unsigned slot = slot_of(ahead.word);
+        ahead.xq = a.xq[slot], ahead.lj = a.of_slot[slot];
     }
 
+    // The entry ahead; loads the next, and looks up the one after it, of which there is none behind `last`.
     template <bool exact, bool masked>
-    __device__ void entry(PairWord word, const Loaded& loaded, std::uint32_t mask)
+    __device__ void entry(Ahead& ahead, unsigned last, std::uint32_t mask)
     {
-        Partner j;
-        set_position<exact>(loaded.xq, j.x, j.fixed);
-        j.charge = loaded.xq.charge * a.charge_scale;
-        j.lj = loaded.lj;
-        j.f[0] = j.f[1] = j.f[2] = 0;
-        pair_coulomb = pair_lj = 0;
-        for (Real& v : pair_virial) { v = 0; }
-        const int slot = j_slot(word, lane);
+        Partner j{{}, ahead.xq.charge * a.charge_scale, ahead.lj, {}};
+        set_position<exact>(ahead.xq, j.x);
+        const PairWord word = uniform(ahead.word);
+        const unsigned slot = slot_of(word), j_of_row = slot - static_cast<unsigned>(first_slot);
+        ahead.word = ahead.next_word;
+        load(ahead);
+        ahead.next = min(ahead.next + 1, last);
+        ahead.next_word = a.entries[ahead.next];
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c)
         {
             if ((word >> c & 1) != 0)
             {
                 // In the supercluster itself a pair is that of its earlier atom.
-                const bool exists = !masked || static_cast<unsigned>(slot - i_slot + i_of_lane(lane)) >
-                                                   static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
+                const bool exists = !masked || j_of_row > static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
                 tile<exact, masked>(c, j, exists, (mask >> c & 1) != 0);
             }
         }
-        if constexpr (S::energies && !reproducible)
-        {
-            coulomb += pair_coulomb, lj += pair_lj;
-            for (int k = 0; k < virial_elements; ++k) { virial[k] += pair_virial[k]; }
-        }
         const Sum mine = scatter_sums<16, 8, 4>(j.f[0], j.f[1], j.f[2], lane);
-        const int component = (lane & 16) / 16 + (lane & 8) / 4; // x, y, z, z again
-        if ((lane & 4) == 0 && component != 3) { add_to(&a.f[slot].x + component, mine); }
+        if (j_component < 3) { add_to(&a.f[slot].x + j_component, mine); }
     }
 
-    __device__ void lj_parameters(int c, const Partner& j, Real& c6, Real& c12) const
+    __device__ void lj_parameters(const LjParameters<Real>& i, const LjParameters<Real>& j, Real& c6, Real& c12) const
     {
-        if constexpr (S::rule == LjRule::Geometric) { c6 = lji[c].first * j.lj.first, c12 = lji[c].second * j.lj.second; }
+        if constexpr (S::rule == LjRule::Geometric) { c6 = i.first * j.first, c12 = i.second * j.second; }
         else if constexpr (S::rule == LjRule::LorentzBerthelot)
         {
-            const Real sigma = lji[c].first + j.lj.first, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
-            c6 = lji[c].second * j.lj.second * sigma6;
+            const Real sigma = i.first + j.first, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
+            c6 = i.second * j.second * sigma6;
             c12 = (c6 + c6) * sigma6;
         }
         else
         {
-            const LjParameters<Real> p = a.of_pair[static_cast<int>(lji[c].first) * a.types + static_cast<int>(j.lj.first)];
+            const LjParameters<Real> p = a.of_pair[static_cast<int>(i.first) * a.types + static_cast<int>(j.first)];
             c6 = p.first, c12 = p.second;
         }
     }
@@ -279,21 +323,18 @@ private:
     template <bool exact, bool masked>
     __device__ void tile(int c, Partner& j, bool exists, bool listed)
     {
-        Real d[3];
-        for (int k = 0; k < 3; ++k)
-        {
-            if constexpr (exact) { d[k] = to_nm(fixed_i[c][k] - j.fixed[k], k); }
-            else { d[k] = xi[c][k] - j.x[k]; }
-        }
+        const int i = c * cluster_size + i_of_lane(lane);
+        const Real d[3] = {difference<exact>(xi[c][0], j.x[0], 0), difference<exact>(xi[c][1], j.x[1], 1),
+                           difference<exact>(xi[c][2], j.x[2], 2)};
         Real r2 = fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0]));
-        const bool in_range = r2 < a.cutoff2 && exists;
+        const bool in_range = r2 < cutoff2 && exists;
         r2 = max(r2, smallest_r2);
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
-        const Real rinv2 = rinv * rinv, qq = qi[c] * j.charge;
-        Real force = qq * fused(rinv, rinv2, -a.two_k);
+        const Real rinv2 = rinv * rinv, qq = row_atoms.charge[i] * j.charge;
+        Real force = qq * fused(rinv, rinv2, -two_k);
         Real c6, c12, energy = 0;
-        lj_parameters(c, j, c6, c12);
+        lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
         if constexpr (masked && (S::energies || S::force_switch)) // an excluded pair has no shift either
         {
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
@@ -333,8 +374,8 @@ private:
         }
         else
         {
-            pair_coulomb += coulomb_energy, pair_lj += lj_energy;
-            for (int k = 0; k < virial_elements; ++k) { pair_virial[k] += elements[k]; }
+            row_coulomb += coulomb_energy, row_lj += lj_energy;
+            for (int k = 0; k < virial_elements; ++k) { row_virial[k] += elements[k]; }
         }
     }
 
@@ -345,38 +386,38 @@ private:
     }
 
     const Arguments<N>& a;
+    RowAtoms<Real>& row_atoms; // of the block
     const int lane;
-    Real nm[3];
+    Real nm[3], two_k, cutoff2;
+    unsigned j_lane, j_component; // which j atom the lane has, and which part of the sum of forces on it: x, y, z, none
+    // Of the row.
+    int first_slot = 0;
     Fixed middle[3];
-    int i_slot = 0;
-    // The lane's i atoms, one of each cluster.
-    Real xi[clusters_per_supercluster][3];
-    Fixed fixed_i[clusters_per_supercluster][3];
-    Real qi[clusters_per_supercluster];
-    LjParameters<Real> lji[clusters_per_supercluster];
+    Fixed xi[clusters_per_supercluster][3]; // the lane's atom of each cluster, and the force on it
     Sum fi[clusters_per_supercluster][3];
-    // Energies of an entry in the precision of pairs, and sums of all.
-    Real pair_coulomb = 0, pair_lj = 0, pair_virial[virial_elements] = {};
+    Real row_coulomb = 0, row_lj = 0, row_virial[virial_elements] = {}; // in the precision of pairs
+    // Of all rows.
     EnergySum coulomb = 0, lj = 0, virial[virial_elements] = {};
 };
 
 // Purpose        forces, energies and virial of all listed pairs
-// Work           a warp per share, a lane per pair of a tile (see above)
+// Work           a block of one warp per share, a lane per pair of a tile (see above)
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
 // Orders         atomic additions, relaxed: what comes next in the stream sees all
 // Requires       a pruned list and parameters for this order of atoms
-// Cost           28 arithmetic instructions a tile, 50 an entry, 200 a share and row
+// Cost           27 instructions a tile, 70 an entry, 300 a share and row
 template <class S>
-__global__ void __launch_bounds__(32 * warps_per_block, S::fast && !S::energies ? 4 : 1)
+__global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor : 1)
     pair_kernel(const Arguments<typename S::N> a)
 {
-    const int share = static_cast<int>(blockIdx.x) * warps_per_block + static_cast<int>(threadIdx.x) / 32;
-    const PairShare first = a.shares[share], last = a.shares[share + 1];
-    Warp<S> warp(a);
-    for (int r = first.row; r <= min(last.row, a.row_count - 1); ++r)
+    __shared__ RowAtoms<typename S::N::Real> row_atoms;
+    const PairShare first = a.shares[blockIdx.x], last = a.shares[blockIdx.x + 1];
+    const int first_row = uniform(first.row), last_row = uniform(last.row);
+    Warp<S> warp(a, row_atoms);
+    for (int r = first_row; r <= last_row; ++r)
     {
         const GpuPairRow row = a.rows[r];
-        const int begin = r == first.row ? first.entry : 0, end = r == last.row ? last.entry : row.pruned;
+        const int begin = uniform(r == first_row ? first.entry : 0), end = uniform(r == last_row ? last.entry : row.pruned);
         if (begin < end) { warp.run(r, row, begin, end); }
     }
     warp.finish();
@@ -385,7 +426,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, S::fast && !S::energies 
 template <class S>
 void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
 {
-    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares / warps_per_block, 32 * warps_per_block}, arguments);
+    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
 }
 
 template <class N, LjRule rule, bool force_switch>

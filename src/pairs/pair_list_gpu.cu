@@ -151,11 +151,11 @@ struct SearchOutput
 // Which of two superclusters is i.
 __device__ int i_side(int a, int b) { return (a + b) % 2 == 0 ? min(a, b) : max(a, b); }
 
-constexpr int search_threads = 128;
-constexpr int most_candidates = 2048, most_plain = 4096, most_masked = 512;
+constexpr int search_threads = 256;
+constexpr int most_candidates = 1024, most_plain = 4096, most_masked = 512;
 constexpr int mask_words = 8;                     // of a row of 32 bytes
 constexpr int own_rows = halves_per_supercluster; // masks of the supercluster with itself
-constexpr int excluded_halves = 384;              // places of the hash table of half clusters with exclusions
+constexpr int excluded_halves = 256;              // places of the hash table of half clusters with exclusions
 constexpr std::uint32_t no_key = 0xffffffff;
 
 struct SearchShared
@@ -361,8 +361,13 @@ __global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, 
     write_row(out, supercluster, exact, s);
 }
 
-constexpr int prune_warps = 4;
-constexpr std::uint32_t tile_cost = 10, entry_cost = 16; // of the force kernel, in tenths of a tile
+constexpr int prune_warps = 10; // which take the entries of a row in a liquid at once
+// Costs in the force kernel, in tenths of a plain tile.
+constexpr std::uint32_t row_cost = 100;
+__device__ std::uint32_t cost_of(PairWord word, bool masked)
+{
+    return (masked ? 40 : 30) + (masked ? 13 : 10) * static_cast<std::uint32_t>(__popc(word & 0xff));
+}
 
 // The clusters of `word` with an atom within the cutoff of one of the j atoms.
 template <bool exact>
@@ -417,13 +422,18 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         const PairWord mine = first + lane < row.count ? a.entries[row.begin + first + lane] : 0;
         PairWord left = 0;
         const int here = min(32, row.count - first);
+        // The same in all lanes, and the compiler knows it.
+        const auto word_of = [&](int k) { return __reduce_or_sync(all_lanes, lane == k ? mine : 0); };
+        PairWord word = word_of(0);
+        PositionCharge<N> p = xq[j_slot(word, lane)];
         for (int k = 0; k < here; ++k)
         {
-            const PairWord word = __shfl_sync(all_lanes, mine, k);
-            const PositionCharge<N> p = xq[j_slot(word, lane)];
+            const PairWord next_word = word_of(min(k + 1, here - 1));
+            const PositionCharge<N> next = xq[j_slot(next_word, lane)];
             const uint4 j = {leading(p.x), leading(p.y), leading(p.z), 0};
             const std::uint32_t bits = clusters_in_range<exact>(word, j, xi, own, nm, a.cutoff2);
             if (lane == k) { left = (word & ~0xffu) | bits; }
+            word = next_word, p = next;
         }
         const int k = first + lane;
         const bool masked = k < row.masked, keep = !masked && (left & 0xff) != 0;
@@ -433,7 +443,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         if (lane == 0) { place = atomicAdd(kept, __popc(keeping)); }
         place = __shfl_sync(all_lanes, place, 0) + __popc(keeping & ((1u << lane) - 1));
         if (keep) { a.pruned[row.begin + row.masked + place] = left; }
-        if (masked || keep) { cost += entry_cost + tile_cost * static_cast<std::uint32_t>(__popc(left & 0xff)); }
+        if (masked || keep) { cost += cost_of(left, masked); }
     }
     return cost;
 }
@@ -461,23 +471,23 @@ __global__ void __launch_bounds__(32 * prune_warps) prune_kernel(PruneArguments 
     if (threadIdx.x == 0)
     {
         a.rows[supercluster].pruned = row.masked + kept;
-        a.rows[supercluster].cost = cost;
+        a.rows[supercluster].cost = row.masked + kept > 0 ? row_cost + cost : 0;
     }
 }
 
-// Purpose        divide the rows into shares of equal cost
-// Work           one block: each thread a run of rows, a scan over the threads between; who has a share's beginning writes it
-// Reads/Writes   rows / shares
+// Purpose        cost of all rows before each row, and of all
+// Work           one block: each thread a run of rows, a scan over the threads between
+// Reads/Writes   rows / cost_before
 // Orders         nothing: stream order alone
 // Requires       pruned rows
 // Cost           latency: some microseconds
-constexpr int share_threads = 1024;
-__global__ void __launch_bounds__(share_threads)
-    make_shares_kernel(const GpuPairRow* rows, int row_count, int shares, PairShare* share)
+constexpr int sum_threads = 1024;
+__global__ void __launch_bounds__(sum_threads)
+    sum_costs_kernel(const GpuPairRow* rows, int row_count, unsigned long long* cost_before)
 {
     __shared__ unsigned long long of_warp[32];
     const int t = threadIdx.x, lane = t % 32;
-    const int run = (row_count + share_threads - 1) / share_threads;
+    const int run = (row_count + sum_threads - 1) / sum_threads;
     const int begin = min(t * run, row_count), end = min(begin + run, row_count);
     unsigned long long mine = 0;
     for (int r = begin; r < end; ++r) { mine += rows[r].cost; }
@@ -489,26 +499,58 @@ __global__ void __launch_bounds__(share_threads)
     }
     if (lane == 31) { of_warp[t / 32] = sum; }
     __syncthreads();
-    unsigned long long before = sum - mine, total = 0;
-    for (int w = 0; w < 32; ++w)
-    {
-        if (w < t / 32) { before += of_warp[w]; }
-        total += of_warp[w];
-    }
-    const auto n = static_cast<unsigned long long>(shares);
-    // Share s begins at cost total * s / n, rounded down.
-    unsigned long long s = total == 0 ? n : (before * n + total - 1) / total;
+    unsigned long long before = sum - mine;
+    for (int w = 0; w < t / 32; ++w) { before += of_warp[w]; }
     for (int r = begin; r < end; ++r)
     {
-        const unsigned long long cost = rows[r].cost;
-        for (; s < n && total * s / n < before + cost; ++s)
-        {
-            const unsigned long long into = total * s / n - before;
-            share[s] = {r, static_cast<int>(into * static_cast<unsigned long long>(rows[r].pruned) / cost)};
-        }
-        before += cost;
+        cost_before[r] = before;
+        before += rows[r].cost;
     }
-    for (int k = total == 0 ? t : shares + t; k <= shares; k += share_threads) { share[k] = {row_count, 0}; }
+    if (t == sum_threads - 1) { cost_before[row_count] = before; }
+}
+
+// Purpose        divide the list into shares of equal cost
+// Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
+// Reads/Writes   rows, pruned entries, cost_before / shares
+// Orders         nothing: stream order alone
+// Requires       cost_before of these rows
+// Cost           latency: some microseconds
+constexpr int share_warps = 4;
+__global__ void __launch_bounds__(32 * share_warps)
+    place_shares_kernel(const GpuPairRow* rows, int row_count, const PairWord* pruned, const unsigned long long* cost_before,
+                        int shares, PairShare* share)
+{
+    const int s = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (s > shares) { return; }
+    const unsigned long long target = cost_before[row_count] * static_cast<unsigned long long>(s) / static_cast<unsigned>(shares);
+    int r = 0; // the last row with less before it than the target, or the first
+    for (int above = row_count; above - r > 1;)
+    {
+        const int middle = r + (above - r) / 2;
+        (cost_before[middle] < target ? r : above) = middle;
+    }
+    PairShare place{r, 0};
+    if (s > 0)
+    {
+        const GpuPairRow row = rows[r];
+        std::uint32_t into = static_cast<std::uint32_t>(min(target - cost_before[r], 0xffffffffull)), before = row_cost;
+        for (int first = 0; first < row.pruned; first += 32)
+        {
+            const int e = first + lane;
+            std::uint32_t sum = e < row.pruned ? cost_of(pruned[row.begin + e], e < row.masked) : 0;
+            for (int distance = 1; distance < 32; distance *= 2)
+            {
+                const std::uint32_t other = __shfl_up_sync(all_lanes, sum, distance);
+                if (lane >= distance) { sum += other; }
+            }
+            // Entries that end before the target belong to the share before.
+            const int passed = __popc(__ballot_sync(all_lanes, e < row.pruned && before + sum <= into));
+            place.entry = first + passed;
+            if (passed < 32) { break; }
+            before += __shfl_sync(all_lanes, sum, 31);
+        }
+    }
+    if (lane == 0) { share[s] = place; }
 }
 
 } // namespace
@@ -516,12 +558,11 @@ __global__ void __launch_bounds__(share_threads)
 template <class N>
 void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list)
 {
-    constexpr int warps_per_multiprocessor = 16; // as many as the force kernel has resident
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
     list.halves.resize(superclusters * halves_per_supercluster);
-    list.rows.resize(superclusters), list.demand.resize(1);
-    list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * warps_per_multiprocessor + 1);
+    list.rows.resize(superclusters), list.cost_before.resize(superclusters + 1), list.demand.resize(1);
+    list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
     // Half of the half clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.atoms) / (box.x * box.y * box.z);
     const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
@@ -580,8 +621,9 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     const PruneArguments arguments{list.superclusters.data(), list.rows.data(),     list.entries.data(),
                                    list.pruned.data(),        state.scalars.data(), reach * reach};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
-    launch(queue, Phase::PairList, make_shares_kernel, {1, share_threads}, list.rows.data(), superclusters, list.share_count(),
-           list.shares.data());
+    launch(queue, Phase::PairList, sum_costs_kernel, {1, sum_threads}, list.rows.data(), superclusters, list.cost_before.data());
+    launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
+           list.rows.data(), superclusters, list.pruned.data(), list.cost_before.data(), list.share_count(), list.shares.data());
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -42,6 +42,9 @@ struct alignas(16) GpuPairRow
     std::int32_t exact; // 1: partners may be half a box away, so distances must be taken pair by pair
 };
 
+// As many as a multiprocessor holds of the warps that compute forces, so that all work from the beginning to the end.
+inline constexpr int shares_per_multiprocessor = 20;
+
 struct PairShare
 {
     std::int32_t row, entry; // where it begins; it ends where the next one begins
@@ -67,7 +70,8 @@ struct GpuPairList
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
     DeviceBuffer<std::uint8_t> masks; // 32 per masked entry: of lane 4 * i + j, bit c set: i of cluster c interacts with j
-    DeviceBuffer<PairShare> shares;   // and the end
+    DeviceBuffer<unsigned long long> cost_before; // of all rows before a row, and of all
+    DeviceBuffer<PairShare> shares;               // and the end of the last
     DeviceBuffer<PairListDemand> demand;
 
     int share_count() const { return static_cast<int>(shares.size()) - 1; }

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <random>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -77,7 +77,7 @@ Result reference(const System& system, const RunParameters& run)
 {
     System stored = system;
     stored.x = stored_positions<N>(system);
-    CpuQueue queue(1);
+    CpuQueue queue(8);
     ParticleState<Double> state = make_state<Double>(stored, {}, queue);
     PairList list;
     build_pair_list(queue, state, system.topology, run.lj_cutoff, list);
@@ -106,11 +106,29 @@ void expect_same_bits(const Result& a, const Result& b)
 }
 
 template <class N>
-constexpr double force_tolerance = N::precision == Precision::Mixed                ? 2e-6
+constexpr double force_tolerance = N::precision == Precision::Mixed          ? 2e-6
                                    : N::summation == Summation::Reproducible ? 1e-11 // in steps of 2.3e-10 kJ/mol/nm
                                                                              : 1e-12;
 template <class N>
 constexpr double energy_tolerance = N::precision == Precision::Mixed ? 1e-6 : 1e-9;
+
+// Ions about 0.3 nm apart, in a cube.
+System shaken_lattice(int atoms)
+{
+    constexpr double spacing = 0.3;
+    const int edge = std::max(7, static_cast<int>(std::ceil(std::cbrt(atoms))));
+    System system = random_liquid({edge * spacing, edge * spacing, edge * spacing}, 0, 0, 1);
+    system.topology.blocks = {{1, atoms, 0}};
+    system.topology.finish();
+    std::mt19937_64 engine(5);
+    std::uniform_real_distribution<double> shift(-0.05, 0.05);
+    for (int k = 0; k < atoms; ++k)
+    {
+        const Vec3<double> site{k % edge + 0.0, k / edge % edge + 0.0, k / edge / edge + 0.0};
+        system.x.push_back(spacing * site + Vec3<double>{shift(engine), shift(engine), shift(engine)});
+    }
+    return system;
+}
 
 template <class N>
 class GpuNonbonded : public ::testing::Test
@@ -186,6 +204,27 @@ TYPED_TEST(GpuNonbonded, holds_in_boxes_of_twice_the_cutoff_and_for_a_few_atoms)
                 EXPECT_NEAR(result.energies[EnergyTerm::CoulombSr], expected.energies[EnergyTerm::CoulombSr], 1e-5 * scale);
             }
         }
+    }
+}
+
+// Around the numbers at which a cluster, a supercluster and a power of two are full.
+TEST(GpuNonbondedSizes, agree_with_the_cpu_from_one_atom_to_a_million)
+{
+    GpuQueue queue;
+    for (const int atoms : {1, 2, 7, 8, 9, 63, 64, 65, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1})
+    {
+        SCOPED_TRACE(atoms);
+        const System system = shaken_lattice(atoms);
+        const RunParameters run = reaction_field(0.9);
+        const Result expected = reference<Mixed>(system, run);
+        Evaluation<Mixed> evaluation(queue, system, run);
+        const Result result = evaluation.evaluate(Compute::Forces);
+        double error = 0, scale = 1e-3;
+        for (std::size_t i = 0; i < result.forces.size(); ++i)
+        {
+            error += norm2(result.forces[i] - expected.forces[i]), scale += norm2(expected.forces[i]);
+        }
+        EXPECT_LE(std::sqrt(error / scale), force_tolerance<Mixed>);
     }
 }
 
