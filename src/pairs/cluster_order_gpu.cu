@@ -15,8 +15,9 @@ namespace {
 constexpr int threads = 256;
 constexpr std::uint32_t all_lanes = 0xffffffff;
 
-// Sort keys: the column above, z below. As few bits of z as tell atoms apart in a liquid: each eight bits are a pass of the sort.
-constexpr int most_z_bits = 14;
+// Sort keys: the column above, z below. Each eight bits are a pass of the sort; further bits of z would decide nothing that
+// matters.
+constexpr int key_bits = 24;
 struct Keys
 {
     std::uint32_t nx, ny;
@@ -239,17 +240,14 @@ Arrays<N> arrays(Holder& holder)
             holder.temperature_group.data()};
 }
 
-// The lowest bits of z decide nothing that matters; without them the sort has a pass less. Equal keys stay in the order of their
-// global numbers.
+// Equal keys stay in the order of their global numbers.
 void sort_keys(GpuQueue& queue, cub::DoubleBuffer<std::uint32_t>& keys, cub::DoubleBuffer<std::int32_t>& slots, int atoms,
-               int bits, DeviceBuffer<unsigned char>& scratch)
+               DeviceBuffer<unsigned char>& scratch)
 {
-    constexpr int first_bit = 8;
     std::size_t bytes = 0;
-    cuda_check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, slots, atoms, first_bit, 32, queue.stream()),
-               "sorting atoms");
+    cuda_check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, slots, atoms, 0, key_bits, queue.stream()), "sorting atoms");
     scratch.resize(bytes);
-    cuda_check(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, keys, slots, atoms, first_bit, 32, queue.stream()),
+    cuda_check(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, keys, slots, atoms, 0, key_bits, queue.stream()),
                "sorting atoms");
 }
 
@@ -272,13 +270,13 @@ void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch)
     const auto atoms = static_cast<int>(state.atoms), superclusters = static_cast<int>(state.superclusters());
     const auto columns = static_cast<int>(state.columns());
     const auto column_bits = std::max(1, static_cast<int>(std::bit_width(state.columns() - 1)));
-    const int z_bits = std::min(most_z_bits, 32 - column_bits);
-    const Keys keys{static_cast<std::uint32_t>(state.columns_x), static_cast<std::uint32_t>(state.columns_y), z_bits};
+    const Keys keys{static_cast<std::uint32_t>(state.columns_x), static_cast<std::uint32_t>(state.columns_y),
+                    key_bits - column_bits};
     launch(queue, Phase::Reorder, make_keys_kernel<N>, one_thread_each(state.atoms, threads), state.xq.data(),
            state.slot_of_global.data(), atoms, keys, scratch.key[0].data(), scratch.slot[0].data());
     cub::DoubleBuffer<std::uint32_t> key(scratch.key[0].data(), scratch.key[1].data());
     cub::DoubleBuffer<std::int32_t> slot(scratch.slot[0].data(), scratch.slot[1].data());
-    sort_keys(queue, key, slot, atoms, column_bits + z_bits, scratch.sort);
+    sort_keys(queue, key, slot, atoms, scratch.sort);
     launch(queue, Phase::Reorder, find_columns_kernel, one_thread_each(state.atoms + 1, threads), key.Current(), atoms, keys,
            scratch.column_begin.data());
     launch(queue, Phase::Reorder, cut_columns_kernel, {1, cut_threads}, scratch.column_begin.data(), columns, superclusters,

@@ -7,6 +7,7 @@
 namespace parhelion::pair_tiles {
 
 constexpr std::uint32_t all_lanes = 0xffffffff;
+constexpr float margin = 1 + 1e-5f; // of cut-offs: distances in lists are float, and of leading bits only
 
 __device__ inline int i_of_lane(int lane) { return lane / half_cluster_lanes; }
 __device__ inline int j_of_lane(int lane) { return lane % half_cluster_lanes; }
