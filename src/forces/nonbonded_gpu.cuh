@@ -17,7 +17,7 @@ struct Arguments
     const AtomBounds* superclusters;
     const GpuPairRow* rows;
     const PairWord* entries;
-    const std::uint8_t* masks;
+    const std::uint16_t* masks;
     const PairShare* shares;
     const DeviceScalars* scalars;
     ForceSlot<N>* f;

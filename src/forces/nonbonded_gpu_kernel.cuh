@@ -2,10 +2,10 @@
 // The pair kernel of the GPU, one source for every policy and option.
 //
 // A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp:
-// positions and forces in registers, eight atoms a lane, what else they have in shared memory, which makes room for 20 warps.
-// An entry's four j atoms meet one i cluster after another, a tile of 8 x 4 pairs at a time, one pair a lane; the next entry's
-// are loaded meanwhile. Forces on i add up until the row ends, forces on j until the entry does; then lanes are summed and added
-// to memory.
+// positions and forces in registers, eight atoms a lane, what else they have in shared memory, which makes room for 16 warps.
+// An entry's eight j atoms meet one i cluster after another, a tile of 8 x 8 pairs at a time, two pairs a lane, whose latencies
+// hide behind each other; the next entry's atoms are loaded meanwhile. Forces on i add up until the row ends, forces on j until
+// the entry does; then lanes are summed and added to memory.
 //
 // Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
 // policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
@@ -62,9 +62,9 @@ __device__ inline void add_to(std::int64_t* sum, std::int64_t value)
     atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
 }
 
-// Sums x, y and z over the lanes that differ in bits `first`, `second` (and `third`, if not 0) of their number. Lanes with none
+// Sums x, y and z over the lanes that differ in bits `first` and `second` of their number. Lanes with none
 // of these bits set end with x, those with `first` alone with y, those with `second` alone with z.
-template <int first, int second, int third, class Sum>
+template <int first, int second, class Sum>
 __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
 {
     const bool upper = (lane & first) != 0, uppermost = (lane & second) != 0;
@@ -75,7 +75,6 @@ __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
     Sum mine = uppermost ? z : keep;
     const Sum others = uppermost ? keep : z;
     mine += __shfl_xor_sync(all_lanes, others, second);
-    if constexpr (third != 0) { mine += __shfl_xor_sync(all_lanes, mine, third); }
     return mine;
 }
 
@@ -114,8 +113,9 @@ public:
         const Vec3<double>& s = a.scalars->nm_per_unit;
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
         j_lane = static_cast<unsigned>(j_of_lane(lane));
-        j_component = static_cast<unsigned>((lane & 4) != 0 ? 3 : (lane & 16) / 16 + (lane & 8) / 4);
-        keep(j_lane), keep(j_component), keep(two_k), keep(cutoff2);
+        j_component = static_cast<unsigned>((lane & 8) / 8 + (lane & 4) / 2);
+        j_of_force = j_lane + (lane & 16) / 4;
+        keep(j_of_force), keep(j_lane), keep(j_component), keep(two_k), keep(cutoff2);
     }
 
     // Entries begin .. end of the row.
@@ -145,10 +145,10 @@ private:
     {
         PairWord word, next_word;
         unsigned next;
-        PositionCharge<N> xq;
-        LjParameters<Real> lj;
+        PositionCharge<N> xq[2];
+        LjParameters<Real> lj[2];
     };
-    // The lane's j atom.
+    // One of the lane's j atoms.
     struct Partner
     {
         Fixed x[3]; // by set_position()
@@ -171,11 +171,11 @@ private:
         const int masked_end = min(end, row.masked);
         if (e < masked_end)
         {
-            const std::uint8_t* const masks = a.masks + static_cast<std::size_t>(row.masks) * 32 + lane;
-            std::uint32_t mask = masks[e * 32];
+            const std::uint16_t* const masks = a.masks + static_cast<std::size_t>(row.masks) * masks_per_entry + lane;
+            std::uint32_t mask = masks[e * masks_per_entry];
             for (; e < masked_end; ++e)
             {
-                const std::uint32_t mask_ahead = masks[min(e + 1, masked_end - 1) * 32];
+                const std::uint32_t mask_ahead = masks[min(e + 1, masked_end - 1) * masks_per_entry];
                 entry<exact, true>(ahead, last, mask);
                 mask = mask_ahead;
             }
@@ -212,7 +212,7 @@ private:
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c)
         {
-            const Sum mine = scatter_sums<1, 2, 0>(fi[c][0], fi[c][1], fi[c][2], lane);
+            const Sum mine = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane);
             const int component = lane & 3; // x, y, z, z again
             if (component != 3) { add_to(&a.f[first_slot + c * cluster_size + i_of_lane(lane)].x + component, mine); }
         }
@@ -244,37 +244,69 @@ private:
     {
         return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
     }
-    __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * half_cluster_lanes | j_lane; }
+    __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * cluster_size | j_lane; }
     __device__ void load(Ahead& ahead) const
     {
         const unsigned slot = slot_of(ahead.word);
-        ahead.xq = a.xq[slot], ahead.lj = a.of_slot[slot];
+        ahead.xq[0] = a.xq[slot], ahead.lj[0] = a.of_slot[slot];
+        ahead.xq[1] = a.xq[slot + j_lanes], ahead.lj[1] = a.of_slot[slot + j_lanes];
     }
 
     // The entry ahead; loads the next, and looks up the one after it, of which there is none behind `last`.
     template <bool exact, bool masked>
     __device__ void entry(Ahead& ahead, unsigned last, std::uint32_t mask)
     {
-        Partner j{{}, ahead.xq.charge * a.charge_scale, ahead.lj, {}};
-        set_position<exact>(ahead.xq, j.x);
+        Partner j[2];
+        for (int h = 0; h < 2; ++h)
+        {
+            j[h] = {{}, ahead.xq[h].charge * a.charge_scale, ahead.lj[h], {}};
+            set_position<exact>(ahead.xq[h], j[h].x);
+        }
         const PairWord word = uniform(ahead.word);
         const unsigned slot = slot_of(word), j_of_row = slot - static_cast<unsigned>(first_slot);
         ahead.word = ahead.next_word;
         load(ahead);
         ahead.next = min(ahead.next + 1, last);
         ahead.next_word = a.entries[ahead.next];
-#pragma unroll
-        for (int c = 0; c < clusters_per_supercluster; ++c)
+        const auto meet = [&](int c, Partner& partner, int h) {
+            // In the supercluster itself a pair is that of its earlier atom.
+            const unsigned i_of_row = static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
+            const bool exists = !masked || j_of_row + static_cast<unsigned>(j_lanes * h) > i_of_row;
+            tile<exact, masked>(c, partner, exists, (mask >> (c + clusters_per_supercluster * h) & 1) != 0);
+        };
+        if constexpr (S::fast)
         {
-            if ((word >> c & 1) != 0)
+#pragma unroll
+            for (int c = 0; c < clusters_per_supercluster; ++c)
             {
-                // In the supercluster itself a pair is that of its earlier atom.
-                const bool exists = !masked || j_of_row > static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
-                tile<exact, masked>(c, j, exists, (mask >> c & 1) != 0);
+                if ((word >> c & 1) != 0) { meet(c, j[0], 0), meet(c, j[1], 1); }
             }
         }
-        const Sum mine = scatter_sums<16, 8, 4>(j.f[0], j.f[1], j.f[2], lane);
-        if (j_component < 3) { add_to(&a.f[slot].x + j_component, mine); }
+        else
+        {
+            // So much code that it had better be there once, for one j atom after the other.
+#pragma unroll 1
+            for (int h = 0; h < 2; ++h)
+            {
+#pragma unroll
+                for (int c = 0; c < clusters_per_supercluster; ++c)
+                {
+                    if ((word >> c & 1) != 0) { meet(c, j[0], h); }
+                }
+                const Partner met = j[0];
+                j[0] = j[1], j[1] = met;
+            }
+        }
+        // Half of the lanes go on with the sums for the first j atoms, half with those for the second.
+        const bool second = (lane & 16) != 0;
+        Sum f[3];
+        for (int d = 0; d < 3; ++d)
+        {
+            const Sum give = second ? j[0].f[d] : j[1].f[d];
+            f[d] = (second ? j[1].f[d] : j[0].f[d]) + __shfl_xor_sync(all_lanes, give, 16);
+        }
+        const Sum mine = scatter_sums<8, 4>(f[0], f[1], f[2], lane);
+        if (j_component < 3) { add_to(&a.f[(word >> 8) * cluster_size | j_of_force].x + j_component, mine); }
     }
 
     __device__ void lj_parameters(const LjParameters<Real>& i, const LjParameters<Real>& j, Real& c6, Real& c12) const
@@ -389,7 +421,8 @@ private:
     RowAtoms<Real>& row_atoms; // of the block
     const int lane;
     Real nm[3], two_k, cutoff2;
-    unsigned j_lane, j_component; // which j atom the lane has, and which part of the sum of forces on it: x, y, z, none
+    unsigned j_lane, j_of_force,
+        j_component; // the lane's first j atom; the one whose force it adds, and which part of it: x, y, z, none
     // Of the row.
     int first_slot = 0;
     Fixed middle[3];
@@ -401,13 +434,13 @@ private:
 };
 
 // Purpose        forces, energies and virial of all listed pairs
-// Work           a block of one warp per share, a lane per pair of a tile (see above)
+// Work           a block of one warp per share, a lane per two pairs of a tile (see above)
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
 // Orders         atomic additions, relaxed: what comes next in the stream sees all
 // Requires       a pruned list and parameters for this order of atoms
-// Cost           27 instructions a tile, 70 an entry, 300 a share and row
+// Cost           54 instructions a tile, 130 an entry, 600 a share and row
 template <class S>
-__global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor : 1)
+__global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(const Arguments<typename S::N> a)
 {
     __shared__ RowAtoms<typename S::N::Real> row_atoms;

@@ -149,7 +149,7 @@ struct Arrays
 };
 
 // Purpose        order within superclusters, and what atoms have to its place
-// Work           a warp per supercluster: four sorts of 64 keys (a coordinate and the place before), then a gather
+// Work           a warp per supercluster: three sorts of 64 keys (a coordinate and the place before), then a gather
 // Reads/Writes   sorted slots and the arrays as they were / the arrays in a copy
 // Orders         nothing: stream order alone
 // Requires       a supercluster's atoms do not straddle the border of the box: columns and z order see to that
@@ -191,7 +191,6 @@ __global__ void __launch_bounds__(32 * place_warps)
     set_coordinate(1), sort_groups<64>(key);
     set_coordinate(0), sort_groups<32>(key);
     set_coordinate(2), sort_groups<16>(key);
-    set_coordinate(1), sort_groups<8>(key);
     for (int r = 0; r < 2; ++r)
     {
         const int place = static_cast<int>(key[r] % supercluster_size);

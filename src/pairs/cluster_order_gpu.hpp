@@ -2,9 +2,8 @@
 // Cluster order on the GPU: see state/gpu_state.hpp for what it is.
 //
 // The idea: the box is cut into columns in x and y. One radix sort by (column, z) puts a column's atoms in a row, of which each
-// 64 are a supercluster, about a cube; a warp halves each in y, x, z and y again, so that every cluster of 8, and each half of
-// it, is compact. Between superclusters' atoms nothing is exchanged, so a supercluster's last clusters may be fillers at a
-// column's end.
+// 64 are a supercluster, about a cube; a warp halves each in y, x and z, so that every cluster of 8 is compact. Between
+// superclusters' atoms nothing is exchanged, so a supercluster's last clusters may be fillers at a column's end.
 //
 // Cost: three passes of a radix sort and two gathers of all that an atom has; no copy to the host, no allocation after the first
 // call, so that it can be part of a graph.

@@ -56,7 +56,7 @@ __device__ Extent united(Extent e, int distance)
     return {min(e.low, __shfl_xor_sync(all_lanes, e.low, distance)), max(e.high, __shfl_xor_sync(all_lanes, e.high, distance))};
 }
 
-// Purpose        bounding boxes of superclusters, clusters and half clusters
+// Purpose        bounding boxes of superclusters and clusters
 // Work           a warp per supercluster, two atoms a lane
 // Reads/Writes   positions, global numbers / bounds
 // Orders         nothing: stream order alone
@@ -66,7 +66,7 @@ constexpr int bounds_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * bounds_warps)
     find_bounds_kernel(const PositionCharge<N>* xq, const std::int32_t* global_of_slot, const DeviceScalars* scalars,
-                       int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster, AtomBounds* of_half)
+                       int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
 {
     const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (supercluster >= superclusters) { return; }
@@ -106,7 +106,6 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     for (int r = 0; r < 2; ++r)
     {
         for (int d = 0; d < 3; ++d) { e[r][d] = united(united(e[r][d], 1), 2); }
-        if (lane % 4 == 0) { of_half[(slot + 32 * r) / 4] = bounds(e[r]); }
         for (int d = 0; d < 3; ++d) { e[r][d] = united(e[r][d], 4); }
         if (lane % 8 == 0) { of_cluster[(slot + 32 * r) / 8] = bounds(e[r]); }
     }
@@ -130,7 +129,7 @@ __device__ float gap2(const AtomBounds& a, const AtomBounds& b, const Scale& nm)
 
 struct SearchInput
 {
-    const AtomBounds *superclusters, *clusters, *halves;
+    const AtomBounds *superclusters, *clusters;
     const std::int32_t* first_supercluster;
     int columns_x, columns_y;
     const std::int32_t *global_of_slot, *slot_of_global;
@@ -141,7 +140,7 @@ struct SearchOutput
 {
     GpuPairRow* rows;
     PairWord* entries;
-    std::uint32_t* masks; // 8 words a row
+    std::uint32_t* masks; // 16 words a row
     std::uint32_t entry_room, mask_room;
     PairListDemand* demand;
     DeviceScalars* scalars;
@@ -151,10 +150,10 @@ struct SearchOutput
 __device__ int i_side(int a, int b) { return (a + b) % 2 == 0 ? min(a, b) : max(a, b); }
 
 constexpr int search_threads = 256;
-constexpr int most_candidates = 1024, most_plain = 4096, most_masked = 512;
-constexpr int mask_words = 8;                     // of a row of 32 bytes
-constexpr int own_rows = halves_per_supercluster; // masks of the supercluster with itself
-constexpr int excluded_halves = 256;              // places of the hash table of half clusters with exclusions
+constexpr int most_candidates = 1024, most_plain = 2048, most_masked = 512;
+constexpr int mask_words = 16;                      // of a row of 64 bytes
+constexpr int own_rows = clusters_per_supercluster; // masks of the supercluster with itself
+constexpr int excluded_clusters = 128;              // places of the hash table of clusters with exclusions
 constexpr std::uint32_t no_key = 0xffffffff;
 
 struct SearchShared
@@ -164,22 +163,22 @@ struct SearchShared
     PairWord plain[most_plain];
     PairWord masked[most_masked];
     std::uint16_t masked_row[most_masked]; // in `masks`
-    std::uint32_t key[excluded_halves];
-    std::uint32_t masks[(own_rows + excluded_halves) * mask_words];
+    std::uint32_t key[excluded_clusters];
+    std::uint32_t masks[(own_rows + excluded_clusters) * mask_words];
     int candidates, plains, maskeds;
     std::uint32_t entry_begin, mask_begin;
     bool overflow;
 };
 
-// The place of a half cluster in the hash table; -1 if it is not there, or, with `insert`, if there is no room.
-__device__ int find_half(SearchShared& s, std::uint32_t half, bool insert)
+// The place of a cluster in the hash table; -1 if it is not there, or, with `insert`, if there is no room.
+__device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
 {
-    unsigned place = half * 2654435761u >> 16;
-    for (int probe = 0; probe < excluded_halves; ++probe)
+    unsigned place = cluster * 2654435761u >> 16;
+    for (int probe = 0; probe < excluded_clusters; ++probe)
     {
-        place = (place + 1) % excluded_halves;
-        const std::uint32_t seen = insert ? atomicCAS(&s.key[place], no_key, half) : s.key[place];
-        if (seen == half || (insert && seen == no_key)) { return static_cast<int>(place); }
+        place = (place + 1) % excluded_clusters;
+        const std::uint32_t seen = insert ? atomicCAS(&s.key[place], no_key, cluster) : s.key[place];
+        if (seen == cluster || (insert && seen == no_key)) { return static_cast<int>(place); }
         if (seen == no_key) { return -1; }
     }
     return -1;
@@ -196,11 +195,11 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
         const std::int32_t partner = in.slot_of_global[first + in.excluded[e]];
         if (partner < 0) { continue; }
         const int other = partner / supercluster_size;
-        int mask_row = partner % supercluster_size / half_cluster_lanes;
+        int mask_row = partner % supercluster_size / cluster_size;
         if (other != supercluster)
         {
             if (i_side(supercluster, other) != supercluster) { continue; }
-            const int place = find_half(s, static_cast<std::uint32_t>(partner / half_cluster_lanes), true);
+            const int place = find_cluster(s, static_cast<std::uint32_t>(partner / cluster_size), true);
             if (place < 0)
             {
                 s.overflow = true;
@@ -208,9 +207,9 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
             }
             mask_row = own_rows + place;
         }
-        const int lane = i % cluster_size * half_cluster_lanes + partner % half_cluster_lanes;
-        const std::uint32_t bit = 1u << (lane % 4 * 8 + i / cluster_size);
-        atomicAnd(&s.masks[mask_row * mask_words + lane / 4], ~bit);
+        const int lane = i % cluster_size * j_lanes + partner % j_lanes;
+        const std::uint32_t bit = 1u << (lane % 2 * 16 + partner % cluster_size / j_lanes * 8 + i / cluster_size);
+        atomicAnd(&s.masks[mask_row * mask_words + lane / 2], ~bit);
     }
 }
 
@@ -250,13 +249,13 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
     }
 }
 
-// Entries of half cluster `half` of supercluster `other`.
-__device__ void list_half(const SearchInput& in, int supercluster, const AtomBounds& own, int other, int half, const Scale& nm,
-                          SearchShared& s)
+// The entry of cluster `cluster` of supercluster `other`.
+__device__ void list_cluster(const SearchInput& in, int supercluster, const AtomBounds& own, int other, int cluster,
+                             const Scale& nm, SearchShared& s)
 {
     const float cutoff2 = in.cutoff * in.cutoff;
-    const std::uint32_t j = static_cast<std::uint32_t>(other * halves_per_supercluster + half);
-    const AtomBounds bounds = in.halves[j];
+    const std::uint32_t j = static_cast<std::uint32_t>(other * clusters_per_supercluster + cluster);
+    const AtomBounds bounds = in.clusters[j];
     if (gap2(own, bounds, nm) >= cutoff2) { return; }
     std::uint32_t bits = 0;
     for (int c = 0; c < clusters_per_supercluster; ++c)
@@ -266,12 +265,12 @@ __device__ void list_half(const SearchInput& in, int supercluster, const AtomBou
     int mask_row = -1;
     if (other == supercluster)
     {
-        bits &= (2u << half / 2) - 1; // clusters that come no later: of each pair the first atom is i
-        mask_row = half;
+        bits &= (2u << cluster) - 1; // clusters that come no later: of each pair the first atom is i
+        mask_row = cluster;
     }
     else
     {
-        const int place = find_half(s, j, false);
+        const int place = find_cluster(s, j, false);
         if (place >= 0) { mask_row = own_rows + place; }
     }
     if (bits == 0) { return; }
@@ -323,11 +322,11 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
 }
 
 // Purpose        the pair list, from bounding boxes
-// Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their half clusters
+// Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their clusters
 // Reads/Writes   bounds, columns, exclusions / rows, entries, masks
 // Orders         rows take room from a common counter; their order in memory is any
 // Requires       bounds and first_supercluster of the present positions; demand zero
-// Cost           about 130 superclusters and 1000 half clusters tested per supercluster
+// Cost           about 130 superclusters and 500 clusters tested per supercluster
 template <class N>
 __global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, SearchOutput out)
 {
@@ -341,17 +340,17 @@ __global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, 
     }
     const Scale nm = leading_scale<N>(*out.scalars);
     if (t < clusters_per_supercluster) { s.i_cluster[t] = in.clusters[supercluster * clusters_per_supercluster + t]; }
-    for (int k = t; k < excluded_halves; k += search_threads) { s.key[k] = no_key; }
-    for (int k = t; k < (own_rows + excluded_halves) * mask_words; k += search_threads) { s.masks[k] = ~0u; }
+    for (int k = t; k < excluded_clusters; k += search_threads) { s.key[k] = no_key; }
+    for (int k = t; k < (own_rows + excluded_clusters) * mask_words; k += search_threads) { s.masks[k] = ~0u; }
     if (t == 0) { s.candidates = s.plains = s.maskeds = 0, s.overflow = false; }
     __syncthreads();
     if (t < supercluster_size) { mask_exclusions(in, supercluster, t, s); }
     find_candidates(in, supercluster, own, nm, s);
     __syncthreads();
-    const int halves = min(s.candidates, most_candidates) * halves_per_supercluster;
-    for (int k = t; k < halves; k += search_threads)
+    const int clusters = min(s.candidates, most_candidates) * clusters_per_supercluster;
+    for (int k = t; k < clusters; k += search_threads)
     {
-        list_half(in, supercluster, own, s.candidate[k / halves_per_supercluster], k % halves_per_supercluster, nm, s);
+        list_cluster(in, supercluster, own, s.candidate[k / clusters_per_supercluster], k % clusters_per_supercluster, nm, s);
     }
     __syncthreads();
     const float half_unit = 2147483648.0f, reach = in.cutoff + spreading;
@@ -367,16 +366,15 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
-    list.halves.resize(superclusters * halves_per_supercluster);
     list.rows.resize(superclusters), list.cost_before.resize(superclusters + 1), list.demand.resize(1);
     list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
-    // Half of the half clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
+    // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.atoms) / (box.x * box.y * box.z);
     const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
     const double neighbours = std::min(density * (4.0 / 3 * units::pi * reach * reach * reach), static_cast<double>(state.slots));
-    const auto entries = static_cast<std::size_t>(0.5 * neighbours / half_cluster_lanes) + 2 * halves_per_supercluster;
+    const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
-    list.masks.resize(superclusters * 64 * 32);
+    list.masks.resize(superclusters * 64 * masks_per_entry);
 }
 
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
@@ -384,22 +382,21 @@ void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
     const PairListDemand demand = list.demand.to_vector(queue)[0];
     const auto enough = [](std::size_t have, std::size_t need) { return need > have ? need + need / 2 : have; };
     list.entries.resize(enough(list.entries.size(), demand.entries)), list.pruned.resize(list.entries.size());
-    list.masks.resize(32 * enough(list.masks.size() / 32, demand.masks));
+    list.masks.resize(masks_per_entry * enough(list.masks.size() / masks_per_entry, demand.masks));
 }
 
 template <class N>
 void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& exclusions, double cutoff, GpuPairList& list)
 {
     const auto superclusters = static_cast<int>(state.superclusters());
-    PARHELION_EXPECTS(state.slots / half_cluster_lanes < 1u << 24);
+    PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
     list.demand.clear(queue);
     launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps),
            state.xq.data(), state.global_of_slot.data(), state.scalars.data(), superclusters, list.superclusters.data(),
-           list.clusters.data(), list.halves.data());
+           list.clusters.data());
     const SearchInput in{list.superclusters.data(),
                          list.clusters.data(),
-                         list.halves.data(),
                          state.first_supercluster.data(),
                          state.columns_x,
                          state.columns_y,
@@ -414,7 +411,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
                            list.entries.data(),
                            reinterpret_cast<std::uint32_t*>(list.masks.data()),
                            static_cast<std::uint32_t>(list.entries.size()),
-                           static_cast<std::uint32_t>(list.masks.size() / 32),
+                           static_cast<std::uint32_t>(list.masks.size() / masks_per_entry),
                            list.demand.data(),
                            state.scalars.data()};
     launch(queue, Phase::PairList, search_kernel<N>, {superclusters, search_threads}, in, out);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pair list on the GPU: which atoms may come within the cut-off until the list is built again.
 //
-// The idea: a *row* is a supercluster, the i side; its *entries* are half clusters of four j atoms, each with a bit per i
-// cluster: up to eight *tiles* of 8 x 4 pairs, one pair a lane. Every pair of atoms is in exactly one tile (a half list): of two
+// The idea: a *row* is a supercluster, the i side; its *entries* are clusters of eight j atoms, each with a bit per i cluster: up
+// to eight *tiles* of 8 x 8 pairs, two pairs a lane. Every pair of atoms is in exactly one tile (a half list): of two
 // superclusters a < b, a is i if a + b is even, else b. The few entries with excluded pairs, or with pairs of a supercluster with
-// itself, come first in their row and have a byte per lane that says which of its pairs interact.
+// itself, come first in their row and have a mask per lane that says which of its pairs interact.
 //
 // A list is built from the bounding boxes of clusters, which is quick and generous, and *pruned* to the tiles that have a pair in
 // range, at once and whenever the plan says so. Forces use the pruned list, cut into *shares* of equal cost, one for each warp.
@@ -19,8 +19,7 @@
 
 namespace parhelion {
 
-inline constexpr int half_cluster_lanes = 4;
-inline constexpr int halves_per_supercluster = supercluster_size / half_cluster_lanes;
+inline constexpr int masks_per_entry = 32; // one a lane
 
 // The box around some atoms: its middle, as leading bits of positions, and half its size in nm; negative size: no atoms.
 struct alignas(16) AtomBounds
@@ -29,7 +28,7 @@ struct alignas(16) AtomBounds
     float half_x, half_y, half_z;
 };
 
-// An entry: half cluster (slots 4 * half ...) in the upper 24 bits, a bit per i cluster in the lower 8.
+// An entry: cluster in the upper 24 bits, a bit per i cluster in the lower 8.
 using PairWord = std::uint32_t;
 
 // The entries of one supercluster: entries[begin .. begin + count), of which the first `masked` have masks from row `masks`;
@@ -38,12 +37,13 @@ struct alignas(16) GpuPairRow
 {
     std::int32_t begin, masked, masks, count;
     std::int32_t pruned;
-    std::uint32_t cost; // of the pruned row, in units of a tenth of a tile
+    std::uint32_t cost; // of the pruned row, in units of a twentieth of a tile
     std::int32_t exact; // 1: partners may be half a box away, so distances must be taken pair by pair
 };
 
-// As many as a multiprocessor holds of the warps that compute forces, so that all work from the beginning to the end.
-inline constexpr int shares_per_multiprocessor = 20;
+// Twice as many as a multiprocessor holds of the warps that compute forces: it runs some ahead of others, and who is done early
+// takes another share.
+inline constexpr int shares_per_multiprocessor = 32;
 
 struct PairShare
 {
@@ -66,10 +66,11 @@ GpuExclusions make_gpu_exclusions(GpuQueue& queue, const Topology& topology);
 
 struct GpuPairList
 {
-    DeviceBuffer<AtomBounds> superclusters, clusters, halves;
+    DeviceBuffer<AtomBounds> superclusters, clusters;
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
-    DeviceBuffer<std::uint8_t> masks; // 32 per masked entry: of lane 4 * i + j, bit c set: i of cluster c interacts with j
+    // Of lane 4 * i + j: bit c set: atom i of i cluster c interacts with atom j; bit 8 + c: with atom j + 4.
+    DeviceBuffer<std::uint16_t> masks;            // masks_per_entry per masked entry
     DeviceBuffer<unsigned long long> cost_before; // of all rows before a row, and of all
     DeviceBuffer<PairShare> shares;               // and the end of the last
     DeviceBuffer<PairListDemand> demand;

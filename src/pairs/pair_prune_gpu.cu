@@ -10,30 +10,39 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr int prune_warps = 10; // which take the entries of a row in a liquid at once
-// Costs in the force kernel, in tenths of a plain tile.
+constexpr int prune_warps = 6; // which take the entries of a row in a liquid at once
+// Costs in the force kernel, in twentieths of a plain tile.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
 {
-    return (masked ? 40 : 30) + (masked ? 13 : 10) * static_cast<std::uint32_t>(__popc(word & 0xff));
+    return (masked ? 60 : 45) + (masked ? 25 : 20) * static_cast<std::uint32_t>(__popc(word & 0xff));
 }
 
 // The clusters of `word` with an atom within the cutoff of one of the j atoms.
 template <bool exact>
-__device__ std::uint32_t clusters_in_range(PairWord word, const uint4& j, const std::uint32_t (&xi)[8][3], const AtomBounds& own,
-                                           const Scale& nm, float cutoff2)
+__device__ std::uint32_t clusters_in_range(PairWord word, const uint4 (&j)[2], const std::uint32_t (&xi)[8][3],
+                                           const AtomBounds& own, const Scale& nm, float cutoff2)
 {
-    const float x = offset(j.x, own.x, nm.x), y = offset(j.y, own.y, nm.y), z = offset(j.z, own.z, nm.z);
     std::uint32_t bits = 0;
+    float x[2], y[2], z[2];
+    for (int h = 0; h < 2; ++h)
+    {
+        x[h] = offset(j[h].x, own.x, nm.x), y[h] = offset(j[h].y, own.y, nm.y), z[h] = offset(j[h].z, own.z, nm.z);
+    }
 #pragma unroll
     for (int c = 0; c < clusters_per_supercluster; ++c)
     {
         if ((word >> c & 1) == 0) { continue; }
-        const float dx = exact ? offset(xi[c][0], j.x, nm.x) : __uint_as_float(xi[c][0]) - x;
-        const float dy = exact ? offset(xi[c][1], j.y, nm.y) : __uint_as_float(xi[c][1]) - y;
-        const float dz = exact ? offset(xi[c][2], j.z, nm.z) : __uint_as_float(xi[c][2]) - z;
-        const float r2 = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
-        if (__any_sync(all_lanes, r2 < cutoff2)) { bits |= 1u << c; }
+        float r2[2];
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+        {
+            const float dx = exact ? offset(xi[c][0], j[h].x, nm.x) : __uint_as_float(xi[c][0]) - x[h];
+            const float dy = exact ? offset(xi[c][1], j[h].y, nm.y) : __uint_as_float(xi[c][1]) - y[h];
+            const float dz = exact ? offset(xi[c][2], j[h].z, nm.z) : __uint_as_float(xi[c][2]) - z[h];
+            r2[h] = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
+        }
+        if (__any_sync(all_lanes, fminf(r2[0], r2[1]) < cutoff2)) { bits |= 1u << c; }
     }
     return bits;
 }
@@ -74,15 +83,16 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         // The same in all lanes, and the compiler knows it.
         const auto word_of = [&](int k) { return __reduce_or_sync(all_lanes, lane == k ? mine : 0); };
         PairWord word = word_of(0);
-        PositionCharge<N> p = xq[j_slot(word, lane)];
+        PositionCharge<N> p[2] = {xq[j_slot(word, lane)], xq[j_slot(word, lane) + j_lanes]};
         for (int k = 0; k < here; ++k)
         {
             const PairWord next_word = word_of(min(k + 1, here - 1));
-            const PositionCharge<N> next = xq[j_slot(next_word, lane)];
-            const uint4 j = {leading(p.x), leading(p.y), leading(p.z), 0};
+            const PositionCharge<N> next[2] = {xq[j_slot(next_word, lane)], xq[j_slot(next_word, lane) + j_lanes]};
+            const uint4 j[2] = {{leading(p[0].x), leading(p[0].y), leading(p[0].z), 0},
+                                {leading(p[1].x), leading(p[1].y), leading(p[1].z), 0}};
             const std::uint32_t bits = clusters_in_range<exact>(word, j, xi, own, nm, a.cutoff2);
             if (lane == k) { left = (word & ~0xffu) | bits; }
-            word = next_word, p = next;
+            word = next_word, p[0] = next[0], p[1] = next[1];
         }
         const int k = first + lane;
         const bool masked = k < row.masked, keep = !masked && (left & 0xff) != 0;
@@ -98,11 +108,11 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 }
 
 // Purpose        keep the tiles that have a pair in range
-// Work           a block per row; a warp takes 32 entries at a time and tests their tiles one after another, a pair a lane
+// Work           a block per row; a warp takes 32 entries at a time and tests their tiles one after another, two pairs a lane
 // Reads/Writes   entries, positions / pruned entries, cost of rows
 // Orders         entries of a row come in any order
 // Requires       a list of this order of atoms
-// Cost           about 10 instructions a tile
+// Cost           about 20 instructions a tile
 template <class N>
 __global__ void __launch_bounds__(32 * prune_warps) prune_kernel(PruneArguments a, const PositionCharge<N>* xq)
 {

@@ -7,15 +7,13 @@
 namespace parhelion::pair_tiles {
 
 constexpr std::uint32_t all_lanes = 0xffffffff;
-constexpr float margin = 1 + 1e-5f; // of cut-offs: distances in lists are float, and of leading bits only
+constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms, j_lanes apart
+constexpr float margin = 1 + 1e-5f;       // of cut-offs: distances in lists are float, and of leading bits only
 
-__device__ inline int i_of_lane(int lane) { return lane / half_cluster_lanes; }
-__device__ inline int j_of_lane(int lane) { return lane % half_cluster_lanes; }
-// The slot of a lane's j atom.
-__device__ inline int j_slot(PairWord word, int lane)
-{
-    return static_cast<int>(word >> 8) * half_cluster_lanes + j_of_lane(lane);
-}
+__device__ inline int i_of_lane(int lane) { return lane / j_lanes; }
+__device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
+// The slot of a lane's first j atom.
+__device__ inline int j_slot(PairWord word, int lane) { return static_cast<int>(word >> 8) * cluster_size + j_of_lane(lane); }
 
 __device__ inline std::uint32_t leading(std::uint32_t x) { return x; }
 __device__ inline std::uint32_t leading(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
