@@ -430,7 +430,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
 template <class N>
 double GpuEngine<N>::pairs_per_atom()
 {
-    constexpr double pairs_per_tile = half_cluster_lanes * cluster_size;
+    constexpr double pairs_per_tile = cluster_size * cluster_size;
     const std::vector<PairWord> pruned = rank_.pairs.pruned.to_vector(queue_);
     double tiles = 0;
     for (const GpuPairRow& row : rank_.pairs.rows.to_vector(queue_))
