@@ -14,7 +14,8 @@ std::string version_text()
 #else
     constexpr const char* compiler = "g++ " __VERSION__;
 #endif
-    return fmt::format("parhelion {} ({}), {}, host only", PARHELION_VERSION, PARHELION_COMMIT, compiler);
+    return fmt::format("parhelion {} ({}), {}, {}", PARHELION_VERSION, PARHELION_COMMIT, compiler,
+                       built_with_cuda() ? "CUDA" : "host only");
 }
 
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics)

@@ -172,7 +172,7 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
         accounted += us;
         if (us > 0) { fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
     }
-    if (summary.us_per_step > 0)
+    if (accounted > 0)
     {
         const double rest = summary.us_per_step - accounted;
         fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);

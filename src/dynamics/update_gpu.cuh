@@ -63,30 +63,41 @@ struct MovingAtom
     std::int32_t slot, global;
     PositionCharge<N> xq;
     double inverse_mass = 0;
-    Vec3<double> v;
+    Vec3<double> v, f;
+    GroupKick kick;
 
     __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
 };
 
+// Loads of all of a thread's atoms come before the first store, so that they are under way together.
 template <Motion motion, class N>
-__device__ MovingAtom<N> load_and_kick(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot, std::int32_t global)
+__device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot, std::int32_t global)
 {
     MovingAtom<N> atom{slot, global, state.xq[slot]};
     if constexpr (motion != Motion::Mend)
     {
         const VelocityMass<N> v = state.v[slot];
         const ForceSlot<N> sum = state.f[slot];
-        state.f[slot] = {};
-        const Vec3<double> f{from_sum(sum.x), from_sum(sum.y), from_sum(sum.z)};
-        // Written so that NaN is caught.
-        if (!(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, global); }
-        const GroupKick kick = args.kick[state.temperature_group[slot]];
         atom.inverse_mass = static_cast<double>(v.inverse_mass);
-        const double push = kick.push * atom.inverse_mass;
-        atom.v = {kick.keep.x * static_cast<double>(v.x) + push * f.x, kick.keep.y * static_cast<double>(v.y) + push * f.y,
-                  kick.keep.z * static_cast<double>(v.z) + push * f.z};
+        atom.v = {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)};
+        atom.f = {from_sum(sum.x), from_sum(sum.y), from_sum(sum.z)};
+        atom.kick = args.kick[state.temperature_group[slot]];
     }
     return atom;
+}
+
+// The force is used up.
+template <Motion motion, class N>
+__device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, MovingAtom<N>& atom)
+{
+    if constexpr (motion != Motion::Mend)
+    {
+        state.f[atom.slot] = {};
+        // Written so that NaN is caught.
+        if (!(norm2(atom.f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.global); }
+        const double push = atom.kick.push * atom.inverse_mass;
+        for (int d = 0; d < 3; ++d) { atom.v[d] = atom.kick.keep[d] * atom.v[d] + push * atom.f[d]; }
+    }
 }
 
 // The mean of v1 and what friction and noise make of it.
@@ -172,8 +183,9 @@ __device__ void step_water(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     const std::int32_t* const slot = view.water_slots + 3 * w;
     const std::int32_t* const atom = view.water_atoms + 3 * w;
     const PeriodicBox<N> box = state.box();
-    Water<N> water{load_and_kick<motion>(args, state, slot[0], atom[0]), load_and_kick<motion>(args, state, slot[1], atom[1]),
-                   load_and_kick<motion>(args, state, slot[2], atom[2])};
+    Water<N> water{load<motion>(args, state, slot[0], atom[0]), load<motion>(args, state, slot[1], atom[1]),
+                   load<motion>(args, state, slot[2], atom[2])};
+    for (MovingAtom<N>* m : {&water.o, &water.a, &water.b}) { kick<motion>(args, state, *m); }
     water.oh_a = box.difference(water.a.x(), water.o.x());
     water.oh_b = box.difference(water.b.x(), water.o.x());
     constrain_water(args, state, kind, water, args.virial == nullptr ? nullptr : &tally);
@@ -225,13 +237,14 @@ __device__ void step_star(const GpuUpdate::View& view, const UpdateArgs<N>& args
     for (int k = 0; k <= n; ++k)
     {
         const std::int64_t i = star * (n + 1) + k;
-        atom[k] = load_and_kick<motion>(args, state, stars.slots[i], stars.atoms[i]);
+        atom[k] = load<motion>(args, state, stars.slots[i], stars.atoms[i]);
     }
-    [[maybe_unused]] Vec3<double> bond[n > 0 ? n : 1];
     [[maybe_unused]] StarShape shape;
+    if constexpr (n > 0) { shape = view.star_shapes[stars.shape[star]]; }
+    for (MovingAtom<N>& a : atom) { kick<motion>(args, state, a); }
+    [[maybe_unused]] Vec3<double> bond[n > 0 ? n : 1];
     if constexpr (n > 0)
     {
-        shape = view.star_shapes[stars.shape[star]];
         for (int i = 0; i < n; ++i) { bond[i] = box.difference(atom[i + 1].x(), atom[0].x()); }
         constrain_atoms<n>(view, args, state, shape, bond, atom, args.virial == nullptr ? nullptr : &tally);
     }
@@ -294,7 +307,9 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     const int first = static_cast<int>(threadIdx.x);
     for (int i = first; i < block.atoms; i += threads)
     {
-        lincs.move()[i] = args.dt * load_and_kick<motion>(args, state, slots[i], globals[i]).v;
+        MovingAtom<N> atom = load<motion>(args, state, slots[i], globals[i]);
+        kick<motion>(args, state, atom);
+        lincs.move()[i] = args.dt * atom.v;
     }
     for (int i = first; i < block.bonds; i += threads)
     {

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "engine/coupling_values.hpp"
+#include "engine/gpu_saved_state.hpp"
 #include "engine/runaway.hpp"
 #include "engine/slope.hpp"
 #include "engine/step_gpu.hpp"
@@ -36,47 +36,6 @@ std::uint32_t pattern_of(const StepFlags& flags)
         word = 2 * word + (bit ? 1 : 0);
     }
     return word;
-}
-
-// What a checkpoint keeps besides atoms, by the names of coupling_values.hpp.
-struct HostCoupling
-{
-    ThermostatState thermostat;
-    BarostatState barostat;
-    double bath_heat = 0;
-    KineticEnergies half_step;
-};
-
-template <class N>
-void upload_coupling(GpuQueue& queue, const Rank<N>& from, GpuCoupling<N>& to)
-{
-    const CouplingState state{from.barostat, from.bath_heat};
-    std::vector<CouplingGroup> groups;
-    for (std::size_t g = 0; g < from.half_step.group.size(); ++g)
-    {
-        const ThermostatState& t = from.thermostat;
-        groups.push_back({{t.xi[g], t.xi_integral[g], t.heat[g]}, from.half_step.group[g]});
-    }
-    to.state().upload(queue, {&state, 1});
-    to.groups().upload(queue, groups);
-    queue.synchronize();
-}
-
-template <class N>
-HostCoupling download_coupling(GpuQueue& queue, const GpuSnapshot<N>& from)
-{
-    const CouplingState state = from.coupling.to_vector(queue)[0];
-    HostCoupling to;
-    to.barostat = state.barostat;
-    to.bath_heat = state.bath_heat;
-    for (const CouplingGroup& group : from.groups.to_vector(queue))
-    {
-        to.thermostat.xi.push_back(group.thermostat.xi);
-        to.thermostat.xi_integral.push_back(group.thermostat.xi_integral);
-        to.thermostat.heat.push_back(group.thermostat.heat);
-        to.half_step.group.push_back(group.half_step);
-    }
-    return to;
 }
 
 template <class T>
@@ -471,7 +430,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
 template <class N>
 double GpuEngine<N>::pairs_per_atom()
 {
-    constexpr double pairs_per_tile = half_cluster_lanes * cluster_size;
+    constexpr double pairs_per_tile = cluster_size * cluster_size;
     const std::vector<PairWord> pruned = rank_.pairs.pruned.to_vector(queue_);
     double tiles = 0;
     for (const GpuPairRow& row : rank_.pairs.rows.to_vector(queue_))
@@ -527,20 +486,6 @@ Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 }
 
 template <class N>
-SavedState GpuEngine<N>::read_saved_state(const GpuSnapshot<N>& snapshot)
-{
-    SavedState saved;
-    saved.x = snapshot.x.to_vector(queue_);
-    saved.v = snapshot.v.to_vector(queue_);
-    const DeviceScalars scalars = snapshot.scalars.to_vector(queue_)[0];
-    saved.step = scalars.step;
-    saved.seed = setup_.parameters.random_seed;
-    saved.box = scalars.box_length;
-    write_coupling(download_coupling(queue_, snapshot), saved);
-    return saved;
-}
-
-template <class N>
 Frame GpuEngine<N>::frame()
 {
     set_step(queue_, step_, rank_.state);
@@ -557,7 +502,7 @@ Frame GpuEngine<N>::last_good_frame()
 template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
-    return read_saved_state(at_repartition_);
+    return to_saved_state(queue_, at_repartition_, setup_.parameters.random_seed);
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuEngine<N>;

@@ -83,9 +83,8 @@ private:
     void observe_here(const StepFlags& flags, Observer& observer);
     double pairs_per_atom();
 
-    // Reading; both wait.
-    Frame read_frame(const GpuSnapshot<N>& snapshot);
-    SavedState read_saved_state(const GpuSnapshot<N>& snapshot);
+    // Reading
+    Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
     Frame make_frame_of(const HostSnapshot& from, const OutputDue& due);
     void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const OutputDue& due, HostSnapshot& to);
 

@@ -53,6 +53,14 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
 
 } // namespace
 
+#ifdef PARHELION_CUDA
+bool built_with_cuda() { return true; }
+std::string describe_devices() { return gpu_count() > 0 ? "CPU, " + GpuQueue().name() : "CPU (no GPU found)"; }
+#else
+bool built_with_cuda() { return false; }
+std::string describe_devices() { return "CPU (this program was built without CUDA)"; }
+#endif
+
 Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved)
     : implementation_(make_engine(std::move(system), std::move(parameters), options, saved))
 {

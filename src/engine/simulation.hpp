@@ -84,6 +84,10 @@ struct RunSummary
     double largest_force = 0; // kJ/mol/nm
 };
 
+bool built_with_cuda();
+// What runs can be on, for people: "CPU, NVIDIA H200".
+std::string describe_devices();
+
 class Simulation
 {
 public:

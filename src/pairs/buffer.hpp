@@ -29,7 +29,7 @@ struct ListCosts
     bool prunes_with_build; // even if not later
 };
 inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, false};
-inline constexpr ListCosts gpu_list_costs{0.25, 1.8, 0.8, true};
+inline constexpr ListCosts gpu_list_costs{0.25, 2.7, 1.07, true};
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'
 // default tolerance, 0.005, lets spce/rf gain 0.19 kT/ns per atom.
