@@ -2,6 +2,7 @@
 # The short commands. Each is a line or two over CMake (CMakePresets.json), which can as well be used directly.
 #   make demo     install what is missing, build, simulate a box of 3 000 atoms          make build    the program, build/parhelion
 #   make test     build and run the host tests                                           make nightly  the long tier
+#   make test-gpu build with CUDA and run the GPU tests
 #   make bench    measure kernels and steps                                              make format   clang-format on every C++ file
 #   make deps     the Debian packages of the program alone                               make clean    remove build/
 JOBS   ?= $(shell nproc)
@@ -11,7 +12,7 @@ oracles   := build/test-venv
 configure := cmake --preset host --log-level=WARNING
 with_tests = $(configure) -DPARHELION_TESTS=ON -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
 
-.PHONY: deps build demo test nightly bench format clean
+.PHONY: deps build demo test test-gpu nightly bench format clean
 .NOTPARALLEL:
 
 deps:
@@ -45,6 +46,11 @@ test-build: test-packages $(oracles)/installed
 test: test-build
 	@ctest --preset host -j $(JOBS)
 
+test-gpu: test-packages
+	@cmake --preset cuda --log-level=WARNING
+	@cmake --build --preset cuda -j $(JOBS)
+	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda
+
 nightly: test-build
 	@ctest --test-dir build --output-on-failure --no-tests=error -L nightly
 
@@ -56,7 +62,7 @@ bench:
 
 format:
 	@tools/install_packages.sh check
-	@git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format-14 -i
+	@git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 clang-format-14 -i
 
 clean:
 	rm -rf build

@@ -56,13 +56,15 @@ void command_bench(const BenchOptions& options)
         const RunSummary summary = simulation.run(options.steps, nobody, never);
         const PlanSummary& plan = simulation.plan();
 
-        fmt::print("{} atoms, {} ranks of {} threads, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested "
+        const std::string where =
+            plan.on_gpu ? plan.kernel : fmt::format("{} ranks of {} threads, {}", plan.ranks, plan.threads, plan.kernel);
+        fmt::print("{} atoms, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested "
                    "pairs/atom\n",
-                   atoms, plan.ranks, plan.threads, plan.kernel, summary.us_per_step, summary.ns_per_day, plan.list_interval,
-                   plan.list_cutoff, summary.pairs_per_atom);
+                   atoms, where, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff,
+                   summary.pairs_per_atom);
         nlohmann::ordered_json line = {{"case", "rf"},
                                        {"atoms", atoms},
-                                       {"gpus", 0},
+                                       {"gpus", plan.on_gpu ? 1 : 0},
                                        {"ranks", plan.ranks},
                                        {"threads", plan.threads},
                                        {"steps", options.steps},

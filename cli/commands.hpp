@@ -86,7 +86,7 @@ void command_bench_halo(const BenchHaloOptions& options);
 std::string version_text();
 // Reads the input; prints warnings, and throws InputError if one of them is not allowed. Notes go to `notes`.
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
-// Throws InputError where a choice cannot be had (a program built without CUDA asked for --device cuda).
+// Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
 HaloMethod halo_method(const std::string& name);
 // Appends a line to a file of measurements; no file if the path is empty.

@@ -15,7 +15,8 @@ std::string version_text()
 #else
     constexpr const char* compiler = "g++ " __VERSION__;
 #endif
-    return fmt::format("parhelion {} ({}), {}, host only", PARHELION_VERSION, PARHELION_COMMIT, compiler);
+    return fmt::format("parhelion {} ({}), {}, {}", PARHELION_VERSION, PARHELION_COMMIT, compiler,
+                       built_with_cuda() ? "CUDA" : "host only");
 }
 
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics)
@@ -75,12 +76,8 @@ void append_line(const std::filesystem::path& path, const std::string& line)
 
 SimulationOptions simulation_options(const EngineOptions& options)
 {
-    if (options.device == "cuda")
-    {
-        throw InputError("E002", {},
-                         "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
-    }
     SimulationOptions result;
+    result.device = options.device == "gpu" ? Device::Gpu : options.device == "cpu" ? Device::Cpu : Device::Auto;
     result.precision = options.precision == "double" ? Precision::Double : Precision::Mixed;
     result.summation = options.reproducible ? Summation::Reproducible : Summation::Fast;
     result.ranks = options.ranks;

@@ -32,13 +32,15 @@ std::string describe_plan(const PlanSummary& plan)
         plan.ranks == 1 ? ""
                         : fmt::format("{} ranks ({}x{}x{}, halo {}), each with ", plan.ranks, plan.grid[0], plan.grid[1],
                                       plan.grid[2], halo_method_names[static_cast<std::size_t>(plan.halo)]);
-    return fmt::format("plan      CPU, {}{} thread{}, pair kernel {}\n"
+    const std::string where = plan.on_gpu ? "GPU, " + plan.kernel
+                                          : fmt::format("CPU, {}{} thread{}, pair kernel {}", ranks, plan.threads,
+                                                        plan.threads == 1 ? "" : "s", plan.kernel);
+    return fmt::format("plan      {}\n"
                        "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
                        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
                        "memory    {:.0f} MB\n",
-                       ranks, plan.threads, plan.threads == 1 ? "" : "s", plan.kernel, plan.list_interval, plan.list_cutoff,
-                       plan.buffer, plan.energy_interval, plan.temperature_interval, plan.pressure_interval, plan.com_interval,
-                       static_cast<double>(plan.bytes) * 1e-6);
+                       where, plan.list_interval, plan.list_cutoff, plan.buffer, plan.energy_interval, plan.temperature_interval,
+                       plan.pressure_interval, plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
 }
 
 std::string describe_machine()

@@ -11,7 +11,7 @@ namespace parhelion {
 void command_doctor()
 {
     fmt::print("program   {}\nmachine   {}\n", version_text(), describe_machine());
-    fmt::print("device    cpu (this program was built without CUDA)\n");
+    fmt::print("devices   {}\n", describe_devices());
     const bool data = std::filesystem::exists("/usr/share/gromacs/top");
     fmt::print("forcefields {}\n", data ? "/usr/share/gromacs/top" : "none installed (apt install gromacs-data, or -I DIR)");
 }

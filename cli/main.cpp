@@ -39,9 +39,9 @@ const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_meth
 
 void add_engine_options(CLI::App& command, EngineOptions& engine)
 {
-    command.add_option("--device", engine.device, "auto, cpu or cuda")
+    command.add_option("--device", engine.device, "auto, cpu or gpu")
         ->default_val("auto")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+        ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
     command.add_option("--precision", engine.precision, "mixed or double")
         ->default_val("mixed")
         ->check(CLI::IsMember({"mixed", "double"}));

@@ -161,15 +161,18 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
         fmt::print(", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
         return;
     }
-    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}{} thread{}\n", summary.ns_per_day, summary.us_per_step,
-               plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks), plan.threads, plan.threads == 1 ? "" : "s");
+    const std::string where = plan.on_gpu
+                                  ? plan.kernel
+                                  : fmt::format("{}{} thread{}", plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks),
+                                                plan.threads, plan.threads == 1 ? "" : "s");
+    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}\n", summary.ns_per_day, summary.us_per_step, where);
     double accounted = 0;
     for (const auto& [phase, us] : summary.phases)
     {
         accounted += us;
         if (us > 0) { fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
     }
-    if (summary.us_per_step > 0)
+    if (accounted > 0)
     {
         const double rest = summary.us_per_step - accounted;
         fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);

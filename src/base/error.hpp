@@ -54,6 +54,12 @@ class SystemError : public std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
+// A GPU or its runtime failed; the text names the call or the phase.
+class DeviceError : public SystemError
+{
+    using SystemError::SystemError;
+};
+
 // A bounded wait for a peer ran out, or the transport failed: names rank, peer, channel, pulse, epoch expected and seen.
 class CommError : public SystemError
 {

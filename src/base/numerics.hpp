@@ -8,6 +8,8 @@
 // stiff bonded forces that limit float engines (docs/decisions/0002-precision.md).
 #pragma once
 
+#include "base/host_device.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -69,7 +71,7 @@ inline constexpr double fixed_sum_limit = 5e8;
 // Converts a contribution to the sum's type and a sum back to a number. A contribution outside the fixed-point range (or NaN)
 // saturates to the limit, so that the runaway check sees it instead of a wrapped small number.
 template <class Sum>
-inline Sum to_sum(double value)
+PARHELION_HD inline Sum to_sum(double value)
 {
     if constexpr (std::is_same_v<Sum, std::int64_t>)
     {
@@ -79,7 +81,7 @@ inline Sum to_sum(double value)
     else { return static_cast<Sum>(value); }
 }
 template <class Sum>
-inline double from_sum(Sum sum)
+PARHELION_HD inline double from_sum(Sum sum)
 {
     if constexpr (std::is_same_v<Sum, std::int64_t>) { return static_cast<double>(sum) * (1.0 / fixed_sum_scale); }
     else { return static_cast<double>(sum); }

@@ -128,14 +128,14 @@ PARHELION_HD inline NormalDeviates normal_deviates(const RandomBits& bits)
 class RandomSequence
 {
 public:
-    RandomSequence(std::uint64_t seed, RandomPurpose purpose, std::int64_t step, std::uint32_t index)
+    PARHELION_HD RandomSequence(std::uint64_t seed, RandomPurpose purpose, std::int64_t step, std::uint32_t index)
         : seed_(seed), purpose_(purpose), step_(step), index_(index)
     {
     }
-    double next_uniform() { return uniform(next().word[0]); }
-    double next_normal() { return normal_deviates(next()).value[0]; }
+    PARHELION_HD double next_uniform() { return uniform(next().word[0]); }
+    PARHELION_HD double next_normal() { return normal_deviates(next()).value[0]; }
     // Gamma deviate of unit scale, shape >= 1/2 (Marsaglia and Tsang, ACM TOMS 26, 363, 2000).
-    double next_gamma(double shape)
+    PARHELION_HD double next_gamma(double shape)
     {
         // Below 1 the method needs shape + 1 and a power of a uniform deviate.
         if (shape < 1)
@@ -155,10 +155,10 @@ public:
         }
     }
     // Sum of the squares of n independent normal deviates; 0 for n <= 0; n need not be whole.
-    double next_sum_of_squares(double n) { return n > 0 ? 2 * next_gamma(0.5 * n) : 0; }
+    PARHELION_HD double next_sum_of_squares(double n) { return n > 0 ? 2 * next_gamma(0.5 * n) : 0; }
 
 private:
-    RandomBits next() { return random_bits(seed_, purpose_, step_, index_, draw_++); }
+    PARHELION_HD RandomBits next() { return random_bits(seed_, purpose_, step_, index_, draw_++); }
 
     std::uint64_t seed_;
     RandomPurpose purpose_;

@@ -2,13 +2,9 @@
 // Three-component vectors and 3x3 tensors: the only linear algebra the engine needs. Plain aggregates, usable on host and device.
 #pragma once
 
-#include <cmath>
+#include "base/host_device.hpp"
 
-#ifdef __CUDACC__
-#define PARHELION_HD __host__ __device__
-#else
-#define PARHELION_HD
-#endif
+#include <cmath>
 
 namespace parhelion {
 

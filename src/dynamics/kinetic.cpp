@@ -3,7 +3,6 @@
 #include "dynamics/kinetic.hpp"
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 
 namespace parhelion {
 
@@ -20,16 +19,6 @@ KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after
     KineticEnergies m;
     for (std::size_t g = 0; g < after.group.size(); ++g) { m.group.push_back(0.5 * (before.group[g] + after.group[g])); }
     return m;
-}
-
-double temperature(double kinetic_energy, double degrees_of_freedom)
-{
-    return degrees_of_freedom > 0 ? 2 * kinetic_energy / (degrees_of_freedom * units::boltzmann) : 0;
-}
-
-Mat3<double> pressure_tensor(const Mat3<double>& kinetic, const Mat3<double>& virial, double volume)
-{
-    return (2 / volume * units::bar_per_kj_mol_nm3) * (kinetic + -1.0 * virial);
 }
 
 namespace {

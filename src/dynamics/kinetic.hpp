@@ -8,6 +8,7 @@
 //   K(s) = (K(s - 1/2) + K(s + 1/2)) / 2.
 #pragma once
 
+#include "base/units.hpp"
 #include "device/cpu_queue.hpp"
 #include "state/particle_state.hpp"
 
@@ -28,7 +29,10 @@ struct KineticEnergies
 KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after);
 
 // K; 0 where dof is 0.
-double temperature(double kinetic_energy, double degrees_of_freedom);
+PARHELION_HD inline double temperature(double kinetic_energy, double degrees_of_freedom)
+{
+    return degrees_of_freedom > 0 ? 2 * kinetic_energy / (degrees_of_freedom * units::boltzmann) : 0;
+}
 
 // This rank's part of the kinetic energies of state.v: six sums for each group. groups > every state.temperature_group.
 template <class N>
@@ -47,6 +51,9 @@ KineticEnergies compute_kinetic(CpuQueue& queue, const ParticleState<N>& state, 
 
 // Pressure tensor in bar: 2 / V (K - Xi); its trace / 3 is the pressure. Long-range corrections are in the virial or are added by
 // the caller.
-Mat3<double> pressure_tensor(const Mat3<double>& kinetic, const Mat3<double>& virial, double volume);
+PARHELION_HD inline Mat3<double> pressure_tensor(const Mat3<double>& kinetic, const Mat3<double>& virial, double volume)
+{
+    return (2 / volume * units::bar_per_kj_mol_nm3) * (kinetic + -1.0 * virial);
+}
 
 } // namespace parhelion

@@ -16,13 +16,10 @@ KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling
     PARHELION_EXPECTS(coupling.scale.empty() || coupling.scale.size() == n);
     PARHELION_EXPECTS(coupling.friction.empty() || coupling.friction.size() == n);
     KickCoefficients kick;
-    kick.group.resize(n);
     for (std::size_t g = 0; g < n; ++g)
     {
-        const double scale = coupling.scale.empty() ? 1 : coupling.scale[g];
-        const double friction = coupling.friction.empty() ? 0 : coupling.friction[g];
-        for (int d = 0; d < 3; ++d) { kick.group[g].keep[d] = (scale - friction - coupling.drag[d]) / (1 + friction); }
-        kick.group[g].push = dt / (1 + friction);
+        kick.group.push_back(group_kick(dt, coupling.scale.empty() ? 1 : coupling.scale[g],
+                                        coupling.friction.empty() ? 0 : coupling.friction[g], coupling.drag));
     }
     return kick;
 }

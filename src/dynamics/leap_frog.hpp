@@ -40,6 +40,13 @@ struct VelocityCoupling
 
 // keep = (scale - friction - drag) / (1 + friction), push = dt / (1 + friction): the reversible discretisation that GROMACS uses,
 // friction acting on the mean of the old and new velocity, drag on the old one.
+PARHELION_HD inline GroupKick group_kick(double dt, double scale, double friction, const Vec3<double>& drag)
+{
+    GroupKick kick;
+    for (int d = 0; d < 3; ++d) { kick.keep[d] = (scale - friction - drag[d]) / (1 + friction); }
+    kick.push = dt / (1 + friction);
+    return kick;
+}
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling);
 
 // state.v from state.v and state.f. Fillers keep velocity 0. Kick and drift move home atoms.

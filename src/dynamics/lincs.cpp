@@ -125,6 +125,11 @@ Vec3<double> moved_bond(const LincsGroup& group, const LincsWork& work, std::siz
 
 } // namespace
 
+int series_order(const LincsGroup& group, const LincsSettings& settings)
+{
+    return group.coupled.empty() ? 0 : group.has_triangle ? 2 * settings.order : settings.order;
+}
+
 std::vector<LincsGroup> make_lincs_groups(const std::vector<LincsBond>& bonds, const std::vector<double>& inverse_mass)
 {
     const std::vector<int> label = connected_sets(bonds, inverse_mass.size());
@@ -165,7 +170,7 @@ void LincsWork::resize(const LincsGroup& group)
 void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
-    const int order = group.coupled.empty() ? 0 : group.has_triangle ? 2 * settings.order : settings.order;
+    const int order = series_order(group, settings);
     set_directions_and_matrix(group, work);
     std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
     // The projection of each new bond on its old direction becomes the length.

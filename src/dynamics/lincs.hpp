@@ -40,6 +40,9 @@ struct LincsGroup
     bool has_triangle = false;
 };
 
+// The highest power of the series for this group.
+int series_order(const LincsGroup& group, const LincsSettings& settings);
+
 // Splits bonds given by atoms of the molecule into groups. inverse_mass: by atom of the molecule.
 std::vector<LincsGroup> make_lincs_groups(const std::vector<LincsBond>& bonds, const std::vector<double>& inverse_mass);
 

@@ -2,8 +2,8 @@
 #include "dynamics/stochastic.hpp"
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 #include "base/units.hpp"
+#include "dynamics/stochastic_body.hpp"
 
 #include <cmath>
 
@@ -34,12 +34,9 @@ void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std
             const std::int32_t global = state.global_of_slot[slot];
             if (global < 0) { continue; }
             const StochasticDynamics::Group& group = dynamics.groups[state.temperature_group[slot]];
-            const double sigma =
-                std::sqrt(group.kt * (1 - group.keep * group.keep) * static_cast<double>(state.inverse_mass[slot]));
-            const NormalDeviates n = normal_deviates(
-                random_bits(dynamics.seed, RandomPurpose::StochasticDynamics, step, static_cast<std::uint32_t>(global)));
             const auto v1 = static_cast<Vec3<double>>(state.v.get(slot));
-            const Vec3<double> v2 = group.keep * v1 + sigma * Vec3<double>{n.value[0], n.value[1], n.value[2]};
+            const Vec3<double> v2 = after_friction_and_noise(group.keep, group.kt, dynamics.seed, step, global,
+                                                             static_cast<double>(state.inverse_mass[slot]), v1);
             state.v.set(slot, static_cast<Vec3<typename N::Real>>(0.5 * (v1 + v2)));
         }
     });

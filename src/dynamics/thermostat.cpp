@@ -2,11 +2,9 @@
 #include "dynamics/thermostat.hpp"
 
 #include "base/error.hpp"
-#include "base/random.hpp"
-#include "base/units.hpp"
+#include "dynamics/thermostat_body.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace parhelion {
 
@@ -23,32 +21,6 @@ int interval_for(double tau, double dt, int per_tau)
 
 // Does the coupling oscillate (second order in time)? Then it needs more points per time constant.
 constexpr int per_tau_first_order_temperature = 5, per_tau_first_order_pressure = 10, per_tau_second_order = 20;
-
-// The new kinetic energy of one group (Bussi, Donadio, Parrinello 2007, eq. A7).
-double resampled_kinetic_energy(double kinetic, const TemperatureCoupling::Group& group, double time_step, RandomSequence random)
-{
-    const double c = std::exp(-time_step / group.tau);
-    const double per_degree = 0.5 * units::boltzmann * group.reference;
-    const double r = random.next_normal();
-    const double others = random.next_sum_of_squares(group.degrees_of_freedom - 1);
-    return c * kinetic + (1 - c) * per_degree * (r * r + others) + 2 * r * std::sqrt(c * (1 - c) * kinetic * per_degree);
-}
-
-// Factor on the velocities, by Berendsen's eq. 11; limited as in GROMACS so that a bad start cannot explode.
-double berendsen_factor(double temperature, const TemperatureCoupling::Group& group, double time_step)
-{
-    const double square = 1 + time_step / group.tau * (group.reference / temperature - 1);
-    return std::clamp(std::sqrt(std::max(square, 0.0)), 0.8, 1.25);
-}
-
-// Of the Nose-Hoover variable: such that the kinetic energy oscillates with period tau.
-double inverse_mass(const TemperatureCoupling::Group& group)
-{
-    const double frequency = 2 * units::pi / group.tau;
-    return frequency * frequency / group.reference;
-}
-
-bool is_coupled(const TemperatureCoupling::Group& group) { return group.tau > 0 && group.degrees_of_freedom > 0; }
 
 } // namespace
 
@@ -109,27 +81,15 @@ void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, 
     velocities.friction.assign(groups, 0);
     for (std::size_t g = 0; g < groups; ++g)
     {
-        const TemperatureCoupling::Group& group = coupling.groups[g];
-        const double kinetic = half_step.energy(static_cast<int>(g));
-        const double now = temperature(kinetic, group.degrees_of_freedom);
-        if (!is_coupled(group)) { continue; }
-        if (coupling.kind == Thermostat::NoseHoover)
-        {
-            const double before = state.xi[g];
-            state.xi[g] += coupling.time_step * inverse_mass(group) * (now - group.reference);
-            state.xi_integral[g] += coupling.time_step * 0.5 * (before + state.xi[g]);
-            velocities.friction[g] = 0.5 * coupling.time_step * state.xi[g];
-            continue;
-        }
-        if (!(kinetic > 0)) { continue; }
-        double& factor = velocities.scale[g];
-        if (coupling.kind == Thermostat::Berendsen) { factor = berendsen_factor(now, group, coupling.time_step); }
-        else
-        {
-            const RandomSequence random(coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g));
-            factor = std::sqrt(resampled_kinetic_energy(kinetic, group, coupling.time_step, random) / kinetic);
-        }
-        state.heat[g] += (factor * factor - 1) * kinetic;
+        const GroupThermostat next =
+            couple_group(coupling.kind, coupling.groups[g], coupling.time_step,
+                         {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
+                         half_step.energy(static_cast<int>(g)), {state.xi[g], state.xi_integral[g], state.heat[g]});
+        state.xi[g] = next.state.xi;
+        state.xi_integral[g] = next.state.xi_integral;
+        state.heat[g] = next.state.heat;
+        velocities.scale[g] = next.scale;
+        velocities.friction[g] = next.friction;
     }
 }
 
@@ -138,15 +98,7 @@ double conserved_contribution(const TemperatureCoupling& coupling, const Thermos
     double sum = 0;
     for (std::size_t g = 0; g < coupling.groups.size(); ++g)
     {
-        const TemperatureCoupling::Group& group = coupling.groups[g];
-        if (!is_coupled(group)) { continue; }
-        if (coupling.kind == Thermostat::NoseHoover)
-        {
-            // 1/2 Q xi^2 + kT times its integral, per degree of freedom.
-            sum += group.degrees_of_freedom * units::boltzmann *
-                   (0.5 * state.xi[g] * state.xi[g] / inverse_mass(group) + group.reference * state.xi_integral[g]);
-        }
-        else { sum -= state.heat[g]; }
+        sum += conserved_contribution(coupling.kind, coupling.groups[g], {state.xi[g], state.xi_integral[g], state.heat[g]});
     }
     return sum;
 }

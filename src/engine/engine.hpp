@@ -36,6 +36,10 @@ public:
     Frame last_good_frame() override;
     SavedState saved_state() override;
 
+    // For a backend that lets this engine plan and prepare its run, and explain a blow-up.
+    const RunSetup& setup() const { return setup_; }
+    RankRun<N>& lone_run() { return *runs_[0]; }
+
 private:
     // Every rank's run at once (engine/every_rank.hpp).
     void on_every_run(const std::function<void(RankRun<N>&)>& body);

@@ -7,6 +7,7 @@
 #include "dynamics/minimize.hpp"
 #include "dynamics/velocities.hpp"
 #include "engine/gather.hpp"
+#include "engine/slope.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
 
@@ -32,18 +33,6 @@ AtomGroups make_temperature_groups(const RunSetup& setup)
 {
     return make_atom_groups("tc-grps", group_names(setup.parameters), setup.system.groups, setup.system.topology.atom_count(),
                             Coverage::Every);
-}
-
-// Slope of the least-squares line through (time in ps, kJ/mol), NaN with fewer than three points.
-double slope(const std::vector<std::pair<double, double>>& points)
-{
-    if (points.size() < 3) { return std::numeric_limits<double>::quiet_NaN(); }
-    const auto n = static_cast<double>(points.size());
-    double mean_t = 0, mean_e = 0;
-    for (const auto& [t, e] : points) { mean_t += t / n, mean_e += e / n; }
-    double covariance = 0, variance = 0;
-    for (const auto& [t, e] : points) { covariance += (t - mean_t) * (e - mean_e), variance += (t - mean_t) * (t - mean_t); }
-    return covariance / variance;
 }
 
 } // namespace

@@ -3,23 +3,63 @@
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
+#ifdef PARHELION_CUDA
+#include "engine/gpu_engine.hpp"
+#endif
 
 namespace parhelion {
 
 namespace {
 
+#ifdef PARHELION_CUDA
+template <class N>
+using GpuEngineOrNone = GpuEngine<N>;
+
+bool is_for_gpu(const SimulationOptions& options, const RunParameters& parameters)
+{
+    const bool can = options.ranks == 1 && parameters.integrator != Integrator::SteepestDescent;
+    if (options.device != Device::Gpu) { return options.device == Device::Auto && can && gpu_count() > 0; }
+    if (!can) { throw InputError("E003", {}, "a minimisation and several ranks run on the CPU. Use --device cpu (or auto)."); }
+    return true;
+}
+#else
+template <class N>
+using GpuEngineOrNone = Engine<N>;
+
+bool is_for_gpu(const SimulationOptions& options, const RunParameters&)
+{
+    if (options.device == Device::Gpu)
+    {
+        throw InputError("E002", {},
+                         "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
+    }
+    return false;
+}
+#endif
+
 std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunParameters&& parameters,
                                                         const SimulationOptions& options, const SavedState* saved)
 {
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
+    const bool on_gpu = is_for_gpu(options, parameters);
     const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
-        return std::make_unique<Engine<decltype(policy)>>(std::move(system), std::move(parameters), options, saved);
+        using N = decltype(policy);
+        if (on_gpu) { return std::make_unique<GpuEngineOrNone<N>>(std::move(system), std::move(parameters), options, saved); }
+        return std::make_unique<Engine<N>>(std::move(system), std::move(parameters), options, saved);
     };
     if (mixed) { return fast ? make(Mixed{}) : make(MixedReproducible{}); }
     return fast ? make(Double{}) : make(DoubleReproducible{});
 }
 
 } // namespace
+
+#ifdef PARHELION_CUDA
+bool built_with_cuda() { return true; }
+std::string describe_devices() { return gpu_count() > 0 ? "CPU, " + GpuQueue().name() : "CPU (no GPU found)"; }
+#else
+bool built_with_cuda() { return false; }
+std::string describe_devices() { return "CPU (this program was built without CUDA)"; }
+#endif
 
 Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved)
     : implementation_(make_engine(std::move(system), std::move(parameters), options, saved))

@@ -20,6 +20,13 @@
 
 namespace parhelion {
 
+enum class Device : std::uint8_t
+{
+    Auto, // a GPU, if this program and this machine have one and it can do what is asked
+    Cpu,
+    Gpu
+};
+
 struct SimulationOptions
 {
     Precision precision = Precision::Mixed;
@@ -29,6 +36,7 @@ struct SimulationOptions
     std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid with the least halo
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
+    Device device = Device::Cpu;
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -52,7 +60,8 @@ struct PlanSummary
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
     double degrees_of_freedom = 0;
     std::uint64_t seed = 0; // of everything random in the run
-    std::string kernel;     // SIMD target
+    bool on_gpu = false;
+    std::string kernel; // SIMD target, or the GPU
 };
 
 enum class RunEnd : std::uint8_t
@@ -74,6 +83,10 @@ struct RunSummary
     bool converged = false;
     double largest_force = 0; // kJ/mol/nm
 };
+
+bool built_with_cuda();
+// What runs can be on, for people: "CPU, NVIDIA H200".
+std::string describe_devices();
 
 class Simulation
 {

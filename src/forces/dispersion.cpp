@@ -94,6 +94,4 @@ DispersionTail make_dispersion_correction(const Topology& topology, const RunPar
     return tail;
 }
 
-double DispersionTail::pressure(double volume) const { return -2 * virial(volume) / volume * units::bar_per_kj_mol_nm3; }
-
 } // namespace parhelion

@@ -11,6 +11,8 @@
 // force. Cost: three multiplications a step. The mean: types^2 plus the exclusions of one copy of each molecule type.
 #pragma once
 
+#include "base/units.hpp"
+#include "base/vec3.hpp"
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 
@@ -21,9 +23,15 @@ class DispersionTail
 public:
     DispersionTail() = default; // no correction: zero throughout
 
-    double energy(double volume) const { return energy_per_density_ / volume + energy_constant_; } // kJ/mol; volume in nm^3
-    double virial(double volume) const { return virial_per_density_ / volume; } // kJ/mol, each diagonal element
-    double pressure(double volume) const;                                       // bar
+    PARHELION_HD double energy(double volume) const
+    {
+        return energy_per_density_ / volume + energy_constant_;
+    }                                                                                        // kJ/mol; volume in nm^3
+    PARHELION_HD double virial(double volume) const { return virial_per_density_ / volume; } // kJ/mol, each diagonal element
+    PARHELION_HD double pressure(double volume) const                                        // bar
+    {
+        return -2 * virial(volume) / volume * units::bar_per_kj_mol_nm3;
+    }
 
 private:
     friend DispersionTail make_dispersion_correction(const Topology&, const RunParameters&);

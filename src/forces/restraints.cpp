@@ -2,12 +2,11 @@
 #include "forces/restraints.hpp"
 
 #include "base/error.hpp"
+#include "forces/restraints_body.hpp"
 
 namespace parhelion {
 
 namespace {
-
-Vec3<double> multiply(const Vec3<double>& a, const Vec3<double>& b) { return {a.x * b.x, a.y * b.y, a.z * b.z}; }
 
 // Calls visit(global atom, local atom, molecule type, parameters) for every restraint of the system, in the order of the blocks.
 template <class Visit>
@@ -75,15 +74,12 @@ void compute_position_restraints(CpuQueue& queue, const PositionRestraints& rest
             const PositionRestraint& restraint = restraints.list[i];
             const std::int32_t slot = state.slot_of_global[static_cast<std::size_t>(restraint.atom)];
             if (!state.is_home(slot)) { continue; }
-            const Vec3<double> reference = multiply(restraint.fraction, state.box.length()) + restraint.offset;
-            const Vec3<double> d =
-                state.box.difference(state.x.get(static_cast<std::size_t>(slot)), state.box.to_fixed(reference));
-            const Vec3<double> f = -multiply(restraint.k, d);
+            const auto [f, energy, arm] = restraint_force(restraint, state.box, state.x.get(static_cast<std::size_t>(slot)));
             buffers.forces[t].add(static_cast<std::size_t>(slot), {to_sum<Sum>(f.x), to_sum<Sum>(f.y), to_sum<Sum>(f.z)});
             if (compute == Compute::ForcesEnergiesVirial)
             {
-                energies.add(EnergyTerm::PositionRestraint, -0.5 * dot(d, f));
-                energies.add_virial(d + restraint.offset, f);
+                energies.add(EnergyTerm::PositionRestraint, energy);
+                energies.add_virial(arm, f);
             }
         }
         buffers.energies[t] += energies;

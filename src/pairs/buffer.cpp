@@ -197,19 +197,21 @@ std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, doubl
     return high;
 }
 
-// Time a step, in units of computing the forces of one list; measured (bench/pairs) for 45 000 atoms. The blocks of atoms make a
-// list longer than its sphere by 0.2 nm in radius. Order, list and what else depends on slots take as long as computing the
-// forces of 1.1 lists, pruning as long as those of 0.45.
-double cost(const ListPlan& plan)
+// Time a step, in units of computing the forces of one list.
+double cost(const ListPlan& plan, const ListCosts& costs)
 {
-    const auto pairs = [](double cutoff) { return std::pow(cutoff + 0.2, 3); };
+    const auto pairs = [&](double cutoff) { return std::pow(cutoff + costs.margin, 3); };
     const double list = pairs(plan.cutoff);
-    if (plan.prune_interval == 0) { return list * (1 + 1.1 / plan.interval); }
-    return pairs(plan.pruned_cutoff) + list * (1.1 / plan.interval + 0.45 / plan.prune_interval);
+    if (plan.prune_interval == 0)
+    {
+        return list * (1 + (costs.build + (costs.prunes_with_build ? costs.prune : 0)) / plan.interval);
+    }
+    return pairs(plan.pruned_cutoff) + list * (costs.build / plan.interval + costs.prune / plan.prune_interval);
 }
 
 // The best plan for an interval between builds, if the box has room for its buffer.
-std::optional<ListPlan> plan_for(const ErrorEstimate& error, int interval, double cutoff, double largest, double tolerance)
+std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& costs, int interval, double cutoff, double largest,
+                                 double tolerance)
 {
     const std::optional<double> list_cutoff = cutoff_for(error, interval, cutoff, largest, tolerance);
     if (!list_cutoff) { return std::nullopt; }
@@ -218,7 +220,10 @@ std::optional<ListPlan> plan_for(const ErrorEstimate& error, int interval, doubl
     {
         const int prune_interval = (interval + parts - 1) / parts;
         const double pruned_cutoff = cutoff_for(error, prune_interval, cutoff, *list_cutoff, tolerance).value_or(*list_cutoff);
-        if (const ListPlan plan{interval, *list_cutoff, prune_interval, pruned_cutoff}; cost(plan) < cost(best)) { best = plan; }
+        if (const ListPlan plan{interval, *list_cutoff, prune_interval, pruned_cutoff}; cost(plan, costs) < cost(best, costs))
+        {
+            best = plan;
+        }
     }
     return best;
 }
@@ -233,7 +238,7 @@ double missing_pair_error(const System& system, const RunParameters& run, const 
     return ErrorEstimate(system, run)(plan.interval, plan.cutoff);
 }
 
-ListPlan plan_pair_list(const System& system, const RunParameters& run)
+ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs)
 {
     const double rc = std::max(run.lj_cutoff, run.coulomb_cutoff),
                  half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
@@ -252,13 +257,14 @@ ListPlan plan_pair_list(const System& system, const RunParameters& run)
     std::optional<ListPlan> best;
     for (const int longer : {0, 10, 12, 15, 20, 25, 30, 40, 50})
     {
-        const std::optional<ListPlan> plan = plan_for(error, std::max({1, run.list_interval, longer}), rc, largest, tolerance);
-        if (plan && (!best || cost(*plan) < cost(*best))) { best = plan; }
+        const std::optional<ListPlan> plan =
+            plan_for(error, costs, std::max({1, run.list_interval, longer}), rc, largest, tolerance);
+        if (plan && (!best || cost(*plan, costs) < cost(*best, costs))) { best = plan; }
     }
     // A small box: made in every step, a list needs no buffer.
     for (int interval = run.list_interval; !best; --interval)
     {
-        best = plan_for(error, std::max(1, interval), rc, largest, tolerance);
+        best = plan_for(error, costs, std::max(1, interval), rc, largest, tolerance);
     }
     return *best;
 }

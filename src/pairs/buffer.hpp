@@ -20,6 +20,17 @@ struct ListPlan
     double pruned_cutoff = 0; // of the pruned list, nm
 };
 
+// What lists cost, in units of computing the forces of one list. Measured for 45 000 atoms: bench/pairs, bench/gpu.
+struct ListCosts
+{
+    double margin; // nm: blocks of atoms make a list longer than its sphere by this much in radius
+    double build;  // with the order of atoms and what else depends on slots
+    double prune;
+    bool prunes_with_build; // even if not later
+};
+inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, false};
+inline constexpr ListCosts gpu_list_costs{0.25, 2.7, 1.07, true};
+
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'
 // default tolerance, 0.005, lets spce/rf gain 0.19 kT/ns per atom.
 inline constexpr double largest_buffer_tolerance = 1e-5;
@@ -28,7 +39,7 @@ inline constexpr double largest_buffer_tolerance = 1e-5;
 // pairs cost less than min(tolerance, largest_buffer_tolerance). Without (< 0): list_interval and list_cutoff as given, not
 // pruned. Never more than half the box: where that leaves no room for a buffer, the list is rebuilt more often. Minimisation
 // rebuilds in every step, without buffer. Throws InputError if the cut-off itself exceeds half the shortest box edge.
-ListPlan plan_pair_list(const System& system, const RunParameters& run);
+ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs = cpu_list_costs);
 
 // Upper estimate of the energy error of pairs that enter the cut-off unlisted, kJ/mol/ps per atom, for a list with the interval
 // and cutoff of this plan.

@@ -31,10 +31,10 @@ public:
     static constexpr int bits = std::numeric_limits<Fixed>::digits;
 
     PeriodicBox() = default;
-    explicit PeriodicBox(const Vec3<double>& length) { set_length(length); }
+    PARHELION_HD explicit PeriodicBox(const Vec3<double>& length) { set_length(length); }
 
     // Scales every position with the box.
-    void set_length(const Vec3<double>& length)
+    PARHELION_HD void set_length(const Vec3<double>& length)
     {
         length_ = length;
         for (int d = 0; d < 3; ++d)
@@ -43,44 +43,44 @@ public:
             inverse_length_[d] = 1.0 / length[d];
         }
     }
-    const Vec3<double>& length() const { return length_; }
-    double volume() const { return length_.x * length_.y * length_.z; }
+    PARHELION_HD const Vec3<double>& length() const { return length_; }
+    PARHELION_HD double volume() const { return length_.x * length_.y * length_.z; }
     // nm per unit of the fixed-point fraction: difference(a, b)[d] = Signed(a[d] - b[d]) * nm_per_unit()[d].
-    const Vec3<double>& nm_per_unit() const { return nm_per_unit_; }
+    PARHELION_HD const Vec3<double>& nm_per_unit() const { return nm_per_unit_; }
 
     // Any finite position, inside the box or not.
-    Vec3<Fixed> to_fixed(const Vec3<double>& nm) const
+    PARHELION_HD Vec3<Fixed> to_fixed(const Vec3<double>& nm) const
     {
         return {component_to_fixed(nm.x * inverse_length_.x), component_to_fixed(nm.y * inverse_length_.y),
                 component_to_fixed(nm.z * inverse_length_.z)};
     }
     // In [0, L).
-    Vec3<double> to_nm(const Vec3<Fixed>& x) const
+    PARHELION_HD Vec3<double> to_nm(const Vec3<Fixed>& x) const
     {
         return {static_cast<double>(x.x) * nm_per_unit_.x, static_cast<double>(x.y) * nm_per_unit_.y,
                 static_cast<double>(x.z) * nm_per_unit_.z};
     }
     // Minimum image of a - b, nm; each component in [-L/2, L/2).
-    Vec3<double> difference(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
+    PARHELION_HD Vec3<double> difference(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
     {
         return {static_cast<double>(static_cast<Signed>(a.x - b.x)) * nm_per_unit_.x,
                 static_cast<double>(static_cast<Signed>(a.y - b.y)) * nm_per_unit_.y,
                 static_cast<double>(static_cast<Signed>(a.z - b.z)) * nm_per_unit_.z};
     }
     // x + dx, for |dx| < L/2; rounds to the nearest representable position.
-    Vec3<Fixed> displaced(const Vec3<Fixed>& x, const Vec3<double>& dx) const
+    PARHELION_HD Vec3<Fixed> displaced(const Vec3<Fixed>& x, const Vec3<double>& dx) const
     {
         return {x.x + displacement_to_fixed(dx.x * inverse_length_.x), x.y + displacement_to_fixed(dx.y * inverse_length_.y),
                 x.z + displacement_to_fixed(dx.z * inverse_length_.z)};
     }
 
 private:
-    static Fixed component_to_fixed(double fraction)
+    PARHELION_HD static Fixed component_to_fixed(double fraction)
     {
         return displacement_to_fixed(fraction - std::floor(fraction) - 0.5) + half;
     }
     // fraction in [-0.5, 0.5]; -0.5 and +0.5 are the same point.
-    static Fixed displacement_to_fixed(double fraction)
+    PARHELION_HD static Fixed displacement_to_fixed(double fraction)
     {
         if constexpr (bits == 32) { return static_cast<Fixed>(std::llrint(fraction * 0x1p32)); }
         else

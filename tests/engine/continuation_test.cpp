@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that goes on from a checkpoint is the run that never stopped: same bits in positions, velocities and energies.
 #include "base/error.hpp"
-#include "run_helpers.hpp"
+#include "coupled_runs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,49 +11,7 @@ using namespace parhelion::test;
 
 namespace {
 
-struct Case
-{
-    std::string name;
-    Integrator integrator = Integrator::LeapFrog;
-    Thermostat thermostat = Thermostat::None;
-    Barostat barostat = Barostat::None;
-};
-
-const std::vector<Case> cases = {
-    {"nve"},
-    {"v_rescale", Integrator::LeapFrog, Thermostat::VRescale},
-    {"berendsen", Integrator::LeapFrog, Thermostat::Berendsen, Barostat::Berendsen},
-    {"nose_hoover", Integrator::LeapFrog, Thermostat::NoseHoover},
-    {"c_rescale", Integrator::LeapFrog, Thermostat::VRescale, Barostat::CRescale},
-    {"parrinello_rahman", Integrator::LeapFrog, Thermostat::NoseHoover, Barostat::ParrinelloRahman},
-    {"stochastic_dynamics", Integrator::StochasticDynamics},
-    {"stochastic_dynamics_c_rescale", Integrator::StochasticDynamics, Thermostat::None, Barostat::CRescale},
-};
-
-// Couples every second step, rebuilds the pair list every fourth with a buffer that is too small on purpose (a list that the
-// continued run builds at another step would lack other pairs), and observes every fifth.
-Refdata coupled(const Case& c, const std::string& system = "etoh")
-{
-    Refdata data = load_refdata(system);
-    RunParameters& p = data.parameters;
-    p.integrator = c.integrator;
-    p.thermostat = c.thermostat;
-    p.barostat = c.barostat;
-    p.temperature_groups = {{"System", 0.1, 310}};
-    p.temperature_interval = p.pressure_interval = 2;
-    p.tau_p = 0.5;
-    p.compressibility = 4.5e-5;
-    p.reference_pressure = 1;
-    p.random_seed = 77;
-    p.com_interval = 10;
-    p.buffer_tolerance = -1;
-    p.list_interval = 4;
-    p.list_cutoff = std::max(p.coulomb_cutoff, p.lj_cutoff) + 0.01;
-    p.energy_calc = 5;
-    p.energy_out = p.log_out = 0;
-    return data;
-}
-
+const std::vector<Case>& cases = coupled_cases;
 constexpr std::int64_t whole = 22;
 
 struct Outcome

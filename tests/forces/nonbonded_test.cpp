@@ -192,50 +192,11 @@ public:
 
 std::vector<std::int64_t> targets() { return hwy::SupportedAndGeneratedTargets(); }
 
-// Atoms as the state rounds them, so that a comparison sees the arithmetic and not the rounding of positions.
-template <class N>
-std::vector<Vec3<double>> stored_positions(const System& system)
-{
-    const PeriodicBox<N> box(system.box);
-    std::vector<Vec3<double>> x;
-    for (const Vec3<double>& p : system.x) { x.push_back(box.to_nm(box.to_fixed(p))); }
-    return x;
-}
-
-struct Variant
-{
-    const char* name;
-    CombinationRule rule;
-    void (*change)(System&, RunParameters&);
-};
-const Variant variants[] = {
-    {"geometric, shifted, reaction field", CombinationRule::GeometricSigmaEpsilon, [](System&, RunParameters&) {}},
-    {"Lorentz-Berthelot", CombinationRule::LorentzBerthelot, [](System&, RunParameters&) {}},
-    {"a table", CombinationRule::LorentzBerthelot,
-     [](System& s, RunParameters&) { s.topology.c6[2] = s.topology.c6[6] = 3e-3, s.topology.c12[2] = s.topology.c12[6] = 4e-6; }},
-    {"geometric, no modifier", CombinationRule::GeometricSigmaEpsilon,
-     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::None; }},
-    {"geometric, force switch", CombinationRule::GeometricSigmaEpsilon,
-     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.6; }},
-    {"Lorentz-Berthelot, force switch from 0", CombinationRule::LorentzBerthelot,
-     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0; }},
-    {"a table, force switch", CombinationRule::LorentzBerthelot,
-     [](System& s, RunParameters& r) {
-         s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.5;
-     }},
-    {"finite epsilon_rf", CombinationRule::GeometricSigmaEpsilon,
-     [](System&, RunParameters& r) { r.epsilon_rf = 78, r.epsilon_r = 2; }},
-    {"plain shifted cut-off", CombinationRule::GeometricSigmaEpsilon,
-     [](System&, RunParameters& r) { r.coulomb = CoulombKind::CutOff; }},
-    {"plain cut-off", CombinationRule::GeometricSigmaEpsilon,
-     [](System&, RunParameters& r) { r.coulomb = CoulombKind::CutOff, r.coulomb_potential_shift = false; }},
-};
-
 } // namespace
 
 TYPED_TEST(Nonbonded, agrees_with_sums_over_all_pairs_for_every_option_and_instruction_set)
 {
-    for (const Variant& variant : variants)
+    for (const NonbondedVariant& variant : nonbonded_variants)
     {
         SCOPED_TRACE(variant.name);
         System system = random_liquid({2.1, 2.6, 2.3}, 330, 20, 7, variant.rule);
@@ -345,7 +306,7 @@ TYPED_TEST(Nonbonded, force_is_minus_the_gradient_of_the_energy)
 {
     if constexpr (TypeParam::precision == Precision::Double && TypeParam::summation == Summation::Fast)
     {
-        for (const Variant& variant : variants)
+        for (const NonbondedVariant& variant : nonbonded_variants)
         {
             SCOPED_TRACE(variant.name);
             System system = random_liquid({1.9, 1.9, 2.0}, 20, 2, 5, variant.rule);

@@ -153,7 +153,7 @@ def test_a_blow_up_exits_5_and_keeps_the_last_good_frame(tmp_path):
 
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
-    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "cuda", folder=tmp_path, code=4)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=4)
     assert "built without CUDA" in text
 
 

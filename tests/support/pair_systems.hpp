@@ -5,6 +5,7 @@
 
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
+#include "state/periodic_box.hpp"
 
 #include <random>
 
@@ -92,5 +93,45 @@ inline RunParameters reaction_field(double cutoff)
     run.coulomb_cutoff = run.lj_cutoff = run.list_cutoff = cutoff;
     return run;
 }
+
+// Atoms as the state rounds them, so that a comparison sees the arithmetic and not the rounding of positions.
+template <class N>
+std::vector<Vec3<double>> stored_positions(const System& system)
+{
+    const PeriodicBox<N> box(system.box);
+    std::vector<Vec3<double>> x;
+    for (const Vec3<double>& p : system.x) { x.push_back(box.to_nm(box.to_fixed(p))); }
+    return x;
+}
+
+// The options of the pair forces, in combinations that meet every formula.
+struct NonbondedVariant
+{
+    const char* name;
+    CombinationRule rule;
+    void (*change)(System&, RunParameters&);
+};
+inline const NonbondedVariant nonbonded_variants[] = {
+    {"geometric, shifted, reaction field", CombinationRule::GeometricSigmaEpsilon, [](System&, RunParameters&) {}},
+    {"Lorentz-Berthelot", CombinationRule::LorentzBerthelot, [](System&, RunParameters&) {}},
+    {"a table", CombinationRule::LorentzBerthelot,
+     [](System& s, RunParameters&) { s.topology.c6[2] = s.topology.c6[6] = 3e-3, s.topology.c12[2] = s.topology.c12[6] = 4e-6; }},
+    {"geometric, no modifier", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::None; }},
+    {"geometric, force switch", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.6; }},
+    {"Lorentz-Berthelot, force switch from 0", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0; }},
+    {"a table, force switch", CombinationRule::LorentzBerthelot,
+     [](System& s, RunParameters& r) {
+         s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.5;
+     }},
+    {"finite epsilon_rf", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.epsilon_rf = 78, r.epsilon_r = 2; }},
+    {"plain shifted cut-off", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.coulomb = CoulombKind::CutOff; }},
+    {"plain cut-off", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.coulomb = CoulombKind::CutOff, r.coulomb_potential_shift = false; }},
+};
 
 } // namespace parhelion::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over the threads of a block, added to a total in global memory: how energies, virials and kinetic energies leave a kernel.
+// Within a block the order is fixed; blocks add to the total as they finish, so only integer sums have the same bits in every
+// run. Cost: five shuffles per number and warp, one atomic per number and block.
+#pragma once
+
+#include <cstdint>
+
+namespace parhelion {
+
+__device__ inline void add_atomically(double* total, double value) { atomicAdd(total, value); }
+__device__ inline void add_atomically(std::int64_t* total, std::int64_t value)
+{
+    atomicAdd(reinterpret_cast<unsigned long long*>(total), static_cast<unsigned long long>(value));
+}
+
+template <class Sum>
+__device__ Sum sum_over_warp(Sum value)
+{
+    static_assert(sizeof(Sum) == 8);
+    for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_down_sync(0xffffffff, value, distance); }
+    return value; // of lane 0
+}
+
+// totals[i] += the sum of value[i] over all threads of the block. Every thread of a block of whole warps, at most 1024 threads,
+// must call it; may be called again at once.
+template <int n, class Sum>
+__device__ void add_block_sums(const Sum (&value)[n], Sum* totals)
+{
+    __shared__ Sum of_warp[n][32];
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int warps = static_cast<int>(blockDim.x) / 32;
+    for (int i = 0; i < n; ++i)
+    {
+        const Sum sum = sum_over_warp(value[i]);
+        if (lane == 0) { of_warp[i][warp] = sum; }
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x))
+    {
+        Sum sum = of_warp[i][0];
+        for (int w = 1; w < warps; ++w) { sum += of_warp[i][w]; }
+        add_atomically(totals + i, sum);
+    }
+    __syncthreads();
+}
+
+} // namespace parhelion

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu_queue.hpp"
+
+#include "device/launch.cuh"
+
+namespace parhelion {
+
+int gpu_count()
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess)
+    {
+        cudaGetLastError(); // a machine without a driver is no error
+        return 0;
+    }
+    return count;
+}
+
+GpuQueue::GpuQueue(int device) : device_(device)
+{
+    cuda_check(cudaSetDevice(device), "cudaSetDevice");
+    cudaDeviceProp properties;
+    cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    multiprocessors_ = properties.multiProcessorCount;
+    name_ = properties.name;
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    cudaEvent_t event = nullptr;
+    cuda_check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming), "cudaEventCreate");
+    done_ = event;
+}
+
+GpuQueue::~GpuQueue()
+{
+    cudaStreamSynchronize(stream_);
+    cudaEventDestroy(static_cast<cudaEvent_t>(done_));
+    cudaStreamDestroy(stream_);
+}
+
+void GpuQueue::synchronize()
+{
+    const auto event = static_cast<cudaEvent_t>(done_);
+    cuda_check(cudaEventRecord(event, stream_), "cudaEventRecord");
+    cuda_check(cudaEventSynchronize(event), "waiting for the GPU");
+}
+
+namespace gpu_memory {
+
+void* allocate(std::size_t bytes)
+{
+    void* p = nullptr;
+    if (bytes > 0) { cuda_check(cudaMalloc(&p, bytes), "cudaMalloc"); }
+    return p;
+}
+void free(void* device) noexcept { cudaFree(device); }
+void* allocate_pinned(std::size_t bytes)
+{
+    void* p = nullptr;
+    if (bytes > 0) { cuda_check(cudaMallocHost(&p, bytes), "cudaMallocHost"); }
+    return p;
+}
+void free_pinned(void* host) noexcept { cudaFreeHost(host); }
+
+void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, queue.stream()), "copy to the GPU");
+}
+void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, queue.stream()), "copy from the GPU");
+}
+void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, queue.stream()), "copy on the GPU");
+}
+void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes)
+{
+    cuda_check(cudaMemsetAsync(to, value, bytes, queue.stream()), "cudaMemset");
+}
+
+} // namespace gpu_memory
+
+} // namespace parhelion

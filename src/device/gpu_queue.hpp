@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU's queue: a stream of one device, on which kernels and copies run one after another. It is the first argument of every
+// compute function, whose overload it selects. This header needs no CUDA: kernels and <cuda_runtime.h> stay in .cu and .cuh
+// files.
+//
+// Nothing here waits for the GPU but synchronize() and the destructor.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+struct CUstream_st;
+
+namespace parhelion {
+
+// GPUs this program can use; 0 without a driver.
+int gpu_count();
+
+class GpuQueue
+{
+public:
+    // A stream of its own on GPU `device`, which becomes the calling thread's. Throws DeviceError.
+    explicit GpuQueue(int device = 0);
+    ~GpuQueue();
+    GpuQueue(const GpuQueue&) = delete;
+    GpuQueue& operator=(const GpuQueue&) = delete;
+
+    CUstream_st* stream() const { return stream_; }
+    int device() const { return device_; }
+    int multiprocessors() const { return multiprocessors_; }
+    const std::string& name() const { return name_; } // "NVIDIA H200"
+
+    // Sleeps until everything queued is done. Throws DeviceError for whatever went wrong since the last call.
+    void synchronize();
+
+private:
+    int device_ = 0, multiprocessors_ = 0;
+    std::string name_;
+    CUstream_st* stream_ = nullptr;
+    void* done_ = nullptr; // event that a sleeping host waits for
+};
+
+// Untyped memory, for DeviceBuffer and PinnedBuffer. Throws DeviceError; nullptr for 0 bytes.
+namespace gpu_memory {
+void* allocate(std::size_t bytes);
+void free(void* device) noexcept;
+void* allocate_pinned(std::size_t bytes);
+void free_pinned(void* host) noexcept;
+// Queued; host memory that is not pinned is read before the call returns, and written before synchronize() does.
+void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
+void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
+void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
+void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes);
+} // namespace gpu_memory
+
+} // namespace parhelion

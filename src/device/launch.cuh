@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where kernels are launched, and errors of the CUDA runtime become DeviceError.
+#pragma once
+
+#include "base/error.hpp"
+#include "device/gpu_queue.hpp"
+#include "trace/phases.hpp"
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+namespace parhelion {
+
+inline void cuda_check(cudaError_t status, const char* what)
+{
+    if (status == cudaSuccess) { return; }
+    cudaGetLastError(); // an error of a launch stays behind otherwise
+    throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+struct LaunchShape
+{
+    int blocks = 1, threads = 32;
+    std::size_t shared_bytes = 0; // dynamic
+};
+
+// Blocks of `threads` for `items` threads; at least one block, so that kernels need no empty case.
+constexpr LaunchShape one_thread_each(std::size_t items, int threads)
+{
+    const std::size_t blocks = (items + static_cast<std::size_t>(threads) - 1) / static_cast<std::size_t>(threads);
+    return {blocks == 0 ? 1 : static_cast<int>(blocks), threads, 0};
+}
+
+// Queues kernel(arguments...). A failed launch throws DeviceError with the phase's name; what goes wrong later, synchronize()
+// throws.
+template <class... Parameters, class... Arguments>
+void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
+{
+    kernel<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...);
+    cuda_check(cudaGetLastError(), phase_names[static_cast<std::size_t>(phase)].data());
+}
+
+} // namespace parhelion

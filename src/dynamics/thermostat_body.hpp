@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The maths of temperature coupling for one group, on host and device: see thermostat.hpp for the methods and their sources.
+#pragma once
+
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "dynamics/thermostat.hpp"
+
+#include <cmath>
+
+namespace parhelion {
+
+// One group's share of ThermostatState.
+struct GroupThermostatState
+{
+    double xi = 0, xi_integral = 0, heat = 0;
+};
+
+// One coupling step of a group: its new state and what the kick does to its velocities (see VelocityCoupling).
+struct GroupThermostat
+{
+    GroupThermostatState state;
+    double scale = 1, friction = 0;
+};
+
+namespace thermostat_detail {
+
+// The new kinetic energy of one group (Bussi, Donadio, Parrinello 2007, eq. A7).
+PARHELION_HD inline double resampled_kinetic_energy(double kinetic, const TemperatureCoupling::Group& group, double time_step,
+                                                    RandomSequence random)
+{
+    const double c = std::exp(-time_step / group.tau);
+    const double per_degree = 0.5 * units::boltzmann * group.reference;
+    const double r = random.next_normal();
+    const double others = random.next_sum_of_squares(group.degrees_of_freedom - 1);
+    return c * kinetic + (1 - c) * per_degree * (r * r + others) + 2 * r * std::sqrt(c * (1 - c) * kinetic * per_degree);
+}
+
+// Factor on the velocities, by Berendsen's eq. 11; limited as in GROMACS so that a bad start cannot explode.
+PARHELION_HD inline double berendsen_factor(double temperature, const TemperatureCoupling::Group& group, double time_step)
+{
+    constexpr double least = 0.8, most = 1.25;
+    const double square = 1 + time_step / group.tau * (group.reference / temperature - 1);
+    const double factor = square > 0 ? std::sqrt(square) : 0;
+    return factor < least ? least : factor > most ? most : factor;
+}
+
+// Of the Nose-Hoover variable: such that the kinetic energy oscillates with period tau.
+PARHELION_HD inline double inverse_mass(const TemperatureCoupling::Group& group)
+{
+    const double frequency = 2 * units::pi / group.tau;
+    return frequency * frequency / group.reference;
+}
+
+PARHELION_HD inline bool is_coupled(const TemperatureCoupling::Group& group)
+{
+    return group.tau > 0 && group.degrees_of_freedom > 0;
+}
+
+} // namespace thermostat_detail
+
+// Advances a group by one coupling step of `time_step` ps. kinetic: of v(t - dt/2), kJ/mol.
+PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const TemperatureCoupling::Group& group, double time_step,
+                                                 const RandomSequence& random, double kinetic, const GroupThermostatState& state)
+{
+    namespace detail = thermostat_detail;
+    GroupThermostat next{state};
+    if (!detail::is_coupled(group)) { return next; }
+    const double now = temperature(kinetic, group.degrees_of_freedom);
+    if (kind == Thermostat::NoseHoover)
+    {
+        next.state.xi += time_step * detail::inverse_mass(group) * (now - group.reference);
+        next.state.xi_integral += time_step * 0.5 * (state.xi + next.state.xi);
+        next.friction = 0.5 * time_step * next.state.xi;
+        return next;
+    }
+    if (!(kinetic > 0)) { return next; }
+    next.scale = kind == Thermostat::Berendsen
+                     ? detail::berendsen_factor(now, group, time_step)
+                     : std::sqrt(detail::resampled_kinetic_energy(kinetic, group, time_step, random) / kinetic);
+    next.state.heat += (next.scale * next.scale - 1) * kinetic;
+    return next;
+}
+
+// A group's part of what must be added to the total energy to obtain the conserved one, kJ/mol.
+PARHELION_HD inline double conserved_contribution(Thermostat kind, const TemperatureCoupling::Group& group,
+                                                  const GroupThermostatState& state)
+{
+    namespace detail = thermostat_detail;
+    if (!detail::is_coupled(group)) { return 0; }
+    if (kind != Thermostat::NoseHoover) { return -state.heat; }
+    // 1/2 Q xi^2 + kT times its integral, per degree of freedom.
+    return group.degrees_of_freedom * units::boltzmann *
+           (0.5 * state.xi * state.xi / detail::inverse_mass(group) + group.reference * state.xi_integral);
+}
+
+} // namespace parhelion

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who moves together: the atoms of a system, dealt out to the thread blocks of the GPU's update.
+//
+// The idea: kick, constrain and drift of an atom need no other atom than those it is constrained to. So every water, every star
+// (star_body.hpp) and every atom without constraints is one thread's work, and the atoms of all other LINCS groups go into blocks
+// of threads such that constraints never leave a block: whole groups, one after another, until a block is full; a group larger
+// than a block has one to itself. What a group looks like is kept once per molecule type; an atom or a constraint of a block is
+// eight bytes that point there. All of it is made from the topology alone and stays valid for the run; only the slots of the
+// atoms change. Cost: 8 bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
+#pragma once
+
+#include "dynamics/lincs.hpp"
+#include "dynamics/settle.hpp"
+#include "dynamics/star_body.hpp"
+#include "model/topology.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace parhelion {
+
+inline constexpr int update_block_size = 128; // threads, and atoms of a block unless one LINCS group is larger
+
+// Copies of groups of constraints are alike; this is one of them, with indices counted from its own first atom and constraint.
+struct ShapeAtom
+{
+    double inverse_mass = 0;
+    std::int32_t first_end = 0, ends = 0; // its constraints: BlockShapes::ends [first_end, first_end + ends), ascending
+};
+struct ShapeBond
+{
+    std::int32_t a = 0, b = 0;
+    std::int32_t first_coupled = 0, coupled = 0; // BlockShapes::coupled, coefficient
+    double length = 0, weight = 0;               // nm; LincsGroup::weight
+};
+struct ShapeEnd // of a constraint at an atom
+{
+    std::int32_t bond = 0;
+    float sign = 0; // of the displacement along the constraint's direction: -1 for atom a, +1 for b
+};
+struct BlockShapes
+{
+    std::vector<ShapeAtom> atoms;
+    std::vector<ShapeBond> bonds;
+    std::vector<ShapeEnd> ends;
+    std::vector<std::int32_t> coupled;
+    std::vector<double> coefficient;
+};
+
+// An atom or a constraint of a block: what it is like, and where in the block its group begins.
+struct BlockMember
+{
+    std::int32_t shape = 0; // index into BlockShapes::atoms or bonds
+    std::int16_t group = 0; // of the block
+    std::int16_t unused = 0;
+};
+struct BlockGroup // of constraints in a block
+{
+    std::int32_t first_atom = 0, first_bond = 0; // of the block
+    std::int32_t series_order = 0;
+};
+struct UpdateBlock
+{
+    std::int32_t first_atom = 0, atoms = 0; // UpdateBlocks::atoms, global_atoms
+    std::int32_t first_bond = 0, bonds = 0; // UpdateBlocks::bonds
+    std::int32_t first_group = 0, groups = 0;
+    std::int32_t series_order = 0; // the largest of its groups
+    std::int32_t couplings = 0;    // matrix elements of all its constraints
+    std::int64_t arena = 0;        // where in global memory its working arrays begin, bytes; unused if they are in shared memory
+};
+
+// Stars with the same number of constraints. None: atoms without constraints, which have no shape.
+struct Stars
+{
+    std::vector<std::int32_t> atoms; // global: centre, outer ends
+    std::vector<std::int32_t> shape; // of each star
+};
+
+struct UpdateBlocks
+{
+    // Waters: global atoms O H H, and the kind of each.
+    std::vector<SettleWater> water_kinds;
+    std::vector<std::int32_t> water_atoms, kind_of_water;
+    std::vector<StarShape> star_shapes;
+    std::array<Stars, largest_star + 1> stars; // by number of constraints
+    // All other atoms.
+    BlockShapes shapes;
+    std::vector<UpdateBlock> blocks;
+    std::vector<std::int32_t> global_atoms; // of the atoms of all blocks
+    std::vector<BlockMember> atoms, bonds;
+    std::vector<std::int32_t> bond_couplings; // per bond: its first matrix element in the block
+    std::vector<BlockGroup> groups;
+
+    std::int64_t waters() const { return static_cast<std::int64_t>(kind_of_water.size()); }
+    std::int64_t constraints() const
+    {
+        auto count = 3 * waters() + static_cast<std::int64_t>(bonds.size());
+        for (std::size_t n = 1; n < stars.size(); ++n) { count += static_cast<std::int64_t>(n * stars[n].shape.size()); }
+        return count;
+    }
+};
+
+// Every atom is in one water, star or block. Precondition: the checks of the CPU's Constraints (masses) have passed.
+UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings);
+
+} // namespace parhelion

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kick, constrain and drift on the GPU in one kernel: forces in, positions and velocities half and whole a step later out, forces
+// cleared for the next step. The guard against blow-ups looks at every atom on the way.
+//
+// Who moves together and how blocks share the work: update_blocks.hpp. The formulas are the CPU's: settle_body.hpp,
+// star_body.hpp, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100 000
+// atoms, then by the 96 bytes it moves per atom. bench/gpu/README.md
+#pragma once
+
+#include "device/device_buffer.hpp"
+#include "device/gpu_queue.hpp"
+#include "dynamics/constraints.hpp"
+#include "dynamics/leap_frog.hpp"
+#include "dynamics/stochastic.hpp"
+#include "dynamics/update_blocks.hpp"
+#include "state/gpu_state.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+// What the first atom to find that a run cannot go on leaves behind, beside gpu_flag_runaway.
+struct FailureReport
+{
+    std::int32_t atom = -1; // global
+    std::int64_t step = 0;
+};
+
+struct UpdateLimits
+{
+    double force = 0;        // kJ/mol/nm
+    double displacement = 0; // nm in one step
+};
+
+// What the update of one step reads and adds to, besides the atoms. Pointers are into device memory.
+template <class N>
+struct UpdateArgs
+{
+    std::int64_t step_offset = 0;    // the step is DeviceScalars::step + step_offset, so that captured steps can be replayed
+    double dt = 0;                   // ps
+    const GroupKick* kick = nullptr; // by temperature group
+    const StochasticDynamics::Group* friction = nullptr; // by temperature group; null: no stochastic dynamics
+    std::uint64_t seed = 0;                              // of its noise
+    UpdateLimits limits;
+    FailureReport* failure = nullptr;
+    ScalarSum<N>* virial = nullptr; // nine elements: constraint forces' virial is added; null: not wanted
+    ScalarSum<N>* heat = nullptr;   // heat from the bath of stochastic dynamics is added, kJ/mol
+};
+
+class GpuUpdate
+{
+public:
+    GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters);
+
+    std::int64_t constraints() const { return constraints_; }
+
+    // Looks up the slots anew. Call after every repartition.
+    template <class N>
+    void resolve(GpuQueue& queue, const GpuState<N>& state);
+
+    // One step of every home atom. Requires resolve() since the last repartition and complete forces. Clears them.
+    template <class N>
+    void step(GpuQueue& queue, const UpdateArgs<N>& args, GpuState<N>& state) const;
+    // Moves positions onto the constraints, directions from the positions themselves; as the CPU's constrain_positions.
+    template <class N>
+    void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, GpuState<N>& state) const;
+    // Adds the squares of the constraints' relative deviations to *squares.
+    template <class N>
+    void add_deviations(GpuQueue& queue, const GpuState<N>& state, ScalarSum<N>* squares) const;
+
+    // What the kernels read.
+    struct View;
+    View view() const;
+
+private:
+    std::int64_t waters_ = 0, constraints_ = 0;
+    std::int32_t blocks_ = 0;
+    int lincs_iterations_;
+    double warn_cosine_;
+    std::size_t arena_bytes_ = 0; // of the largest block
+
+    DeviceBuffer<std::int32_t> global_, slot_; // of the atoms of waters, of stars by number of constraints, of blocks
+    DeviceBuffer<SettleWater> water_kinds_;
+    DeviceBuffer<std::int32_t> kind_of_water_;
+    DeviceBuffer<StarShape> star_shapes_;
+    std::array<DeviceBuffer<std::int32_t>, largest_star + 1> shape_of_star_; // by number of constraints
+    std::array<std::int64_t, largest_star + 1> stars_{};
+    DeviceBuffer<ShapeAtom> shape_atoms_;
+    DeviceBuffer<ShapeBond> shape_bonds_;
+    DeviceBuffer<ShapeEnd> ends_;
+    DeviceBuffer<std::int32_t> coupled_;
+    DeviceBuffer<double> coefficient_;
+    DeviceBuffer<UpdateBlock> block_table_;
+    DeviceBuffer<BlockMember> atoms_, bonds_;
+    DeviceBuffer<std::int32_t> bond_couplings_;
+    DeviceBuffer<BlockGroup> groups_;
+    DeviceBuffer<std::byte> arena_; // of blocks too large for shared memory
+};
+
+} // namespace parhelion

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thermostat, barostat and observables on the GPU: what few steps need, computed by one thread between two kernels of a step, so
+// that no number has to come to the host for a run to go on.
+//
+// The formulas are the CPU's (dynamics/thermostat_body.hpp, barostat_body.hpp); the order of events is that of engine/step.hpp.
+// Observed steps leave a record each in pinned host memory, a ring: whoever replays steps reads the records once the GPU has
+// passed them. Cost: two to four launches in a step that couples or is observed, none in others.
+#pragma once
+
+#include "device/device_buffer.hpp"
+#include "dynamics/barostat.hpp"
+#include "dynamics/kinetic_gpu.hpp"
+#include "dynamics/thermostat_body.hpp"
+#include "dynamics/update_gpu.hpp"
+#include "engine/observer.hpp"
+#include "engine/schedule.hpp"
+#include "forces/dispersion.hpp"
+#include "state/gpu_state.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+// Fixed for the run.
+struct CouplingPlan
+{
+    TemperatureCoupling temperature;
+    PressureCoupling pressure;
+    StochasticDynamics stochastic; // without groups: not stochastic
+    DispersionTail dispersion;
+    double dt = 0; // ps
+};
+
+// What of the coupling a checkpoint keeps: one, and one per temperature group.
+struct CouplingState
+{
+    BarostatState barostat;
+    double bath_heat = 0; // as Rank::bath_heat
+};
+struct CouplingGroup
+{
+    GroupThermostatState thermostat;
+    Mat3<double> half_step; // kinetic energy of v as of the last step that asked for it, kJ/mol
+};
+
+// An observed step; the host's Observables but for time and the temperatures of groups.
+struct ObservedStep
+{
+    std::int64_t step;
+    EnergyVirial forces;
+    Mat3<double> virial, kinetic, pressure_tensor;
+    double potential, kinetic_energy, total, conserved, temperature, pressure_correction, pressure, constraint_deviation;
+    Vec3<double> box, box_velocity;
+};
+
+template <class N>
+class GpuCoupling
+{
+public:
+    // constraints: in the system, for their deviation. At most `records` observed steps are kept.
+    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::int64_t constraints,
+                std::size_t records);
+
+    // Before the update: what the kick does to velocities in the step at this offset, by temperature group, on the device.
+    const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
+    // The arguments of the step's update.
+    UpdateArgs<N> update_args(std::int64_t step_offset, const StepFlags& flags, const GroupKick* kick);
+    // After it: centre-of-mass motion, kinetic energy, observables, box.
+    void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
+    // Heat of stochastic steps since a step was finished goes to the coupling state. Call before that is kept.
+    void collect_heat(GpuQueue& queue, GpuState<N>& state);
+    void clear_sums(GpuQueue& queue) { sums_.clear(queue); } // what an abandoned step has left
+    // The kinetic energy of the velocities as they are, where no step asked for it.
+    void measure_kinetic(GpuQueue& queue, GpuState<N>& state);
+
+    DeviceBuffer<CouplingState>& state() { return state_; }
+    DeviceBuffer<CouplingGroup>& groups() { return groups_; }
+    const DeviceBuffer<FailureReport>& failure() const { return failure_; }
+    // Observed steps are numbered from 0 as they happen. Valid once the GPU has passed them, until `records` more.
+    Observables observables(std::int64_t number) const;
+
+    // What the kernels read.
+    struct Args;
+
+private:
+    Args args(std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
+
+    CouplingPlan plan_;
+    GpuComGroups com_groups_;
+    std::int64_t constraints_;
+    DeviceBuffer<TemperatureCoupling::Group> temperature_groups_;
+    DeviceBuffer<StochasticDynamics::Group> friction_;
+    DeviceBuffer<GroupKick> free_kick_, kick_;
+    DeviceBuffer<CouplingState> state_;
+    DeviceBuffer<CouplingGroup> groups_;
+    DeviceBuffer<FailureReport> failure_;
+    // Sums of a step, zero between steps: constraint virial 9, squares of deviations 1, heat 1, kinetic energies, centres of
+    // mass.
+    DeviceBuffer<ScalarSum<N>> sums_;
+    DeviceBuffer<double> velocity_factor_;
+    DeviceBuffer<std::int64_t> observed_; // steps so far
+    PinnedBuffer<ObservedStep> records_;
+    PinnedBuffer<double> record_temperatures_; // [record][group], K
+};
+
+} // namespace parhelion

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a saved state holds that is not per atom: the one list of its names, for every backend to write and read.
+#pragma once
+
+#include "base/error.hpp"
+#include "base/vec3.hpp"
+#include "model/saved_state.hpp"
+
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+[[noreturn]] inline void state_does_not_fit(const std::string& what)
+{
+    throw InputError("E190", {},
+                     "the saved state does not fit this simulation: " + what +
+                         ". Continue with the files and options it was made with.");
+}
+
+// Calls visit(name, value) for everything that is not per atom, both to save it and to put it back.
+template <class State, class Visit>
+void for_each_coupling_value(State& s, Visit&& visit)
+{
+    visit("thermostat-xi", s.thermostat.xi);
+    visit("thermostat-xi-integral", s.thermostat.xi_integral);
+    visit("thermostat-heat", s.thermostat.heat);
+    visit("box-velocity", s.barostat.box_velocity);
+    visit("barostat-pressure", s.barostat.pressure);
+    visit("barostat-pressure-known", s.barostat.pressure_known);
+    visit("barostat-work", s.barostat.work);
+    visit("barostat-pending-work", s.barostat.pending_work);
+    visit("barostat-pending-strain", s.barostat.pending_strain);
+    visit("bath-heat", s.bath_heat);
+    visit("half-step-kinetic-energy", s.half_step.group);
+}
+
+namespace coupling_values {
+
+struct ToList
+{
+    std::vector<double>& list;
+    void operator()(double a) { list.push_back(a); }
+    void operator()(bool a) { list.push_back(a ? 1 : 0); }
+    void operator()(const Vec3<double>& a)
+    {
+        for (int d = 0; d < 3; ++d) { list.push_back(a[d]); }
+    }
+    void operator()(const Mat3<double>& a)
+    {
+        for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
+    }
+    template <class T>
+    void operator()(const std::vector<T>& a)
+    {
+        for (const T& element : a) { (*this)(element); }
+    }
+};
+
+struct FromList
+{
+    const std::vector<double>& list;
+    std::size_t next = 0;
+    void operator()(double& a) { a = next < list.size() ? list[next] : 0, ++next; }
+    void operator()(bool& a)
+    {
+        double number = 0;
+        (*this)(number);
+        a = number != 0;
+    }
+    void operator()(Vec3<double>& a)
+    {
+        for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
+    }
+    void operator()(Mat3<double>& a)
+    {
+        for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
+    }
+    template <class T>
+    void operator()(std::vector<T>& a)
+    {
+        for (T& element : a) { (*this)(element); }
+    }
+};
+
+} // namespace coupling_values
+
+// `state` has the members thermostat, barostat, bath_heat and half_step.
+template <class State>
+void write_coupling(const State& state, SavedState& saved)
+{
+    for_each_coupling_value(state,
+                            [&](const char* name, const auto& value) { coupling_values::ToList{saved.coupling[name]}(value); });
+}
+
+// Lists in `state` have their lengths already. Throws InputError if one of them differs, or a value is lacking.
+template <class State>
+void read_coupling(const SavedState& saved, State& state)
+{
+    for_each_coupling_value(state, [&](const char* name, auto& value) {
+        const auto found = saved.coupling.find(name);
+        if (found == saved.coupling.end()) { state_does_not_fit(fmt::format("it lacks '{}'", name)); }
+        coupling_values::FromList read{found->second};
+        read(value);
+        if (read.next != found->second.size())
+        {
+            state_does_not_fit(fmt::format("'{}' has {} values, not {}", name, found->second.size(), read.next));
+        }
+    });
+}
+
+} // namespace parhelion

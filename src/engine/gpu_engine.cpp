@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu_engine.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "engine/gpu_saved_state.hpp"
+#include "engine/runaway.hpp"
+#include "engine/slope.hpp"
+#include "engine/step_gpu.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+
+namespace parhelion {
+
+namespace {
+
+constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
+constexpr int most_attempts = 8;        // to make room for a list
+
+double seconds_since(std::chrono::steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Everything that changes which kernels a step queues.
+std::uint32_t pattern_of(const StepFlags& flags)
+{
+    std::uint32_t word = 0;
+    for (const bool bit : {flags.repartition, flags.observe, flags.kinetic, flags.couple_temperature, flags.couple_pressure,
+                           flags.remove_com, flags.due.any_frame(), flags.due.f})
+    {
+        word = 2 * word + (bit ? 1 : 0);
+    }
+    return word;
+}
+
+template <class T>
+void reserve(PinnedBuffer<T>& buffer, std::size_t size)
+{
+    if (buffer.size() < size) { buffer = PinnedBuffer<T>(size); }
+}
+
+SimulationOptions lone(SimulationOptions options)
+{
+    options.ranks = 1;
+    options.grid = {};
+    return options;
+}
+
+} // namespace
+
+template <class N>
+GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
+    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()),
+      list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)), rank_(make_rank(host_.lone_run().rank())),
+      status_(segments_under_way + 1)
+{
+    Rank<N>& start = host_.lone_run().rank();
+    step_ = start.step;
+    upload(queue_, start.state, rank_.state);
+    upload_coupling(queue_, start, rank_.coupling);
+    reserve_pair_list(queue_, rank_.state, start.state.box.length(), list_plan_.cutoff, rank_.pairs);
+    for (GpuSnapshot<N>* snapshot : {&at_repartition_, &aside_, &framed_})
+    {
+        snapshot->resize(rank_.state.slot_of_global.size(), rank_.coupling.groups().size());
+    }
+    framed_forces_.resize(rank_.state.slot_of_global.size());
+    set_step(queue_, step_, rank_.state);
+    take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
+    queue_.synchronize();
+    make_plan();
+}
+
+template <class N>
+GpuRank<N> GpuEngine<N>::make_rank(Rank<N>& start)
+{
+    const RunParameters& p = setup_.parameters;
+    const bool stochastic = p.integrator == Integrator::StochasticDynamics;
+    const UpdateBlocks blocks = make_update_blocks(start.topology, {p.lincs_order, p.lincs_iterations});
+    const CouplingPlan coupling{.temperature = start.temperature_coupling,
+                                .pressure = start.pressure_coupling,
+                                .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
+                                .dispersion = start.dispersion,
+                                .dt = p.dt};
+    const std::size_t records = (segments_under_way + 1) * static_cast<std::size_t>(list_plan_.interval + 1);
+    return {.queue = queue_,
+            .side = side_,
+            .list_plan = list_plan_,
+            .exclusions = make_gpu_exclusions(queue_, start.topology),
+            .nonbonded = GpuNonbondedTables<N>(queue_, start.nonbonded),
+            .bonded = GpuBonded(queue_, start.bonded, start.restraints, start.topology),
+            .update = GpuUpdate(queue_, blocks, p),
+            .state = {},
+            .coupling = GpuCoupling<N>(queue_, coupling, start.com_groups, blocks.constraints(), records),
+            .pairs = {},
+            .reorder_scratch = {},
+            .forked = {},
+            .joined = {}};
+}
+
+template <class N>
+void GpuEngine<N>::make_plan()
+{
+    const RunParameters& p = setup_.parameters;
+    plan_ = host_.plan();
+    plan_.kernel = queue_.name();
+    plan_.on_gpu = true;
+    plan_.list_interval = list_plan_.interval;
+    plan_.list_cutoff = list_plan_.cutoff;
+    plan_.buffer = list_plan_.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
+    plan_.bytes = rank_.state.slots * 250 + rank_.pairs.entries.size() * 2 * sizeof(PairWord) + rank_.pairs.masks.size();
+}
+
+template <class N>
+double GpuEngine<N>::time(std::int64_t step) const
+{
+    return setup_.parameters.start_time + static_cast<double>(step) * setup_.parameters.dt;
+}
+
+// --- running ------------------------------------------------------------------------------------------------------------------
+
+template <class N>
+auto GpuEngine<N>::next_segment(const Schedule& schedule, std::int64_t first, std::int64_t last, std::int64_t run_first) const
+    -> Segment
+{
+    Segment segment;
+    segment.first = first;
+    for (std::int64_t step = first; step < last; ++step)
+    {
+        StepFlags flags = schedule.flags(step);
+        flags.repartition |= step == run_first;
+        if (flags.repartition && step > first) { break; }
+        segment.flags.push_back(flags);
+        if (flags.due.any_frame()) { break; }
+    }
+    return segment;
+}
+
+template <class N>
+void GpuEngine<N>::queue_segment(const Segment& segment)
+{
+    std::int64_t offset = 0;
+    for (const StepFlags& flags : segment.flags)
+    {
+        queue_step(rank_, offset, segment.list_age + offset, flags, [&] {
+            if (!flags.due.any_frame()) { return; }
+            take_snapshot(queue_, rank_.state, rank_.coupling, framed_);
+            if (flags.due.f) { gather_forces(queue_, rank_.state, framed_forces_); }
+        });
+        ++offset;
+    }
+}
+
+template <class N>
+void GpuEngine<N>::replay(const Segment& segment)
+{
+    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(segment.list_age)};
+    for (const StepFlags& flags : segment.flags) { pattern.push_back(pattern_of(flags)); }
+    auto graph = graphs_.find(pattern);
+    if (graph == graphs_.end())
+    {
+        if (!room_is_made_ || graphs_.size() >= most_graphs)
+        {
+            queue_segment(segment);
+            room_is_made_ = true;
+            return;
+        }
+        graph = graphs_.emplace(std::move(pattern), GpuGraph(queue_, [&] { queue_segment(segment); })).first;
+    }
+    graph->second.replay(queue_);
+}
+
+template <class N>
+void GpuEngine<N>::submit(Segment segment)
+{
+    if (segment.begins_interval()) { list_begin_ = segment.first; }
+    segment.list_age = segment.first - list_begin_;
+    segment.place = submitted_++ % status_.size();
+    segment.first_record = records_;
+    for (const StepFlags& flags : segment.flags) { records_ += flags.observe ? 1 : 0; }
+
+    set_step(queue_, segment.first, rank_.state);
+    if (segment.begins_interval())
+    {
+        rank_.coupling.collect_heat(queue_, rank_.state);
+        take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
+    }
+    if (segment.has_frame()) { wait_for(queue_, frame_copied_); } // framed_ is written anew
+    replay(segment);
+    gpu_memory::to_host(queue_, &status_[segment.place], rank_.state.scalars.data(), sizeof(DeviceScalars));
+    if (segment.has_frame()) { copy_frame(segment); }
+    done_[segment.place].record(segment.has_frame() ? copies_ : queue_);
+    step_ = segment.end();
+    under_way_.push_back(std::move(segment));
+}
+
+template <class N>
+void GpuEngine<N>::copy_frame(const Segment& segment)
+{
+    const OutputDue& due = segment.flags.back().due;
+    HostSnapshot& frame = frames_[segment.place];
+    frame_taken_.record(queue_);
+    wait_for(copies_, frame_taken_);
+    copy_to_host(copies_, framed_, due, frame);
+    if (due.f)
+    {
+        reserve(frame.f, framed_forces_.size());
+        framed_forces_.download(copies_, frame.f);
+    }
+    frame_copied_.record(copies_);
+}
+
+// What an observer hears at the beginning of an interval.
+template <class N>
+void GpuEngine<N>::announce(Observer& observer, std::int64_t last)
+{
+    observer.progress(step_ - setup_.first_step, last - setup_.first_step, latest_temperature_);
+    if (!observer.checkpoint_due()) { return; }
+    complete_all(observer);
+    set_step(queue_, step_, rank_.state);
+    rank_.coupling.collect_heat(queue_, rank_.state);
+    take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
+    observer.checkpoint(saved_state());
+}
+
+template <class N>
+void GpuEngine<N>::complete_oldest(Observer& observer)
+{
+    const std::size_t place = under_way_.front().place;
+    done_[place].wait();
+    const std::uint32_t flags = status_[place].flags;
+    if ((flags & (gpu_flag_list_overflow | gpu_flag_scratch_overflow)) != 0)
+    {
+        do_again_with_more_room(flags);
+        return;
+    }
+    if ((flags & gpu_flag_runaway) != 0) { blow_up(); }
+    attempts_ = 0;
+    const Segment segment = std::move(under_way_.front());
+    under_way_.pop_front();
+    hand_on(segment, observer);
+    stop_if_box_too_small(segment);
+}
+
+template <class N>
+void GpuEngine<N>::complete_all(Observer& observer)
+{
+    while (!under_way_.empty()) { complete_oldest(observer); }
+}
+
+template <class N>
+void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
+{
+    std::int64_t record = segment.first_record, step = segment.first;
+    for (const StepFlags& flags : segment.flags)
+    {
+        if (flags.due.any_frame())
+        {
+            Frame frame = make_frame_of(frames_[segment.place], flags.due);
+            frame.step = step;
+            frame.time = time(step);
+            observer.frame(flags.due, std::move(frame));
+        }
+        if (flags.observe)
+        {
+            Observables o = rank_.coupling.observables(record++);
+            o.time = time(o.step);
+            latest_temperature_ = o.temperature;
+            conserved_.emplace_back(o.time, o.conserved);
+            observer.energies(flags.due, o);
+        }
+        ++step;
+    }
+}
+
+// Lists overflow when they are built, so nothing of the interval has been handed on yet.
+template <class N>
+void GpuEngine<N>::do_again_with_more_room(std::uint32_t flags)
+{
+    queue_.synchronize();
+    copies_.synchronize();
+    if ((flags & gpu_flag_scratch_overflow) != 0 || ++attempts_ > most_attempts)
+    {
+        const std::int64_t step = under_way_.front().first;
+        throw PhysicsError(step,
+                           fmt::format("E507 step {}: so many atoms are in one place that the GPU's pair list has no room for "
+                                       "them. Look for a molecule that is blowing up, or use --device cpu.",
+                                       step));
+    }
+    PARHELION_EXPECTS(under_way_.front().begins_interval());
+    enlarge_pair_list(queue_, rank_.pairs);
+    graphs_.clear(); // they name the old memory
+    room_is_made_ = false;
+    put_back(queue_, at_repartition_, rank_.state, rank_.coupling);
+    std::deque<Segment> again;
+    again.swap(under_way_);
+    for (Segment& segment : again) { submit(std::move(segment)); }
+}
+
+// The CPU takes the interval's steps once more, and finds what the GPU found.
+template <class N>
+void GpuEngine<N>::blow_up()
+{
+    queue_.synchronize();
+    copies_.synchronize();
+    const FailureReport report = rank_.coupling.failure().to_vector(queue_)[0];
+    const SavedState saved = saved_state();
+    under_way_.clear();
+    put_back(saved, host_.lone_run().rank());
+    Observer nobody;
+    const std::atomic<bool> never{false};
+    const std::int64_t steps = report.step - saved.step + 1;
+    host_.run(steps + list_plan_.interval, nobody, never);
+    throw PhysicsError(report.step, fmt::format("E508 step {}: {} has run away on the GPU, but not when the CPU took the same "
+                                                "steps. Try a shorter time step, or --precision double.",
+                                                report.step, setup_.system.topology.describe(report.atom)));
+}
+
+template <class N>
+void GpuEngine<N>::stop_if_box_too_small(const Segment& segment)
+{
+    Rank<N>& r = host_.lone_run().rank();
+    r.step = segment.end();
+    r.state.box.set_length(status_[segment.place].box_length);
+    parhelion::stop_if_box_too_small(r);
+}
+
+template <class N>
+void GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
+{
+    PARHELION_EXPECTS(flags.repartition && under_way_.empty());
+    const std::int64_t here = step_, list_begin = list_begin_;
+    Segment segment;
+    segment.first = step_;
+    segment.flags = {flags};
+    std::swap(at_repartition_, aside_);
+    submit(std::move(segment)); // sets the state aside
+    complete_all(observer);
+    put_back(queue_, at_repartition_, rank_.state, rank_.coupling);
+    std::swap(at_repartition_, aside_);
+    step_ = here, list_begin_ = list_begin;
+}
+
+template <class N>
+SinglePoint GpuEngine<N>::evaluate()
+{
+    struct Listener : Observer
+    {
+        SinglePoint point;
+        void frame(const OutputDue&, Frame&& frame) override { point.forces = std::move(frame.f); }
+        void energies(const OutputDue&, const Observables& observables) override { point.observables = observables; }
+    };
+    StepFlags flags;
+    flags.repartition = flags.observe = flags.kinetic = true;
+    flags.compute = Compute::ForcesEnergiesVirial;
+    flags.due.f = true;
+    Listener listener;
+    observe_here(flags, listener);
+    return std::move(listener.point);
+}
+
+template <class N>
+RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    const auto start_time = Clock::now();
+    const RunParameters& p = setup_.parameters;
+    PARHELION_EXPECTS(p.integrator != Integrator::SteepestDescent);
+    if (steps < 0) { steps = p.steps < 0 ? std::numeric_limits<std::int64_t>::max() / 4 : p.steps; }
+    conserved_.clear();
+    const std::int64_t first = step_, last = first + steps;
+    const Schedule schedule(p, list_plan_.interval, setup_.first_step, last);
+    const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
+    std::int64_t timed_from = first;
+    auto timed_start = start_time;
+    bool stopped = false;
+    for (;;)
+    {
+        const bool begins_interval = step_ == first || schedule.flags(step_).repartition;
+        if (begins_interval)
+        {
+            announce(observer, last);
+            stopped = stop.load(std::memory_order_relaxed);
+        }
+        if (step_ >= steady && timed_from < steady)
+        {
+            complete_all(observer);
+            timed_from = step_;
+            timed_start = Clock::now();
+        }
+        if (step_ == last || stopped)
+        {
+            complete_all(observer);
+            set_step(queue_, step_, rank_.state);
+            rank_.coupling.collect_heat(queue_, rank_.state);
+            if (begins_interval) { take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_); }
+            break;
+        }
+        Segment segment = next_segment(schedule, step_, last, first);
+        if (under_way_.size() == segments_under_way) { complete_oldest(observer); }
+        submit(std::move(segment));
+    }
+    RunSummary summary;
+    summary.end = step_ < last ? RunEnd::Stopped : RunEnd::Done;
+    summary.first_step = first;
+    summary.steps = step_ - first;
+    if (step_ > timed_from)
+    {
+        const double per_step = seconds_since(timed_start) / static_cast<double>(step_ - timed_from);
+        summary.us_per_step = per_step * 1e6;
+        summary.ns_per_day = p.dt * 1e-3 * 86400 / per_step;
+    }
+    summary.pairs_per_atom = pairs_per_atom();
+
+    // As on the CPU: the last configuration is observed by a step that is taken back.
+    StepFlags flags = Schedule(p, list_plan_.interval, setup_.first_step, step_).flags(step_);
+    flags.repartition = true;
+    if (summary.end == RunEnd::Stopped) { rank_.coupling.measure_kinetic(queue_, rank_.state); }
+    observe_here(flags, observer);
+    summary.wall_s = seconds_since(start_time);
+    const double kt = units::boltzmann * (latest_temperature_ > 0 ? latest_temperature_ : 300.0);
+    summary.drift = slope(conserved_) * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
+    return summary;
+}
+
+// Of the list the state was last evaluated with.
+template <class N>
+double GpuEngine<N>::pairs_per_atom()
+{
+    constexpr double pairs_per_tile = cluster_size * cluster_size;
+    const std::vector<PairWord> pruned = rank_.pairs.pruned.to_vector(queue_);
+    double tiles = 0;
+    for (const GpuPairRow& row : rank_.pairs.rows.to_vector(queue_))
+    {
+        for (std::int32_t e = row.begin; e < row.begin + row.pruned; ++e)
+        {
+            tiles += std::popcount(pruned[static_cast<std::size_t>(e)] & 0xffu);
+        }
+    }
+    return tiles * pairs_per_tile / static_cast<double>(setup_.system.topology.atom_count());
+}
+
+// --- reading ------------------------------------------------------------------------------------------------------------------
+
+template <class N>
+void GpuEngine<N>::copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const OutputDue& due, HostSnapshot& to)
+{
+    if (due.x || due.compressed_x)
+    {
+        reserve(to.x, from.x.size());
+        from.x.download(queue, to.x);
+    }
+    if (due.v)
+    {
+        reserve(to.v, from.v.size());
+        from.v.download(queue, to.v);
+    }
+    from.scalars.download(queue, to.scalars);
+}
+
+template <class N>
+Frame GpuEngine<N>::make_frame_of(const HostSnapshot& from, const OutputDue& due)
+{
+    std::vector<AtomData<N>> parts(1);
+    AtomData<N>& atoms = parts[0];
+    atoms.global.resize(rank_.state.slot_of_global.size());
+    std::iota(atoms.global.begin(), atoms.global.end(), 0);
+    if (due.x || due.compressed_x) { atoms.x.assign(from.x.data(), from.x.data() + from.x.size()); }
+    if (due.v) { atoms.v.assign(from.v.data(), from.v.data() + from.v.size()); }
+    if (due.f) { atoms.f.assign(from.f.data(), from.f.data() + from.f.size()); }
+    return make_frame(host_.lone_run().queue(), setup_.system.topology, PeriodicBox<N>(from.scalars[0].box_length), parts);
+}
+
+template <class N>
+Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
+{
+    copy_to_host(queue_, snapshot, positions_and_velocities(), read_);
+    queue_.synchronize();
+    Frame frame = make_frame_of(read_, positions_and_velocities());
+    frame.step = read_.scalars[0].step;
+    frame.time = time(frame.step);
+    return frame;
+}
+
+template <class N>
+Frame GpuEngine<N>::frame()
+{
+    set_step(queue_, step_, rank_.state);
+    take_snapshot(queue_, rank_.state, rank_.coupling, aside_);
+    return read_frame(aside_);
+}
+
+template <class N>
+Frame GpuEngine<N>::last_good_frame()
+{
+    return read_frame(at_repartition_);
+}
+
+template <class N>
+SavedState GpuEngine<N>::saved_state()
+{
+    return to_saved_state(queue_, at_repartition_, setup_.parameters.random_seed);
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuEngine<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nonbonded_gpu.cu hands to the kernels of one policy.
+#pragma once
+
+#include "device/launch.cuh"
+#include "forces/nonbonded_gpu.hpp"
+
+namespace parhelion::nonbonded_gpu {
+
+template <class N>
+struct Arguments
+{
+    using Real = typename N::Real;
+
+    const PositionCharge<N>* xq;
+    const LjParameters<Real>*of_slot, *of_pair;
+    const AtomBounds* superclusters;
+    const GpuPairRow* rows;
+    const PairWord* entries;
+    const std::uint16_t* masks;
+    const PairShare* shares;
+    const DeviceScalars* scalars;
+    ForceSlot<N>* f;
+    EnergySums<N>* energies;
+    int types; // with the fillers'
+    // What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.
+    Real charge_scale; // sqrt(f)
+    Real cutoff2, two_k, k, c, lj_switch;
+    Real shift[2], a[2], b[2], a_energy[2], b_energy[2];
+};
+
+// Queues the kernel for the parameters' options, a warp per share.
+template <class N>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p);
+
+} // namespace parhelion::nonbonded_gpu

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pair kernel of the GPU, one source for every policy and option.
+//
+// A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp:
+// positions and forces in registers, eight atoms a lane, what else they have in shared memory, which makes room for 16 warps.
+// An entry's eight j atoms meet one i cluster after another, a tile of 8 x 8 pairs at a time, two pairs a lane, whose latencies
+// hide behind each other; the next entry's atoms are loaded meanwhile. Forces on i add up until the row ends, forces on j until
+// the entry does; then lanes are summed and added to memory.
+//
+// Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
+// policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
+// alone; every expression is symmetric in i and j. Multiplications and additions are fused where the source says so, and nowhere
+// else.
+//
+// Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before it is added.
+#pragma once
+
+#include "forces/nonbonded_gpu.cuh"
+#include "pairs/pair_tiles.cuh"
+
+#include <type_traits>
+
+namespace parhelion::nonbonded_gpu {
+
+using namespace pair_tiles;
+
+// Options that shape the code.
+template <class N_, LjRule rule_, bool force_switch_, Compute compute_>
+struct Shape
+{
+    using N = N_;
+    static constexpr LjRule rule = rule_;
+    static constexpr bool force_switch = force_switch_;
+    static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
+    static constexpr bool fast = std::is_same_v<N, Mixed>;
+};
+
+constexpr int virial_elements = 6; // xx xy xz yy yz zz
+
+__device__ inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ inline double fused(double a, double b, double c) { return fma(a, b, c); }
+// The hardware's estimate is within 2^-22.9 of 1 / sqrt(x).
+__device__ inline float inverse_sqrt(float x)
+{
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
+
+// to_sum() of base/numerics.hpp with a limit of its own.
+__device__ inline std::int64_t to_fixed_point(double value, double limit)
+{
+    if (!(fabs(value) < limit)) { value = value < 0 ? -limit : limit; }
+    return __double2ll_rn(value * fixed_sum_scale);
+}
+
+__device__ inline void add_to(float* sum, float value) { atomicAdd(sum, value); }
+__device__ inline void add_to(double* sum, double value) { atomicAdd(sum, value); }
+__device__ inline void add_to(std::int64_t* sum, std::int64_t value)
+{
+    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+}
+
+// Sums x, y and z over the lanes that differ in bits `first` and `second` of their number. Lanes with none of these bits set end
+// with x, those with `first` alone with y, those with `second` with z.
+template <int first, int second, class Sum>
+__device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
+{
+    const bool upper = (lane & first) != 0, uppermost = (lane & second) != 0;
+    Sum keep = upper ? y : x;
+    const Sum give = upper ? x : y;
+    keep += __shfl_xor_sync(all_lanes, give, first);
+    z += __shfl_xor_sync(all_lanes, z, first);
+    Sum mine = uppermost ? z : keep;
+    const Sum others = uppermost ? keep : z;
+    mine += __shfl_xor_sync(all_lanes, others, second);
+    return mine;
+}
+
+// What a row's i atoms have beside their positions. Apart, because one load of all three words takes longer than two.
+template <class Real>
+struct RowAtoms
+{
+    Real charge[supercluster_size]; // times sqrt(f)
+    LjParameters<Real> lj[supercluster_size];
+};
+
+// A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
+__device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all_lanes, value); }
+__device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
+
+// Has the value computed once and kept, where the compiler would rather compute it at each use.
+__device__ inline void keep(unsigned& value) { asm volatile("" : "+r"(value)); }
+__device__ inline void keep(float& value) { asm volatile("" : "+f"(value)); }
+__device__ inline void keep(double& value) { asm volatile("" : "+d"(value)); }
+
+template <class S>
+class Warp
+{
+    using N = typename S::N;
+    using Real = typename N::Real;
+    using Fixed = typename N::Fixed;
+    using Sum = typename N::ForceSum;
+    using EnergySum = ScalarSum<N>;
+    static constexpr bool reproducible = N::summation == Summation::Reproducible;
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2: r^-14 of it, times any c12, is a finite float
+
+public:
+    __device__ Warp(const Arguments<N>& arguments, RowAtoms<Real>& shared)
+        : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.two_k), cutoff2(a.cutoff2)
+    {
+        const Vec3<double>& s = a.scalars->nm_per_unit;
+        nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
+        j_lane = static_cast<unsigned>(j_of_lane(lane));
+        j_component = static_cast<unsigned>((lane & 8) / 8 + (lane & 4) / 2);
+        j_of_force = j_lane + (lane & 16) / 4;
+        keep(j_of_force), keep(j_lane), keep(j_component), keep(two_k), keep(cutoff2);
+    }
+
+    // Entries begin .. end of the row.
+    __device__ void run(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        if (S::fast && row.exact == 0) { run_row<false>(supercluster, row, begin, end); }
+        else { run_row<true>(supercluster, row, begin, end); }
+    }
+
+    __device__ void finish()
+    {
+        if constexpr (S::energies)
+        {
+            constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+            coulomb = warp_sum(coulomb), lj = warp_sum(lj);
+            for (EnergySum& v : virial) { v = warp_sum(v); }
+            if (lane != 0) { return; }
+            add_to(&a.energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombSr)], coulomb);
+            add_to(&a.energies->energy[static_cast<std::size_t>(EnergyTerm::LjSr)], lj);
+            for (int k = 0; k < 9; ++k) { add_to(&a.energies->virial[static_cast<std::size_t>(k)], virial[element_of[k]]); }
+        }
+    }
+
+private:
+    // What is loaded before it is needed: the next entry, its atoms, and the entry after it, entries[next].
+    struct Ahead
+    {
+        PairWord word, next_word;
+        unsigned next;
+        PositionCharge<N> xq[2];
+        LjParameters<Real> lj[2];
+    };
+    // One of the lane's j atoms.
+    struct Partner
+    {
+        Fixed x[3]; // by set_position()
+        Real charge;
+        LjParameters<Real> lj;
+        Sum f[3];
+    };
+
+    template <bool exact>
+    __device__ void run_row(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        begin_row<exact>(supercluster);
+        const unsigned first = static_cast<unsigned>(row.begin), last = first + static_cast<unsigned>(end) - 1;
+        Ahead ahead;
+        ahead.word = a.entries[first + static_cast<unsigned>(begin)];
+        ahead.next = min(first + static_cast<unsigned>(begin) + 1, last);
+        ahead.next_word = a.entries[ahead.next];
+        load(ahead);
+        int e = begin;
+        const int masked_end = min(end, row.masked);
+        if (e < masked_end)
+        {
+            const std::uint16_t* const masks = a.masks + static_cast<std::size_t>(row.masks) * masks_per_entry + lane;
+            std::uint32_t mask = masks[e * masks_per_entry];
+            for (; e < masked_end; ++e)
+            {
+                const std::uint32_t mask_ahead = masks[min(e + 1, masked_end - 1) * masks_per_entry];
+                entry<exact, true>(ahead, last, mask);
+                mask = mask_ahead;
+            }
+        }
+        for (; e < end; ++e) { entry<exact, false>(ahead, last, 0); }
+        end_row();
+    }
+
+    template <bool exact>
+    __device__ void begin_row(int supercluster)
+    {
+        middle[0] = middle[1] = middle[2] = 0;
+        if constexpr (!exact)
+        {
+            const AtomBounds bounds = a.superclusters[supercluster];
+            middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
+        }
+        first_slot = supercluster * supercluster_size;
+        __syncwarp(); // nobody reads the row before
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c)
+        {
+            const int i = c * cluster_size + i_of_lane(lane);
+            const PositionCharge<N> p = a.xq[first_slot + i];
+            set_position<exact>(p, xi[c]);
+            if (j_lane == 0) { row_atoms.charge[i] = p.charge * a.charge_scale, row_atoms.lj[i] = a.of_slot[first_slot + i]; }
+            fi[c][0] = fi[c][1] = fi[c][2] = 0;
+        }
+        __syncwarp();
+    }
+
+    __device__ void end_row()
+    {
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c)
+        {
+            const Sum mine = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane);
+            const int component = lane & 3; // x, y, z, z again
+            if (component != 3) { add_to(&a.f[first_slot + c * cluster_size + i_of_lane(lane)].x + component, mine); }
+        }
+        if constexpr (S::energies && !reproducible)
+        {
+            coulomb += row_coulomb, lj += row_lj;
+            row_coulomb = row_lj = 0;
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += row_virial[k], row_virial[k] = 0; }
+        }
+    }
+
+    // Fixed-point, or the bits of floats relative to the middle of the supercluster.
+    template <bool exact>
+    __device__ void set_position(const PositionCharge<N>& p, Fixed (&x)[3]) const
+    {
+        x[0] = p.x, x[1] = p.y, x[2] = p.z;
+        if constexpr (!exact)
+        {
+            for (int d = 0; d < 3; ++d) { x[d] = __float_as_uint(to_nm(x[d] - middle[d], d)); }
+        }
+    }
+    template <bool exact>
+    __device__ Real difference(Fixed i, Fixed j, int d) const
+    {
+        if constexpr (exact) { return to_nm(i - j, d); }
+        else { return __uint_as_float(i) - __uint_as_float(j); }
+    }
+    __device__ Real to_nm(Fixed difference, int d) const
+    {
+        return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
+    }
+    __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * cluster_size | j_lane; }
+    __device__ void load(Ahead& ahead) const
+    {
+        const unsigned slot = slot_of(ahead.word);
+        ahead.xq[0] = a.xq[slot], ahead.lj[0] = a.of_slot[slot];
+        ahead.xq[1] = a.xq[slot + j_lanes], ahead.lj[1] = a.of_slot[slot + j_lanes];
+    }
+
+    // The entry ahead; loads the next, and looks up the one after it, of which there is none behind `last`.
+    template <bool exact, bool masked>
+    __device__ void entry(Ahead& ahead, unsigned last, std::uint32_t mask)
+    {
+        Partner j[2];
+        for (int h = 0; h < 2; ++h)
+        {
+            j[h] = {{}, ahead.xq[h].charge * a.charge_scale, ahead.lj[h], {}};
+            set_position<exact>(ahead.xq[h], j[h].x);
+        }
+        const PairWord word = uniform(ahead.word);
+        const unsigned slot = slot_of(word), j_of_row = slot - static_cast<unsigned>(first_slot);
+        ahead.word = ahead.next_word;
+        load(ahead);
+        ahead.next = min(ahead.next + 1, last);
+        ahead.next_word = a.entries[ahead.next];
+        const auto meet = [&](int c, Partner& partner, int h) {
+            // In the supercluster itself a pair is that of its earlier atom.
+            const unsigned i_of_row = static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
+            const bool exists = !masked || j_of_row + static_cast<unsigned>(j_lanes * h) > i_of_row;
+            tile<exact, masked>(c, partner, exists, (mask >> (c + clusters_per_supercluster * h) & 1) != 0);
+        };
+        if constexpr (S::fast)
+        {
+#pragma unroll
+            for (int c = 0; c < clusters_per_supercluster; ++c)
+            {
+                if ((word >> c & 1) != 0) { meet(c, j[0], 0), meet(c, j[1], 1); }
+            }
+        }
+        else
+        {
+            // So much code that it had better be there once, for one j atom after the other.
+#pragma unroll 1
+            for (int h = 0; h < 2; ++h)
+            {
+#pragma unroll
+                for (int c = 0; c < clusters_per_supercluster; ++c)
+                {
+                    if ((word >> c & 1) != 0) { meet(c, j[0], h); }
+                }
+                const Partner met = j[0];
+                j[0] = j[1], j[1] = met;
+            }
+        }
+        // Half of the lanes go on with the sums for the first j atoms, half with those for the second.
+        const bool second = (lane & 16) != 0;
+        Sum f[3];
+        for (int d = 0; d < 3; ++d)
+        {
+            const Sum give = second ? j[0].f[d] : j[1].f[d];
+            f[d] = (second ? j[1].f[d] : j[0].f[d]) + __shfl_xor_sync(all_lanes, give, 16);
+        }
+        const Sum mine = scatter_sums<8, 4>(f[0], f[1], f[2], lane);
+        if (j_component < 3) { add_to(&a.f[(word >> 8) * cluster_size | j_of_force].x + j_component, mine); }
+    }
+
+    __device__ void lj_parameters(const LjParameters<Real>& i, const LjParameters<Real>& j, Real& c6, Real& c12) const
+    {
+        if constexpr (S::rule == LjRule::Geometric) { c6 = i.first * j.first, c12 = i.second * j.second; }
+        else if constexpr (S::rule == LjRule::LorentzBerthelot)
+        {
+            const Real sigma = i.first + j.first, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
+            c6 = i.second * j.second * sigma6;
+            c12 = (c6 + c6) * sigma6;
+        }
+        else
+        {
+            const LjParameters<Real> p = a.of_pair[static_cast<int>(i.first) * a.types + static_cast<int>(j.first)];
+            c6 = p.first, c12 = p.second;
+        }
+    }
+
+    // Adds force / r of the Lennard-Jones interaction to `force`.
+    __device__ void lennard_jones(Real c6, Real c12, Real r2, Real rinv, Real rinv2, Real& force, Real& energy) const
+    {
+        const Real rinv6 = rinv2 * rinv2 * rinv2;
+        force = fused(fused(c12, rinv6, -c6) * rinv6, rinv2, force);
+        Real s6 = a.shift[0], s12 = a.shift[1];
+        if constexpr (S::force_switch)
+        {
+            const Real t = max(Real{0}, fused(r2, rinv, -a.lj_switch)), t2 = t * t;
+            const Real f6 = fused(a.b[0], t, a.a[0]), f12 = fused(a.b[1], t, a.a[1]);
+            force = fused(t2 * rinv, fused(c12, f12, -(c6 * f6)), force);
+            if constexpr (S::energies)
+            {
+                const Real t3 = t2 * t;
+                s6 = fused(t3, fused(a.b_energy[0], t, a.a_energy[0]), s6);
+                s12 = fused(t3, fused(a.b_energy[1], t, a.a_energy[1]), s12);
+            }
+        }
+        if constexpr (S::energies)
+        {
+            const Real v12 = fused(rinv6 * rinv6, static_cast<Real>(1.0 / 12), -s12);
+            const Real v6 = fused(rinv6, static_cast<Real>(1.0 / 6), -s6);
+            energy = fused(c12, v12, -(c6 * v6));
+        }
+    }
+
+    // One pair of the tile of cluster c. `exists`: it is no pair twice; `listed`: it is not excluded.
+    template <bool exact, bool masked>
+    __device__ void tile(int c, Partner& j, bool exists, bool listed)
+    {
+        const int i = c * cluster_size + i_of_lane(lane);
+        const Real d[3] = {difference<exact>(xi[c][0], j.x[0], 0), difference<exact>(xi[c][1], j.x[1], 1),
+                           difference<exact>(xi[c][2], j.x[2], 2)};
+        Real r2 = fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0]));
+        const bool in_range = r2 < cutoff2 && exists;
+        r2 = max(r2, smallest_r2);
+        Real rinv = inverse_sqrt(r2);
+        if constexpr (masked) { rinv = listed ? rinv : 0; }
+        const Real rinv2 = rinv * rinv, qq = row_atoms.charge[i] * j.charge;
+        Real force = qq * fused(rinv, rinv2, -two_k);
+        Real c6, c12, energy = 0;
+        lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
+        if constexpr (masked && (S::energies || S::force_switch)) // an excluded pair has no shift either
+        {
+            c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
+        }
+        lennard_jones(c6, c12, r2, rinv, rinv2, force, energy);
+        force = in_range ? force : 0;
+        add_force(c, j, d, force);
+        if constexpr (S::energies)
+        {
+            add_energies(d, force, in_range ? qq * (rinv + fused(r2, a.k, -a.c)) : 0, in_range ? energy : 0);
+        }
+    }
+
+    __device__ void add_force(int c, Partner& j, const Real (&d)[3], Real force)
+    {
+        for (int k = 0; k < 3; ++k)
+        {
+            if constexpr (reproducible)
+            {
+                const std::int64_t f = to_fixed_point(static_cast<double>(force * d[k]), fixed_sum_limit);
+                fi[c][k] += f, j.f[k] -= f;
+            }
+            else { fi[c][k] = fused(force, d[k], fi[c][k]), j.f[k] = fused(-force, d[k], j.f[k]); }
+        }
+    }
+
+    __device__ void add_energies(const Real (&d)[3], Real force, Real coulomb_energy, Real lj_energy)
+    {
+        const Real half = force * static_cast<Real>(-0.5);
+        const Real fx = half * d[0], fy = half * d[1], fz = half * d[2];
+        const Real elements[virial_elements] = {fx * d[0], fx * d[1], fx * d[2], fy * d[1], fy * d[2], fz * d[2]};
+        if constexpr (reproducible)
+        {
+            constexpr double limit = 1e7; // room for 200 overlapping pairs before the sum wraps
+            coulomb += to_fixed_point(coulomb_energy, limit), lj += to_fixed_point(lj_energy, limit);
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += to_fixed_point(elements[k], limit); }
+        }
+        else
+        {
+            row_coulomb += coulomb_energy, row_lj += lj_energy;
+            for (int k = 0; k < virial_elements; ++k) { row_virial[k] += elements[k]; }
+        }
+    }
+
+    __device__ static EnergySum warp_sum(EnergySum value)
+    {
+        for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_down_sync(all_lanes, value, distance); }
+        return value;
+    }
+
+    const Arguments<N>& a;
+    RowAtoms<Real>& row_atoms; // of the block
+    const int lane;
+    Real nm[3], two_k, cutoff2;
+    unsigned j_lane, j_of_force,
+        j_component; // the lane's first j atom; the one whose force it adds, and which part of it: x, y, z, none
+    // Of the row.
+    int first_slot = 0;
+    Fixed middle[3];
+    Fixed xi[clusters_per_supercluster][3]; // the lane's atom of each cluster, and the force on it
+    Sum fi[clusters_per_supercluster][3];
+    Real row_coulomb = 0, row_lj = 0, row_virial[virial_elements] = {}; // in the precision of pairs
+    // Of all rows.
+    EnergySum coulomb = 0, lj = 0, virial[virial_elements] = {};
+};
+
+// Purpose        forces, energies and virial of all listed pairs
+// Work           a block of one warp per share, a lane per two pairs of a tile (see above)
+// Reads/Writes   positions, charges, parameters, list / adds to f and energies
+// Orders         atomic additions, relaxed: what comes next in the stream sees all
+// Requires       a pruned list and parameters for this order of atoms
+// Cost           54 instructions a tile, 130 an entry, 600 a share and row
+template <class S>
+__global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
+    pair_kernel(const Arguments<typename S::N> a)
+{
+    __shared__ RowAtoms<typename S::N::Real> row_atoms;
+    const PairShare first = a.shares[blockIdx.x], last = a.shares[blockIdx.x + 1];
+    const int first_row = uniform(first.row), last_row = uniform(last.row);
+    Warp<S> warp(a, row_atoms);
+    for (int r = first_row; r <= last_row; ++r)
+    {
+        const GpuPairRow row = a.rows[r];
+        const int begin = uniform(r == first_row ? first.entry : 0), end = uniform(r == last_row ? last.entry : row.pruned);
+        if (begin < end) { warp.run(r, row, begin, end); }
+    }
+    warp.finish();
+}
+
+template <class S>
+void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
+{
+    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
+}
+
+template <class N, LjRule rule, bool force_switch>
+void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    if (compute == Compute::Forces) { return run<Shape<N, rule, force_switch, Compute::Forces>>(queue, arguments, shares); }
+    run<Shape<N, rule, force_switch, Compute::ForcesEnergiesVirial>>(queue, arguments, shares);
+}
+template <class N, LjRule rule>
+void run_switch(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+{
+    if (p.lj_switch < p.cutoff) { return run_compute<N, rule, true>(queue, arguments, shares, compute); }
+    run_compute<N, rule, false>(queue, arguments, shares, compute);
+}
+template <class N>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+{
+    switch (p.rule)
+    {
+    case LjRule::Geometric:
+        return run_switch<N, LjRule::Geometric>(queue, arguments, shares, compute, p);
+    case LjRule::LorentzBerthelot:
+        return run_switch<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute, p);
+    case LjRule::Table:
+        return run_switch<N, LjRule::Table>(queue, arguments, shares, compute, p);
+    }
+}
+
+} // namespace parhelion::nonbonded_gpu

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs/pair_list_gpu.hpp"
+
+#include "base/units.hpp"
+#include "device/launch.cuh"
+#include "pairs/pair_tiles.cuh"
+
+#include <algorithm>
+#include <cmath>
+
+namespace parhelion {
+
+using namespace pair_tiles;
+
+GpuExclusions make_gpu_exclusions(GpuQueue& queue, const Topology& topology)
+{
+    std::vector<std::int32_t> start, excluded, row, molecule_first, first_row;
+    for (const MoleculeType& molecule : topology.molecule_types)
+    {
+        first_row.push_back(static_cast<std::int32_t>(start.size()));
+        const auto before = static_cast<std::int32_t>(excluded.size());
+        for (const std::int32_t s : molecule.exclusion_start) { start.push_back(before + s); }
+        excluded.insert(excluded.end(), molecule.excluded.begin(), molecule.excluded.end());
+    }
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const auto type = static_cast<std::size_t>(block.type);
+        const auto size = static_cast<std::int32_t>(topology.molecule_types[type].atoms.size());
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            const auto first = static_cast<std::int32_t>(row.size());
+            for (std::int32_t a = 0; a < size; ++a)
+            {
+                row.push_back(first_row[type] + a);
+                molecule_first.push_back(first);
+            }
+        }
+    }
+    GpuExclusions result;
+    result.start.upload(queue, start), result.excluded.upload(queue, excluded);
+    result.row.upload(queue, row), result.molecule_first.upload(queue, molecule_first);
+    queue.synchronize();
+    return result;
+}
+
+namespace {
+
+constexpr float spreading = 0.1f; // nm that a supercluster may grow by until the next list
+
+struct Extent
+{
+    int low, high;
+};
+__device__ Extent united(Extent e, int distance)
+{
+    return {min(e.low, __shfl_xor_sync(all_lanes, e.low, distance)), max(e.high, __shfl_xor_sync(all_lanes, e.high, distance))};
+}
+
+// Purpose        bounding boxes of superclusters and clusters
+// Work           a warp per supercluster, two atoms a lane
+// Reads/Writes   positions, global numbers / bounds
+// Orders         nothing: stream order alone
+// Requires       nothing of the order of atoms
+// Cost           20 bytes read, 13 written per atom
+constexpr int bounds_warps = 4;
+template <class N>
+__global__ void __launch_bounds__(32 * bounds_warps)
+    find_bounds_kernel(const PositionCharge<N>* xq, const std::int32_t* global_of_slot, const DeviceScalars* scalars,
+                       int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
+{
+    const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (supercluster >= superclusters) { return; }
+    const int slot = supercluster * supercluster_size + lane;
+    const PositionCharge<N> p[2] = {xq[slot], xq[slot + 32]};
+    const bool real[2] = {global_of_slot[slot] >= 0, global_of_slot[slot + 32] >= 0};
+    const Scale scale = leading_scale<N>(*scalars);
+    const float nm[3] = {scale.x, scale.y, scale.z};
+    std::uint32_t base[3];
+    Extent e[2][3];
+    for (int d = 0; d < 3; ++d)
+    {
+        const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
+        base[d] = __shfl_sync(all_lanes, component(0), 0); // fillers sit on atoms
+        for (int r = 0; r < 2; ++r)
+        {
+            const int x = static_cast<int>(component(r) - base[d]);
+            e[r][d] = real[r] ? Extent{x, x} : Extent{INT_MAX, INT_MIN};
+        }
+    }
+    const auto bounds = [&](const Extent(&extent)[3]) {
+        AtomBounds b{};
+        std::uint32_t middle[3];
+        float half[3];
+        for (int d = 0; d < 3; ++d)
+        {
+            const bool empty = extent[d].low > extent[d].high;
+            const auto sum = static_cast<long long>(extent[d].low) + extent[d].high;
+            middle[d] = base[d] + static_cast<std::uint32_t>(static_cast<int>(empty ? 0 : sum / 2));
+            half[d] =
+                empty ? -1e9f : (0.5f * (static_cast<float>(extent[d].high) - static_cast<float>(extent[d].low)) + 256) * nm[d];
+        }
+        b.x = middle[0], b.y = middle[1], b.z = middle[2];
+        b.half_x = half[0], b.half_y = half[1], b.half_z = half[2];
+        return b;
+    };
+    for (int r = 0; r < 2; ++r)
+    {
+        for (int d = 0; d < 3; ++d) { e[r][d] = united(united(e[r][d], 1), 2); }
+        for (int d = 0; d < 3; ++d) { e[r][d] = united(e[r][d], 4); }
+        if (lane % 8 == 0) { of_cluster[(slot + 32 * r) / 8] = bounds(e[r]); }
+    }
+    Extent all[3];
+    for (int d = 0; d < 3; ++d)
+    {
+        all[d] = {min(e[0][d].low, e[1][d].low), max(e[0][d].high, e[1][d].high)};
+        all[d] = united(united(all[d], 8), 16);
+    }
+    if (lane == 0) { of_supercluster[supercluster] = bounds(all); }
+}
+
+// Squared distance between two boxes, nm^2.
+__device__ float gap2(const AtomBounds& a, const AtomBounds& b, const Scale& nm)
+{
+    const float x = fmaxf(fabsf(offset(a.x, b.x, nm.x)) - (a.half_x + b.half_x), 0.0f);
+    const float y = fmaxf(fabsf(offset(a.y, b.y, nm.y)) - (a.half_y + b.half_y), 0.0f);
+    const float z = fmaxf(fabsf(offset(a.z, b.z, nm.z)) - (a.half_z + b.half_z), 0.0f);
+    return x * x + y * y + z * z;
+}
+
+struct SearchInput
+{
+    const AtomBounds *superclusters, *clusters;
+    const std::int32_t* first_supercluster;
+    int columns_x, columns_y;
+    const std::int32_t *global_of_slot, *slot_of_global;
+    const std::int32_t *exclusion_start, *excluded, *exclusion_row, *molecule_first;
+    float cutoff;
+};
+struct SearchOutput
+{
+    GpuPairRow* rows;
+    PairWord* entries;
+    std::uint32_t* masks; // 16 words a row
+    std::uint32_t entry_room, mask_room;
+    PairListDemand* demand;
+    DeviceScalars* scalars;
+};
+
+// Which of two superclusters is i.
+__device__ int i_side(int a, int b) { return (a + b) % 2 == 0 ? min(a, b) : max(a, b); }
+
+constexpr int search_threads = 256;
+constexpr int most_candidates = 1024, most_plain = 2048, most_masked = 512;
+constexpr int mask_words = 16;                      // of a row of 64 bytes
+constexpr int own_rows = clusters_per_supercluster; // masks of the supercluster with itself
+constexpr int excluded_clusters = 128;              // places of the hash table of clusters with exclusions
+constexpr std::uint32_t no_key = 0xffffffff;
+
+struct SearchShared
+{
+    AtomBounds i_cluster[clusters_per_supercluster];
+    std::int32_t candidate[most_candidates];
+    PairWord plain[most_plain];
+    PairWord masked[most_masked];
+    std::uint16_t masked_row[most_masked]; // in `masks`
+    std::uint32_t key[excluded_clusters];
+    std::uint32_t masks[(own_rows + excluded_clusters) * mask_words];
+    int candidates, plains, maskeds;
+    std::uint32_t entry_begin, mask_begin;
+    bool overflow;
+};
+
+// The place of a cluster in the hash table; -1 if it is not there, or, with `insert`, if there is no room.
+__device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
+{
+    unsigned place = cluster * 2654435761u >> 16;
+    for (int probe = 0; probe < excluded_clusters; ++probe)
+    {
+        place = (place + 1) % excluded_clusters;
+        const std::uint32_t seen = insert ? atomicCAS(&s.key[place], no_key, cluster) : s.key[place];
+        if (seen == cluster || (insert && seen == no_key)) { return static_cast<int>(place); }
+        if (seen == no_key) { return -1; }
+    }
+    return -1;
+}
+
+// Takes the excluded pairs of i atom `lane_of_i` (0 .. 63) out of the masks.
+__device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, SearchShared& s)
+{
+    const std::int32_t global = in.global_of_slot[supercluster * supercluster_size + i];
+    if (global < 0) { return; }
+    const std::int32_t row = in.exclusion_row[global], first = in.molecule_first[global];
+    for (std::int32_t e = in.exclusion_start[row]; e < in.exclusion_start[row + 1]; ++e)
+    {
+        const std::int32_t partner = in.slot_of_global[first + in.excluded[e]];
+        if (partner < 0) { continue; }
+        const int other = partner / supercluster_size;
+        int mask_row = partner % supercluster_size / cluster_size;
+        if (other != supercluster)
+        {
+            if (i_side(supercluster, other) != supercluster) { continue; }
+            const int place = find_cluster(s, static_cast<std::uint32_t>(partner / cluster_size), true);
+            if (place < 0)
+            {
+                s.overflow = true;
+                return;
+            }
+            mask_row = own_rows + place;
+        }
+        const int lane = i % cluster_size * j_lanes + partner % j_lanes;
+        const std::uint32_t bit = 1u << (lane % 2 * 16 + partner % cluster_size / j_lanes * 8 + i / cluster_size);
+        atomicAnd(&s.masks[mask_row * mask_words + lane / 2], ~bit);
+    }
+}
+
+// The columns that an interval (leading bits, nm) reaches: `count` from `first` on, modulo n.
+struct ColumnRange
+{
+    int first, count;
+};
+__device__ ColumnRange columns_in_reach(std::uint32_t middle, float reach, float nm_per_unit, int n)
+{
+    const float units = reach / nm_per_unit * margin;
+    if (2 * units * static_cast<float>(n) >= 4294967296.0f * static_cast<float>(n - 2)) { return {0, n}; }
+    const auto un = static_cast<std::uint32_t>(n), distance = static_cast<std::uint32_t>(units);
+    const int first = static_cast<int>(__umulhi(middle - distance, un)), last = static_cast<int>(__umulhi(middle + distance, un));
+    return {first, (last - first + n) % n + 1};
+}
+
+// Superclusters within the cutoff of `own` for which it is the i side, itself first.
+__device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale& nm, SearchShared& s)
+{
+    const ColumnRange x = columns_in_reach(own.x, own.half_x + in.cutoff, nm.x, in.columns_x);
+    const ColumnRange y = columns_in_reach(own.y, own.half_y + in.cutoff, nm.y, in.columns_y);
+    const float cutoff2 = in.cutoff * in.cutoff;
+    for (int k = threadIdx.x / 32; k < x.count * y.count; k += search_threads / 32)
+    {
+        const int column = (x.first + k / y.count) % in.columns_x * in.columns_y + (y.first + k % y.count) % in.columns_y;
+        const int end = in.first_supercluster[column + 1];
+        for (int t = in.first_supercluster[column] + threadIdx.x % 32; t < end; t += 32)
+        {
+            if (t != supercluster && (i_side(supercluster, t) != supercluster || gap2(own, in.superclusters[t], nm) >= cutoff2))
+            {
+                continue;
+            }
+            const int place = atomicAdd(&s.candidates, 1);
+            if (place < most_candidates) { s.candidate[place] = t; }
+        }
+    }
+}
+
+// The entry of cluster `cluster` of supercluster `other`.
+__device__ void list_cluster(const SearchInput& in, int supercluster, const AtomBounds& own, int other, int cluster,
+                             const Scale& nm, SearchShared& s)
+{
+    const float cutoff2 = in.cutoff * in.cutoff;
+    const std::uint32_t j = static_cast<std::uint32_t>(other * clusters_per_supercluster + cluster);
+    const AtomBounds bounds = in.clusters[j];
+    if (gap2(own, bounds, nm) >= cutoff2) { return; }
+    std::uint32_t bits = 0;
+    for (int c = 0; c < clusters_per_supercluster; ++c)
+    {
+        if (gap2(s.i_cluster[c], bounds, nm) < cutoff2) { bits |= 1u << c; }
+    }
+    int mask_row = -1;
+    if (other == supercluster)
+    {
+        bits &= (2u << cluster) - 1; // clusters that come no later: of each pair the first atom is i
+        mask_row = cluster;
+    }
+    else
+    {
+        const int place = find_cluster(s, j, false);
+        if (place >= 0) { mask_row = own_rows + place; }
+    }
+    if (bits == 0) { return; }
+    if (mask_row < 0)
+    {
+        const int place = atomicAdd(&s.plains, 1);
+        if (place < most_plain) { s.plain[place] = j << 8 | bits; }
+        return;
+    }
+    const int place = atomicAdd(&s.maskeds, 1);
+    if (place < most_masked) { s.masked[place] = j << 8 | bits, s.masked_row[place] = static_cast<std::uint16_t>(mask_row); }
+}
+
+// Takes room for the row and writes it.
+__device__ void write_row(const SearchOutput& out, int supercluster, bool exact, SearchShared& s)
+{
+    if (threadIdx.x == 0)
+    {
+        if (s.overflow || s.candidates > most_candidates || s.plains > most_plain || s.maskeds > most_masked)
+        {
+            atomicOr(&out.scalars->flags, gpu_flag_scratch_overflow);
+            s.plains = s.maskeds = 0;
+        }
+        const auto count = static_cast<std::uint32_t>(s.plains + s.maskeds), masked = static_cast<std::uint32_t>(s.maskeds);
+        s.entry_begin = atomicAdd(&out.demand->entries, count);
+        s.mask_begin = atomicAdd(&out.demand->masks, masked);
+        if (s.entry_begin + count > out.entry_room || s.mask_begin + masked > out.mask_room)
+        {
+            atomicOr(&out.scalars->flags, gpu_flag_list_overflow);
+            s.plains = s.maskeds = 0;
+        }
+        out.rows[supercluster] = {static_cast<int>(s.entry_begin),
+                                  s.maskeds,
+                                  static_cast<int>(s.mask_begin),
+                                  s.plains + s.maskeds,
+                                  0,
+                                  0,
+                                  exact ? 1 : 0};
+    }
+    __syncthreads();
+    PairWord* const entries = out.entries + s.entry_begin;
+    for (int k = threadIdx.x; k < s.maskeds; k += search_threads) { entries[k] = s.masked[k]; }
+    for (int k = threadIdx.x; k < s.plains; k += search_threads) { entries[s.maskeds + k] = s.plain[k]; }
+    std::uint32_t* const masks = out.masks + static_cast<std::size_t>(s.mask_begin) * mask_words;
+    for (int k = threadIdx.x; k < s.maskeds * mask_words; k += search_threads)
+    {
+        masks[k] = s.masks[s.masked_row[k / mask_words] * mask_words + k % mask_words];
+    }
+}
+
+// Purpose        the pair list, from bounding boxes
+// Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their clusters
+// Reads/Writes   bounds, columns, exclusions / rows, entries, masks
+// Orders         rows take room from a common counter; their order in memory is any
+// Requires       bounds and first_supercluster of the present positions; demand zero
+// Cost           about 130 superclusters and 500 clusters tested per supercluster
+template <class N>
+__global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, SearchOutput out)
+{
+    __shared__ SearchShared s;
+    const int supercluster = blockIdx.x, t = threadIdx.x;
+    const AtomBounds own = in.superclusters[supercluster];
+    if (own.half_x < 0)
+    {
+        if (t == 0) { out.rows[supercluster] = {}; }
+        return;
+    }
+    const Scale nm = leading_scale<N>(*out.scalars);
+    if (t < clusters_per_supercluster) { s.i_cluster[t] = in.clusters[supercluster * clusters_per_supercluster + t]; }
+    for (int k = t; k < excluded_clusters; k += search_threads) { s.key[k] = no_key; }
+    for (int k = t; k < (own_rows + excluded_clusters) * mask_words; k += search_threads) { s.masks[k] = ~0u; }
+    if (t == 0) { s.candidates = s.plains = s.maskeds = 0, s.overflow = false; }
+    __syncthreads();
+    if (t < supercluster_size) { mask_exclusions(in, supercluster, t, s); }
+    find_candidates(in, supercluster, own, nm, s);
+    __syncthreads();
+    const int clusters = min(s.candidates, most_candidates) * clusters_per_supercluster;
+    for (int k = t; k < clusters; k += search_threads)
+    {
+        list_cluster(in, supercluster, own, s.candidate[k / clusters_per_supercluster], k % clusters_per_supercluster, nm, s);
+    }
+    __syncthreads();
+    const float half_unit = 2147483648.0f, reach = in.cutoff + spreading;
+    const bool exact = own.half_x + reach >= half_unit * nm.x || own.half_y + reach >= half_unit * nm.y ||
+                       own.half_z + reach >= half_unit * nm.z;
+    write_row(out, supercluster, exact, s);
+}
+
+} // namespace
+
+template <class N>
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list)
+{
+    const std::size_t superclusters = state.superclusters();
+    list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
+    list.rows.resize(superclusters), list.cost_before.resize(superclusters + 1), list.demand.resize(1);
+    list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
+    // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
+    const double density = static_cast<double>(state.atoms) / (box.x * box.y * box.z);
+    const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
+    const double neighbours = std::min(density * (4.0 / 3 * units::pi * reach * reach * reach), static_cast<double>(state.slots));
+    const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;
+    list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
+    list.masks.resize(superclusters * 64 * masks_per_entry);
+}
+
+void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
+{
+    const PairListDemand demand = list.demand.to_vector(queue)[0];
+    const auto enough = [](std::size_t have, std::size_t need) { return need > have ? need + need / 2 : have; };
+    list.entries.resize(enough(list.entries.size(), demand.entries)), list.pruned.resize(list.entries.size());
+    list.masks.resize(masks_per_entry * enough(list.masks.size() / masks_per_entry, demand.masks));
+}
+
+template <class N>
+void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& exclusions, double cutoff, GpuPairList& list)
+{
+    const auto superclusters = static_cast<int>(state.superclusters());
+    PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
+    PARHELION_EXPECTS(list.rows.size() == state.superclusters());
+    list.demand.clear(queue);
+    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps),
+           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), superclusters, list.superclusters.data(),
+           list.clusters.data());
+    const SearchInput in{list.superclusters.data(),
+                         list.clusters.data(),
+                         state.first_supercluster.data(),
+                         state.columns_x,
+                         state.columns_y,
+                         state.global_of_slot.data(),
+                         state.slot_of_global.data(),
+                         exclusions.start.data(),
+                         exclusions.excluded.data(),
+                         exclusions.row.data(),
+                         exclusions.molecule_first.data(),
+                         static_cast<float>(cutoff) * margin};
+    const SearchOutput out{list.rows.data(),
+                           list.entries.data(),
+                           reinterpret_cast<std::uint32_t*>(list.masks.data()),
+                           static_cast<std::uint32_t>(list.entries.size()),
+                           static_cast<std::uint32_t>(list.masks.size() / masks_per_entry),
+                           list.demand.data(),
+                           state.scalars.data()};
+    launch(queue, Phase::PairList, search_kernel<N>, {superclusters, search_threads}, in, out);
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, GpuPairList&);                \
+    template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuExclusions&, double, GpuPairList&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pair list on the GPU: which atoms may come within the cut-off until the list is built again.
+//
+// The idea: a *row* is a supercluster, the i side; its *entries* are clusters of eight j atoms, each with a bit per i cluster: up
+// to eight *tiles* of 8 x 8 pairs, two pairs a lane. Every pair of atoms is in exactly one tile (a half list): of two
+// superclusters a < b, a is i if a + b is even, else b. The few entries with excluded pairs, or with pairs of a supercluster with
+// itself, come first in their row and have a mask per lane that says which of its pairs interact.
+//
+// A list is built from the bounding boxes of clusters, which is quick and generous, and *pruned* to the tiles that have a pair in
+// range, at once and whenever the plan says so. Forces use the pruned list, cut into *shares* of equal cost, one for each warp.
+//
+// Cost on an H200: bench/gpu/README.md. Nothing returns to the host: what does not fit raises a flag.
+#pragma once
+
+#include "model/topology.hpp"
+#include "state/gpu_state.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+inline constexpr int masks_per_entry = 32; // one a lane
+
+// The box around some atoms: its middle, as leading bits of positions, and half its size in nm; negative size: no atoms.
+struct alignas(16) AtomBounds
+{
+    std::uint32_t x, y, z;
+    float half_x, half_y, half_z;
+};
+
+// An entry: cluster in the upper 24 bits, a bit per i cluster in the lower 8.
+using PairWord = std::uint32_t;
+
+// The entries of one supercluster: entries[begin .. begin + count), of which the first `masked` have masks from row `masks`;
+// pruned[begin .. begin + pruned) is what is left of them.
+struct alignas(16) GpuPairRow
+{
+    std::int32_t begin, masked, masks, count;
+    std::int32_t pruned;
+    std::uint32_t cost; // of the pruned row, in units of a twentieth of a tile
+    std::int32_t exact; // 1: partners may be half a box away, so distances must be taken pair by pair
+};
+
+// Twice as many as a multiprocessor holds of the warps that compute forces: it runs some ahead of others, and who is done early
+// takes another share.
+inline constexpr int shares_per_multiprocessor = 32;
+
+struct PairShare
+{
+    std::int32_t row, entry; // where it begins; it ends where the next one begins
+};
+
+// What the last build asked for; more than there was room for means that the list is incomplete.
+struct PairListDemand
+{
+    std::uint32_t entries, masks;
+};
+
+// Excluded partners of every atom, by global number.
+struct GpuExclusions
+{
+    DeviceBuffer<std::int32_t> start, excluded;     // per atom of each molecule type; partners as numbers in the molecule
+    DeviceBuffer<std::int32_t> row, molecule_first; // per global atom
+};
+GpuExclusions make_gpu_exclusions(GpuQueue& queue, const Topology& topology);
+
+struct GpuPairList
+{
+    DeviceBuffer<AtomBounds> superclusters, clusters;
+    DeviceBuffer<GpuPairRow> rows;
+    DeviceBuffer<PairWord> entries, pruned;
+    // Of lane 4 * i + j: bit c set: atom i of i cluster c interacts with atom j; bit 8 + c: with atom j + 4.
+    DeviceBuffer<std::uint16_t> masks;            // masks_per_entry per masked entry
+    DeviceBuffer<unsigned long long> cost_before; // of all rows before a row, and of all
+    DeviceBuffer<PairShare> shares;               // and the end of the last
+    DeviceBuffer<PairListDemand> demand;
+
+    int share_count() const { return static_cast<int>(shares.size()) - 1; }
+};
+
+// Room for a list of pairs nearer than `cutoff` (nm) at the mean density, with a margin. Call before the first build.
+template <class N>
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list);
+// After gpu_flag_list_overflow: enlarges the list to what the last build asked for, and a half. Waits.
+void enlarge_pair_list(GpuQueue& queue, GpuPairList& list);
+
+// Lists every pair of atoms nearer than `cutoff` (nm) at the present positions, once. Raises gpu_flag_list_overflow if there is
+// not room enough, gpu_flag_scratch_overflow if a supercluster has more neighbours or exclusions than a block can hold.
+// Preconditions: cutoff <= half the shortest box edge; reorder() has just sorted the state; prune_pair_list() follows before
+// forces are computed.
+template <class N>
+void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& exclusions, double cutoff, GpuPairList& list);
+
+// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and divides them into shares.
+template <class N>
+void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, GpuPairList& list);
+
+} // namespace parhelion

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels that walk a GpuPairList share: which lane of a warp has which pair of a tile, and distances.
+#pragma once
+
+#include "pairs/pair_list_gpu.hpp"
+
+namespace parhelion::pair_tiles {
+
+constexpr std::uint32_t all_lanes = 0xffffffff;
+constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms, j_lanes apart
+constexpr float margin = 1 + 1e-5f;       // of cut-offs: distances in lists are float, and of leading bits only
+
+__device__ inline int i_of_lane(int lane) { return lane / j_lanes; }
+__device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
+// The slot of a lane's first j atom.
+__device__ inline int j_slot(PairWord word, int lane) { return static_cast<int>(word >> 8) * cluster_size + j_of_lane(lane); }
+
+__device__ inline std::uint32_t leading(std::uint32_t x) { return x; }
+__device__ inline std::uint32_t leading(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+
+// nm per unit of the leading 32 bits.
+struct Scale
+{
+    float x, y, z;
+};
+template <class N>
+__device__ Scale leading_scale(const DeviceScalars& scalars)
+{
+    constexpr double spread = sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0;
+    const Vec3<double>& s = scalars.nm_per_unit;
+    return {static_cast<float>(s.x * spread), static_cast<float>(s.y * spread), static_cast<float>(s.z * spread)};
+}
+
+__device__ inline float offset(std::uint32_t a, std::uint32_t b, float nm_per_unit)
+{
+    return static_cast<float>(static_cast<std::int32_t>(a - b)) * nm_per_unit;
+}
+
+} // namespace parhelion::pair_tiles

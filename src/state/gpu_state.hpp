@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dynamic state of one rank's atoms on a GPU, in the one order that pair list, forces and integration share there.
+//
+// The idea: as ParticleState, but a slot's numbers lie together, 16 bytes a load, and the order is one of *superclusters*: 64
+// consecutive slots, eight clusters, hold atoms of one compact cell. The number of slots is fixed for the run: each column of
+// cells may leave one supercluster partly empty, and room for that is there from the start, so that launches and graphs never
+// change. Slots without an atom are fillers, as on the CPU: global_of_slot = -1, zero charge, velocity and inverse mass.
+//
+// What changes while graphs replay (box, step, flags) is in device memory, in DeviceScalars.
+//
+// Cost: 72 bytes a slot in Mixed.
+#pragma once
+
+#include "base/numerics.hpp"
+#include "device/device_buffer.hpp"
+#include "model/energy_terms.hpp"
+#include "state/particle_state.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+inline constexpr int supercluster_size = 64; // slots
+inline constexpr int clusters_per_supercluster = supercluster_size / cluster_size;
+
+// What an atom is to its pair partners: position as fraction of the box, and charge in e.
+template <class N>
+struct alignas(4 * sizeof(typename N::Real)) PositionCharge
+{
+    typename N::Fixed x, y, z;
+    typename N::Real charge;
+};
+template <class N>
+struct alignas(4 * sizeof(typename N::Real)) VelocityMass
+{
+    typename N::Real x, y, z, inverse_mass; // nm/ps, 1/u
+};
+// One 16-byte reduction adds a float's worth of it; `unused` stays 0.
+template <class N>
+struct alignas(4 * sizeof(typename N::ForceSum)) ForceSlot
+{
+    typename N::ForceSum x, y, z, unused; // kJ/mol/nm, through to_sum/from_sum
+};
+
+// Raised by kernels, seen by the host at the end of an interval. The first two are answered with more room and a replay.
+enum GpuFlag : std::uint32_t
+{
+    gpu_flag_list_overflow = 1,    // pair list
+    gpu_flag_scratch_overflow = 2, // neighbours or exclusions of one supercluster
+    gpu_flag_runaway = 4           // a force or velocity that is not finite, or absurd
+};
+
+struct DeviceScalars
+{
+    Vec3<double> box_length;  // nm
+    Vec3<double> nm_per_unit; // of the policy's Fixed
+    std::int64_t step = 0;
+    std::uint32_t flags = 0; // of GpuFlag
+};
+
+template <class N>
+struct GpuState
+{
+    std::size_t atoms = 0, slots = 0;
+    int columns_x = 1, columns_y = 1; // of cells; fixed for the run
+
+    // Length slots.
+    DeviceBuffer<PositionCharge<N>> xq;
+    DeviceBuffer<VelocityMass<N>> v; // at t - dt/2
+    DeviceBuffer<ForceSlot<N>> f;    // sums of this evaluation; who starts an evaluation finds them zero
+    DeviceBuffer<std::int32_t> lj_type;
+    DeviceBuffer<std::uint8_t> temperature_group;
+    DeviceBuffer<std::int32_t> global_of_slot; // -1: filler
+
+    DeviceBuffer<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
+
+    DeviceBuffer<std::int32_t> first_supercluster; // of column x * columns_y + y, and the end; by reorder()
+
+    DeviceBuffer<DeviceScalars> scalars;  // one
+    DeviceBuffer<EnergySums<N>> energies; // one; sums of this evaluation
+
+    std::size_t columns() const { return static_cast<std::size_t>(columns_x) * static_cast<std::size_t>(columns_y); }
+    std::size_t superclusters() const { return slots / supercluster_size; }
+};
+
+// Copies the home atoms of `from`, its box, velocities and forces' shape to the GPU, in the order of global numbers; fillers
+// behind. Forces, energies, step and flags are zero. Sort with reorder() before listing pairs. Waits.
+template <class N>
+void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to);
+
+// Brings box, positions, velocities and forces back into `to`, which holds the same atoms in an order of its own. Waits.
+template <class N>
+void download(GpuQueue& queue, const GpuState<N>& from, ParticleState<N>& to);
+
+} // namespace parhelion

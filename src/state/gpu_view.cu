@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/gpu_view.cuh"
+
+#include "device/launch.cuh"
+
+namespace parhelion {
+
+namespace {
+
+constexpr int threads = 256;
+
+// Purpose        names of atoms that hold between repartitions
+// Work           a thread per name
+// Reads/Writes   global numbers, the map / slots
+// Orders         nothing: stream order alone
+// Requires       the map of the present order
+// Cost           12 bytes per name
+__global__ void resolve_slots_kernel(const std::int32_t* slot_of_global, const std::int32_t* atoms, std::int32_t* slots,
+                                     std::size_t n)
+{
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * threads + threadIdx.x;
+    if (i < n) { slots[i] = slot_of_global[atoms[i]]; }
+}
+
+} // namespace
+
+template <class N>
+void resolve_slots(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<std::int32_t>& atoms,
+                   DeviceBuffer<std::int32_t>& slots)
+{
+    if (atoms.size() == 0) { return; }
+    launch(queue, Phase::Reorder, resolve_slots_kernel, one_thread_each(atoms.size(), threads), state.slot_of_global.data(),
+           atoms.data(), slots.data(), atoms.size());
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void resolve_slots<N>(GpuQueue&, const GpuState<N>&, const DeviceBuffer<std::int32_t>&, DeviceBuffer<std::int32_t>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

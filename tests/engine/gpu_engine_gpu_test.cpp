@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine on a GPU against the references and against the CPU: the same forces, trajectories, couplings, frames and errors.
+#include "base/error.hpp"
+#include "coupled_runs.hpp"
+#include "device/gpu_queue.hpp"
+#include "support/compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+namespace {
+
+Simulation simulate_on(Device device, const Refdata& data, Precision precision, Summation summation = Summation::Fast,
+                       const SavedState* saved = nullptr)
+{
+    SimulationOptions options;
+    options.device = device;
+    options.precision = precision;
+    options.summation = summation;
+    options.threads = 2;
+    return Simulation(data.system, data.parameters, options, saved);
+}
+
+// Remembers everything.
+struct Listener final : Observer
+{
+    void frame(const OutputDue& due, Frame&& frame) override
+    {
+        frames_due.push_back(due);
+        frames.push_back(std::move(frame));
+    }
+    void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
+    std::vector<OutputDue> frames_due;
+    std::vector<Frame> frames;
+    std::vector<Observables> observables;
+};
+
+class OnGpu : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
+    }
+};
+class SystemOnGpu : public OnGpu, public ::testing::WithParamInterface<std::string>
+{
+};
+class CouplingOnGpu : public OnGpu, public ::testing::WithParamInterface<Case>
+{
+};
+
+void expect_near(const Observables& a, const Observables& b, double relative)
+{
+    SCOPED_TRACE("step " + std::to_string(a.step));
+    const double energy = relative * std::abs(b.potential);
+    EXPECT_EQ(a.step, b.step);
+    EXPECT_DOUBLE_EQ(a.time, b.time);
+    EXPECT_NEAR(a.potential, b.potential, energy);
+    EXPECT_NEAR(a.kinetic_energy, b.kinetic_energy, energy);
+    EXPECT_NEAR(a.conserved, b.conserved, energy);
+    EXPECT_NEAR(a.temperature, b.temperature, relative * b.temperature);
+    EXPECT_NEAR(a.box.x, b.box.x, relative * b.box.x);
+    EXPECT_NEAR(a.box_velocity.x, b.box_velocity.x, relative);
+    EXPECT_LE(max_relative(a.virial, b.virial), 10 * relative);
+    EXPECT_NEAR(a.pressure, b.pressure, 1e4 * relative);
+    ASSERT_EQ(a.group_temperature.size(), b.group_temperature.size());
+    for (int term = 0; term < energy_terms; ++term)
+    {
+        EXPECT_NEAR(a.forces.energy[static_cast<std::size_t>(term)], b.forces.energy[static_cast<std::size_t>(term)], energy)
+            << term;
+    }
+}
+
+} // namespace
+
+TEST_P(SystemOnGpu, has_the_forces_and_energies_of_the_cpu)
+{
+    const Refdata data = load_nve(GetParam());
+    const SinglePoint expected = simulate_on(Device::Cpu, data, Precision::Double).evaluate();
+    for (const Summation summation : {Summation::Fast, Summation::Reproducible})
+    {
+        const SinglePoint point = simulate_on(Device::Gpu, data, Precision::Double, summation).evaluate();
+        const double resolution = summation == Summation::Fast ? 1e-12 : 1e-10; // of fixed-point sums: 2.3e-10 kJ/mol/nm
+        EXPECT_LE(rms_relative(point.forces, expected.forces), resolution);
+        expect_near(point.observables, expected.observables, 1e-10);
+    }
+    const SinglePoint mixed = simulate_on(Device::Gpu, data, Precision::Mixed).evaluate();
+    EXPECT_LE(rms_relative(mixed.forces, expected.forces), 2e-6);
+    EXPECT_NEAR(mixed.observables.pressure, expected.observables.pressure, 0.05);
+}
+
+TEST_P(SystemOnGpu, in_double_follows_the_reference)
+{
+    const Refdata data = load_nve(GetParam());
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Double);
+    std::int64_t step = 0;
+    Observer nobody;
+    for (const ReferenceState& reference : refdata_states(GetParam(), "nve"))
+    {
+        simulation.run(reference.step - step, nobody, never);
+        step = reference.step;
+        const Frame frame = simulation.frame();
+        EXPECT_EQ(frame.step, step);
+        // As on the CPU (trajectory_test.cpp): the reference's 1-4 forces come from tables.
+        const double bound = GetParam() == "spce" ? (step <= 1    ? 1e-13
+                                                     : step <= 10 ? 1e-11
+                                                                  : 1e-9)
+                                                  : (step <= 1    ? 4e-10
+                                                     : step <= 10 ? 2e-9
+                                                                  : 1e-8);
+        EXPECT_LE(largest_distance(frame.x, reference.x, frame.box), bound) << "step " << step;
+        EXPECT_LE(rms_relative(frame.v, reference.v), 1e3 * bound) << "step " << step;
+    }
+}
+
+TEST_P(SystemOnGpu, in_mixed_precision_stays_near_the_reference)
+{
+    const Refdata data = load_nve(GetParam());
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Mixed);
+    Recorder recorder;
+    std::int64_t step = 0;
+    for (const ReferenceState& reference : refdata_states(GetParam(), "nve"))
+    {
+        simulation.run(reference.step - step, recorder, never);
+        step = reference.step;
+        const Frame frame = simulation.frame();
+        if (step <= 10)
+        {
+            EXPECT_LE(largest_distance(frame.x, reference.x, frame.box), step == 1 ? 2e-7 : 2e-6) << "step " << step;
+        }
+    }
+    const std::vector<EnergyTable> series = refdata_energy_series(GetParam(), "nve");
+    ASSERT_FALSE(recorder.observables.empty());
+    for (const Observables& o : recorder.observables)
+    {
+        const double expected = series[static_cast<std::size_t>(o.step)]["Total Energy"];
+        EXPECT_NEAR(o.total, expected, std::max(0.02, 1e-6 * std::abs(expected))) << o.step;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Refdata, SystemOnGpu, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
+
+TEST_F(OnGpu, nose_hoover_and_parrinello_rahman_follow_the_reference)
+{
+    Refdata data = load_nve("spce");
+    couple_as_nhpr(data.parameters);
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Double);
+    Recorder recorder;
+    const std::vector<EnergyTable> reference = refdata_energy_series("spce", "nhpr");
+    simulation.run(static_cast<std::int64_t>(reference.size()) - 1, recorder, never);
+    ASSERT_EQ(recorder.observables.size(), reference.size());
+    for (std::size_t step = 0; step < reference.size(); ++step)
+    {
+        const Observables& o = recorder.observables[step];
+        const EnergyTable& expected = reference[step];
+        EXPECT_NEAR(o.box.x, expected["Box-X"], 1e-10 * expected["Box-X"]) << step;
+        EXPECT_NEAR(o.temperature, expected["Temperature"], 1e-10 * expected["Temperature"]) << step;
+        EXPECT_NEAR(o.conserved, expected["Conserved En."], 1e-10 * std::abs(expected["Conserved En."])) << step;
+        EXPECT_NEAR(o.box_velocity.x, expected["Box-Vel-XX"], 1e-10) << step;
+    }
+}
+
+TEST_P(CouplingOnGpu, is_the_one_of_the_cpu_and_so_are_the_frames)
+{
+    Refdata data = coupled(GetParam());
+    data.parameters.list_cutoff += 0.1; // the two lists must not differ in effect
+    data.parameters.x_out = 7;
+    data.parameters.f_out = 14;
+    data.parameters.v_out = 4;
+    Listener on_cpu, on_gpu;
+    simulate_on(Device::Cpu, data, Precision::Double).run(30, on_cpu, never);
+    simulate_on(Device::Gpu, data, Precision::Double).run(30, on_gpu, never);
+    ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
+    for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
+    {
+        expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-8);
+    }
+    ASSERT_EQ(on_gpu.frames.size(), on_cpu.frames.size());
+    for (std::size_t i = 0; i < on_cpu.frames.size(); ++i)
+    {
+        const Frame &a = on_gpu.frames[i], &b = on_cpu.frames[i];
+        EXPECT_EQ(a.step, b.step);
+        EXPECT_EQ(on_gpu.frames_due[i].f, on_cpu.frames_due[i].f);
+        ASSERT_EQ(a.x.size(), b.x.size()) << a.step;
+        ASSERT_EQ(a.v.size(), b.v.size()) << a.step;
+        ASSERT_EQ(a.f.size(), b.f.size()) << a.step;
+        if (!b.x.empty()) { EXPECT_LE(largest_distance(a.x, b.x, b.box), 1e-8) << a.step; }
+        if (!b.v.empty()) { EXPECT_LE(rms_relative(a.v, b.v), 1e-7) << a.step; }
+        if (!b.f.empty()) { EXPECT_LE(rms_relative(a.f, b.f), 1e-7) << a.step; }
+    }
+}
+
+TEST_P(CouplingOnGpu, goes_on_from_a_saved_state_with_the_same_bits)
+{
+    const Refdata data = coupled(GetParam());
+    Listener through, broken;
+    Simulation whole = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible);
+    whole.run(22, through, never);
+    Simulation before = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible);
+    Observer nobody;
+    before.run(13, nobody, never);
+    const SavedState saved = before.saved_state();
+    EXPECT_EQ(saved.step, 12);
+    Simulation after = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible, &saved);
+    after.run(22 - saved.step, broken, never);
+    EXPECT_EQ(after.frame().x, whole.frame().x);
+    EXPECT_EQ(after.frame().v, whole.frame().v);
+    ASSERT_FALSE(broken.observables.empty());
+    EXPECT_EQ(broken.observables.back().conserved, through.observables.back().conserved);
+    EXPECT_EQ(broken.observables.back().pressure_tensor, through.observables.back().pressure_tensor);
+}
+
+INSTANTIATE_TEST_SUITE_P(Coupled, CouplingOnGpu, ::testing::ValuesIn(coupled_cases),
+                         [](const auto& test) { return test.param.name; });
+
+// Chains and rings of constraints, which no single thread can hold.
+TEST_F(OnGpu, constraints_of_all_bonds_are_those_of_the_cpu)
+{
+    for (const std::string name : {"etoh", "villin"})
+    {
+        Refdata data = load_refdata(name, ConstraintMode::AllBonds);
+        data.parameters.energy_calc = 1;
+        Listener on_cpu, on_gpu;
+        simulate_on(Device::Cpu, data, Precision::Double).run(20, on_cpu, never);
+        simulate_on(Device::Gpu, data, Precision::Double).run(20, on_gpu, never);
+        ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
+        for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
+        {
+            expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-8);
+            const double deviation = on_cpu.observables[i].constraint_deviation;
+            EXPECT_NEAR(on_gpu.observables[i].constraint_deviation, deviation, 1e-3 * deviation);
+        }
+    }
+}
+
+TEST_F(OnGpu, a_checkpoint_is_of_the_moment_it_is_asked_for)
+{
+    struct Asking final : Observer
+    {
+        void progress(std::int64_t steps_done, std::int64_t, double) override { done = steps_done; }
+        bool checkpoint_due() override { return done == 8; }
+        void checkpoint(SavedState&& state) override { saved = std::move(state); }
+        std::int64_t done = 0;
+        SavedState saved;
+    } asking;
+    const Refdata data = coupled(coupled_cases[4]);
+    Simulation whole = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible);
+    whole.run(22, asking, never);
+    EXPECT_EQ(asking.saved.step, 8);
+    Observer nobody;
+    Simulation after = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible, &asking.saved);
+    after.run(22 - 8, nobody, never);
+    EXPECT_EQ(after.frame().x, whole.frame().x);
+    EXPECT_EQ(after.frame().v, whole.frame().v);
+}
+
+TEST_F(OnGpu, a_stopped_run_ends_where_a_list_is_built_with_its_last_kinetic_energy)
+{
+    Refdata data = coupled(coupled_cases[0]);
+    data.parameters.list_cutoff += 0.1;
+    data.parameters.energy_calc = 1;
+    Listener through;
+    simulate_on(Device::Cpu, data, Precision::Double).run(22, through, never);
+    data.parameters.energy_calc = 0;
+    struct StopAt final : Observer
+    {
+        void progress(std::int64_t steps_done, std::int64_t, double) override { stop = steps_done >= 8; }
+        void energies(const OutputDue&, const Observables& o) override { last = o; }
+        Observables last;
+        std::atomic<bool> stop{false};
+    } observer;
+    const RunSummary summary = simulate_on(Device::Gpu, data, Precision::Double).run(22, observer, observer.stop);
+    EXPECT_EQ(summary.end, RunEnd::Stopped);
+    EXPECT_EQ(summary.steps, 8);
+    expect_near(observer.last, through.observables[8], 1e-9);
+}
+
+TEST_F(OnGpu, a_list_that_was_planned_for_less_density_is_made_larger)
+{
+    // A drop in vacuum, of whole molecules: eight times denser than the box on average.
+    Refdata data = load_nve("spce");
+    for (std::size_t a = 0; a < data.system.x.size(); ++a)
+    {
+        for (int d = 0; d < 3 && a % 3 != 0; ++d)
+        {
+            const double from_oxygen = data.system.x[a][d] - data.system.x[a - a % 3][d];
+            data.system.x[a][d] -= data.system.box[d] * std::round(from_oxygen / data.system.box[d]);
+        }
+    }
+    data.system.box = 2.0 * data.system.box;
+    Listener on_cpu, on_gpu;
+    simulate_on(Device::Cpu, data, Precision::Double).run(5, on_cpu, never);
+    simulate_on(Device::Gpu, data, Precision::Double).run(5, on_gpu, never);
+    ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
+    for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
+    {
+        expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-9);
+    }
+}
+
+TEST_F(OnGpu, overlapping_molecules_are_named_at_once)
+{
+    Refdata data = load_nve("etoh");
+    const std::size_t water = 9 * 100 + 3 * 500;
+    const Vec3<double> shift = data.system.x[0] + Vec3<double>{0.01, 0, 0} - data.system.x[water];
+    for (std::size_t a = water; a < water + 3; ++a) { data.system.x[a] += shift; }
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Mixed);
+    Observer nobody;
+    try
+    {
+        simulation.run(100, nobody, never);
+        FAIL() << "the run went on";
+    }
+    catch (const PhysicsError& error)
+    {
+        EXPECT_EQ(error.step(), 0);
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("step 0"), HasSubstr("atom "), HasSubstr("residue "))) << error.what();
+    }
+}
+
+TEST_F(OnGpu, a_blow_up_is_noticed_before_any_frame_is_bad)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.dt = 0.02;
+    data.parameters.list_interval = 10;
+    data.parameters.compressed_out = 1;
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Mixed);
+    Listener listener;
+    EXPECT_THROW(simulation.run(2000, listener, never), PhysicsError);
+    listener.frames.push_back(simulation.last_good_frame());
+    for (const Frame& frame : listener.frames)
+    {
+        EXPECT_TRUE(std::all_of(frame.x.begin(), frame.x.end(), [](const Vec3<double>& x) { return std::isfinite(norm(x)); }));
+    }
+}
+
+TEST_F(OnGpu, a_box_that_shrinks_below_its_pair_list_is_an_error_with_advice)
+{
+    Refdata data = load_nve("spce");
+    data.parameters.barostat = Barostat::Berendsen;
+    data.parameters.pressure_interval = 1;
+    data.parameters.tau_p = 0.1;
+    data.parameters.compressibility = 4.5e-4;
+    data.parameters.reference_pressure = 1e5;
+    data.parameters.lj_cutoff = data.parameters.coulomb_cutoff = 1.5;
+    data.parameters.list_cutoff = 1.55;
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Mixed);
+    Observer nobody;
+    try
+    {
+        simulation.run(1000, nobody, never);
+        FAIL() << "the run went on";
+    }
+    catch (const PhysicsError& error)
+    {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("E503"), HasSubstr("the box has shrunk"))) << error.what();
+    }
+}

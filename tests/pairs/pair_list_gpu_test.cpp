@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order and pair list on the GPU against all pairs: nothing within the cutoff missing, nothing twice, exclusions out.
+#include "pairs/pair_list_gpu.hpp"
+
+#include "device/gpu_graph.hpp"
+#include "support/gpu_particles.hpp"
+#include "support/pair_systems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+using Pair = std::pair<std::int32_t, std::int32_t>; // global indices, smaller first
+
+template <class N>
+class GpuPairLists : public ::testing::Test
+{
+};
+using Policies = ::testing::Types<Mixed, Double>;
+TYPED_TEST_SUITE(GpuPairLists, Policies);
+
+// What a test reads back.
+struct HostList
+{
+    std::vector<GpuPairRow> rows;
+    std::vector<PairWord> entries;
+    std::vector<std::uint16_t> masks;
+    std::vector<std::int32_t> global_of_slot;
+};
+template <class N>
+HostList read(GpuQueue& queue, const GpuState<N>& state, const GpuPairList& list, bool pruned)
+{
+    return {list.rows.to_vector(queue), pruned ? list.pruned.to_vector(queue) : list.entries.to_vector(queue),
+            list.masks.to_vector(queue), state.global_of_slot.to_vector(queue)};
+}
+
+// The pairs listed as interacting, sorted; one listed twice is there twice.
+std::vector<Pair> listed_pairs(const HostList& list, bool pruned)
+{
+    std::vector<Pair> pairs;
+    for (std::size_t r = 0; r < list.rows.size(); ++r)
+    {
+        const GpuPairRow& row = list.rows[r];
+        for (std::int32_t e = 0; e < (pruned ? row.pruned : row.count); ++e)
+        {
+            const PairWord word = list.entries[static_cast<std::size_t>(row.begin + e)];
+            for (std::size_t pair = 0; pair < 512; ++pair)
+            {
+                const std::size_t second = pair / 256, cluster = pair / 32 % 8, lane = pair % 32;
+                if ((word >> cluster & 1) == 0) { continue; }
+                const std::size_t i = r * supercluster_size + cluster * cluster_size + lane / 4,
+                                  j = (word >> 8) * 8 + lane % 4 + 4 * second;
+                const bool masked = e < row.masked;
+                if (masked &&
+                    (list.masks[static_cast<std::size_t>(row.masks + e) * 32 + lane] >> (cluster + 8 * second) & 1) == 0)
+                {
+                    continue;
+                }
+                if (j / supercluster_size == r && (!masked || j <= i)) { continue; }
+                const std::int32_t a = list.global_of_slot[i], b = list.global_of_slot[j];
+                if (a >= 0 && b >= 0) { pairs.push_back(std::minmax(a, b)); }
+            }
+        }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+// Pairs nearer than `cutoff`, without those of one molecule: in pair_systems.hpp they exclude each other.
+template <class N>
+std::vector<Pair> pairs_in_range(const ParticleState<N>& particles, const System& system, double cutoff)
+{
+    std::vector<std::int64_t> molecule;
+    for (std::size_t i = 0; i < system.x.size(); ++i)
+    {
+        molecule.push_back(system.topology.locate(static_cast<std::int64_t>(i)).molecule_first_atom);
+    }
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < system.x.size(); ++i)
+    {
+        for (std::size_t j = i + 1; j < system.x.size(); ++j)
+        {
+            const auto d = particles.box.difference(particles.x.get(i), particles.x.get(j)); // input order
+            if (molecule[i] != molecule[j] && norm(d) < cutoff)
+            {
+                pairs.emplace_back(static_cast<std::int32_t>(i), static_cast<std::int32_t>(j));
+            }
+        }
+    }
+    return pairs;
+}
+
+void expect_complete(const HostList& list, bool pruned, const std::vector<Pair>& in_range, const System& system)
+{
+    const std::vector<Pair> listed = listed_pairs(list, pruned);
+    const auto twice = std::adjacent_find(listed.begin(), listed.end());
+    ASSERT_TRUE(twice == listed.end()) << twice->first << " " << twice->second << " is listed twice";
+    for (const Pair& pair : listed)
+    {
+        ASSERT_NE(system.topology.locate(pair.first).molecule_first_atom, system.topology.locate(pair.second).molecule_first_atom)
+            << "excluded pair " << pair.first << " " << pair.second;
+    }
+    std::vector<Pair> missing;
+    std::set_difference(in_range.begin(), in_range.end(), listed.begin(), listed.end(), std::back_inserter(missing));
+    ASSERT_TRUE(missing.empty()) << missing.size() << " of " << in_range.size() << " pairs are missing, the first "
+                                 << missing[0].first << " " << missing[0].second;
+}
+
+template <class N>
+void expect_complete_list(const System& system, double cutoff, double pruned_cutoff)
+{
+    GpuQueue queue;
+    const ParticleState<N> particles = particles_in_input_order<N>(system);
+    GpuState<N> state = sorted_gpu_state(queue, particles);
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, cutoff, list);
+    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
+    prune_pair_list(queue, state, pruned_cutoff, list);
+    ASSERT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
+    expect_complete(read(queue, state, list, false), false, pairs_in_range(particles, system, cutoff), system);
+    expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, pruned_cutoff), system);
+}
+
+// Atoms without exclusions at the given places.
+System lone_atoms(const Vec3<double>& box, const std::vector<Vec3<double>>& x)
+{
+    System system = random_liquid(box, 0, 0, 1);
+    system.topology.blocks = {{1, static_cast<std::int64_t>(x.size()), 0}};
+    system.topology.finish();
+    system.x = x;
+    return system;
+}
+
+} // namespace
+
+TYPED_TEST(GpuPairLists, order_keeps_every_atom_with_what_it_has_in_compact_superclusters)
+{
+    GpuQueue queue;
+    System system = random_liquid({4, 5, 3}, 1900, 80, 7);
+    for (std::size_t i = 0; i < system.x.size(); ++i) { system.v.push_back({0.25 * static_cast<double>(i), 1, 2}); }
+    const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+    const GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+    const auto xq = state.xq.to_vector(queue);
+    const auto v = state.v.to_vector(queue);
+    const auto global_of_slot = state.global_of_slot.to_vector(queue), slot_of_global = state.slot_of_global.to_vector(queue);
+    const auto lj_type = state.lj_type.to_vector(queue);
+    std::vector<int> seen(system.x.size());
+    double extent = 0;
+    for (std::size_t slot = 0; slot < state.slots; ++slot)
+    {
+        const auto g = static_cast<std::size_t>(global_of_slot[slot]);
+        const std::size_t first = slot / supercluster_size * supercluster_size;
+        const auto d = particles.box.difference({xq[slot].x, xq[slot].y, xq[slot].z}, {xq[first].x, xq[first].y, xq[first].z});
+        extent = std::max({extent, std::abs(d.x), std::abs(d.y), std::abs(d.z)});
+        if (global_of_slot[slot] < 0)
+        {
+            EXPECT_EQ(xq[slot].charge, 0);
+            EXPECT_EQ(v[slot].inverse_mass, 0);
+            continue;
+        }
+        ++seen[g];
+        EXPECT_EQ(slot_of_global[g], static_cast<std::int32_t>(slot));
+        EXPECT_EQ((Vec3<typename TypeParam::Fixed>{xq[slot].x, xq[slot].y, xq[slot].z}), particles.x.get(g));
+        EXPECT_EQ(xq[slot].charge, particles.charge[g]);
+        EXPECT_EQ(v[slot].x, particles.v.get(g).x);
+        EXPECT_EQ(v[slot].inverse_mass, particles.inverse_mass[g]);
+        EXPECT_EQ(lj_type[slot], particles.lj_type[g]);
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(seen.size()));
+    EXPECT_LT(extent, 1.8); // a cube of 64 atoms is 0.85 nm wide here; columns' ends are sparse
+}
+
+TYPED_TEST(GpuPairLists, order_is_a_function_of_the_positions)
+{
+    GpuQueue queue;
+    const System system = random_liquid({4, 5, 3}, 1900, 80, 7);
+    GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
+    const std::vector<std::int32_t> once = state.global_of_slot.to_vector(queue);
+    ReorderScratch<TypeParam> scratch;
+    reorder(queue, state, scratch);
+    EXPECT_EQ(state.global_of_slot.to_vector(queue), once);
+}
+
+TYPED_TEST(GpuPairLists, hold_every_pair_within_the_cutoff_once_in_boxes_of_any_shape)
+{
+    const Vec3<double> boxes[] = {{1.8, 1.8, 1.8}, {1.8, 30, 1.8},  {30, 1.8, 2.5}, {1.9, 2.0, 40},
+                                  {5, 4, 3},       {2.7, 2.7, 2.7}, {3.6, 1.8, 3.6}};
+    std::uint64_t seed = 1;
+    for (const Vec3<double>& box : boxes)
+    {
+        for (const int molecules : {0, 1, 40, 400})
+        {
+            SCOPED_TRACE(testing::Message() << box.x << " " << box.y << " " << box.z << " molecules " << molecules);
+            expect_complete_list<TypeParam>(random_liquid(box, molecules, molecules / 3 + 1, ++seed), 0.9, 0.7);
+        }
+    }
+}
+
+TYPED_TEST(GpuPairLists, hold_every_pair_of_a_liquid)
+{
+    expect_complete_list<TypeParam>(random_liquid({4, 5, 3}, 1900, 80, 3), 1.0, 0.9);
+}
+
+TYPED_TEST(GpuPairLists, hold_pairs_just_within_the_cutoff_across_faces_and_along_every_direction)
+{
+    for (const Vec3<double>& corner :
+         {Vec3<double>{0, 0, 0}, Vec3<double>{3, 4, 5}, Vec3<double>{1.5, 0, 2.5}, Vec3<double>{2.9999999, 3.5, 0.1}})
+    {
+        std::vector<Vec3<double>> x{corner};
+        std::mt19937_64 engine(3);
+        std::normal_distribution<double> normal;
+        for (int k = 0; k < 200; ++k)
+        {
+            Vec3<double> d{normal(engine), normal(engine), normal(engine)};
+            if (k < 6) { d = {}, d[k % 3] = k < 3 ? 1 : -1; }
+            x.push_back(corner + ((1 - 1e-9) / norm(d)) * d);
+        }
+        expect_complete_list<TypeParam>(lone_atoms({3, 4, 5}, x), 1.0, 1.0);
+    }
+}
+
+TYPED_TEST(GpuPairLists, hold_atoms_on_a_lattice_on_the_faces_of_the_box)
+{
+    std::vector<Vec3<double>> x;
+    for (int k = 0; k < 512; ++k) { x.push_back({0.25 * (k % 8), 0.25 * (k / 8 % 8), 0.25 * (k / 64)}); }
+    expect_complete_list<TypeParam>(lone_atoms({2, 2, 2}, x), 1.0, 0.8);
+}
+
+TYPED_TEST(GpuPairLists, hold_atoms_that_crowd_in_a_corner_of_a_large_box)
+{
+    std::vector<Vec3<double>> x;
+    for (int k = 0; k < 1000; ++k) { x.push_back({0.2 * (k % 10) - 1, 0.2 * (k / 10 % 10) - 1, 0.2 * (k / 100) - 1}); }
+    x.push_back({10, 10, 10});
+    expect_complete_list<TypeParam>(lone_atoms({20, 20, 20}, x), 0.9, 0.8);
+}
+
+TYPED_TEST(GpuPairLists, are_not_much_longer_than_their_sphere)
+{
+    GpuQueue queue;
+    const System system = random_liquid({4, 4, 4}, 2000, 0, 8); // 94 atoms per nm^3
+    const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+    GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, 0.9, list);
+    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
+    prune_pair_list(queue, state, 0.9, list);
+    const auto in_range = static_cast<double>(pairs_in_range(particles, system, 0.9).size());
+    const auto listed = static_cast<double>(listed_pairs(read(queue, state, list, true), true).size());
+    EXPECT_LT(listed, 3.5 * in_range);
+}
+
+TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
+{
+    GpuQueue queue;
+    for (const int molecules : {1, 1900})
+    {
+        const System system = random_liquid({4, 5, 3}, molecules, 80, 3);
+        GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
+        GpuPairList list;
+        reserve_pair_list(queue, state, system.box, 0.9, list);
+        build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
+        prune_pair_list(queue, state, 0.9, list);
+        const std::vector<PairShare> shares = list.shares.to_vector(queue);
+        const std::vector<GpuPairRow> rows = list.rows.to_vector(queue);
+        EXPECT_EQ(shares.front().row, 0);
+        EXPECT_EQ(shares.front().entry, 0);
+        const PairShare end = shares.back();
+        EXPECT_EQ(end.entry, rows[static_cast<std::size_t>(end.row)].pruned);
+        for (auto r = static_cast<std::size_t>(end.row) + 1; r < rows.size(); ++r) { EXPECT_EQ(rows[r].pruned, 0); }
+        for (std::size_t s = 0; s + 1 < shares.size(); ++s)
+        {
+            EXPECT_LE(std::pair(shares[s].row, shares[s].entry), std::pair(shares[s + 1].row, shares[s + 1].entry)) << s;
+        }
+    }
+}
+
+TYPED_TEST(GpuPairLists, say_when_there_is_not_room_enough_and_are_complete_with_more)
+{
+    GpuQueue queue;
+    const System system = random_liquid({3, 3, 3}, 700, 50, 3);
+    const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+    GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+    const GpuExclusions exclusions = make_gpu_exclusions(queue, system.topology);
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, 1.0, list);
+    list.entries = DeviceBuffer<PairWord>(100), list.pruned = DeviceBuffer<PairWord>(100);
+    list.masks = DeviceBuffer<std::uint16_t>(64);
+    build_pair_list(queue, state, exclusions, 1.0, list);
+    prune_pair_list(queue, state, 1.0, list);
+    EXPECT_EQ(state.scalars.to_vector(queue)[0].flags, gpu_flag_list_overflow);
+    enlarge_pair_list(queue, list);
+    state.scalars.upload(queue, std::vector<DeviceScalars>{{system.box, particles.box.nm_per_unit(), 0, 0}});
+    build_pair_list(queue, state, exclusions, 1.0, list);
+    prune_pair_list(queue, state, 1.0, list);
+    EXPECT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
+    expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, 1.0), system);
+}
+
+TYPED_TEST(GpuPairLists, can_be_captured_and_replayed)
+{
+    GpuQueue queue;
+    const System system = random_liquid({3, 3, 3}, 700, 50, 3);
+    const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+    GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+    const GpuExclusions exclusions = make_gpu_exclusions(queue, system.topology);
+    GpuPairList list;
+    ReorderScratch<TypeParam> scratch;
+    reserve_pair_list(queue, state, system.box, 1.0, list);
+    reorder(queue, state, scratch); // allocates
+    const GpuGraph graph(queue, [&] {
+        reorder(queue, state, scratch);
+        build_pair_list(queue, state, exclusions, 1.0, list);
+        prune_pair_list(queue, state, 1.0, list);
+    });
+    for (int i = 0; i < 3; ++i) { graph.replay(queue); }
+    expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, 1.0), system);
+}
