@@ -22,7 +22,7 @@ struct Outcome
 
 Simulation start(const Refdata& data, Precision precision, Summation summation, int threads, const SavedState* saved = nullptr)
 {
-    return Simulation(data.system, data.parameters, {precision, summation, threads}, saved);
+    return Simulation(data.system, data.parameters, {.precision = precision, .summation = summation, .threads = threads}, saved);
 }
 
 Outcome run_through(const Refdata& data, Precision precision, Summation summation, int threads)
