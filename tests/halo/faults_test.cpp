@@ -38,7 +38,7 @@ struct Outcome
 };
 
 Outcome exchange_with(const std::vector<Fault>& faults, HaloMethod method, const CellGrid& grid, std::chrono::nanoseconds timeout,
-                      int steps)
+                      int steps, int threads = 1)
 {
     FaultPlan plan;
     for (const Fault& fault : faults)
@@ -48,7 +48,8 @@ Outcome exchange_with(const std::vector<Fault>& faults, HaloMethod method, const
     WitnessedWorld world;
     WorldOptions options = world.options(plan);
     options.deadline = timeout;
-    HaloRanks<Mixed> ranks(domain_cases()[0].system, {.grid = grid, .method = method, .reach = 0.95, .world = options});
+    HaloRanks<Mixed> ranks(domain_cases()[0].system,
+                           {.grid = grid, .method = method, .reach = 0.95, .threads = threads, .world = options});
     ranks.repartition();
     Outcome outcome;
     std::atomic<std::int64_t> wrong{0};
@@ -113,6 +114,23 @@ TEST(HaloFaults, a_lost_signal_ends_all_ranks_and_names_the_message)
         const std::regex forces("Rank 0 waited [0-9.]+ s in vain for a message from rank 1: channel 'halo forces', pulse 0, "
                                 "epoch expected 3, seen 1, .*in step 2\\.");
         EXPECT_TRUE(std::regex_match(text, positions) || std::regex_match(text, forces)) << text;
+    }
+}
+
+// Thread 0 waits for messages; the others, which wait for thread 0, must not do so for ever.
+TEST(HaloFaults, a_lost_signal_ends_all_threads_of_a_rank)
+{
+    for (const HaloMethod method : halo_methods)
+    {
+        SCOPED_TRACE(name_of(method));
+        for (const std::int64_t put : {4, 5}) // positions and forces of step 2
+        {
+            const Outcome outcome = exchange_with({{Incident::Kind::LostPut, 0, put}}, method, {{2, 1, 1}}, deadline, 20, 3);
+            int bystanders = 0;
+            EXPECT_FALSE(primary_error(outcome.ends, bystanders).empty());
+            EXPECT_EQ(bystanders, 1);
+            EXPECT_LT(outcome.seconds, std::chrono::duration<double>(deadline).count() + 5);
+        }
     }
 }
 
