@@ -20,7 +20,7 @@ void command_bench_halo(const BenchHaloOptions& options)
             for (const std::string& method : options.methods)
             {
                 const HaloTiming t = time_halo({ranks, options.threads, halo_method(method), atoms, options.exchanges});
-                const std::string grid = fmt::format("{}x{}x{}", t.grid[0], t.grid[1], t.grid[2]);
+                const std::string grid = grid_text(t.grid);
                 fmt::print("{:>5} {:>7} {:<13} {:>11.0f} {:>9} {:>10.1f} {:>11.1f} {:>11.1f}\n", ranks, grid, method,
                            t.halo_atoms, t.messages, t.bytes / 1024, t.median_us, t.worst_tenth_us);
                 const nlohmann::ordered_json line = {{"case", "halo"},

@@ -26,12 +26,14 @@ std::string describe_system(const System& system)
     return text;
 }
 
+std::string grid_text(const std::array<int, 3>& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }
+
 std::string describe_plan(const PlanSummary& plan)
 {
-    const std::string ranks =
-        plan.ranks == 1 ? ""
-                        : fmt::format("{} ranks ({}x{}x{}, halo {}), each with ", plan.ranks, plan.grid[0], plan.grid[1],
-                                      plan.grid[2], halo_method_names[static_cast<std::size_t>(plan.halo)]);
+    const std::string ranks = plan.ranks == 1
+                                  ? ""
+                                  : fmt::format("{} ranks ({}, halo {}), each with ", plan.ranks, grid_text(plan.grid),
+                                                halo_method_names[static_cast<std::size_t>(plan.halo)]);
     const std::string where = plan.on_gpu ? "GPU, " + plan.kernel
                                           : fmt::format("CPU, {}{} thread{}, pair kernel {}", ranks, plan.threads,
                                                         plan.threads == 1 ? "" : "s", plan.kernel);

@@ -96,7 +96,10 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     report.us_per_step = summary.us_per_step;
     report.wall_s = summary.wall_s;
     report.precision = precision_text(options.engine);
+    if (plan.on_gpu) { report.device = "gpu", report.gpus = 1; }
     report.ranks = plan.ranks;
+    report.grid = grid_text(plan.grid);
+    if (plan.ranks > 1) { report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = "threads"; }
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
     report.pairlist = {

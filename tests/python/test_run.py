@@ -151,6 +151,24 @@ def test_a_blow_up_exits_5_and_keeps_the_last_good_frame(tmp_path):
     assert len(lines) == 3003 and "nan" not in "".join(lines)
 
 
+def test_a_run_on_two_ranks_leaves_the_frames_of_a_run_on_one(run, tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    options = ("--ranks", 2, "--threads", 1, "--halo", "staged-fused")
+    parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path)
+    report = json.loads((tmp_path / "md.report.json").read_text())
+    assert (report["ranks"], report["halo"], report["transport"]) == (2, "staged-fused", "threads")
+    assert sorted(report["grid"].split("x")) == ["1", "1", "2"]
+    one, two = (np.loadtxt(folder / "md.gro", skiprows=2, max_rows=3000, usecols=0, dtype=str) for folder in (run[0], tmp_path))
+    assert (one == two).all()
+    positions = [
+        np.array([[float(line[20 + 8 * k : 28 + 8 * k]) for k in range(3)] for line in (folder / "md.gro").read_text().splitlines()[2:3002]])
+        for folder in (run[0], tmp_path)
+    ]
+    box = np.array((tmp_path / "md.gro").read_text().splitlines()[-1].split(), dtype=float)
+    difference = positions[0] - positions[1]
+    assert np.abs(difference - box * np.round(difference / box)).max() < 2e-3  # 60 steps from the same start; the file has 0.001
+
+
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=4)
