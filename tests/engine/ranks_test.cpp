@@ -13,10 +13,6 @@ using namespace parhelion::test;
 
 namespace {
 
-using Grid = std::array<int, 3>;
-
-constexpr HaloMethod methods[] = {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct};
-
 SimulationOptions options_for(const Grid& grid, HaloMethod halo, int threads, Precision precision,
                               Summation summation = Summation::Fast)
 {
@@ -32,26 +28,6 @@ SimulationOptions options_for(const Grid& grid, HaloMethod halo, int threads, Pr
 Simulation simulate_on(const Refdata& data, const SimulationOptions& options)
 {
     return Simulation(data.system, data.parameters, options);
-}
-
-// Every grid of 2, 3, 4, 6 and 8 ranks.
-std::vector<Grid> grids()
-{
-    std::vector<Grid> all;
-    for (const int ranks : {2, 3, 4, 6, 8})
-    {
-        for (int x = 1; x <= ranks; ++x)
-        {
-            for (int y = 1; y <= ranks; ++y)
-            {
-                for (int z = 1; z <= ranks; ++z)
-                {
-                    if (x * y * z == ranks) { all.push_back({x, y, z}); }
-                }
-            }
-        }
-    }
-    return all;
 }
 
 std::string name_of(const Grid& grid)
@@ -86,7 +62,7 @@ TEST_P(RanksTest, compute_what_one_computes_in_double_on_every_grid)
     int k = 0;
     for (const Grid& grid : grids())
     {
-        for (const HaloMethod method : methods)
+        for (const HaloMethod method : halo_methods)
         {
             const int threads = 1 + k++ % 4;
             SCOPED_TRACE(name_of(grid) + " " + std::string(halo_method_names[static_cast<std::size_t>(method)]));
@@ -106,7 +82,8 @@ TEST_P(RanksTest, compute_the_bits_of_one_in_reproducible_mode)
         {
             // Integer sums know no order: each grid with one of the methods and 1 to 4 threads.
             SCOPED_TRACE(name_of(grid));
-            const SimulationOptions options = options_for(grid, methods[k % 3], 1 + k % 4, precision, Summation::Reproducible);
+            const SimulationOptions options =
+                options_for(grid, halo_methods[k % 3], 1 + k % 4, precision, Summation::Reproducible);
             ++k;
             const SinglePoint point = simulate_on(data, options).evaluate();
             EXPECT_EQ(point.forces, one.forces);
@@ -123,7 +100,7 @@ TEST_P(RanksTest, compute_what_one_computes_in_mixed_precision)
     const SinglePoint one = simulate(data, Precision::Mixed, Summation::Fast, 1).evaluate();
     for (const Grid& grid : grids())
     {
-        for (const HaloMethod method : methods)
+        for (const HaloMethod method : halo_methods)
         {
             SCOPED_TRACE(name_of(grid));
             expect_equal_points(simulate_on(data, options_for(grid, method, 2, Precision::Mixed)).evaluate(), one, 3e-7);
@@ -141,7 +118,7 @@ TEST_P(RanksTest, follow_the_trajectory_of_one)
     Simulation one = simulate(data, Precision::Double, Summation::Fast, 1);
     one.run(100, ignored, never);
     const Frame expected = one.frame();
-    for (const HaloMethod method : methods)
+    for (const HaloMethod method : halo_methods)
     {
         Simulation several = simulate_on(data, options_for({2, 2, 1}, method, 1, Precision::Double));
         several.run(100, ignored, never);

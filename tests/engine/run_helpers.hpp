@@ -24,6 +24,30 @@ inline Refdata load_nve(const std::string& name)
     return data;
 }
 
+using Grid = std::array<int, 3>;
+
+inline constexpr HaloMethod halo_methods[] = {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct};
+
+// Every grid of 2, 3, 4, 6 and 8 ranks.
+inline std::vector<Grid> grids()
+{
+    std::vector<Grid> all;
+    for (const int ranks : {2, 3, 4, 6, 8})
+    {
+        for (int x = 1; x <= ranks; ++x)
+        {
+            for (int y = 1; y <= ranks; ++y)
+            {
+                for (int z = 1; z <= ranks; ++z)
+                {
+                    if (x * y * z == ranks) { all.push_back({x, y, z}); }
+                }
+            }
+        }
+    }
+    return all;
+}
+
 struct Recorder final : Observer
 {
     void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }

@@ -5,6 +5,7 @@
 #include "run_helpers.hpp"
 #include "support/compare.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -40,13 +41,26 @@ SinglePoint evaluate(const LoadedInput& input, const std::array<int, 3>& grid, H
 
 struct Layout
 {
-    std::array<int, 3> grid;
+    Grid grid;
     HaloMethod halo;
     int threads;
 };
-const Layout layouts[] = {{{1, 1, 2}, HaloMethod::Direct, 2},      {{3, 1, 1}, HaloMethod::StagedHost, 1},
-                          {{1, 2, 2}, HaloMethod::StagedFused, 4}, {{1, 2, 3}, HaloMethod::StagedFused, 1},
-                          {{2, 2, 2}, HaloMethod::StagedHost, 1},  {{2, 2, 2}, HaloMethod::Direct, 3}};
+// Six that meet every number of ranks and every method; in the nightly tier every grid of 2, 3, 4, 6 and 8 ranks by every method.
+std::vector<Layout> layouts()
+{
+    if (std::getenv("PARHELION_TEST_EVERY_GRID") == nullptr)
+    {
+        return {{{1, 1, 2}, HaloMethod::Direct, 2},      {{3, 1, 1}, HaloMethod::StagedHost, 1},
+                {{1, 2, 2}, HaloMethod::StagedFused, 4}, {{1, 2, 3}, HaloMethod::StagedFused, 1},
+                {{2, 2, 2}, HaloMethod::StagedHost, 1},  {{2, 2, 2}, HaloMethod::Direct, 3}};
+    }
+    std::vector<Layout> all;
+    for (const Grid& grid : grids())
+    {
+        for (const HaloMethod method : halo_methods) { all.push_back({grid, method, 1 + static_cast<int>(all.size()) % 4}); }
+    }
+    return all;
+}
 
 } // namespace
 
@@ -56,7 +70,7 @@ TEST(SeriesRanks, compute_the_box_of_45000_atoms_as_one_rank_does)
     const auto [one_double, one_mixed] =
         std::pair(evaluate(input, {1, 1, 1}, HaloMethod::Direct, 2, Precision::Double, Summation::Fast),
                   evaluate(input, {1, 1, 1}, HaloMethod::Direct, 2, Precision::Mixed, Summation::Fast));
-    for (const Layout& l : layouts)
+    for (const Layout& l : layouts())
     {
         SCOPED_TRACE(testing::PrintToString(l.grid));
         const SinglePoint in_double = evaluate(input, l.grid, l.halo, l.threads, Precision::Double, Summation::Fast);
@@ -73,7 +87,7 @@ TEST(SeriesRanks, give_the_box_of_45000_atoms_the_bits_of_one_rank)
 {
     const LoadedInput input = load_series();
     const SinglePoint one = evaluate(input, {1, 1, 1}, HaloMethod::Direct, 2, Precision::Mixed, Summation::Reproducible);
-    for (const Layout& l : layouts)
+    for (const Layout& l : layouts())
     {
         SCOPED_TRACE(testing::PrintToString(l.grid));
         const SinglePoint point = evaluate(input, l.grid, l.halo, l.threads, Precision::Mixed, Summation::Reproducible);
