@@ -23,6 +23,7 @@ struct LaunchShape
 {
     int blocks = 1, threads = 32;
     std::size_t shared_bytes = 0; // dynamic
+    int blocks_y = 1;
 };
 
 // Blocks of `threads` for `items` threads; at least one block, so that kernels need no empty case.
@@ -37,7 +38,7 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
 template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
-    kernel<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...);
+    kernel<<<dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y)), shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...);
     cuda_check(cudaGetLastError(), phase_names[static_cast<std::size_t>(phase)].data());
 }
 
