@@ -11,6 +11,7 @@
 #include "pairs/buffer.hpp"
 #include "pairs/cluster_order_gpu.hpp"
 #include "pairs/pair_list_gpu.hpp"
+#include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
 namespace parhelion {
@@ -21,6 +22,7 @@ struct GpuRank
     // Fixed for the run.
     GpuQueue& queue;
     GpuQueue& side; // for what may run beside the pair forces
+    GpuCell cell;
     ListPlan list_plan;
     GpuExclusions exclusions;
     GpuNonbondedTables<N> nonbonded;

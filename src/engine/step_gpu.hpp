@@ -38,7 +38,7 @@ void queue_step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age, 
     {
         build_pair_list(r.queue, r.state, r.exclusions, r.list_plan.cutoff, r.pairs);
         resolve_nonbonded(r.queue, r.state, r.nonbonded);
-        r.bonded.resolve(r.side, r.state);
+        r.bonded.resolve(r.side, r.state, r.cell);
         r.update.resolve(r.side, r.state);
     }
     queue_pruning_if_due(r, list_age);
