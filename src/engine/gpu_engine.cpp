@@ -89,6 +89,7 @@ GpuRank<N> GpuEngine<N>::make_rank(Rank<N>& start)
     const std::size_t records = (segments_under_way + 1) * static_cast<std::size_t>(list_plan_.interval + 1);
     return {.queue = queue_,
             .side = side_,
+            .cell = {},
             .list_plan = list_plan_,
             .exclusions = make_gpu_exclusions(queue_, start.topology),
             .nonbonded = GpuNonbondedTables<N>(queue_, start.nonbonded),

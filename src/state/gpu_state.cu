@@ -26,6 +26,7 @@ void resize(GpuState<N>& state, std::size_t globals)
     state.lj_type.resize(n), state.temperature_group.resize(n), state.global_of_slot.resize(n);
     state.slot_of_global.resize(globals);
     state.first_supercluster.resize(state.columns() + 1);
+    state.zone_of_supercluster.resize(state.superclusters());
     state.scalars.resize(1), state.energies.resize(1);
 }
 
@@ -70,7 +71,8 @@ void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to)
     DeviceScalars scalars;
     scalars.box_length = box, scalars.nm_per_unit = from.box.nm_per_unit();
     to.scalars.upload(queue, {&scalars, 1});
-    to.first_supercluster.clear(queue), to.f.clear(queue), to.energies.clear(queue);
+    to.first_supercluster.clear(queue), to.zone_of_supercluster.clear(queue);
+    to.f.clear(queue), to.energies.clear(queue);
     queue.synchronize();
 }
 

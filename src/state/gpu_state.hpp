@@ -76,6 +76,8 @@ struct GpuState
 
     DeviceBuffer<std::int32_t> first_supercluster; // of column x * columns_y + y, and the end; by reorder()
 
+    DeviceBuffer<std::uint8_t> zone_of_supercluster; // length: superclusters; 0: home (state/gpu_cell.hpp)
+
     DeviceBuffer<DeviceScalars> scalars;  // one
     DeviceBuffer<EnergySums<N>> energies; // one; sums of this evaluation
 
