@@ -134,7 +134,7 @@ void queue_step(GpuTeam<N>& t, std::int64_t step_offset, std::int64_t list_age, 
         if (flags.repartition) // S
         {
             r.bonded.resolve(t.third, r.state, r.cell);
-            r.update.resolve(t.third, r.state, r.cell);
+            r.update.resolve(t.third, r.state);
         }
         queue_lists_if_due(t.queue, r, PairPart::Local, list_age);
         compute_nonbonded(t.queue, r.nonbonded, r.pairs[0], r.state, flags.compute); // L
