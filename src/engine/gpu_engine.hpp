@@ -6,7 +6,7 @@
 // hands on what that interval left: records of observed steps, frames. Two intervals are under way at any time, so the GPU never
 // waits for the host. An interval whose flags are up at its end is not handed on: the state set aside at its beginning is put
 // back, and it is done again, with more room if a list was too small, or on the CPU, which finds the same blow-up and says what
-// it always says.
+// it always says. Where so many atoms crowd that no list of the GPU can hold them, the CPU goes on from there for good.
 //
 // Differences to the CPU: `stop` is looked at when an interval is queued, up to two intervals ahead of the atoms. Minimisation
 // runs on the CPU. Cost: host time of one replay and three launches per interval; device memory of about 250 bytes an atom and
@@ -15,6 +15,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/gpu_rank.hpp"
+#include "engine/slope.hpp"
 
 #include <deque>
 #include <map>
@@ -76,8 +77,16 @@ private:
     void complete_oldest(Observer& observer);
     void complete_all(Observer& observer);
     void hand_on(const Segment& segment, Observer& observer);
+    // Thrown where no larger list would do.
+    struct NoRoom
+    {
+    };
     void do_again_with_more_room(std::uint32_t flags);
+    // The state at the beginning of the oldest segment becomes the host engine's.
+    void hand_to_host();
     [[noreturn]] void blow_up();
+    RunSummary run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    RunSummary run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
     void stop_if_box_too_small(const Segment& segment);
     // One step that is observed and taken back.
     void observe_here(const StepFlags& flags, Observer& observer);
@@ -88,7 +97,8 @@ private:
     Frame make_frame_of(const HostSnapshot& from, const OutputDue& due);
     void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const OutputDue& due, HostSnapshot& to);
 
-    Engine<N> host_; // prepares and explains
+    Engine<N> host_;       // prepares and explains
+    bool on_host_ = false; // it has taken over
     const RunSetup& setup_;
     GpuQueue queue_, side_, copies_;
     const ListPlan list_plan_;
@@ -113,7 +123,7 @@ private:
     std::map<std::vector<std::uint32_t>, GpuGraph> graphs_; // by pattern of flags
 
     double latest_temperature_ = 0;
-    std::vector<std::pair<double, double>> conserved_; // (ps, kJ/mol) of the observed steps
+    Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps
 };
 
 } // namespace parhelion
