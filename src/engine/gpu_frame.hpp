@@ -20,7 +20,7 @@ struct HostSnapshot
 
 // Queues the copies of what is due; forces, if they are, from `f`.
 template <class N>
-void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const DeviceBuffer<Vec3<typename N::ForceSum>>& f,
+void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f,
                   const OutputDue& due, HostSnapshot<N>& to);
 
 // All but step and time.

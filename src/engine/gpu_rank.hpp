@@ -17,6 +17,7 @@
 #include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <vector>
@@ -35,33 +36,33 @@ struct GpuRank
     GpuNonbondedTables<N> nonbonded;
     GpuBonded bonded;
     GpuUpdate update;
-    GpuBoard<N> board;                 // of this rank
-    DeviceBuffer<GpuBoard<N>> boards;  // of all
-    std::unique_ptr<GpuHalo<N>> halo;
+    GpuBoard<N> board;                // of this rank
+    DeviceBuffer<GpuBoard<N>> boards; // of all
 
     // The state a checkpoint keeps.
     GpuState<N> state;
     GpuCoupling<N> coupling;
 
     // Between one phase and the next.
-    GpuPairList home_pairs, halo_pairs;
-    TakeScratch<N> scratch;
-    GpuSnapshot<N> at_repartition, aside;
+    std::unique_ptr<GpuHalo<N>> halo;
+    std::array<GpuPairList, 2> pairs; // by PairPart
+    TakeScratch scratch;
 };
 
-// The ranks of one GPU. Usually one; more share its queues, in an order in which each send comes before the waits for it.
+// The ranks of one GPU: usually one. More share its queues.
 template <class N>
 struct GpuTeam
 {
     explicit GpuTeam(int device) : queue(device), side(device), third(device) {}
 
     GpuQueue queue;
-    GpuQueue side;  // what waits for other ranks
-    GpuQueue third; // what needs halo positions, beside the pairs that do
-    GpuAllReduce* reduction = nullptr; // over all ranks of the run; null: there is one
+    GpuQueue side;                       // what waits for other ranks
+    GpuQueue third;                      // what may run beside both
+    const GpuCollective* sums = nullptr; // of all ranks
+    const GpuCollective* taken = nullptr;
     std::vector<GpuRank<N>> ranks;
     GpuEvent forked, received, bonded, joined;
-    std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // by pattern of flags
+    std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // of list intervals, by their pattern of flags
 };
 
 } // namespace parhelion

@@ -107,7 +107,7 @@ void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, con
 {
     PARHELION_EXPECTS(tables.of_slot.size() == state.slots && list.rows.size() == state.superclusters());
     nonbonded_gpu::run_kernel(queue, make_arguments(tables, list, state), list.share_count(), compute, tables.parameters);
-    if (compute == Compute::ForcesEnergiesVirial)
+    if (compute == Compute::ForcesEnergiesVirial && list.part == PairPart::Local)
     {
         const double factor = -0.5 * tables.parameters.coulomb_factor * tables.parameters.reaction_field_c;
         launch(queue, Phase::Nonbonded, self_energy_kernel<N>, one_thread_each(state.slots, threads), state.xq.data(),

@@ -461,6 +461,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
     const auto superclusters = static_cast<int>(state.superclusters());
     PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
+    list.part = part;
     list.demand.clear(queue);
     launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
            state.xq.data(), state.global_of_slot.data(), state.scalars.data(), superclusters, list.superclusters.data(),

@@ -77,6 +77,7 @@ enum class PairPart : std::uint8_t
 
 struct GpuPairList
 {
+    PairPart part = PairPart::Local; // as it was built
     DeviceBuffer<AtomBounds> superclusters, clusters;
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
