@@ -38,7 +38,8 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
 template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
-    kernel<<<dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y)), shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...);
+    kernel<<<dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y)), shape.threads, shape.shared_bytes,
+             queue.stream()>>>(arguments...);
     cuda_check(cudaGetLastError(), phase_names[static_cast<std::size_t>(phase)].data());
 }
 

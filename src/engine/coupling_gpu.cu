@@ -223,7 +223,9 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Ato
     temperature_groups_.upload(queue, plan.temperature.groups);
     friction_.upload(queue, plan.stochastic.groups);
     free_kick_.upload(queue, std::vector<GroupKick>(groups, group_kick(plan.dt, 1, 0, {})));
-    state_.clear(queue), groups_.clear(queue), failure_.clear(queue), sums_.clear(queue), observed_.clear(queue);
+    state_.clear(queue), groups_.clear(queue), sums_.clear(queue), observed_.clear(queue);
+    const FailureReport none;
+    failure_.upload(queue, {&none, 1});
     queue.synchronize();
 }
 
@@ -322,8 +324,7 @@ void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const Ste
 template <class N>
 void GpuCoupling<N>::collect_heat(GpuQueue& queue, GpuState<N>& state)
 {
-    if (plan_.stochastic.groups.empty()) { return; }
-    launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(0, {}, state));
+    if (collects_heat()) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(0, {}, state)); }
 }
 
 template <class N>

@@ -76,12 +76,15 @@ public:
     static bool needs_sums(const StepFlags& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
     std::span<ScalarSum<N>> com_sums();
     std::span<ScalarSum<N>> sums(); // all others
-    // Heat of stochastic steps since a step was finished, as part of sums(), goes to the coupling state. Call before that is kept.
+    bool collects_heat() const { return !plan_.stochastic.groups.empty(); }
+    // Heat of stochastic steps since a step was finished, as part of sums(), goes to the coupling state. Call before that is
+    // kept.
     void collect_heat(GpuQueue& queue, GpuState<N>& state);
     void clear_sums(GpuQueue& queue) { sums_.clear(queue); } // what an abandoned step has left
 
     DeviceBuffer<CouplingState>& state() { return state_; }
     DeviceBuffer<CouplingGroup>& groups() { return groups_; }
+    std::size_t group_count() const { return groups_.size(); }
     const DeviceBuffer<FailureReport>& failure() const { return failure_; }
     // Observed steps are numbered from 0 as they happen. Valid once the GPU has passed them, until `records` more.
     Observables observables(std::int64_t number) const;

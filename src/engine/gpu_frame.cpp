@@ -31,8 +31,8 @@ void assign(const PinnedBuffer<T>& from, std::vector<T>& to)
 } // namespace
 
 template <class N>
-void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f,
-                  const OutputDue& due, HostSnapshot<N>& to)
+void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f, const OutputDue& due,
+                  HostSnapshot<N>& to)
 {
     if (due.x || due.compressed_x) { copy_all(queue, from.x, to.x); }
     if (due.v) { copy_all(queue, from.v, to.v); }
@@ -58,8 +58,8 @@ Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void copy_to_host<N>(GpuQueue&, const GpuSnapshot<N>&, const Vec3<typename N::ForceSum>*,             \
-                                  const OutputDue&, HostSnapshot<N>&);                                                           \
+    template void copy_to_host<N>(GpuQueue&, const GpuSnapshot<N>&, const Vec3<typename N::ForceSum>*, const OutputDue&,         \
+                                  HostSnapshot<N>&);                                                                             \
     template Frame make_frame<N>(CpuQueue&, const Topology&, const HostSnapshot<N>&, const OutputDue&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

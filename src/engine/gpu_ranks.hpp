@@ -2,9 +2,9 @@
 // All ranks of a run on their GPUs, as one thing: GpuEngine queues list intervals on it and reads what they leave, whether there
 // is one rank or eight.
 //
-// The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet through
-// signals alone. Everything that is the same on all ranks (coupling, box, observables, flags) is read from rank 0; atoms are
-// collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 36 bytes an atom on every GPU.
+// The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet
+// through signals alone. Everything that is the same on all ranks (coupling, box, observables, flags) is read from rank 0; atoms
+// are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 36 bytes an atom on every GPU.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
@@ -21,8 +21,8 @@ template <class N>
 class GpuRanks
 {
 public:
-    // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed steps
-    // are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError.
+    // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed
+    // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
              std::size_t records);
 

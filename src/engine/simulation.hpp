@@ -37,6 +37,7 @@ struct SimulationOptions
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
+    int gpus = 1; // over which ranks are spread; at least one rank each
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -61,6 +62,7 @@ struct PlanSummary
     double degrees_of_freedom = 0;
     std::uint64_t seed = 0; // of everything random in the run
     bool on_gpu = false;
+    int gpus = 0;
     std::string kernel; // SIMD target, or the GPU
 };
 

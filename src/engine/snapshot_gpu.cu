@@ -35,9 +35,9 @@ __device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
 // Requires       the board complete: behind the barrier of a publication
 // Cost           56 bytes per atom
 template <class N>
-__global__ void __launch_bounds__(threads) keep_kernel(GpuBoard<N> board, std::int64_t atoms, const DeviceScalars* scalars,
-                                                       Vec3<typename N::Fixed>* x, Vec3<typename N::Real>* v, CouplingPart from,
-                                                       CouplingPart to)
+__global__ void __launch_bounds__(threads)
+    keep_kernel(GpuBoard<N> board, std::int64_t atoms, const DeviceScalars* scalars, Vec3<typename N::Fixed>* x,
+                Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
 {
     if (scalars->flags != 0) { return; }
     const std::int64_t g = my_index();
@@ -166,10 +166,10 @@ void advance_step(GpuQueue& queue, std::int64_t steps, GpuState<N>& state)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template struct GpuSnapshot<N>;                                                                                              \
-    template void keep<N>(GpuQueue&, const GpuBoard<N>&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);                                   \
+    template void keep<N>(GpuQueue&, const GpuBoard<N>&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);                        \
     template void put_back_atoms<N>(GpuQueue&, const GpuSnapshot<N>&, const DeviceBuffer<GpuBoard<N>>&);                         \
-    template void put_back_coupling<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                                  \
-    template void gather_forces<N>(GpuQueue&, GpuState<N>&, Vec3<typename N::ForceSum>*);                          \
+    template void put_back_coupling<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                         \
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, Vec3<typename N::ForceSum>*);                                        \
     template void advance_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leap-frog step of the ranks of a GPU: the whole schedule, as engine/step.hpp is the CPU's; the same words, the same order of
-// events, the same step(t) before and after. Nothing here runs when it is called: it is queued, or captured to be replayed.
+// One leap-frog step of the ranks of a GPU: the whole schedule, as engine/step.hpp is the CPU's; the same words, the same order
+// of events, the same step(t) before and after. Nothing here runs when it is called: it is queued, or captured to be replayed.
 //
 //   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces
-//   T couple    U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
+//   T couple    U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O
+//   observables
 //
 //   queue   S ─ L of home atoms ──────────────────────────┬ U C D ─ K G O
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
@@ -41,15 +42,25 @@ void add_up(GpuTeam<N>& t, Values&& values)
     }
 }
 
-// Every rank's board holds all atoms afterwards, and every rank's flags are those of all: a state with a flag is published by
-// nobody. (G also orders: what ranks have stored into each other's memory before is there.)
+// The flags of every rank become those of all; and what ranks have stored into each other's memory before is there.
+template <class N>
+void agree_on_flags(GpuTeam<N>& t)
+{
+    add_up(t, [](GpuRank<N>& r) { return std::span(&r.state.scalars.data()->flags, 1); });
+}
+
+// Every board holds all atoms afterwards, unless a flag is up, and until all ranks have released theirs.
 template <class N>
 void queue_publication(GpuTeam<N>& t)
 {
     for (GpuRank<N>& r : t.ranks) { barrier_wait(t.queue, *t.taken, r.rank); }
-    add_up(t, [](GpuRank<N>& r) { return std::span(&r.state.scalars.data()->flags, 1); });
     for (GpuRank<N>& r : t.ranks) { publish_atoms(t.queue, r.state, r.boards); }
-    add_up(t, [](GpuRank<N>& r) { return std::span(&r.state.scalars.data()->flags, 1); });
+    agree_on_flags(t);
+}
+template <class N>
+void queue_release(GpuTeam<N>& t)
+{
+    for (GpuRank<N>& r : t.ranks) { barrier_arrive(t.queue, *t.taken, r.rank); }
 }
 
 // Atoms to their owners, and what every rank needs of the others'.
@@ -57,7 +68,7 @@ template <class N>
 void queue_repartition(GpuTeam<N>& t)
 {
     for (GpuRank<N>& r : t.ranks) { take_atoms(t.queue, r.cell, r.board, r.atoms, r.scratch, r.state); }
-    for (GpuRank<N>& r : t.ranks) { barrier_arrive(t.queue, *t.taken, r.rank); }
+    queue_release(t);
     for (GpuRank<N>& r : t.ranks) { r.halo->announce(t.queue, r.state); }
     for (GpuRank<N>& r : t.ranks)
     {
@@ -73,7 +84,7 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     const ListPlan& plan = r.list_plan;
     GpuPairList& list = r.pairs[static_cast<std::size_t>(part)];
     const bool is_pruned = plan.prune_interval > 0;
-    if (list_age == 0) { build_pair_list(queue, r.state, r.exclusions, r.cell, plan.cutoff, part, list); }
+    if (list_age == 0) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
     if (list_age == 0 || (is_pruned && list_age % plan.prune_interval == 0))
     {
         prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list);
@@ -85,7 +96,7 @@ template <class N>
 void queue_halo_forces(GpuTeam<N>& t, std::int64_t list_age, const StepFlags& flags)
 {
     const int x_rounds = flags.repartition ? 0 : t.ranks[0].halo->x_rounds(); // a repartition brings positions
-    for (int round = 0; round < x_rounds; ++round) // X
+    for (int round = 0; round < x_rounds; ++round)                            // X
     {
         for (GpuRank<N>& r : t.ranks) { r.halo->send_x(t.side, round, r.state); }
         for (GpuRank<N>& r : t.ranks) { r.halo->receive_x(t.side, round, r.state); }
@@ -96,7 +107,7 @@ void queue_halo_forces(GpuTeam<N>& t, std::int64_t list_age, const StepFlags& fl
     t.bonded.record(t.third);
     for (GpuRank<N>& r : t.ranks) // L
     {
-        if (r.halo->is_empty()) { continue; }
+        if (r.cell.zones() == 1) { continue; }
         queue_lists_if_due(t.side, r, PairPart::Nonlocal, list_age);
         compute_nonbonded(t.side, r.nonbonded, r.pairs[1], r.state, flags.compute);
     }
@@ -108,15 +119,31 @@ void queue_halo_forces(GpuTeam<N>& t, std::int64_t list_age, const StepFlags& fl
     }
 }
 
+template <class N>
+std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
+{
+    static_assert(sizeof(EnergySums<N>) % sizeof(ScalarSum<N>) == 0);
+    return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
+}
+
 // Sums over atoms become sums over all of them, and those the observables and the box of the next step.
 template <class N>
 void queue_sums(GpuTeam<N>& t, std::int64_t step_offset, const StepFlags& flags)
 {
     for (GpuRank<N>& r : t.ranks) { r.coupling.sum_com_motion(t.queue, flags, r.state); } // K
-    if (flags.remove_com) { add_up(t, [](GpuRank<N>& r) { return r.coupling.com_sums(); }); }
+    if (flags.remove_com)
+    {
+        add_up(t, [](GpuRank<N>& r) { return r.coupling.com_sums(); });
+    }
     for (GpuRank<N>& r : t.ranks) { r.coupling.sum(t.queue, flags, r.update, r.state); }
-    if (GpuCoupling<N>::needs_sums(flags)) { add_up(t, [](GpuRank<N>& r) { return r.coupling.sums(); }); } // G
-    if (flags.observe) { add_up(t, [](GpuRank<N>& r) { return energy_sums(r.state); }); }
+    if (GpuCoupling<N>::needs_sums(flags))
+    {
+        add_up(t, [](GpuRank<N>& r) { return r.coupling.sums(); });
+    } // G
+    if (flags.observe)
+    {
+        add_up(t, [](GpuRank<N>& r) { return energy_sums(r.state); });
+    }
     for (GpuRank<N>& r : t.ranks) { r.coupling.finish(t.queue, step_offset, flags, r.update, r.state); } // O T
 }
 

@@ -20,7 +20,7 @@ using Counter = ArrivalCounter<CudaAtomics>;
 
 // One message of the plan, both ends of it: this rank is the destination of one rank's atoms and the source of another's.
 template <class N>
-struct Message
+struct GpuMessage
 {
     // As destination. Slots of zones [first_zone, end_zone).
     std::int32_t first_zone, end_zone;
@@ -46,7 +46,7 @@ struct Message
 template <class N>
 struct Args
 {
-    Message<N>* messages;
+    GpuMessage<N>* messages;
     int first; // of the messages of this launch
     const Watch* watch;
     std::int32_t capacity;
@@ -55,12 +55,18 @@ struct Args
     const std::int32_t* first_supercluster;
     GpuView<N> state;
 
-    __device__ Message<N>& message() const { return messages[first + blockIdx.y]; }
+    __device__ GpuMessage<N>& message() const { return messages[first + blockIdx.y]; }
     // zones(): the end of the last.
-    __device__ std::int32_t slot_of_zone(int zone) const { return first_supercluster[columns.first(cell, zone)] * supercluster_size; }
-    __device__ std::int32_t begin_of(const Message<N>& m) const { return slot_of_zone(m.first_zone); }
+    __device__ std::int32_t slot_of_zone(int zone) const
+    {
+        return first_supercluster[columns.first(cell, zone)] * supercluster_size;
+    }
+    __device__ std::int32_t begin_of(const GpuMessage<N>& m) const { return slot_of_zone(m.first_zone); }
     // Never more than there is room for: a rank whose slots have overflowed has raised its flag.
-    __device__ std::int32_t count_of(const Message<N>& m) const { return min(slot_of_zone(m.end_zone) - begin_of(m), capacity); }
+    __device__ std::int32_t count_of(const GpuMessage<N>& m) const
+    {
+        return min(slot_of_zone(m.end_zone) - begin_of(m), capacity);
+    }
 };
 
 // body(i) for this block's share of [0, count).
@@ -96,7 +102,7 @@ __device__ bool has_come(const GpuReceiver& receiver, const Watch& watch)
 template <class N>
 __global__ void __launch_bounds__(threads) announce_kernel(Args<N> a)
 {
-    Message<N>& m = a.message();
+    GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
     for_share(count, [&](std::int32_t i) { m.wanted_out[i] = a.state.global_of_slot[begin + i]; });
     if (is_last_block(m.announced, m.wanted_send)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
@@ -111,7 +117,7 @@ __global__ void __launch_bounds__(threads) announce_kernel(Args<N> a)
 template <class N>
 __global__ void __launch_bounds__(threads) learn_kernel(Args<N> a)
 {
-    Message<N>& m = a.message();
+    GpuMessage<N>& m = a.message();
     if (has_come(m.wanted_receive, *a.watch))
     {
         const auto count = static_cast<std::int32_t>(m.wanted_receive.bytes());
@@ -143,7 +149,7 @@ __device__ PositionCharge<N> arrived(const Args<N>& a, std::int32_t slot, int me
 template <class N, bool forwards>
 __global__ void __launch_bounds__(threads) send_x_kernel(Args<N> a)
 {
-    Message<N>& m = a.message();
+    GpuMessage<N>& m = a.message();
     const std::int32_t home_end = a.slot_of_zone(1);
     bool has_more = false;
     for_share(m.send_count, [&](std::int32_t i) {
@@ -177,7 +183,7 @@ __global__ void __launch_bounds__(threads) send_x_kernel(Args<N> a)
 template <class N>
 __global__ void __launch_bounds__(threads) receive_x_kernel(Args<N> a)
 {
-    Message<N>& m = a.message();
+    GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m);
     if (has_come(m.x_receive, *a.watch))
     {
@@ -197,7 +203,7 @@ __global__ void __launch_bounds__(threads) receive_x_kernel(Args<N> a)
 template <class N>
 __global__ void __launch_bounds__(threads) send_f_kernel(Args<N> a)
 {
-    Message<N>& m = a.message();
+    GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m);
     for_share(a.count_of(m), [&](std::int32_t i) {
         m.f_out[i] = a.state.f[begin + i];
@@ -215,7 +221,7 @@ __global__ void __launch_bounds__(threads) send_f_kernel(Args<N> a)
 template <class N>
 __global__ void __launch_bounds__(threads) receive_f_kernel(Args<N> a)
 {
-    Message<N>& m = a.message();
+    GpuMessage<N>& m = a.message();
     if (has_come(m.f_receive, *a.watch))
     {
         for_share(m.send_count, [&](std::int32_t i) {
@@ -330,10 +336,10 @@ GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, H
     const std::vector<MessagePlan> plan = plan_messages(method, cell);
     PARHELION_EXPECTS(plan.size() <= most_messages && plan.size() == room.windows.size());
     count_ = static_cast<int>(plan.size());
-    blocks_ = static_cast<int>(std::clamp<std::size_t>(room.capacity / slots_per_block / std::max<std::size_t>(plan.size(), 1),
-                                                       1, most_blocks));
+    blocks_ = static_cast<int>(
+        std::clamp<std::size_t>(room.capacity / slots_per_block / std::max<std::size_t>(plan.size(), 1), 1, most_blocks));
     send_slots_.resize(room.capacity * plan.size());
-    std::vector<Message<N>> messages(plan.size());
+    std::vector<GpuMessage<N>> messages(plan.size());
     for (std::size_t k = 0; k < plan.size(); ++k)
     {
         const int source = rank_at(cell, plan[k].from, 1), destination = rank_at(cell, plan[k].from, -1);
@@ -341,7 +347,7 @@ GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, H
         const auto channels_of = [&](int r) -> const GpuHaloRoom::Channels& {
             return room.channels[k][static_cast<std::size_t>(r)];
         };
-        Message<N>& m = messages[k];
+        GpuMessage<N>& m = messages[k];
         m.first_zone = plan[k].first_zone, m.end_zone = plan[k].end_zone;
         m.wanted_out = inbox_of(source).wanted, m.f_out = inbox_of(source).f, m.x_in = inbox_of(rank).x;
         m.wanted_in = inbox_of(rank).wanted, m.f_in = inbox_of(rank).f, m.x_out = inbox_of(destination).x;
@@ -361,7 +367,7 @@ void GpuHalo<N>::launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part p
     if (part.count == 0) { return; }
     LaunchShape shape{blocks_, threads};
     shape.blocks_y = part.count;
-    const Args<N> args{.messages = reinterpret_cast<Message<N>*>(messages_.data()),
+    const Args<N> args{.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
                        .first = part.first,
                        .watch = watch_,
                        .capacity = static_cast<std::int32_t>(capacity_),

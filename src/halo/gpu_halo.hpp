@@ -51,8 +51,8 @@ template <class N>
 class GpuHalo
 {
 public:
-    // For all ranks' halos. cells: of the ranks. capacity: the most slots a message may have; those of any rank are enough. Throws
-    // CommError if memory or signals are used up.
+    // For all ranks' halos. cells: of the ranks. capacity: the most slots a message may have; those of any rank are enough.
+    // Throws CommError if memory or signals are used up.
     static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
