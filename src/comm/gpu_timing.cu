@@ -35,6 +35,43 @@ __device__ void copy(const uint4* from, uint4* to, std::size_t n)
     }
 }
 
+// The same by the bulk copy engine, from a stage in shared memory: one thread's instruction stores 16 KiB. Returns when the
+// stores are done. Blocks take
+// consecutive pieces in turn. Older GPUs copy as above.
+__device__ void copy_in_bulk(const uint4* from, uint4* to, std::size_t n)
+{
+#if __CUDA_ARCH__ >= 900
+    constexpr std::size_t piece = 1024; // 16 KiB
+    __shared__ alignas(128) uint4 stage[piece];
+    for (std::size_t begin = blockIdx.x * piece; begin < n; begin += gridDim.x * piece)
+    {
+        const std::size_t count = min(piece, n - begin);
+        for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) { stage[i] = from[begin + i]; }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // M4: stores to the stage before the engine's reads of it
+        __syncthreads();
+        if (threadIdx.x == 0)
+        {
+            const auto stage_at = static_cast<std::uint32_t>(__cvta_generic_to_shared(stage));
+            const auto bytes = static_cast<std::uint32_t>(count * sizeof(uint4));
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + begin), "r"(stage_at),
+                         "r"(bytes)
+                         : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); // complete, not only read
+        }
+        __syncthreads();
+    }
+#else
+    copy(from, to, n);
+#endif
+}
+
+enum class How
+{
+    Stores,
+    BulkCopy
+};
+
 enum class Turns
 {
     Alternate, // the second answers each message: the time of one way
@@ -47,8 +84,8 @@ enum class Turns
 // Orders         arrival counter among the blocks, then channel protocol; every block waits by itself
 // Requires       all blocks of both sides running at the same time
 // Cost           a message and its signal per epoch, each way
-__global__ void messages_kernel(PairSide side, Word first_epoch, int epochs, Turns turns, uint4* local, std::size_t bytes,
-                                std::int64_t* ns)
+__global__ void messages_kernel(PairSide side, Word first_epoch, int epochs, Turns turns, How how, uint4* local,
+                                std::size_t bytes, std::int64_t* ns)
 {
     const std::size_t n = bytes / sizeof(uint4);
     const std::int64_t begin = CudaAtomics::nanoseconds();
@@ -56,7 +93,8 @@ __global__ void messages_kernel(PairSide side, Word first_epoch, int epochs, Tur
     {
         const Word epoch = first_epoch + static_cast<Word>(k);
         const auto send = [&] {
-            copy(local, reinterpret_cast<uint4*>(side.sender(epoch).slot()), n);
+            auto* const slot = reinterpret_cast<uint4*>(side.sender(epoch).slot());
+            how == How::Stores ? copy(local, slot, n) : copy_in_bulk(local, slot, n);
             side.publish(epoch, static_cast<Word>(k) + 1, bytes);
         };
         if (turns == Turns::Both || side.is_first) { send(); }
@@ -147,36 +185,33 @@ private:
 
     void messages()
     {
-        for (const Turns turns : {Turns::Alternate, Turns::Both})
+        for (const std::size_t bytes : {0, 1024, 4096, 16384, 65536, 131072, 262144, 1048576})
         {
-            for (const std::size_t bytes : {0, 1024, 4096, 16384, 65536, 131072, 262144, 1048576})
+            for (const int blocks : {1, 4, 16, 64})
             {
-                for (const int blocks : {1, 4, 16, 64})
-                {
-                    const std::size_t least_bytes = blocks == 1 ? 0 : static_cast<std::size_t>(blocks) * 1024;
-                    if (bytes < least_bytes || bytes > 65536 * static_cast<std::size_t>(blocks)) { continue; }
-                    const bool is_round = turns == Turns::Both;
-                    const double goal = !is_round ? message_goal(bytes) : bytes <= 65536 ? 5 : 0;
-                    timings_.push_back({is_round     ? "halo round"
-                                        : bytes == 0 ? "signal"
-                                                     : "put and signal",
-                                        bytes, blocks, message_us(turns, bytes, blocks), goal});
-                }
+                const std::size_t per_block = bytes / static_cast<std::size_t>(blocks);
+                if (per_block > 65536 || (blocks > 1 && per_block < 1024)) { continue; }
+                time_message(bytes == 0 ? "signal" : "put and signal", Turns::Alternate, How::Stores, bytes, blocks,
+                             message_goal(bytes));
+                time_message("halo round", Turns::Both, How::Stores, bytes, blocks, bytes <= 65536 ? 5 : 0);
+                if (per_block < 4096) { continue; }
+                time_message("bulk and signal", Turns::Alternate, How::BulkCopy, bytes, blocks, message_goal(bytes));
             }
         }
     }
 
-    double message_us(Turns turns, std::size_t bytes, int blocks)
+    void time_message(const char* name, Turns turns, How how, std::size_t bytes, int blocks, double goal_us)
     {
         constexpr int epochs = 500;
         const auto arguments = [&](std::size_t rank) {
-            return std::tuple(turns, reinterpret_cast<uint4*>(local_[rank].data()), bytes, ns_.data() + rank);
+            return std::tuple(turns, how, reinterpret_cast<uint4*>(local_[rank].data()), bytes, ns_.data() + rank);
         };
-        return least([&] {
+        const double us = least([&] {
             pair_.run(messages_kernel, {blocks, threads}, epochs, std::array{arguments(0), arguments(1)});
             world_.check();
             return static_cast<double>(ns_[0]) * 1e-3 / epochs / (turns == Turns::Alternate ? 2 : 1);
         });
+        timings_.push_back({name, bytes, blocks, us, goal_us});
     }
 
     void stores()

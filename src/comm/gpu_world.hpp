@@ -89,14 +89,14 @@ private:
 
     std::vector<int> devices_; // by rank
     std::chrono::nanoseconds deadline_;
-    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU
-    std::vector<std::size_t> queue_of_rank_;
     SymmetricLayout layout_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
     Window surroundings_;
     std::vector<ChannelLabel> channels_; // by number
+    std::vector<std::size_t> queue_of_rank_;
+    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
 };
 
 } // namespace parhelion
