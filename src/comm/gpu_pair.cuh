@@ -2,15 +2,14 @@
 // Kernels of two ranks that run at the same time, on two GPUs or beside each other on one: what self-test and timing share.
 #pragma once
 
-#include "comm/gpu_atomics.cuh"
-#include "comm/gpu_world.hpp"
+#include "comm/gpu_block.cuh"
 #include "device/launch.cuh"
 
 #include <array>
 
 namespace parhelion {
 
-// One rank's side of the channels between two, for all blocks of a kernel: each makes ends for the epoch it is at. Both ranks
+// One rank's side of the channels between two, for all blocks of a kernel. Both ranks
 // send in every epoch, at once or in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other
 // has read his e. Model: all_reduce.pml.
 struct PairSide
@@ -23,16 +22,11 @@ struct PairSide
 
     __device__ GpuSender sender(Word epoch) const { return {send, nullptr, epoch}; }
     __device__ GpuReceiver receiver(Word epoch) const { return {receive, nullptr, epoch}; }
-    // For all threads of a block; false if it was in vain.
-    __device__ bool wait(Word epoch) const
-    {
-        return !__syncthreads_or(threadIdx.x == 0 && receiver(epoch).wait_arrived(*watch) != Verdict::Reached);
-    }
-    // For all threads of all blocks, each having stored its part; the nth time in this kernel, from 1.
+    __device__ bool wait(Word epoch) const { return block_wait_arrived(receiver(epoch), *watch); }
+    // The nth message of this kernel, from 1.
     __device__ void publish(Word epoch, Word nth, std::size_t bytes) const
     {
-        __syncthreads();
-        if (threadIdx.x == 0 && arrivals->arrive(nth * gridDim.x)) { sender(epoch).publish(bytes); }
+        block_publish(sender(epoch), *arrivals, nth * gridDim.x, bytes);
     }
 };
 

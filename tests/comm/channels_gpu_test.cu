@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The channel protocol between kernels.
+#include "comm/gpu_block.cuh"
 #include "comm/gpu_ranks.cuh"
 
 using namespace parhelion;
@@ -220,8 +221,8 @@ constexpr int packing_blocks = 8;
 
 struct Packing
 {
-    GpuSender send;
-    GpuReceiver receive;
+    SendRoute send;
+    ReceiveRoute receive;
     const Watch *sender_watch, *receiver_watch;
     ArrivalCounter<CudaAtomics> arrivals;
 };
@@ -230,42 +231,32 @@ struct Packing
 __global__ void pack_together_kernel(Packing* p, unsigned long long* errors, int epochs)
 {
     constexpr int n = 1000;
-    for (int k = 0; k < epochs; ++k)
+    const auto thread = static_cast<int>(threadIdx.x);
+    for (Word epoch = 1; epoch <= static_cast<Word>(epochs); ++epoch)
     {
-        const Word epoch = static_cast<Word>(k) + 1;
         if (blockIdx.x == packing_blocks)
         {
-            if (__syncthreads_or(threadIdx.x == 0 && p->receive.wait_arrived(*p->receiver_watch) != Verdict::Reached)) { return; }
-            const auto* const slot = reinterpret_cast<const Word*>(p->receive.slot());
+            GpuReceiver receiver(p->receive, nullptr, epoch);
+            if (!block_wait_arrived(receiver, *p->receiver_watch)) { return; }
+            const auto* const slot = reinterpret_cast<const Word*>(receiver.slot());
             int wrong = 0;
-            for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
-            {
-                wrong += slot[i] != payload_word(epoch, 0, 1, i);
-            }
+            for (int i = thread; i < n; i += block_threads) { wrong += slot[i] != payload_word(epoch, 0, 1, i); }
             wrong = __syncthreads_count(wrong);
-            if (threadIdx.x == 0)
-            {
-                atomicAdd_system(errors, static_cast<unsigned long long>(wrong));
-                p->receive.take();
-                p->receive.acknowledge();
-            }
-            __syncthreads();
+            if (thread != 0) { continue; }
+            if (wrong > 0) { atomicAdd_system(errors, 1ull); }
+            receiver.take();
+            receiver.acknowledge();
             continue;
         }
-        // The epoch is what all blocks know; the sender itself is the last arriver's.
-        GpuSender mine = p->send; // route; its epoch is not looked at
-        SignalSlot* const credit = mine.route().credits + epoch % 2;
-        const FailureRecord record{0, 1, 0, Awaited::Credit, epoch - 2, 0, 0, 0};
-        const bool has_failed = threadIdx.x == 0 && wait_until<CudaAtomics>(credit, *p->sender_watch, record) != Verdict::Reached;
-        if (__syncthreads_or(has_failed)) { return; }
+        const GpuSender sender(p->send, nullptr, epoch);
+        if (__syncthreads_or(thread == 0 && sender.wait_ready(*p->sender_watch) != Verdict::Reached)) { return; }
         random_delay(epoch * 16 + blockIdx.x);
-        auto* const slot = reinterpret_cast<Word*>(mine.route().payload + epoch % 2 * mine.route().stride);
-        for (int i = static_cast<int>(blockIdx.x * block_threads + threadIdx.x); i < n; i += packing_blocks * block_threads)
+        auto* const slot = reinterpret_cast<Word*>(sender.slot());
+        for (int i = static_cast<int>(blockIdx.x) * block_threads + thread; i < n; i += packing_blocks * block_threads)
         {
             slot[i] = payload_word(epoch, 0, 1, i);
         }
-        __syncthreads();
-        if (threadIdx.x == 0 && p->arrivals.arrive(epoch * packing_blocks)) { p->send.publish(n * sizeof(Word)); }
+        block_publish(sender, p->arrivals, epoch * packing_blocks, n * sizeof(Word));
     }
 }
 
@@ -281,7 +272,7 @@ TEST_F(GpuBlocks, pack_one_message_together_and_the_last_publishes)
     const GpuChannel channel = world.open({"together"}, 0, 1, {2, Credits::Yes, most_message_bytes});
     GpuQueue& queue = world.setup_queue(0);
     DeviceBuffer<Packing> packing;
-    const Packing p{channel.sender, channel.receiver, world.watch(0), world.watch(1), {}};
+    const Packing p{channel.sender.route(), channel.receiver.route(), world.watch(0), world.watch(1), {}};
     packing.upload(queue, {&p, 1});
     PinnedBuffer<unsigned long long> errors(1);
     errors[0] = 0;
