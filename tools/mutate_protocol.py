@@ -73,7 +73,7 @@ OPERATORS = [
     Operator("ready without looking", r"(?<=\|\| )!channel->is_ready\(\)", "false"),
     Operator("arrived without looking", r"(?<=\|\| )!channel->has_arrived\(\)", "false"),
     Operator("always ready", r"(?<=bool is_ready\(\) const\n)\s*\{[^}]*\}", "{ return true; }"),
-    Operator("always arrived", r"(?<=bool has_arrived\(\) const) \{[^}]*\}", " { return true; }"),
+    Operator("always arrived", r"(?<=has_arrived\(\) const) \{[^}]*\}", " { return true; }"),
     Operator("no wait", r"if \(!add_from\(needs\[m\]\)\) \{ return; \}", ""),
     Operator("abort not watched", r"if \(failed_\.load[^\n]*", ""),
     Operator("failure ignored", r"if \(verdict != Verdict::Reached\) \{[^}]*\}", ""),
