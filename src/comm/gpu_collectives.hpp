@@ -38,7 +38,7 @@ public:
 
     const GpuRankEnds& ends(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
     std::size_t capacity() const { return capacity_; }
-    bool ranks_share_gpus() const { return ranks_share_gpus_; }
+    const GpuWorld& world() const { return world_; }
 
 private:
     struct Ends
@@ -48,16 +48,16 @@ private:
     };
 
     std::size_t capacity_;
-    bool ranks_share_gpus_;
+    const GpuWorld& world_;
     std::vector<Ends> memory_;
     std::vector<GpuRankEnds> ends_;
 };
 
 // values[i] becomes its sum over the ranks, or for uint32_t the bitwise or. T: double, int64_t, uint32_t; n values on every rank,
-// within the capacity. A world of one rank: nothing. Only where every rank has a GPU of its own.
+// within the capacity. A world of one rank: nothing. Only for a rank that has a GPU of its own; others use the halves.
 template <class T>
 void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
-// The same in two halves, for any world; nothing may change the values in between.
+// The same in two halves, for any rank; nothing may change the values in between.
 template <class T>
 void all_reduce_send(GpuQueue& queue, const GpuCollective& collective, int rank, const T* values, int n);
 template <class T>

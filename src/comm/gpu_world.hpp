@@ -59,6 +59,7 @@ public:
 
     int ranks() const { return static_cast<int>(devices_.size()); }
     int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
+    bool shares_gpu(int rank) const; // with another rank
     bool ranks_share_gpus() const { return setup_queues_.size() < devices_.size(); }
     // For setting up; ranks on one GPU have the same.
     GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
