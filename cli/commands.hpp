@@ -74,6 +74,12 @@ struct BenchHaloOptions
     std::filesystem::path json;
 };
 
+struct BenchCommOptions
+{
+    std::vector<int> gpus; // how many of them; empty: all
+    std::filesystem::path json;
+};
+
 RunEnd command_run(const RunOptions& options);
 void command_energy(const EnergyOptions& options);
 void command_check(const CheckOptions& options);
@@ -81,6 +87,7 @@ void command_generate(const GenerateOptions& options);
 void command_doctor();
 void command_bench(const BenchOptions& options);
 void command_bench_halo(const BenchHaloOptions& options);
+void command_bench_comm(const BenchCommOptions& options);
 
 // Shared by the commands.
 std::string version_text();

@@ -177,6 +177,11 @@ int main(int argc, char** argv)
         ->default_val(200)
         ->check(CLI::Range(10, 1000000));
     bench_halo_app->add_option("--json", bench_halo.json, "append JSON lines to this file")->type_name("FILE");
+    BenchCommOptions bench_comm;
+    CLI::App* bench_comm_app = bench_app->add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums");
+    bench_comm_app->add_option("--gpus", bench_comm.gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
+        ->check(CLI::Range(1, 64));
+    bench_comm_app->add_option("--json", bench_comm.json, "append JSON lines to this file")->type_name("FILE");
 
     try
     {
@@ -212,6 +217,10 @@ int main(int argc, char** argv)
     if (*bench_halo_app)
     {
         return run_command([&] { return command_bench_halo(bench_halo), exit_done; });
+    }
+    if (*bench_comm_app)
+    {
+        return run_command([&] { return command_bench_comm(bench_comm), exit_done; });
     }
     return run_command([&] { return command_bench(bench), exit_done; });
 }

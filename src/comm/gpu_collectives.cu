@@ -58,7 +58,7 @@ void launch_for(GpuQueue& queue, const GpuCollective& collective, int rank, Kern
 } // namespace
 
 GpuCollective::GpuCollective(GpuWorld& world, const ChannelLabel& label, std::size_t capacity, Word first_epoch)
-    : capacity_(capacity)
+    : capacity_(capacity), world_(world)
 {
     const auto ranks = static_cast<std::size_t>(world.ranks());
     std::vector<std::vector<GpuSender>> senders(ranks, std::vector<GpuSender>(ranks));
@@ -91,6 +91,7 @@ GpuCollective::GpuCollective(GpuWorld& world, const ChannelLabel& label, std::si
 template <class T>
 void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n)
 {
+    PARHELION_EXPECTS(!collective.world().shares_gpu(rank));
     launch_for(queue, collective, rank, send_receive_kernel<T>, values, n);
 }
 template <class T>

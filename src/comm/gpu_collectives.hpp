@@ -38,6 +38,7 @@ public:
 
     const GpuRankEnds& ends(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
     std::size_t capacity() const { return capacity_; }
+    const GpuWorld& world() const { return world_; }
 
 private:
     struct Ends
@@ -47,21 +48,23 @@ private:
     };
 
     std::size_t capacity_;
+    const GpuWorld& world_;
     std::vector<Ends> memory_;
     std::vector<GpuRankEnds> ends_;
 };
 
 // values[i] becomes its sum over the ranks, or for uint32_t the bitwise or. T: double, int64_t, uint32_t; n values on every rank,
-// within the capacity. A world of one rank: nothing.
+// within the capacity. A world of one rank: nothing. Only for a rank that has a GPU of its own; others use the halves.
 template <class T>
 void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
-// The same in two halves; nothing may change the values in between.
+// The same in two halves, for any rank; nothing may change the values in between.
 template <class T>
 void all_reduce_send(GpuQueue& queue, const GpuCollective& collective, int rank, const T* values, int n);
 template <class T>
 void all_reduce_receive(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
 
-// What is queued behind it begins after all ranks have reached it, and sees what their queues wrote before.
+// What is queued behind it begins after all ranks have reached it, and sees what their queues wrote before. Whole or in halves,
+// likewise.
 void barrier(GpuQueue& queue, const GpuCollective& collective, int rank);
 void barrier_arrive(GpuQueue& queue, const GpuCollective& collective, int rank);
 void barrier_wait(GpuQueue& queue, const GpuCollective& collective, int rank);

@@ -70,6 +70,8 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
 
 GpuWorld::~GpuWorld() = default;
 
+bool GpuWorld::shares_gpu(int rank) const { return std::count(devices_.begin(), devices_.end(), device(rank)) > 1; }
+
 SignalSlot* GpuWorld::signal(int rank, std::size_t index) const
 {
     return reinterpret_cast<SignalSlot*>(signals_[static_cast<std::size_t>(rank)]->data()) + index;

@@ -59,6 +59,7 @@ public:
 
     int ranks() const { return static_cast<int>(devices_.size()); }
     int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
+    bool shares_gpu(int rank) const; // with another rank
     bool ranks_share_gpus() const { return setup_queues_.size() < devices_.size(); }
     // For setting up; ranks on one GPU have the same.
     GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
@@ -89,14 +90,14 @@ private:
 
     std::vector<int> devices_; // by rank
     std::chrono::nanoseconds deadline_;
-    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU
-    std::vector<std::size_t> queue_of_rank_;
     SymmetricLayout layout_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
     Window surroundings_;
     std::vector<ChannelLabel> channels_; // by number
+    std::vector<std::size_t> queue_of_rank_;
+    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
 };
 
 } // namespace parhelion
