@@ -33,7 +33,7 @@ double longest_straying(const MoleculeType& type, const MoleculeUpdateGroups& gr
 
 double longest_straying(const Topology& topology, const UpdateGroups& groups)
 {
-    constexpr double tolerance = 1.01;
+    constexpr double tolerance = 1.05;
     double longest = 0;
     for (std::size_t t = 0; t < topology.molecule_types.size(); ++t)
     {

@@ -10,7 +10,7 @@
 namespace parhelion {
 
 // The farthest (nm) that constraints let an atom be from the reference atom of its update group, and a little more: constraints
-// are kept to a tolerance.
+// are kept to a tolerance, and files are rounded.
 double longest_straying(const Topology& topology, const UpdateGroups& groups);
 
 // reach (nm): of the pair list; straying (nm): how far atoms may be from their owner's cell. Throws InputError E630 if the grid

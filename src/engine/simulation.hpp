@@ -37,7 +37,7 @@ struct SimulationOptions
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
-    int gpus = 1; // over which ranks are spread; at least one rank each
+    int gpus = 0; // over which ranks are spread, at least one rank each; 0: one, if a run is on GPUs
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).

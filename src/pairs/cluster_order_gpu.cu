@@ -375,8 +375,8 @@ void choose_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board
     };
     std::size_t bytes = 0;
     select(nullptr, bytes);
-    scratch.sort.resize(bytes);
-    select(scratch.sort.data(), bytes);
+    scratch.choice.resize(bytes);
+    select(scratch.choice.data(), bytes);
 }
 
 // Equal keys stay in the order of their global numbers.

@@ -25,9 +25,9 @@ struct TakeScratch
     DeviceBuffer<std::int32_t> here, count;  // the global numbers of the atoms here, ascending; how many
     DeviceBuffer<std::uint32_t> key[2];
     DeviceBuffer<std::int32_t> atom[2];
-    DeviceBuffer<unsigned char> sort;
-    DeviceBuffer<std::int32_t> column_begin; // sorted atoms of a column, and the end
-    DeviceBuffer<std::int32_t> first_atom;   // sorted atoms of a supercluster, and the end
+    DeviceBuffer<unsigned char> choice, sort; // of the library's algorithms
+    DeviceBuffer<std::int32_t> column_begin;  // sorted atoms of a column, and the end
+    DeviceBuffer<std::int32_t> first_atom;    // sorted atoms of a supercluster, and the end
 };
 
 // Fills every per-slot and per-supercluster array but state.f from the board, in cluster order: zone by zone, home first. state.f

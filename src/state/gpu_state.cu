@@ -52,7 +52,7 @@ template <class N>
 void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double crowding,
                    GpuState<N>& state)
 {
-    PARHELION_EXPECTS(crowding >= 1 && cell.zones() <= 256);
+    PARHELION_EXPECTS(crowding >= 1 && cell.zones() < 256);
     const double volume = box.x * box.y * box.z;
     const double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
     double here = 1; // volume of home and halo
