@@ -47,6 +47,17 @@ CellGrid grid_for(const SimulationOptions& options, int gpus, const Vec3<double>
     return options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, {reach, reach, reach});
 }
 
+// A continued run is planned for the box it began with, and goes on in the one it has come to.
+template <class N>
+void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
+{
+    DeviceScalars scalars;
+    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.step = step;
+    state.scalars.upload(queue, {&scalars, 1});
+    queue.synchronize();
+}
+
 } // namespace
 
 template <class N>
@@ -54,7 +65,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
                       std::size_t records)
     : setup_(setup), list_plan_(list_plan), method_(options.halo), atoms_(start.state.slot_of_global.size())
 {
-    const Vec3<double> box = start.state.box.length();
+    const Vec3<double> box = setup.system.box;
     const double straying = longest_straying(start.topology, setup.update_groups);
     const int gpus = gpus_for(options);
     grid_ = grid_for(options, gpus, box, list_plan.cutoff + 2 * straying);
@@ -79,7 +90,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     framed_.resize(queue(), atoms_, coupling().group_count());
     for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
         upload_coupling(team.queue, start, r.coupling);
-        advance_step(team.queue, start.step, r.state);
+        set_box_and_step(team.queue, start.state.box.length(), start.step, r.state);
     });
     take_from_boards();
     for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
@@ -150,8 +161,9 @@ void GpuRanks<N>::make_world(const SimulationOptions& options)
     GpuWorldOptions world;
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
-    world.payload_bytes = slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) +
-                          2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots));
+    world.payload_bytes =
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) +
+                        2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots)));
     world_ = std::make_unique<GpuWorld>(devices, world);
     sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
     taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);

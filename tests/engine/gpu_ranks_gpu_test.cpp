@@ -45,7 +45,8 @@ std::vector<Layout> layouts(const std::vector<Grid>& grids)
 const std::vector<Grid> some_grids = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 4}, {2, 2, 1},
                                       {1, 3, 2}, {2, 2, 2}, {8, 1, 1}, {1, 2, 4}};
 
-Simulation simulate_on(const LoadedInput& series, const Layout& layout, HaloMethod method, Precision precision, Summation summation)
+Simulation simulate_on(const LoadedInput& series, const Layout& layout, HaloMethod method, Precision precision,
+                       Summation summation)
 {
     SimulationOptions options;
     options.device = Device::Gpu;
@@ -57,6 +58,14 @@ Simulation simulate_on(const LoadedInput& series, const Layout& layout, HaloMeth
     options.halo = method;
     options.comm_timeout = std::chrono::seconds(5);
     return Simulation(series.system, series.parameters, options);
+}
+
+// How many differ in any bit; printing 45 000 vectors helps nobody.
+std::ptrdiff_t different(const std::vector<Vec3<double>>& a, const std::vector<Vec3<double>>& b)
+{
+    std::ptrdiff_t count = static_cast<std::ptrdiff_t>(a.size()) - static_cast<std::ptrdiff_t>(b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) { count += a[i] == b[i] ? 0 : 1; }
+    return count;
 }
 
 class RanksOnGpus : public GpuTest
@@ -95,7 +104,7 @@ TEST_F(RanksOnGpus, compute_the_bits_of_one_in_reproducible_mode)
         const HaloMethod method = halo_methods[k++ % 3];
         SCOPED_TRACE(name_of(layout, method));
         const SinglePoint point = simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible).evaluate();
-        EXPECT_EQ(point.forces, one.forces);
+        EXPECT_EQ(different(point.forces, one.forces), 0);
         EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
         EXPECT_EQ(point.observables.virial, one.observables.virial);
         EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
@@ -108,6 +117,7 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
     // None of the pairs that come into range between two lists must be missed.
     series.parameters.buffer_tolerance = 1e-12;
     series.parameters.list_interval = 10;
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
     const auto run = [&](const Layout& layout, HaloMethod method) {
         Simulation simulation = simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible);
         Recorder recorder;
@@ -122,8 +132,8 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
         SCOPED_TRACE(name_of(layout, method));
         const auto several = run(layout, method);
         EXPECT_EQ(several.first.step, 200);
-        EXPECT_EQ(several.first.x, one.first.x);
-        EXPECT_EQ(several.first.v, one.first.v);
+        EXPECT_EQ(different(several.first.x, one.first.x), 0) << largest_distance(several.first.x, one.first.x, one.first.box);
+        EXPECT_EQ(different(several.first.v, one.first.v), 0);
         EXPECT_EQ(several.second, one.second);
     }
 }
@@ -139,20 +149,20 @@ TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
     options.device = Device::Gpu;
     options.summation = Summation::Reproducible;
     Simulation one(series.system, series.parameters, options, &saved);
-    EXPECT_EQ(one.frame().x, four.last_good_frame().x);
+    EXPECT_EQ(different(one.frame().x, four.last_good_frame().x), 0);
     EXPECT_EQ(one.evaluate().forces.size(), static_cast<std::size_t>(series.system.topology.atom_count()));
 }
 
-TEST_F(RanksOnGpus, refuse_a_grid_that_does_not_fit)
+TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
 {
     const LoadedInput series = load_series(3000);
     try
     {
-        simulate_on(series, {{8, 8, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        simulate_on(series, {{1, 1, 64}, 64}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
         FAIL() << "no error";
     }
     catch (const InputError& e)
     {
-        EXPECT_THAT(e.what(), HasSubstr("E630"));
+        EXPECT_THAT(e.what(), HasSubstr("--gpus 64"));
     }
 }
