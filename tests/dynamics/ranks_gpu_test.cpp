@@ -7,7 +7,7 @@
 #include "dynamics/toy_systems.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "support/compare.hpp"
-#include "support/gpu_ranks.hpp"
+#include "support/gpu_parts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ public:
         queue.synchronize();
     }
 
-    GpuRanks<N>& ranks() { return ranks_; }
+    GpuParts<N>& ranks() { return ranks_; }
 
     // act(update, state, failure, sums) for every rank.
     template <class Act>
@@ -155,7 +155,7 @@ private:
     }
 
     GpuQueue& queue_;
-    GpuRanks<N> ranks_;
+    GpuParts<N> ranks_;
     std::vector<GpuUpdate> updates_;
     DeviceBuffer<GroupKick> kick_;
     DeviceBuffer<StochasticDynamics::Group> friction_;
@@ -317,7 +317,7 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
         groups.of_atom.push_back(atom % 5 == 0 ? AtomGroups::none : static_cast<std::uint8_t>(atom % 2));
     }
     const GpuComGroups com_groups(queue, groups);
-    const auto add_up = [&](GpuRanks<N>& ranks) {
+    const auto add_up = [&](GpuParts<N>& ranks) {
         DeviceBuffer<ScalarSum<N>> sums(2 * kinetic_elements + 2 * com_elements);
         sums.clear(queue);
         for (GpuPart<N>& part : ranks.parts)
@@ -327,13 +327,13 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
         }
         return sums;
     };
-    GpuRanks<N> one(queue, this->whole, this->system.topology, {1, 1, 1}, 0.5);
+    GpuParts<N> one(queue, this->whole, this->system.topology, {1, 1, 1}, 0.5);
     const DeviceBuffer<ScalarSum<N>> expected_sums = add_up(one);
     const auto expected = expected_sums.to_vector(queue);
     const double factor_on_host = 0.75;
     DeviceBuffer<double> factor;
     factor.upload(queue, {&factor_on_host, 1});
-    const auto without_motion = [&](GpuRanks<N>& ranks) {
+    const auto without_motion = [&](GpuParts<N>& ranks) {
         for (GpuPart<N>& part : ranks.parts)
         {
             subtract_com_motion(queue, com_groups, expected_sums.data() + 2 * kinetic_elements, part.state);
@@ -346,7 +346,7 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
     for (const Cells& cells : grids)
     {
         SCOPED_TRACE(name_of(cells));
-        GpuRanks<N> ranks(queue, this->whole, this->system.topology, cells, 0.5);
+        GpuParts<N> ranks(queue, this->whole, this->system.topology, cells, 0.5);
         const auto sums = add_up(ranks).to_vector(queue);
         for (std::size_t i = 0; i < sums.size(); ++i)
         {

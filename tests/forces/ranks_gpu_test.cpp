@@ -4,7 +4,7 @@
 #include "forces/nonbonded_gpu.hpp"
 #include "forces/random_molecules.hpp"
 #include "support/compare.hpp"
-#include "support/gpu_ranks.hpp"
+#include "support/gpu_parts.hpp"
 #include "support/particles.hpp"
 #include "support/refdata.hpp"
 
@@ -118,7 +118,7 @@ public:
 private:
     GpuQueue& queue_;
     ParticleState<N> whole_;
-    GpuRanks<N> ranks_;
+    GpuParts<N> ranks_;
     std::vector<GpuBonded> bonded_;
     int with_halo_ = 0;
     std::size_t most_terms_ = 0;
@@ -255,7 +255,7 @@ TEST_F(RanksOnGpu, charge_home_atoms_only)
     run.coulomb_cutoff = run.lj_cutoff = 1.0;
     const auto whole = particles_in_input_order<N>(system);
     const auto self_energy = [&](const Cells& cells) {
-        GpuRanks<N> ranks(queue, whole, system.topology, cells, short_reach);
+        GpuParts<N> ranks(queue, whole, system.topology, cells, short_reach);
         EnergySums<N> sums;
         for (GpuPart<N>& part : ranks.parts)
         {

@@ -34,11 +34,11 @@ struct GpuPart
 };
 
 template <class N>
-class GpuRanks
+class GpuParts
 {
 public:
     // reach (nm): how far beyond a cell its halo goes. Halo atoms have velocities, masses and forces that make no sense.
-    GpuRanks(GpuQueue& queue, const ParticleState<N>& whole, const Topology& topology, const Cells& cells, double reach)
+    GpuParts(GpuQueue& queue, const ParticleState<N>& whole, const Topology& topology, const Cells& cells, double reach)
         : queue_(queue), whole_(whole), cells_(cells), reach_(reach)
     {
         const UpdateGroups groups = make_update_groups(topology);
