@@ -122,7 +122,7 @@ __device__ std::int64_t term_of_thread(const TermsView& view)
 
 // Where an atom of a zone `offset` cells ahead is in the unrolled box, from the middle of the rank's own cell: of all images the
 // one next to its owner's cell.
-__device__ std::int64_t unrolled(const GpuCell& cell, int d, int offset, std::uint32_t x)
+__device__ std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset, std::uint32_t x)
 {
     const std::uint32_t ahead = static_cast<std::uint32_t>(offset) * cell.width[d];
     return static_cast<std::int64_t>(ahead) + static_cast<std::int32_t>(x - (cell.lower[d] + cell.width[d] / 2 + ahead));
@@ -139,7 +139,7 @@ __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std:
         for (int a = 0; a < atoms; ++a)
         {
             const int offset = cell.offset_of(state.zone(slot[a]), d);
-            const std::int64_t x = unrolled(cell, d, offset, state.leading_bits(slot[a])[d]);
+            const std::int64_t x = unrolled_by_owner(cell, d, offset, state.leading_bits(slot[a])[d]);
             least_offset = min(least_offset, offset);
             low = x < low ? x : low, high = x > high ? x : high;
         }
