@@ -59,9 +59,9 @@ void command_bench(const BenchOptions& options)
         const std::string where =
             plan.on_gpu ? plan.kernel : fmt::format("{} ranks of {} threads, {}", plan.ranks, plan.threads, plan.kernel);
         fmt::print("{} atoms, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested "
-                   "pairs/atom\n",
+                   "pairs/atom; host load {:.3f} cores\n",
                    atoms, where, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff,
-                   summary.pairs_per_atom);
+                   summary.pairs_per_atom, summary.host_load);
         nlohmann::ordered_json line = {{"case", "rf"},
                                        {"atoms", atoms},
                                        {"gpus", plan.on_gpu ? 1 : 0},
@@ -70,6 +70,7 @@ void command_bench(const BenchOptions& options)
                                        {"steps", options.steps},
                                        {"ns_per_day", summary.ns_per_day},
                                        {"us_per_step", summary.us_per_step},
+                                       {"host_load", summary.host_load},
                                        {"kernel", plan.kernel},
                                        {"precision", options.engine.precision},
                                        {"list_interval", plan.list_interval},

@@ -95,6 +95,7 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     report.ns_per_day = summary.ns_per_day;
     report.us_per_step = summary.us_per_step;
     report.wall_s = summary.wall_s;
+    report.host_load = summary.host_load;
     report.precision = precision_text(options.engine);
     if (plan.on_gpu) { report.device = "gpu", report.gpus = 1; }
     report.ranks = plan.ranks;
@@ -168,7 +169,8 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
                                   ? plan.kernel
                                   : fmt::format("{}{} thread{}", plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks),
                                                 plan.threads, plan.threads == 1 ? "" : "s");
-    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}\n", summary.ns_per_day, summary.us_per_step, where);
+    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}; host load {:.3f} cores\n", summary.ns_per_day, summary.us_per_step, where,
+               summary.host_load);
     double accounted = 0;
     for (const auto& [phase, us] : summary.phases)
     {

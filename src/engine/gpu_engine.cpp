@@ -6,12 +6,12 @@
 #include "engine/gpu_saved_state.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
+#include "trace/stopwatch.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
 #include <limits>
-#include <numeric>
 
 namespace parhelion {
 
@@ -20,10 +20,9 @@ namespace {
 constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
 constexpr int most_attempts = 8;        // to make room for a list
 
-double seconds_since(std::chrono::steady_clock::time_point start)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+// Long enough that a sleep and some launches of the host do not count, short enough that nobody waits for `stop`.
+constexpr double segment_seconds = 0.01;
+constexpr std::int64_t most_segment_steps = 1000;
 
 // Everything that changes which kernels a step queues.
 std::uint32_t pattern_of(const StepFlags& flags)
@@ -35,12 +34,6 @@ std::uint32_t pattern_of(const StepFlags& flags)
         word = 2 * word + (bit ? 1 : 0);
     }
     return word;
-}
-
-template <class T>
-void reserve(PinnedBuffer<T>& buffer, std::size_t size)
-{
-    if (buffer.size() < size) { buffer = PinnedBuffer<T>(size); }
 }
 
 SimulationOptions lone(SimulationOptions options)
@@ -68,8 +61,8 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
         snapshot->resize(queue_, rank_.state.slot_of_global.size(), rank_.coupling.groups().size());
     }
     framed_forces_.resize(rank_.state.slot_of_global.size());
-    set_step(queue_, step_, rank_.state);
-    take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
+    advance_step(queue_, step_, rank_.state);
+    keep_last_repartition();
     queue_.synchronize();
     make_plan();
 }
@@ -85,7 +78,7 @@ GpuRank<N> GpuEngine<N>::make_rank(Rank<N>& start)
                                 .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
                                 .dispersion = start.dispersion,
                                 .dt = p.dt};
-    const std::size_t records = (segments_under_way + 1) * static_cast<std::size_t>(list_plan_.interval + 1);
+    const std::size_t records = (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval);
     return {.queue = queue_,
             .side = side_,
             .list_plan = list_plan_,
@@ -123,52 +116,37 @@ double GpuEngine<N>::time(std::int64_t step) const
 // --- running ------------------------------------------------------------------------------------------------------------------
 
 template <class N>
-auto GpuEngine<N>::next_segment(const Schedule& schedule, std::int64_t first, std::int64_t last, std::int64_t run_first) const
-    -> Segment
-{
-    Segment segment;
-    segment.first = first;
-    for (std::int64_t step = first; step < last; ++step)
-    {
-        StepFlags flags = schedule.flags(step);
-        flags.repartition |= step == run_first;
-        if (flags.repartition && step > first) { break; }
-        segment.flags.push_back(flags);
-        if (flags.due.any_frame()) { break; }
-    }
-    return segment;
-}
-
-template <class N>
-void GpuEngine<N>::queue_segment(const Segment& segment)
+void GpuEngine<N>::queue_interval(std::int64_t list_age, std::span<const StepFlags> steps)
 {
     std::int64_t offset = 0;
-    for (const StepFlags& flags : segment.flags)
+    for (const StepFlags& flags : steps)
     {
-        queue_step(rank_, offset, segment.list_age + offset, flags, [&] {
+        queue_step(rank_, offset, list_age + offset, flags, [&] {
             if (!flags.due.any_frame()) { return; }
             take_snapshot(queue_, rank_.state, rank_.coupling, framed_);
             if (flags.due.f) { gather_forces(queue_, rank_.state, framed_forces_); }
         });
         ++offset;
     }
+    advance_step(queue_, offset, rank_.state);
+    rank_.coupling.collect_heat(queue_, rank_.state);
 }
 
 template <class N>
-void GpuEngine<N>::replay(const Segment& segment)
+void GpuEngine<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
-    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(segment.list_age)};
-    for (const StepFlags& flags : segment.flags) { pattern.push_back(pattern_of(flags)); }
+    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age)};
+    for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     auto graph = graphs_.find(pattern);
     if (graph == graphs_.end())
     {
         if (!room_is_made_ || graphs_.size() >= most_graphs)
         {
-            queue_segment(segment);
+            queue_interval(list_age, steps);
             room_is_made_ = true;
             return;
         }
-        graph = graphs_.emplace(std::move(pattern), GpuGraph(queue_, [&] { queue_segment(segment); })).first;
+        graph = graphs_.emplace(std::move(pattern), GpuGraph(queue_, [&] { queue_interval(list_age, steps); })).first;
     }
     graph->second.replay(queue_);
 }
@@ -176,23 +154,22 @@ void GpuEngine<N>::replay(const Segment& segment)
 template <class N>
 void GpuEngine<N>::submit(Segment segment)
 {
-    if (segment.begins_interval()) { list_begin_ = segment.first; }
-    segment.list_age = segment.first - list_begin_;
     segment.place = submitted_++ % status_.size();
     segment.first_record = records_;
     for (const StepFlags& flags : segment.flags) { records_ += flags.observe ? 1 : 0; }
 
-    set_step(queue_, segment.first, rank_.state);
-    if (segment.begins_interval())
+    if (segment.begins_interval()) { keep_last_repartition(); }
+    if (segment.frame) { wait_for(queue_, frame_copied_); } // framed_ is written anew
+    std::int64_t step = segment.first;
+    for (const std::span<const StepFlags> interval : intervals_of(segment))
     {
-        rank_.coupling.collect_heat(queue_, rank_.state);
-        take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
+        if (interval.front().repartition) { list_begin_ = step; }
+        replay(step - list_begin_, interval);
+        step += static_cast<std::int64_t>(interval.size());
     }
-    if (segment.has_frame()) { wait_for(queue_, frame_copied_); } // framed_ is written anew
-    replay(segment);
     gpu_memory::to_host(queue_, &status_[segment.place], rank_.state.scalars.data(), sizeof(DeviceScalars));
-    if (segment.has_frame()) { copy_frame(segment); }
-    done_[segment.place].record(segment.has_frame() ? copies_ : queue_);
+    if (segment.frame) { copy_frame(segment); }
+    done_[segment.place].record(segment.frame ? copies_ : queue_);
     step_ = segment.end();
     under_way_.push_back(std::move(segment));
 }
@@ -200,30 +177,10 @@ void GpuEngine<N>::submit(Segment segment)
 template <class N>
 void GpuEngine<N>::copy_frame(const Segment& segment)
 {
-    const OutputDue& due = segment.flags.back().due;
-    HostSnapshot& frame = frames_[segment.place];
     frame_taken_.record(queue_);
     wait_for(copies_, frame_taken_);
-    copy_to_host(copies_, framed_, due, frame);
-    if (due.f)
-    {
-        reserve(frame.f, framed_forces_.size());
-        framed_forces_.download(copies_, frame.f);
-    }
+    copy_to_host(copies_, framed_, framed_forces_, segment.flags[*segment.frame].due, frames_[segment.place]);
     frame_copied_.record(copies_);
-}
-
-// What an observer hears at the beginning of an interval.
-template <class N>
-void GpuEngine<N>::announce(Observer& observer, std::int64_t last)
-{
-    observer.progress(step_ - setup_.first_step, last - setup_.first_step, latest_temperature_);
-    if (!observer.checkpoint_due()) { return; }
-    complete_all(observer);
-    set_step(queue_, step_, rank_.state);
-    rank_.coupling.collect_heat(queue_, rank_.state);
-    take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_);
-    observer.checkpoint(saved_state());
 }
 
 template <class N>
@@ -231,24 +188,46 @@ void GpuEngine<N>::complete_oldest(Observer& observer)
 {
     const std::size_t place = under_way_.front().place;
     done_[place].wait();
-    const std::uint32_t flags = status_[place].flags;
-    if ((flags & (gpu_flag_list_overflow | gpu_flag_scratch_overflow)) != 0)
+    if (const std::uint32_t flags = status_[place].flags; flags != 0)
     {
-        do_again_with_more_room(flags);
+        do_again(flags, observer);
         return;
     }
-    if ((flags & gpu_flag_runaway) != 0) { blow_up(); }
     attempts_ = 0;
     const Segment segment = std::move(under_way_.front());
     under_way_.pop_front();
+    keep_pace(segment);
     hand_on(segment, observer);
     stop_if_box_too_small(segment);
+    if (segment.ends_interval) { tell_progress(segment.end(), observer); }
 }
 
 template <class N>
 void GpuEngine<N>::complete_all(Observer& observer)
 {
     while (!under_way_.empty()) { complete_oldest(observer); }
+}
+
+template <class N>
+void GpuEngine<N>::make_way(Observer& observer)
+{
+    while (under_way_.size() >= segments_under_way) { complete_oldest(observer); }
+}
+
+template <class N>
+void GpuEngine<N>::tell_progress(std::int64_t step, Observer& observer) const
+{
+    observer.progress(step - setup_.first_step, last_ - setup_.first_step, latest_temperature_);
+}
+
+// The GPU has had nothing else to do since the segment before was completed.
+template <class N>
+void GpuEngine<N>::keep_pace(const Segment& segment)
+{
+    const auto now = Clock::now();
+    const double took = std::chrono::duration<double>(now - std::exchange(last_completed_, now)).count();
+    const double steps = segment_seconds / took * static_cast<double>(segment.flags.size());
+    segment_steps_ = static_cast<std::int64_t>(std::clamp(steps, 1.0, static_cast<double>(most_segment_steps)));
 }
 
 template <class N>
@@ -259,7 +238,7 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
     {
         if (flags.due.any_frame())
         {
-            Frame frame = make_frame_of(frames_[segment.place], flags.due);
+            Frame frame = make_frame(host_.lone_run().queue(), setup_.system.topology, frames_[segment.place], flags.due);
             frame.step = step;
             frame.time = time(step);
             observer.frame(flags.due, std::move(frame));
@@ -276,21 +255,38 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
     }
 }
 
-// Lists overflow when they are built, so nothing of the interval has been handed on yet.
+// Nothing of the oldest segment has been handed on yet, and the snapshot is of its beginning or of an interval it goes on with.
 template <class N>
-void GpuEngine<N>::do_again_with_more_room(std::uint32_t flags)
+void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
 {
     queue_.synchronize();
     copies_.synchronize();
-    if ((flags & gpu_flag_scratch_overflow) != 0 || ++attempts_ > most_attempts) { throw NoRoom(); }
+    if (intervals_of(under_way_.front()).size() == 1)
+    {
+        if (flags == gpu_flag_runaway) { blow_up(); }
+        make_more_room(flags);
+    }
     PARHELION_EXPECTS(under_way_.front().begins_interval());
-    enlarge_pair_list(queue_, rank_.pairs);
-    graphs_.clear(); // they name the old memory
-    room_is_made_ = false;
     put_back(queue_, at_repartition_, rank_.state, rank_.coupling);
     std::deque<Segment> again;
     again.swap(under_way_);
-    for (Segment& segment : again) { submit(std::move(segment)); }
+    for (const Segment& segment : again)
+    {
+        for (Segment& interval : cut_into_intervals(segment))
+        {
+            make_way(observer);
+            submit(std::move(interval));
+        }
+    }
+}
+
+template <class N>
+void GpuEngine<N>::make_more_room(std::uint32_t flags)
+{
+    if ((flags & gpu_flag_scratch_overflow) != 0 || ++attempts_ > most_attempts) { throw NoRoom(); }
+    enlarge_pair_list(queue_, rank_.pairs);
+    graphs_.clear(); // they name the old memory
+    room_is_made_ = false;
 }
 
 template <class N>
@@ -334,6 +330,7 @@ void GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
     Segment segment;
     segment.first = step_;
     segment.flags = {flags};
+    if (flags.due.any_frame()) { segment.frame = 0; }
     std::swap(at_repartition_, aside_);
     submit(std::move(segment)); // sets the state aside
     complete_all(observer);
@@ -410,62 +407,70 @@ RunSummary GpuEngine<N>::run_on_host(std::int64_t first, std::int64_t last, Obse
 template <class N>
 RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    const auto start_time = Clock::now();
+    const Stopwatch whole;
     const RunParameters& p = setup_.parameters;
     drift_ = {};
-    const std::int64_t first = step_, last = first + steps;
-    const Schedule schedule(p, list_plan_.interval, setup_.first_step, last);
+    const std::int64_t first = step_;
+    last_ = first + steps;
+    const Schedule schedule(p, list_plan_.interval, setup_.first_step, last_);
     const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
     std::int64_t timed_from = first;
-    auto timed_start = start_time;
-    bool stopped = false;
+    Stopwatch timed = whole;
+    last_completed_ = Clock::now();
+    tell_progress(first, observer);
     for (;;)
     {
         const bool begins_interval = step_ == first || schedule.flags(step_).repartition;
-        if (begins_interval)
+        if (begins_interval && observer.checkpoint_due())
         {
-            announce(observer, last);
-            stopped = stop.load(std::memory_order_relaxed);
+            complete_all(observer);
+            keep_last_repartition();
+            observer.checkpoint(saved_state());
         }
+        const bool stopped = begins_interval && stop.load(std::memory_order_relaxed);
         if (step_ >= steady && timed_from < steady)
         {
             complete_all(observer);
             timed_from = step_;
-            timed_start = Clock::now();
+            timed = {};
         }
-        if (step_ == last || stopped)
+        if (step_ == last_ || stopped)
         {
             complete_all(observer);
-            set_step(queue_, step_, rank_.state);
-            rank_.coupling.collect_heat(queue_, rank_.state);
-            if (begins_interval) { take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_); }
+            if (begins_interval) { keep_last_repartition(); }
             break;
         }
-        Segment segment = next_segment(schedule, step_, last, first);
-        if (under_way_.size() == segments_under_way) { complete_oldest(observer); }
+        Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
+        make_way(observer);
         submit(std::move(segment));
     }
     RunSummary summary;
-    summary.end = step_ < last ? RunEnd::Stopped : RunEnd::Done;
+    summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
     summary.first_step = first;
     summary.steps = step_ - first;
     if (step_ > timed_from)
     {
-        const double per_step = seconds_since(timed_start) / static_cast<double>(step_ - timed_from);
+        const double per_step = timed.wall_s() / static_cast<double>(step_ - timed_from);
         summary.us_per_step = per_step * 1e6;
         summary.ns_per_day = p.dt * 1e-3 * 86400 / per_step;
+        summary.host_load = timed.load();
     }
-    summary.pairs_per_atom = pairs_per_atom();
+    finish(summary, observer);
+    summary.wall_s = whole.wall_s();
+    return summary;
+}
 
-    // As on the CPU: the last configuration is observed by a step that is taken back.
-    StepFlags flags = Schedule(p, list_plan_.interval, setup_.first_step, step_).flags(step_);
+// As on the CPU: the last configuration is observed by a step that is taken back.
+template <class N>
+void GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
+{
+    summary.pairs_per_atom = pairs_per_atom();
+    StepFlags flags = Schedule(setup_.parameters, list_plan_.interval, setup_.first_step, step_).flags(step_);
     flags.repartition = true;
     if (summary.end == RunEnd::Stopped) { rank_.coupling.measure_kinetic(queue_, rank_.state); }
     observe_here(flags, observer);
-    summary.wall_s = seconds_since(start_time);
     const double kt = units::boltzmann * (latest_temperature_ > 0 ? latest_temperature_ : 300.0);
     summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
-    return summary;
 }
 
 // Of the list the state was last evaluated with.
@@ -488,40 +493,12 @@ double GpuEngine<N>::pairs_per_atom()
 // --- reading ------------------------------------------------------------------------------------------------------------------
 
 template <class N>
-void GpuEngine<N>::copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const OutputDue& due, HostSnapshot& to)
-{
-    if (due.x || due.compressed_x)
-    {
-        reserve(to.x, from.x.size());
-        from.x.download(queue, to.x);
-    }
-    if (due.v)
-    {
-        reserve(to.v, from.v.size());
-        from.v.download(queue, to.v);
-    }
-    from.scalars.download(queue, to.scalars);
-}
-
-template <class N>
-Frame GpuEngine<N>::make_frame_of(const HostSnapshot& from, const OutputDue& due)
-{
-    std::vector<AtomData<N>> parts(1);
-    AtomData<N>& atoms = parts[0];
-    atoms.global.resize(rank_.state.slot_of_global.size());
-    std::iota(atoms.global.begin(), atoms.global.end(), 0);
-    if (due.x || due.compressed_x) { atoms.x.assign(from.x.data(), from.x.data() + from.x.size()); }
-    if (due.v) { atoms.v.assign(from.v.data(), from.v.data() + from.v.size()); }
-    if (due.f) { atoms.f.assign(from.f.data(), from.f.data() + from.f.size()); }
-    return make_frame(host_.lone_run().queue(), setup_.system.topology, PeriodicBox<N>(from.scalars[0].box_length), parts);
-}
-
-template <class N>
 Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 {
-    copy_to_host(queue_, snapshot, positions_and_velocities(), read_);
+    const OutputDue due = positions_and_velocities();
+    copy_to_host(queue_, snapshot, framed_forces_, due, read_);
     queue_.synchronize();
-    Frame frame = make_frame_of(read_, positions_and_velocities());
+    Frame frame = make_frame(host_.lone_run().queue(), setup_.system.topology, read_, due);
     frame.step = read_.scalars[0].step;
     frame.time = time(frame.step);
     return frame;
@@ -531,7 +508,6 @@ template <class N>
 Frame GpuEngine<N>::frame()
 {
     if (on_host_) { return host_.frame(); }
-    set_step(queue_, step_, rank_.state);
     take_snapshot(queue_, rank_.state, rank_.coupling, aside_);
     return read_frame(aside_);
 }

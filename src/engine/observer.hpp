@@ -51,9 +51,10 @@ public:
     // Arrays that are not due are empty. Molecules are whole: each atom is the image nearest to the one before it.
     virtual void frame(const OutputDue&, Frame&&) {}
     virtual void energies(const OutputDue&, const Observables&) {}
-    // Called at every pair-list rebuild (many times a second), for progress; temperature is the latest known.
+    // Called at pair-list rebuilds, many times a second; temperature is the latest known. What has been told is of the steps done,
+    // and all there is to tell of them.
     virtual void progress(std::int64_t /*steps_done*/, std::int64_t /*steps_total*/, double /*temperature*/) {}
-    // Asked after progress(): is it time for a checkpoint? Then it comes at once, and is of this very moment.
+    // Is it time for a checkpoint? Then it comes at once, and is of the steps that progress() has told last.
     virtual bool checkpoint_due() { return false; }
     virtual void checkpoint(SavedState&&) {}
     // A line for the log and the terminal: something happened that the user should know.

@@ -18,9 +18,6 @@ namespace parhelion {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 std::vector<std::string> group_names(const RunParameters& parameters)
 {
     std::vector<std::string> names;
@@ -204,13 +201,13 @@ SinglePoint RankRun<N>::evaluate()
 template <class N>
 RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    const auto start_time = Clock::now();
+    const Stopwatch whole;
     drift_ = {};
     const std::int64_t first = rank_.step, last = first + steps;
     const Schedule schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, last);
     // Rates are those of the steady part: after the first tenth and at least 500 steps, or the whole of a short run.
     const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
-    auto steady_start = start_time;
+    Stopwatch timed = whole;
     queue_.clock().reset();
     Orders orders;
     for (;;)
@@ -231,7 +228,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
         if (rank_.step == last || orders.stop) { break; }
         if (rank_.step == steady)
         {
-            steady_start = Clock::now();
+            timed = {};
             queue_.clock().reset();
         }
         advance(flags, observer);
@@ -241,7 +238,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     summary.first_step = first;
     summary.steps = rank_.step - first;
     const std::int64_t timed_from = rank_.step > steady ? steady : first;
-    summarise(summary, rank_.step - timed_from, seconds_since(timed_from == steady ? steady_start : start_time));
+    summarise(summary, rank_.step - timed_from, timed_from == steady ? timed : whole);
 
     // The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
     Snapshot<N> end;
@@ -252,20 +249,21 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     if (summary.end == RunEnd::Stopped) { rank_.half_step = kinetic_energies(rank_); }
     advance(flags, observer);
     put_back(std::move(end), rank_);
-    summary.wall_s = seconds_since(start_time);
+    summary.wall_s = whole.wall_s();
     const double kt = units::boltzmann * (rank_.observables.temperature > 0 ? rank_.observables.temperature : 300.0);
     summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
     return summary;
 }
 
 template <class N>
-void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, double timed_s)
+void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed)
 {
     if (timed_steps > 0)
     {
-        const double per_step = timed_s / static_cast<double>(timed_steps);
+        const double per_step = timed.wall_s() / static_cast<double>(timed_steps);
         summary.us_per_step = per_step * 1e6;
         summary.ns_per_day = setup_.parameters.dt * 1e-3 * 86400 / per_step;
+        summary.host_load = timed.load();
         for (int p = 0; p < phases; ++p)
         {
             const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(timed_steps);
@@ -298,7 +296,7 @@ template <class N>
 RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     PARHELION_EXPECTS(comm_.ranks() == 1);
-    const auto start_time = Clock::now();
+    const Stopwatch whole;
     Rank<N>& r = rank_;
     RunSummary summary;
     summary.first_step = r.step;
@@ -319,10 +317,10 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     summary.end = stop.load(std::memory_order_relaxed) && verdict == Minimization::Continue && r.step < last ? RunEnd::Stopped
                                                                                                              : RunEnd::Done;
     summary.steps = r.step - summary.first_step;
-    summary.wall_s = seconds_since(start_time);
+    summary.wall_s = whole.wall_s();
     summary.converged = verdict == Minimization::Converged;
     summary.largest_force = descent.largest_force();
-    summarise(summary, std::max<std::int64_t>(1, summary.steps), summary.wall_s);
+    summarise(summary, std::max<std::int64_t>(1, summary.steps), whole);
     summary.drift = std::numeric_limits<double>::quiet_NaN();
     const char* why = verdict == Minimization::Converged          ? "converged"
                       : verdict == Minimization::MachinePrecision ? "step below machine precision"

@@ -7,9 +7,9 @@
 #include "engine/simulation.hpp"
 #include "engine/slope.hpp"
 #include "engine/snapshot.hpp"
+#include "trace/stopwatch.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <optional>
 
 namespace parhelion {
@@ -52,8 +52,6 @@ public:
     CpuQueue& queue() { return queue_; }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     Rank<N> make_rank();
     void start();
     // What rank 0 has been asked for, known to all.
@@ -67,7 +65,7 @@ private:
     // One step, its frames and its energies to the observers.
     void advance(const StepFlags& flags, Observer& observer);
     void evaluate_static(Observer& observer, const StepFlags& flags);
-    void summarise(RunSummary& summary, std::int64_t timed_steps, double timed_s);
+    void summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed);
 
     const RunSetup& setup_;
     Communicator comm_;

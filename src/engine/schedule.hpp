@@ -33,6 +33,8 @@ public:
     {
     }
 
+    int list_interval() const { return list_interval_; }
+
     StepFlags flags(std::int64_t step) const
     {
         StepFlags f;

@@ -76,6 +76,7 @@ struct RunSummary
     std::int64_t first_step = 0, steps = 0; // steps done in this run
     double wall_s = 0;
     double us_per_step = 0, ns_per_day = 0;             // steady part: after the first tenth, at least 500 steps
+    double host_load = 0;                               // cores that the process kept busy, over the steady part
     std::vector<std::pair<std::string, double>> phases; // us per step by phase of the step, over the steady part
     double drift = 0;          // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
     double pairs_per_atom = 0; // entries of the pair list that are tested, per atom

@@ -88,13 +88,13 @@ __global__ void __launch_bounds__(threads)
     f[state.global_of_slot[slot]] = {sum.x, sum.y, sum.z};
 }
 
-// Purpose        the step that the next replayed sequence begins with
+// Purpose        the step that the next replayed interval begins with
 // Work           one thread
-// Reads/Writes   - / the step
+// Reads/Writes   the step (both)
 // Orders         nothing: stream order alone
 // Requires       -
 // Cost           a launch
-__global__ void set_step_kernel(DeviceScalars* scalars, std::int64_t step) { scalars->step = step; }
+__global__ void advance_step_kernel(DeviceScalars* scalars, std::int64_t steps) { scalars->step += steps; }
 
 template <class N>
 CouplingPart part_of(const GpuSnapshot<N>& s)
@@ -145,9 +145,9 @@ void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<typena
 }
 
 template <class N>
-void set_step(GpuQueue& queue, std::int64_t step, GpuState<N>& state)
+void advance_step(GpuQueue& queue, std::int64_t steps, GpuState<N>& state)
 {
-    launch(queue, Phase::Output, set_step_kernel, {1, 1, 0}, state.scalars.data(), step);
+    launch(queue, Phase::Output, advance_step_kernel, {1, 1, 0}, state.scalars.data(), steps);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
@@ -155,7 +155,7 @@ void set_step(GpuQueue& queue, std::int64_t step, GpuState<N>& state)
     template void take_snapshot<N>(GpuQueue&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);                                   \
     template void put_back<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                                  \
     template void gather_forces<N>(GpuQueue&, GpuState<N>&, DeviceBuffer<Vec3<typename N::ForceSum>>&);                          \
-    template void set_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);
+    template void advance_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

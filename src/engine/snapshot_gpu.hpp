@@ -39,8 +39,8 @@ void put_back(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& stat
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<typename N::ForceSum>>& f);
 
-// state.scalars.step = step.
+// state.scalars.step += steps.
 template <class N>
-void set_step(GpuQueue& queue, std::int64_t step, GpuState<N>& state);
+void advance_step(GpuQueue& queue, std::int64_t steps, GpuState<N>& state);
 
 } // namespace parhelion

@@ -27,6 +27,7 @@ std::string to_json(const RunReport& report)
     json["ns_per_day"] = report.ns_per_day;
     json["us_per_step"] = report.us_per_step;
     json["wall_s"] = report.wall_s;
+    json["host_load"] = report.host_load;
     json["device"] = report.device;
     json["gpus"] = report.gpus;
     json["ranks"] = report.ranks;

@@ -23,6 +23,7 @@ struct RunReport
     double dt_ps = 0;
     double ns_per_day = 0, us_per_step = 0; // steady part: after the first tenth, at least 500 steps
     double wall_s = 0;
+    double host_load = 0; // cores that the process kept busy, over the steady part
     std::string device = "cpu";
     int gpus = 0;
     int ranks = 1;

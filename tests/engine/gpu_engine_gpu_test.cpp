@@ -345,19 +345,31 @@ TEST_F(OnGpu, a_checkpoint_is_of_the_moment_it_is_asked_for)
 {
     struct Asking final : Observer
     {
-        void progress(std::int64_t steps_done, std::int64_t, double) override { done = steps_done; }
-        bool checkpoint_due() override { return done == 8; }
-        void checkpoint(SavedState&& state) override { saved = std::move(state); }
-        std::int64_t done = 0;
+        void energies(const OutputDue&, const Observables& o) override { observed = o.step; }
+        void progress(std::int64_t steps_done, std::int64_t, double) override
+        {
+            done = steps_done;
+            EXPECT_LT(observed, done) << "told of what is not done";
+        }
+        bool checkpoint_due() override { return done >= 8 && !is_saved; }
+        void checkpoint(SavedState&& state) override
+        {
+            saved = std::move(state);
+            is_saved = true;
+            EXPECT_EQ(saved.step, done);
+            EXPECT_EQ(observed, saved.step - 1) << "all energies before it are told, and none after it";
+        }
+        std::int64_t done = 0, observed = -1;
+        bool is_saved = false;
         SavedState saved;
     } asking;
-    const Refdata data = coupled(coupled_cases[4]);
+    const Refdata data = coupled(coupled_cases[4]); // every step is observed
     Simulation whole = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible);
-    whole.run(22, asking, never);
-    EXPECT_EQ(asking.saved.step, 8);
+    whole.run(52, asking, never);
+    ASSERT_GE(asking.saved.step, 8);
     Observer nobody;
     Simulation after = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible, &asking.saved);
-    after.run(22 - 8, nobody, never);
+    after.run(52 - asking.saved.step, nobody, never);
     EXPECT_EQ(after.frame().x, whole.frame().x);
     EXPECT_EQ(after.frame().v, whole.frame().v);
 }
@@ -368,7 +380,7 @@ TEST_F(OnGpu, a_stopped_run_ends_where_a_list_is_built_with_its_last_kinetic_ene
     data.parameters.list_cutoff += 0.1;
     data.parameters.energy_calc = 1;
     Listener through;
-    simulate_on(Device::Cpu, data, Precision::Double).run(22, through, never);
+    simulate_on(Device::Cpu, data, Precision::Double).run(400, through, never);
     data.parameters.energy_calc = 0;
     struct StopAt final : Observer
     {
@@ -377,10 +389,54 @@ TEST_F(OnGpu, a_stopped_run_ends_where_a_list_is_built_with_its_last_kinetic_ene
         Observables last;
         std::atomic<bool> stop{false};
     } observer;
-    const RunSummary summary = simulate_on(Device::Gpu, data, Precision::Double).run(22, observer, observer.stop);
+    const RunSummary summary = simulate_on(Device::Gpu, data, Precision::Double).run(400, observer, observer.stop);
     EXPECT_EQ(summary.end, RunEnd::Stopped);
-    EXPECT_EQ(summary.steps, 8);
-    expect_near(observer.last, through.observables[8], 1e-9);
+    EXPECT_GE(summary.steps, 8);
+    EXPECT_EQ(summary.steps % 4, 0);
+    ASSERT_LT(summary.steps, 400);
+    expect_near(observer.last, through.observables[static_cast<std::size_t>(summary.steps)], 1e-8);
+}
+
+// Segments grow with the pace of the run; what is told must not depend on where they end.
+TEST_F(OnGpu, frames_and_energies_come_in_order_and_once_however_long_the_segments)
+{
+    struct Ordered final : Observer
+    {
+        void frame(const OutputDue&, Frame&& frame) override { frames.push_back(frame.step); }
+        void energies(const OutputDue&, const Observables& o) override { observed.push_back(o.step); }
+        void progress(std::int64_t steps_done, std::int64_t, double) override
+        {
+            EXPECT_EQ(steps_done % 4, 0);
+            EXPECT_TRUE(frames.empty() || frames.back() < steps_done);
+            EXPECT_TRUE(observed.empty() || observed.back() < steps_done);
+            progress_calls += 1;
+        }
+        std::vector<std::int64_t> frames, observed;
+        int progress_calls = 0;
+    } ordered;
+    Refdata data = coupled(coupled_cases[1]);
+    data.parameters.temperature_interval = 10;
+    data.parameters.list_cutoff += 0.1;
+    data.parameters.x_out = 30;
+    data.parameters.f_out = 21;
+    Simulation through = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible);
+    through.run(3001, ordered, never);
+    std::vector<std::int64_t> frames, observed;
+    for (std::int64_t step = 0; step <= 3001; ++step)
+    {
+        if (step % 30 == 0 || step % 21 == 0 || step == 3001) { frames.push_back(step); }
+        if (step % 5 == 0 || step == 3001) { observed.push_back(step); }
+    }
+    EXPECT_EQ(ordered.frames, frames);
+    EXPECT_EQ(ordered.observed, observed);
+    EXPECT_LT(ordered.progress_calls, 3001 / 4) << "no segment was longer than an interval";
+
+    data.parameters.x_out = data.parameters.f_out = 0;
+    Simulation without_frames = simulate_on(Device::Gpu, data, Precision::Mixed, Summation::Reproducible);
+    Observer nobody;
+    without_frames.run(3001, nobody, never);
+    EXPECT_EQ(without_frames.frame().x, through.frame().x);
+    EXPECT_EQ(without_frames.frame().v, through.frame().v);
 }
 
 TEST_F(OnGpu, a_list_that_was_planned_for_less_density_is_made_larger)

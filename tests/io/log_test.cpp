@@ -71,6 +71,7 @@ TEST(Report, has_the_promised_fields_in_order)
                               "ns_per_day",
                               "us_per_step",
                               "wall_s",
+                              "host_load",
                               "device",
                               "gpus",
                               "ranks",
