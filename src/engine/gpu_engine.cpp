@@ -189,7 +189,7 @@ void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
     copies_.synchronize();
     if (intervals_of(under_way_.front()).size() == 1)
     {
-        if (flags == gpu_flag_runaway) { blow_up(); }
+        if ((flags & ~gpu_flag_ambiguous) == gpu_flag_runaway) { blow_up(); }
         make_more_room(flags);
     }
     PARHELION_EXPECTS(under_way_.front().begins_interval());
@@ -209,6 +209,14 @@ void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
 template <class N>
 void GpuEngine<N>::make_more_room(std::uint32_t flags)
 {
+    if ((flags & gpu_flag_ambiguous) != 0)
+    {
+        throw InputError(
+            "E631", {},
+            fmt::format("step {}: with the grid {}x{}x{}, atoms reach each other both ways around the box. Use fewer "
+                        "ranks in its short dimensions.",
+                        under_way_.front().first, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
+    }
     if (++attempts_ > most_attempts || !ranks_.make_more_room(flags)) { throw NoRoom(); }
 }
 
