@@ -299,7 +299,7 @@ TYPED_TEST(GpuRepartition, is_right_or_says_that_it_cannot_be_where_atoms_are_aw
     {
         const auto whole = particles_in_input_order<TypeParam>(c.system);
         const auto in_range = pairs_within(whole, c.system.topology, 0.3);
-        for (const CellGrid& grid : all_grids())
+        for (const CellGrid& grid : grids)
         {
             SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
             RanksOnGpu<TypeParam> d(queue, c.system,
@@ -315,7 +315,7 @@ TYPED_TEST(GpuRepartition, is_right_or_says_that_it_cannot_be_where_atoms_are_aw
             if (testing::Test::HasFailure()) { return; }
         }
     }
-    EXPECT_GE(right, static_cast<int>(domain_cases().size() * all_grids().size() / 2));
+    EXPECT_GE(right, static_cast<int>(domain_cases().size() * grids.size() / 2));
 }
 
 TYPED_TEST(GpuRepartition, of_a_lone_rank_is_the_order_of_columns_and_halves)
