@@ -7,8 +7,8 @@
 // are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 36 bytes an atom on every GPU.
 #pragma once
 
-#include "engine/gpu_rank.hpp"
 #include "engine/rank_run.hpp"
+#include "engine/step_gpu.hpp"
 
 #include <map>
 #include <memory>
@@ -63,10 +63,9 @@ private:
     void reserve(double crowding);
     void make_halos();
     void take_from_boards();
-    void queue_directly(std::int64_t list_age, std::span<const StepFlags> steps);
-    void queue_one(GpuTeam<N>& team, std::int64_t step_offset, std::int64_t list_age, const StepFlags& flags);
-    void queue_end(GpuTeam<N>& team, std::int64_t steps);
-    void queue_frame(GpuTeam<N>& team, const StepFlags& flags);
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps);
+    void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
+    void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
     template <class Body>
     void for_each_rank(Body&& body)
     {
@@ -84,6 +83,7 @@ private:
     std::vector<GpuCell> cells_; // by rank
     double crowding_ = 1;        // what slots are reserved for, relative to the mean density
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;
+    std::vector<GpuTeam<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> sums_, taken_;
     GpuHaloRoom halo_room_;

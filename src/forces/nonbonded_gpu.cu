@@ -52,7 +52,7 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     const NonbondedParameters& p = tables.parameters;
     nonbonded_gpu::Arguments<N> a{};
     a.xq = state.xq.data(), a.of_slot = tables.of_slot.data(), a.of_pair = tables.of_pair.data();
-    a.superclusters = list.superclusters.data(), a.rows = list.rows.data(), a.entries = list.pruned.data();
+    a.superclusters = list.superclusters.data(), a.rows = list.busy_rows.data(), a.entries = list.pruned.data();
     a.masks = list.masks.data(), a.shares = list.shares.data(), a.scalars = state.scalars.data();
     a.f = state.f.data(), a.energies = state.energies.data();
     a.types = p.types + 1;

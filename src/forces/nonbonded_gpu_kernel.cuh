@@ -451,7 +451,7 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
     {
         const GpuPairRow row = a.rows[r];
         const int begin = uniform(r == first_row ? first.entry : 0), end = uniform(r == last_row ? last.entry : row.pruned);
-        if (begin < end) { warp.run(r, row, begin, end); }
+        if (begin < end) { warp.run(row.supercluster, row, begin, end); }
     }
     warp.finish();
 }

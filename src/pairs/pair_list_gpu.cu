@@ -373,7 +373,8 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
                                   s.plains + s.maskeds,
                                   0,
                                   0,
-                                  exact ? 1 : 0};
+                                  exact ? 1 : 0,
+                                  supercluster};
     }
     __syncthreads();
     PairWord* const entries = out.entries + s.entry_begin;
@@ -432,7 +433,8 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
-    list.rows.resize(superclusters), list.cost_before.resize(superclusters + 1), list.demand.resize(1);
+    list.rows.resize(superclusters), list.busy_rows.resize(superclusters), list.busy_count.resize(1);
+    list.cost_before.resize(superclusters + 1), list.demand.resize(1);
     list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.slot_of_global.size()) / (box.x * box.y * box.z);
