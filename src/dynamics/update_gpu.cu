@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/block_sum.cuh"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
 #include <algorithm>
@@ -24,8 +25,11 @@ constexpr std::size_t largest_shared_arena = 160 * 1024;
 // Requires       slots resolved since the last repartition; dynamic shared memory for the largest block's arena
 // Cost           96 bytes per atom and 8 per index; 400 double-precision flop per water, 500 per LINCS constraint
 template <class N, Motion motion>
-__global__ void __launch_bounds__(threads) update_kernel(GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
+__global__ void __launch_bounds__(threads)
+    update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
 {
+    const BlockSpan span(tracing);
+
     extern __shared__ double shared_arena[];
     Tally<N> tally;
     const int block = static_cast<int>(blockIdx.x);
@@ -63,8 +67,11 @@ __device__ double squared_deviation(double length2, double length)
 // Requires       slots resolved since the last repartition
 // Cost           32 bytes per constraint
 template <class N>
-__global__ void __launch_bounds__(threads) deviation_kernel(GpuUpdate::View view, GpuView<N> state, ScalarSum<N>* squares)
+__global__ void __launch_bounds__(threads)
+    deviation_kernel(BlockTrace tracing, GpuUpdate::View view, GpuView<N> state, ScalarSum<N>* squares)
 {
+    const BlockSpan span(tracing);
+
     const PeriodicBox<N> box = state.box();
     const auto distance2 = [&](std::int32_t a, std::int32_t b) {
         return norm2(box.difference(state.position(a), state.position(b)));

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "engine/runaway.hpp"
 #include "engine/slope.hpp"
@@ -41,6 +42,7 @@ SimulationOptions lone(SimulationOptions options)
 {
     options.ranks = 1;
     options.grid = {};
+    options.trace = false;
     return options;
 }
 
@@ -48,10 +50,11 @@ SimulationOptions lone(SimulationOptions options)
 
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()),
-      list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)), rank_(make_rank(host_.lone_run().rank())),
-      status_(segments_under_way + 1)
+    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), tracer_(queue_),
+      keeps_trace_(options.trace), list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)),
+      rank_(make_rank(host_.lone_run().rank())), status_(segments_under_way + 1)
 {
+    queue_.set_tracer(&tracer_), side_.set_tracer(&tracer_);
     Rank<N>& start = host_.lone_run().rank();
     step_ = start.step;
     upload(queue_, start.state, rank_.state);
@@ -119,9 +122,11 @@ double GpuEngine<N>::time(std::int64_t step) const
 template <class N>
 void GpuEngine<N>::queue_interval(std::int64_t list_age, std::span<const StepFlags> steps)
 {
+    if (is_traced_) { tracer_.begin(queue_, &rank_.state.scalars.data()->step); }
     std::int64_t offset = 0;
     for (const StepFlags& flags : steps)
     {
+        tracer_.at_step(offset);
         queue_step(rank_, offset, list_age + offset, flags, [&] {
             if (!flags.due.any_frame()) { return; }
             take_snapshot(queue_, rank_.state, rank_.coupling, framed_);
@@ -131,12 +136,13 @@ void GpuEngine<N>::queue_interval(std::int64_t list_age, std::span<const StepFla
     }
     advance_step(queue_, offset, rank_.state);
     rank_.coupling.collect_heat(queue_, rank_.state);
+    if (is_traced_) { tracer_.end(queue_); }
 }
 
 template <class N>
 void GpuEngine<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
-    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age)};
+    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
     for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     auto graph = graphs_.find(pattern);
     if (graph == graphs_.end())
@@ -374,6 +380,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
     std::int64_t timed_from = first;
     Stopwatch timed = whole;
+    RunSummary summary;
     last_completed_ = Clock::now();
     tell_progress(first, observer);
     for (;;)
@@ -389,6 +396,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
         if (step_ >= steady && timed_from < steady)
         {
             complete_all(observer);
+            add_profile(tracer_.records(queue_), launched_kernels(), summary);
             timed_from = step_;
             timed = {};
         }
@@ -398,11 +406,12 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
             if (begins_interval) { keep_last_repartition(); }
             break;
         }
+        trace_before(steady);
         Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
         make_way(observer);
         submit(std::move(segment));
     }
-    RunSummary summary;
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(tracer_.records(queue_), launched_kernels(), summary); }
     summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
     summary.first_step = first;
     summary.steps = step_ - first;
@@ -416,6 +425,15 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     finish(summary, observer);
     summary.wall_s = whole.wall_s();
     return summary;
+}
+
+// The last segment before the part of a run that is timed, or all of them.
+template <class N>
+void GpuEngine<N>::trace_before(std::int64_t steady)
+{
+    const bool is_last = step_ < steady && step_ + segment_steps_ >= steady;
+    if (is_last && !keeps_trace_) { tracer_.clear(queue_); }
+    is_traced_ = keeps_trace_ || is_last;
 }
 
 // As on the CPU: the last configuration is observed by a step that is taken back.
@@ -479,6 +497,15 @@ template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
     return to_saved_state(queue_, at_repartition_, setup_.parameters.random_seed);
+}
+
+template <class N>
+std::vector<Timeline> GpuEngine<N>::timelines()
+{
+    if (!keeps_trace_) { return {}; }
+    std::vector<NamedKernel> kernels;
+    for (const LaunchedKernel& kernel : launched_kernels()) { kernels.push_back({kernel.name, kernel.phase}); }
+    return {timeline_of_blocks(fmt::format("GPU {}, {}", queue_.device(), queue_.name()), kernels, tracer_.records(queue_))};
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuEngine<N>;

@@ -13,6 +13,7 @@
 // 250 bytes an atom and the pair list.
 #pragma once
 
+#include "device/block_trace.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu_frame.hpp"
 #include "engine/gpu_rank.hpp"
@@ -36,6 +37,7 @@ public:
     Frame frame() override;
     Frame last_good_frame() override;
     SavedState saved_state() override;
+    std::vector<Timeline> timelines() override;
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -63,6 +65,7 @@ private:
     void stop_if_box_too_small(const Segment& segment);
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
+    void trace_before(std::int64_t steady);
     void finish(RunSummary& summary, Observer& observer);
     // One step that is observed and taken back.
     void observe_here(const StepFlags& flags, Observer& observer);
@@ -74,6 +77,8 @@ private:
     Engine<N> host_; // prepares and explains
     const RunSetup& setup_;
     GpuQueue queue_, side_, copies_;
+    BlockTracer tracer_;
+    const bool keeps_trace_;
     const ListPlan list_plan_;
     GpuRank<N> rank_;
     PlanSummary plan_;
@@ -94,6 +99,7 @@ private:
     std::array<HostSnapshot<N>, segments_under_way + 1> frames_;
     std::array<GpuEvent, segments_under_way + 1> done_;
     GpuEvent frame_taken_, frame_copied_;
+    bool is_traced_ = false;                                // what is queued now
     bool room_is_made_ = false;                             // everything is allocated: what is queued may be captured
     int attempts_ = 0;                                      // to make more room, in a row
     std::map<std::vector<std::uint32_t>, GpuGraph> graphs_; // by pattern of flags

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/snapshot_gpu.hpp"
 
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "state/gpu_view.cuh"
 
@@ -35,9 +36,12 @@ __device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
 // Requires       -
 // Cost           64 bytes per atom
 template <class N>
-__global__ void __launch_bounds__(threads) take_snapshot_kernel(GpuView<N> state, std::int64_t slots, Vec3<typename N::Fixed>* x,
-                                                                Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+__global__ void __launch_bounds__(threads)
+    take_snapshot_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, Vec3<typename N::Fixed>* x,
+                         Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
 {
+    const BlockSpan span(tracing);
+
     if (state.scalars->flags != 0) { return; }
     const std::int64_t slot = my_index();
     if (slot == 0) { copy_coupling(from, to); }
@@ -56,9 +60,12 @@ __global__ void __launch_bounds__(threads) take_snapshot_kernel(GpuView<N> state
 // Requires       a snapshot of the same system
 // Cost           80 bytes per atom
 template <class N>
-__global__ void __launch_bounds__(threads) put_back_kernel(GpuView<N> state, std::int64_t slots, const Vec3<typename N::Fixed>* x,
-                                                           const Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+__global__ void __launch_bounds__(threads)
+    put_back_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, const Vec3<typename N::Fixed>* x,
+                    const Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t slot = my_index();
     if (slot == 0)
     {
@@ -80,8 +87,10 @@ __global__ void __launch_bounds__(threads) put_back_kernel(GpuView<N> state, std
 // Cost           44 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
-    gather_forces_kernel(GpuView<N> state, std::int64_t slots, Vec3<typename N::ForceSum>* f)
+    gather_forces_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, Vec3<typename N::ForceSum>* f)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t slot = my_index();
     if (slot >= slots || state.global_of_slot[slot] < 0) { return; }
     const ForceSlot<N> sum = state.f[slot];
@@ -94,7 +103,11 @@ __global__ void __launch_bounds__(threads)
 // Orders         nothing: stream order alone
 // Requires       -
 // Cost           a launch
-__global__ void advance_step_kernel(DeviceScalars* scalars, std::int64_t steps) { scalars->step += steps; }
+__global__ void advance_step_kernel(BlockTrace tracing, DeviceScalars* scalars, std::int64_t steps)
+{
+    const BlockSpan span(tracing);
+    scalars->step += steps;
+}
 
 template <class N>
 CouplingPart part_of(const GpuSnapshot<N>& s)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/block_sum.cuh"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "forces/bonded_gpu.hpp"
 #include "forces/restraints_body.hpp"
@@ -212,8 +213,11 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
 // Requires       slots resolved since the last repartition; forces cleared
 // Cost           about 40 bytes and 300 double-precision flop per term
 template <class N, Compute compute>
-__global__ void __launch_bounds__(threads) bonded_kernel(BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
+__global__ void __launch_bounds__(threads)
+    bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
+    const BlockSpan span(tracing);
+
     compute_kind_of_block<compute, N>(args, state, energies, std::make_integer_sequence<int, bonded_kinds>());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pruning: what is left of a pair list at the present positions, and its division into shares of equal cost.
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
@@ -114,8 +115,11 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms
 // Cost           about 20 instructions a tile
 template <class N>
-__global__ void __launch_bounds__(32 * prune_warps) prune_kernel(PruneArguments a, const PositionCharge<N>* xq)
+__global__ void __launch_bounds__(32 * prune_warps)
+    prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
+    const BlockSpan span(tracing);
+
     __shared__ int kept;
     __shared__ std::uint32_t cost;
     const int supercluster = blockIdx.x;
@@ -142,8 +146,10 @@ __global__ void __launch_bounds__(32 * prune_warps) prune_kernel(PruneArguments 
 // Cost           latency: some microseconds
 constexpr int sum_threads = 1024;
 __global__ void __launch_bounds__(sum_threads)
-    sum_costs_kernel(const GpuPairRow* rows, int row_count, unsigned long long* cost_before)
+    sum_costs_kernel(BlockTrace tracing, const GpuPairRow* rows, int row_count, unsigned long long* cost_before)
 {
+    const BlockSpan span(tracing);
+
     __shared__ unsigned long long of_warp[32];
     const int t = threadIdx.x, lane = t % 32;
     const int run = (row_count + sum_threads - 1) / sum_threads;
@@ -176,9 +182,11 @@ __global__ void __launch_bounds__(sum_threads)
 // Cost           latency: some microseconds
 constexpr int share_warps = 4;
 __global__ void __launch_bounds__(32 * share_warps)
-    place_shares_kernel(const GpuPairRow* rows, int row_count, const PairWord* pruned, const unsigned long long* cost_before,
-                        int shares, PairShare* share)
+    place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, int row_count, const PairWord* pruned,
+                        const unsigned long long* cost_before, int shares, PairShare* share)
 {
+    const BlockSpan span(tracing);
+
     const int s = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (s > shares) { return; }
     const unsigned long long target = cost_before[row_count] * static_cast<unsigned long long>(s) / static_cast<unsigned>(shares);
