@@ -2,7 +2,7 @@
 # The short commands. Each is a line or two over CMake (CMakePresets.json), which can as well be used directly.
 #   make demo     install what is missing, build, simulate a box of 3 000 atoms          make build    the program, build/parhelion
 #   make test     build and run the host tests                                           make nightly  the long tier
-#   make test-gpu build with CUDA and run the GPU tests
+#   make test-gpu build with CUDA and run the GPU tests                            make nightly-gpu  their long tier
 #   make bench    measure kernels and steps                                              make format   clang-format on every C++ file
 #   make deps     the Debian packages of the program alone                               make clean    remove build/
 JOBS   ?= $(shell nproc)
@@ -12,7 +12,7 @@ oracles   := build/test-venv
 configure := cmake --preset host --log-level=WARNING
 with_tests = $(configure) -DPARHELION_TESTS=ON -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
 
-.PHONY: deps build demo test test-gpu nightly bench format clean
+.PHONY: deps build demo test test-gpu nightly nightly-gpu bench format clean
 .NOTPARALLEL:
 
 deps:
@@ -50,6 +50,11 @@ test-gpu: test-packages
 	@cmake --preset cuda --log-level=WARNING
 	@cmake --build --preset cuda -j $(JOBS)
 	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda
+
+nightly-gpu: test-packages $(oracles)/installed
+	@cmake --preset cuda --log-level=WARNING -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
+	@cmake --build --preset cuda -j $(JOBS)
+	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L gpu_nightly
 
 nightly: test-build
 	@ctest --test-dir build --output-on-failure --no-tests=error -L nightly

@@ -6,7 +6,6 @@
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "engine/runaway.hpp"
-#include "engine/slope.hpp"
 #include "engine/step_gpu.hpp"
 #include "trace/stopwatch.hpp"
 
@@ -62,7 +61,7 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
     reserve_pair_list(queue_, rank_.state, start.state.box.length(), list_plan_.cutoff, rank_.pairs);
     for (GpuSnapshot<N>* snapshot : {&at_repartition_, &aside_, &framed_})
     {
-        snapshot->resize(rank_.state.slot_of_global.size(), rank_.coupling.groups().size());
+        snapshot->resize(queue_, rank_.state.slot_of_global.size(), rank_.coupling.groups().size());
     }
     framed_forces_.resize(rank_.state.slot_of_global.size());
     advance_step(queue_, step_, rank_.state);
@@ -255,7 +254,7 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
             Observables o = rank_.coupling.observables(record++);
             o.time = time(o.step);
             latest_temperature_ = o.temperature;
-            conserved_.emplace_back(o.time, o.conserved);
+            drift_.add(o.time, o.conserved);
             observer.energies(flags.due, o);
         }
         ++step;
@@ -290,32 +289,30 @@ void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
 template <class N>
 void GpuEngine<N>::make_more_room(std::uint32_t flags)
 {
-    if ((flags & gpu_flag_scratch_overflow) != 0 || ++attempts_ > most_attempts)
-    {
-        const std::int64_t step = under_way_.front().first;
-        throw PhysicsError(step,
-                           fmt::format("E507 step {}: so many atoms are in one place that the GPU's pair list has no room for "
-                                       "them. Look for a molecule that is blowing up, or use --device cpu.",
-                                       step));
-    }
+    if ((flags & gpu_flag_scratch_overflow) != 0 || ++attempts_ > most_attempts) { throw NoRoom(); }
     enlarge_pair_list(queue_, rank_.pairs);
     graphs_.clear(); // they name the old memory
     room_is_made_ = false;
+}
+
+template <class N>
+void GpuEngine<N>::hand_to_host()
+{
+    queue_.synchronize();
+    copies_.synchronize();
+    under_way_.clear();
+    put_back(saved_state(), host_.lone_run().rank());
 }
 
 // The CPU takes the interval's steps once more, and finds what the GPU found.
 template <class N>
 void GpuEngine<N>::blow_up()
 {
-    queue_.synchronize();
-    copies_.synchronize();
+    hand_to_host();
     const FailureReport report = rank_.coupling.failure().to_vector(queue_)[0];
-    const SavedState saved = saved_state();
-    under_way_.clear();
-    put_back(saved, host_.lone_run().rank());
     Observer nobody;
     const std::atomic<bool> never{false};
-    const std::int64_t steps = report.step - saved.step + 1;
+    const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
     host_.run(steps + list_plan_.interval, nobody, never);
     throw PhysicsError(report.step, fmt::format("E508 step {}: {} has run away on the GPU, but not when the CPU took the same "
                                                 "steps. Try a shorter time step, or --precision double.",
@@ -362,18 +359,63 @@ SinglePoint GpuEngine<N>::evaluate()
     flags.compute = Compute::ForcesEnergiesVirial;
     flags.due.f = true;
     Listener listener;
-    observe_here(flags, listener);
-    return std::move(listener.point);
+    try
+    {
+        if (!on_host_)
+        {
+            observe_here(flags, listener);
+            return std::move(listener.point);
+        }
+    }
+    catch (const NoRoom&)
+    {
+        hand_to_host();
+        on_host_ = true;
+    }
+    return host_.evaluate();
 }
 
 template <class N>
 RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    const Stopwatch whole;
     const RunParameters& p = setup_.parameters;
     PARHELION_EXPECTS(p.integrator != Integrator::SteepestDescent);
     if (steps < 0) { steps = p.steps < 0 ? std::numeric_limits<std::int64_t>::max() / 4 : p.steps; }
-    conserved_.clear();
+    const std::int64_t first = step_;
+    try
+    {
+        if (!on_host_) { return run_on_gpu(steps, observer, stop); }
+    }
+    catch (const NoRoom&)
+    {
+        hand_to_host();
+        on_host_ = true;
+    }
+    return run_on_host(first, first + steps, observer, stop);
+}
+
+template <class N>
+RunSummary GpuEngine<N>::run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop)
+{
+    const Rank<N>& r = host_.lone_run().rank();
+    const std::int64_t before = r.step - first;
+    observer.message(
+        fmt::format("note: step {}: so many atoms are in one place that the GPU's pair list has no room for them. The "
+                    "CPU goes on from here.",
+                    r.step));
+    RunSummary summary = host_.run(last - r.step, observer, stop);
+    summary.first_step = first;
+    summary.steps += before;
+    step_ = r.step;
+    return summary;
+}
+
+template <class N>
+RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    const Stopwatch whole;
+    const RunParameters& p = setup_.parameters;
+    drift_ = {};
     const std::int64_t first = step_;
     last_ = first + steps;
     const Schedule schedule(p, list_plan_.interval, setup_.first_step, last_);
@@ -446,7 +488,7 @@ void GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
     if (summary.end == RunEnd::Stopped) { rank_.coupling.measure_kinetic(queue_, rank_.state); }
     observe_here(flags, observer);
     const double kt = units::boltzmann * (latest_temperature_ > 0 ? latest_temperature_ : 300.0);
-    summary.drift = slope(conserved_) * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
+    summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
 }
 
 // Of the list the state was last evaluated with.
@@ -483,6 +525,7 @@ Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 template <class N>
 Frame GpuEngine<N>::frame()
 {
+    if (on_host_) { return host_.frame(); }
     take_snapshot(queue_, rank_.state, rank_.coupling, aside_);
     return read_frame(aside_);
 }
@@ -490,12 +533,14 @@ Frame GpuEngine<N>::frame()
 template <class N>
 Frame GpuEngine<N>::last_good_frame()
 {
+    if (on_host_) { return host_.last_good_frame(); }
     return read_frame(at_repartition_);
 }
 
 template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
+    if (on_host_) { return host_.saved_state(); }
     return to_saved_state(queue_, at_repartition_, setup_.parameters.random_seed);
 }
 

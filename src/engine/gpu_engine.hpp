@@ -6,7 +6,8 @@
 // segment before is done. It then hands on what that left: records of observed steps, a frame. Two segments are under way at any
 // time, so the GPU never waits for the host. A segment with a flag up at its end is not handed on: the state set aside at its
 // beginning is put back, and it is done again, interval by interval; the interval that fails then is done again with more room if
-// a list was too small, or on the CPU, which finds the same blow-up and says what it always says.
+// a list was too small, or on the CPU, which finds the same blow-up and says what it always says. Where so many atoms crowd
+// that no list of the GPU can hold them, the CPU goes on from there for good.
 //
 // Differences to the CPU: `stop` is looked at when a segment is queued, up to two segments ahead of the atoms. Minimisation runs
 // on the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about
@@ -18,6 +19,7 @@
 #include "engine/gpu_frame.hpp"
 #include "engine/gpu_rank.hpp"
 #include "engine/segment.hpp"
+#include "engine/slope.hpp"
 
 #include <deque>
 #include <map>
@@ -59,9 +61,17 @@ private:
     void complete_all(Observer& observer);
     void make_way(Observer& observer); // for one more segment
     void hand_on(const Segment& segment, Observer& observer);
+    // Thrown where no larger list would do.
+    struct NoRoom
+    {
+    };
     void do_again(std::uint32_t flags, Observer& observer);
     void make_more_room(std::uint32_t flags);
+    // The state at the beginning of the oldest segment becomes the host engine's.
+    void hand_to_host();
     [[noreturn]] void blow_up();
+    RunSummary run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    RunSummary run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
     void stop_if_box_too_small(const Segment& segment);
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
@@ -74,7 +84,8 @@ private:
     // Reading
     Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
 
-    Engine<N> host_; // prepares and explains
+    Engine<N> host_;       // prepares and explains
+    bool on_host_ = false; // it has taken over
     const RunSetup& setup_;
     GpuQueue queue_, side_, copies_;
     BlockTracer tracer_;
@@ -105,7 +116,7 @@ private:
     std::map<std::vector<std::uint32_t>, GpuGraph> graphs_; // by pattern of flags
 
     double latest_temperature_ = 0;
-    std::vector<std::pair<double, double>> conserved_; // (ps, kJ/mol) of the observed steps
+    Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps
 };
 
 } // namespace parhelion

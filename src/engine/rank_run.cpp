@@ -7,7 +7,6 @@
 #include "dynamics/minimize.hpp"
 #include "dynamics/velocities.hpp"
 #include "engine/gather.hpp"
-#include "engine/slope.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
 
@@ -176,7 +175,7 @@ void RankRun<N>::advance(const StepFlags& flags, Observer& observer)
     });
     if (flags.observe)
     {
-        conserved_.emplace_back(rank_.observables.time, rank_.observables.conserved);
+        drift_.add(rank_.observables.time, rank_.observables.conserved);
         observer.energies(flags.due, rank_.observables);
     }
 }
@@ -204,7 +203,7 @@ template <class N>
 RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     const Stopwatch whole;
-    conserved_.clear();
+    drift_ = {};
     const std::int64_t first = rank_.step, last = first + steps;
     const Schedule schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, last);
     // Rates are those of the steady part: after the first tenth and at least 500 steps, or the whole of a short run.
@@ -253,7 +252,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     put_back(std::move(end), rank_);
     summary.wall_s = whole.wall_s();
     const double kt = units::boltzmann * (rank_.observables.temperature > 0 ? rank_.observables.temperature : 300.0);
-    summary.drift = slope(conserved_) * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
+    summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
     return summary;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/rank.hpp"
 #include "engine/simulation.hpp"
+#include "engine/slope.hpp"
 #include "engine/snapshot.hpp"
 #include "trace/stopwatch.hpp"
 
@@ -70,8 +71,8 @@ private:
     Communicator comm_;
     CpuQueue queue_;
     Rank<N> rank_;
-    Snapshot<N> at_repartition_;                       // the last one
-    std::vector<std::pair<double, double>> conserved_; // (ps, kJ/mol) of the observed steps
+    Snapshot<N> at_repartition_; // the last one
+    Slope drift_;                // of the conserved energy of the observed steps, kJ/mol/ps
 };
 
 } // namespace parhelion

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drift of a series.
+// The drift of a series, however long: the slope of the least-squares line, from sums that are kept up to date (Welford's).
 #pragma once
 
+#include <cstdint>
 #include <limits>
-#include <utility>
-#include <vector>
 
 namespace parhelion {
 
-// Slope of the least-squares line through (time in ps, kJ/mol), NaN with fewer than three points.
-inline double slope(const std::vector<std::pair<double, double>>& points)
+class Slope
 {
-    if (points.size() < 3) { return std::numeric_limits<double>::quiet_NaN(); }
-    const auto n = static_cast<double>(points.size());
-    double mean_t = 0, mean_e = 0;
-    for (const auto& [t, e] : points) { mean_t += t / n, mean_e += e / n; }
-    double covariance = 0, variance = 0;
-    for (const auto& [t, e] : points) { covariance += (t - mean_t) * (e - mean_e), variance += (t - mean_t) * (t - mean_t); }
-    return covariance / variance;
-}
+public:
+    void add(double t, double e)
+    {
+        const auto n = static_cast<double>(++count_);
+        const double from_mean = t - mean_t_;
+        mean_t_ += from_mean / n;
+        mean_e_ += (e - mean_e_) / n;
+        variance_ += from_mean * (t - mean_t_);
+        covariance_ += from_mean * (e - mean_e_);
+    }
+    // e per t; NaN with fewer than three points.
+    double value() const { return count_ < 3 ? std::numeric_limits<double>::quiet_NaN() : covariance_ / variance_; }
+
+private:
+    std::int64_t count_ = 0;
+    double mean_t_ = 0, mean_e_ = 0, variance_ = 0, covariance_ = 0; // the last two times count_
+};
 
 } // namespace parhelion

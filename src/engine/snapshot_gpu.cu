@@ -124,10 +124,11 @@ CouplingPart part_of(GpuState<N>& state, GpuCoupling<N>& coupling)
 } // namespace
 
 template <class N>
-void GpuSnapshot<N>::resize(std::size_t atoms, std::size_t coupling_groups)
+void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coupling_groups)
 {
     x.resize(atoms), v.resize(atoms);
     scalars.resize(1), coupling.resize(1), groups.resize(coupling_groups);
+    scalars.clear(queue), coupling.clear(queue); // their padding is read by the host, but not written by kernels
 }
 
 template <class N>

@@ -25,7 +25,7 @@ struct GpuSnapshot
     DeviceBuffer<CouplingState> coupling; // one
     DeviceBuffer<CouplingGroup> groups;
 
-    void resize(std::size_t atoms, std::size_t coupling_groups);
+    void resize(GpuQueue& queue, std::size_t atoms, std::size_t coupling_groups);
 };
 
 // Keeps the older snapshot if state.scalars holds a flag. The step is that of state.scalars.

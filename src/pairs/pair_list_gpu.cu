@@ -375,6 +375,8 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
     const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
     list.masks.resize(superclusters * 64 * masks_per_entry);
+    // The host may read these whole, though padding, and what pruning has left out, is never written.
+    list.rows.clear(queue), list.pruned.clear(queue);
 }
 
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
@@ -382,6 +384,7 @@ void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
     const PairListDemand demand = list.demand.to_vector(queue)[0];
     const auto enough = [](std::size_t have, std::size_t need) { return need > have ? need + need / 2 : have; };
     list.entries.resize(enough(list.entries.size(), demand.entries)), list.pruned.resize(list.entries.size());
+    list.pruned.clear(queue);
     list.masks.resize(masks_per_entry * enough(list.masks.size() / masks_per_entry, demand.masks));
 }
 

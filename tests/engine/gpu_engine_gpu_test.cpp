@@ -2,11 +2,10 @@
 // The engine on a GPU against the references and against the CPU: the same forces, trajectories, couplings, frames and errors.
 #include "base/error.hpp"
 #include "coupled_runs.hpp"
-#include "device/gpu_queue.hpp"
 #include "support/compare.hpp"
+#include "support/gpu_test.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -27,7 +26,7 @@ Simulation simulate_on(Device device, const Refdata& data, Precision precision, 
 }
 
 // Remembers everything.
-struct Listener final : Observer
+struct Listener : Observer
 {
     void frame(const OutputDue& due, Frame&& frame) override
     {
@@ -40,13 +39,8 @@ struct Listener final : Observer
     std::vector<Observables> observables;
 };
 
-class OnGpu : public ::testing::Test
+class OnGpu : public GpuTest
 {
-protected:
-    void SetUp() override
-    {
-        if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
-    }
 };
 class SystemOnGpu : public OnGpu, public ::testing::WithParamInterface<std::string>
 {
@@ -414,6 +408,58 @@ TEST_F(OnGpu, a_list_that_was_planned_for_less_density_is_made_larger)
     for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
     {
         expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-9);
+    }
+}
+
+TEST_F(OnGpu, what_no_list_of_the_gpu_can_hold_goes_on_on_the_cpu_and_loses_nothing)
+{
+    // One molecule of 4096 atoms on a lattice, each of which excludes sixteen others all over the box: a supercluster shares
+    // excluded pairs with more clusters than its block has places for.
+    constexpr int edge = 16, atoms = edge * edge * edge;
+    Refdata data = load_nve("spce");
+    MoleculeType lattice;
+    lattice.name = "LATTICE";
+    lattice.residues = {{"LAT", 1}};
+    lattice.exclusion_start = {0};
+    data.system.x.clear(), data.system.v.clear();
+    for (int a = 0; a < atoms; ++a)
+    {
+        lattice.atoms.push_back({"A", 0, 0, 16.0, a % 2 == 0 ? 0.1 : -0.1});
+        std::vector<std::int32_t> excluded;
+        for (int k = 1; k <= 8; ++k)
+        {
+            excluded.push_back((a + 251 * k) % atoms), excluded.push_back((a + atoms - 251 * k) % atoms);
+        }
+        std::sort(excluded.begin(), excluded.end());
+        lattice.excluded.insert(lattice.excluded.end(), excluded.begin(), excluded.end());
+        lattice.exclusion_start.push_back(static_cast<std::int32_t>(lattice.excluded.size()));
+        data.system.x.push_back({0.35 * (a % edge) + 0.01 * (a % 7), 0.35 * (a / edge % edge), 0.35 * (a / edge / edge)});
+        data.system.v.push_back({0.3 * std::sin(a), 0.3 * std::cos(3 * a), 0.1});
+    }
+    data.system.box = {0.35 * edge, 0.35 * edge, 0.35 * edge};
+    data.system.topology.molecule_types = {lattice};
+    data.system.topology.blocks = {{0, 1, 0}};
+    data.system.topology.finish();
+    data.parameters.x_out = 3;
+
+    struct Remembering : Listener
+    {
+        void message(const std::string& text) override { messages.push_back(text); }
+        std::vector<std::string> messages;
+    } on_gpu;
+    Listener on_cpu;
+    simulate_on(Device::Cpu, data, Precision::Double).run(7, on_cpu, never);
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Double);
+    const RunSummary summary = simulation.run(7, on_gpu, never);
+    EXPECT_EQ(summary.steps, 7);
+    ASSERT_EQ(on_gpu.messages.size(), 1u);
+    EXPECT_THAT(on_gpu.messages[0], HasSubstr("The CPU goes on from here"));
+    EXPECT_EQ(simulation.frame().step, 7);
+    ASSERT_EQ(on_gpu.frames.size(), on_cpu.frames.size());
+    ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
+    for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
+    {
+        expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-10);
     }
 }
 

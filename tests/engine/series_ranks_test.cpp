@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 45 000-atom box of the water/ethanol series on several ranks: what one rank computes, in every policy.
-#include "generate/ethanol_water.hpp"
-#include "io/load.hpp"
 #include "run_helpers.hpp"
+#include "series.hpp"
 #include "support/compare.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 using namespace parhelion;
 using namespace parhelion::test;
 
 namespace {
-
-LoadedInput load_series()
-{
-    const std::filesystem::path folder =
-        std::filesystem::temp_directory_path() / ("parhelion-series-" + std::to_string(::getpid()));
-    generate_ethanol_water({}, folder);
-    InputFiles files;
-    files.mdp = folder / "md.mdp", files.structure = folder / "conf.gro", files.topology = folder / "topol.top";
-    Diagnostics diagnostics;
-    LoadedInput input = load_gromacs(files, diagnostics);
-    std::filesystem::remove_all(folder);
-    return input;
-}
 
 SinglePoint evaluate(const LoadedInput& input, const std::array<int, 3>& grid, HaloMethod halo, int threads, Precision precision,
                      Summation summation)

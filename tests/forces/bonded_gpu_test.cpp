@@ -5,8 +5,7 @@
 #include "forces/random_molecules.hpp"
 #include "support/compare.hpp"
 #include "support/gpu_particles.hpp"
-
-#include <gtest/gtest.h>
+#include "support/gpu_test.hpp"
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -55,7 +54,7 @@ Result on_gpu(const System& system, const PositionRestraints& restraints, Comput
     return {forces_of(particles), energies};
 }
 
-class EveryKindOnGpu : public ::testing::TestWithParam<int>
+class EveryKindOnGpu : public GpuTest, public ::testing::WithParamInterface<int>
 {
 protected:
     EveryKindOnGpu() : system(random_chains(kind, 50, 1000 + static_cast<std::uint64_t>(GetParam())))
@@ -65,10 +64,6 @@ protected:
         for (const auto& x : system.x) { system.restraint_reference.push_back(x + random.vector(random(0, 0.03))); }
         system.restraint_reference_box = system.box;
         restraints = make_position_restraints(system, {});
-    }
-    void SetUp() override
-    {
-        if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
     }
 
     template <class N>

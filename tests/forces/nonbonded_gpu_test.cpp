@@ -5,11 +5,11 @@
 #include "pairs/cluster_order.hpp"
 #include "support/compare.hpp"
 #include "support/gpu_particles.hpp"
+#include "support/gpu_test.hpp"
 #include "support/pair_systems.hpp"
 #include "support/refdata.hpp"
 
-#include <gtest/gtest.h>
-
+#include <cstdlib>
 #include <random>
 
 using namespace parhelion;
@@ -131,13 +131,16 @@ System shaken_lattice(int atoms)
 }
 
 template <class N>
-class GpuNonbonded : public ::testing::Test
+class GpuNonbonded : public GpuTest
 {
 };
 using Policies = ::testing::Types<Mixed, Double, MixedReproducible, DoubleReproducible>;
 TYPED_TEST_SUITE(GpuNonbonded, Policies);
+class GpuNonbondedSizes : public GpuTest
+{
+};
 template <class N>
-class ReproducibleGpuNonbonded : public ::testing::Test
+class ReproducibleGpuNonbonded : public GpuTest
 {
 };
 using ReproduciblePolicies = ::testing::Types<MixedReproducible, DoubleReproducible>;
@@ -207,11 +210,18 @@ TYPED_TEST(GpuNonbonded, holds_in_boxes_of_twice_the_cutoff_and_for_a_few_atoms)
     }
 }
 
-// Around the numbers at which a cluster, a supercluster and a power of two are full.
-TEST(GpuNonbondedSizes, agree_with_the_cpu_from_one_atom_to_a_million)
+// Around the numbers at which a cluster, a supercluster and a power of two are full; in the long tier up to twelve million.
+std::vector<int> sizes()
+{
+    std::vector<int> sizes{1, 2, 7, 8, 9, 63, 64, 65, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1};
+    if (std::getenv("PARHELION_TEST_LARGE") != nullptr) { sizes.insert(sizes.end(), {(1 << 21) - 1, (1 << 21) + 1, 12'000'001}); }
+    return sizes;
+}
+
+TEST_F(GpuNonbondedSizes, agree_with_the_cpu_from_one_atom_to_millions)
 {
     GpuQueue queue;
-    for (const int atoms : {1, 2, 7, 8, 9, 63, 64, 65, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1})
+    for (const int atoms : sizes())
     {
         SCOPED_TRACE(atoms);
         const System system = shaken_lattice(atoms);

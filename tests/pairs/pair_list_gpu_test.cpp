@@ -4,9 +4,8 @@
 
 #include "device/gpu_graph.hpp"
 #include "support/gpu_particles.hpp"
+#include "support/gpu_test.hpp"
 #include "support/pair_systems.hpp"
-
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
@@ -19,7 +18,7 @@ namespace {
 using Pair = std::pair<std::int32_t, std::int32_t>; // global indices, smaller first
 
 template <class N>
-class GpuPairLists : public ::testing::Test
+class GpuPairLists : public GpuTest
 {
 };
 using Policies = ::testing::Types<Mixed, Double>;
@@ -33,11 +32,21 @@ struct HostList
     std::vector<std::uint16_t> masks;
     std::vector<std::int32_t> global_of_slot;
 };
+template <class T>
+std::vector<T> first_of(GpuQueue& queue, const DeviceBuffer<T>& buffer, std::size_t count)
+{
+    std::vector<T> values(count);
+    buffer.download(queue, values);
+    queue.synchronize();
+    return values;
+}
+// Of entries and masks, what was written: there is room for more.
 template <class N>
 HostList read(GpuQueue& queue, const GpuState<N>& state, const GpuPairList& list, bool pruned)
 {
-    return {list.rows.to_vector(queue), pruned ? list.pruned.to_vector(queue) : list.entries.to_vector(queue),
-            list.masks.to_vector(queue), state.global_of_slot.to_vector(queue)};
+    const PairListDemand written = list.demand.to_vector(queue)[0];
+    return {list.rows.to_vector(queue), pruned ? list.pruned.to_vector(queue) : first_of(queue, list.entries, written.entries),
+            first_of(queue, list.masks, std::size_t{masks_per_entry} * written.masks), state.global_of_slot.to_vector(queue)};
 }
 
 // The pairs listed as interacting, sorted; one listed twice is there twice.
@@ -300,6 +309,20 @@ TYPED_TEST(GpuPairLists, say_when_there_is_not_room_enough_and_are_complete_with
     prune_pair_list(queue, state, 1.0, list);
     EXPECT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
     expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, 1.0), system);
+}
+
+TYPED_TEST(GpuPairLists, say_when_a_block_cannot_hold_the_neighbours_of_a_supercluster)
+{
+    // 39 304 atoms in a corner of 0.68 nm: every supercluster is a neighbour of every other.
+    std::vector<Vec3<double>> x;
+    for (int k = 0; k < 34 * 34 * 34; ++k) { x.push_back({0.02 * (k % 34), 0.02 * (k / 34 % 34), 0.02 * (k / 1156)}); }
+    GpuQueue queue;
+    const System system = lone_atoms({10, 10, 10}, x);
+    GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, 0.9, list);
+    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
+    EXPECT_NE(state.scalars.to_vector(queue)[0].flags & gpu_flag_scratch_overflow, 0u);
 }
 
 TYPED_TEST(GpuPairLists, can_be_captured_and_replayed)

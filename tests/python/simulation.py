@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of our program for the tests of its physics: a box, an .mdp made of a dictionary, and the energies read back with pyedr.
 
-Every run has one thread and fixed seeds, so its numbers are a property of the program and the processor's vector width.
+Every run has one thread and fixed seeds, so its numbers are a property of the program and the processor's vector width. With
+PARHELION_DEVICE=gpu they are of a GPU, and sums there have another order every time.
 """
 import json
 import os
@@ -157,7 +158,7 @@ def run(folder, box, *settings, time, every=10, options=()):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.mdp").write_text("".join(f"{key} = {value}\n" for key, value in mdp.items()))
     command = [os.environ.get("PARHELION_PROGRAM", "parhelion"), "run", "-q", "-f", "run.mdp", "-c", box.structure, "-p", box.topology, "-o", "run",
-               "--threads", "1", *options]
+               "--threads", "1", "--device", os.environ.get("PARHELION_DEVICE", "cpu"), *options]
     result = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     energies = {term: np.asarray(values, float) for term, values in pyedr.edr_to_dict(str(folder / "run.edr")).items()}

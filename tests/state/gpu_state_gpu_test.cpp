@@ -2,10 +2,9 @@
 // What goes to the GPU and comes back.
 #include "state/gpu_state.hpp"
 
+#include "support/gpu_test.hpp"
 #include "support/pair_systems.hpp"
 #include "support/particles.hpp"
-
-#include <gtest/gtest.h>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -13,7 +12,7 @@ using namespace parhelion::test;
 namespace {
 
 template <class N>
-class GpuStates : public ::testing::Test
+class GpuStates : public GpuTest
 {
 };
 using Policies = ::testing::Types<Mixed, Double, MixedReproducible, DoubleReproducible>;

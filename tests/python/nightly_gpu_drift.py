@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy drift on a GPU at constant energy with default settings, 2 fs: 10 ns of 3 000 atoms and 1 ns of 45 000. Some five minutes."""
+import json
+import os
+import subprocess
+
+import pytest
+
+from ensembles import drift, mean_and_error
+from simulation import WATER, Box, run, water
+
+
+@pytest.fixture
+def series(tmp_path):
+    """The 45 000-atom box of the series; its positions have three decimals, so constraints are satisfied anew."""
+    program = os.environ.get("PARHELION_PROGRAM", "parhelion")
+    subprocess.run([program, "generate", "ethanol-water", "--atoms", "45000", "-d", tmp_path / "series"], check=True, stdout=subprocess.DEVNULL)
+    return Box(tmp_path / "series" / "conf.gro", tmp_path / "series" / "topol.top", 45000, 3 * 45000 - 15 * (3 * 700 + 6 * 100))
+
+
+def report(name, result, time):
+    temperature, _ = mean_and_error(result["Temperature"])
+    slope, error = drift(result, temperature)
+    line = {"case": name, "atoms": result.box.atoms, "ns": time / 1000, "drift_kT_per_ns_per_atom": slope, "error": error, "temperature_K": temperature,
+            "pairlist": result.report["pairlist"], "version": result.report["version"]}
+    print(json.dumps(line))
+    return slope, error
+
+
+def test_ten_nanoseconds_of_ethanol_and_water(tmp_path):
+    result = run(tmp_path, water("etoh"), WATER, {"comm-mode": "None"}, time=10000, every=500)
+    slope, error = report("etoh", result, 10000)
+    assert abs(slope) <= 0.01
+    assert error <= 0.001
+
+
+def test_a_nanosecond_of_45000_atoms(series, tmp_path):
+    result = run(tmp_path, series, WATER, {"comm-mode": "None", "continuation": "no"}, time=1000, every=500).after(5)
+    slope, error = report("series", result, 995)
+    assert abs(slope) <= 0.01
+    assert error <= 0.001
