@@ -24,6 +24,7 @@ struct EngineOptions
 {
     std::string device = "auto", precision = "mixed";
     bool reproducible = false;
+    int gpus = 0; // 0: not said
     int ranks = 1, threads = 0;
     std::string grid, halo = "direct"; // grid: empty or "2x2x1"
     double comm_timeout_s = 60;
@@ -75,6 +76,12 @@ struct BenchHaloOptions
     std::filesystem::path json;
 };
 
+struct BenchCommOptions
+{
+    std::vector<int> gpus; // how many of them; empty: all
+    std::filesystem::path json;
+};
+
 RunEnd command_run(const RunOptions& options);
 void command_energy(const EnergyOptions& options);
 void command_check(const CheckOptions& options);
@@ -82,6 +89,7 @@ void command_generate(const GenerateOptions& options);
 void command_doctor();
 void command_bench(const BenchOptions& options);
 void command_bench_halo(const BenchHaloOptions& options);
+void command_bench_comm(const BenchCommOptions& options);
 
 // Shared by the commands.
 std::string version_text();

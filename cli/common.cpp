@@ -80,6 +80,7 @@ SimulationOptions simulation_options(const EngineOptions& options)
     result.device = options.device == "gpu" ? Device::Gpu : options.device == "cpu" ? Device::Cpu : Device::Auto;
     result.precision = options.precision == "double" ? Precision::Double : Precision::Mixed;
     result.summation = options.reproducible ? Summation::Reproducible : Summation::Fast;
+    result.gpus = options.gpus;
     result.ranks = options.ranks;
     result.threads = options.threads;
     result.grid = parse_grid(options.grid, options.ranks);

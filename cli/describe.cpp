@@ -30,13 +30,14 @@ std::string grid_text(const std::array<int, 3>& grid) { return fmt::format("{}x{
 
 std::string describe_plan(const PlanSummary& plan)
 {
-    const std::string ranks = plan.ranks == 1
-                                  ? ""
-                                  : fmt::format("{} ranks ({}, halo {}), each with ", plan.ranks, grid_text(plan.grid),
-                                                halo_method_names[static_cast<std::size_t>(plan.halo)]);
-    const std::string where = plan.on_gpu ? "GPU, " + plan.kernel
-                                          : fmt::format("CPU, {}{} thread{}, pair kernel {}", ranks, plan.threads,
-                                                        plan.threads == 1 ? "" : "s", plan.kernel);
+    const std::string ranks = plan.ranks == 1 ? ""
+                                              : fmt::format("{} ranks ({}, halo {})", plan.ranks, grid_text(plan.grid),
+                                                            halo_method_names[static_cast<std::size_t>(plan.halo)]);
+    const std::string gpus = plan.gpus > 1 ? fmt::format("{} GPUs", plan.gpus) : "GPU";
+    const std::string where =
+        plan.on_gpu ? fmt::format("{}, {}{}{}", gpus, plan.kernel, ranks.empty() ? "" : ", ", ranks)
+                    : fmt::format("CPU, {}{}{} thread{}, pair kernel {}", ranks, ranks.empty() ? "" : ", each with ",
+                                  plan.threads, plan.threads == 1 ? "" : "s", plan.kernel);
     return fmt::format("plan      {}\n"
                        "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
                        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"

@@ -42,12 +42,15 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command.add_option("--device", engine.device, "auto, cpu or gpu")
         ->default_val("auto")
         ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
+    command.add_option("--gpus", engine.gpus, "GPUs, of one host; at least one rank on each")->check(CLI::Range(1, 64));
     command.add_option("--precision", engine.precision, "mixed or double")
         ->default_val("mixed")
         ->check(CLI::IsMember({"mixed", "double"}));
     command.add_flag("--reproducible", engine.reproducible,
                      "order-independent sums: the same bits for any number of threads, and at a state for any number of ranks");
-    command.add_option("--ranks", engine.ranks, "parts that the box is divided into, each with threads of its own")
+    command
+        .add_option("--ranks", engine.ranks,
+                    "parts that the box is divided into, each with threads or a GPU of its own; more ranks than GPUs share them")
         ->default_val(1)
         ->check(CLI::Range(1, 1024));
     command.add_option("--threads", engine.threads, "threads of each rank; 0: the cores, shared out")
@@ -178,6 +181,11 @@ int main(int argc, char** argv)
         ->default_val(200)
         ->check(CLI::Range(10, 1000000));
     bench_halo_app->add_option("--json", bench_halo.json, "append JSON lines to this file")->type_name("FILE");
+    BenchCommOptions bench_comm;
+    CLI::App* bench_comm_app = bench_app->add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums");
+    bench_comm_app->add_option("--gpus", bench_comm.gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
+        ->check(CLI::Range(1, 64));
+    bench_comm_app->add_option("--json", bench_comm.json, "append JSON lines to this file")->type_name("FILE");
 
     try
     {
@@ -213,6 +221,10 @@ int main(int argc, char** argv)
     if (*bench_halo_app)
     {
         return run_command([&] { return command_bench_halo(bench_halo), exit_done; });
+    }
+    if (*bench_comm_app)
+    {
+        return run_command([&] { return command_bench_comm(bench_comm), exit_done; });
     }
     return run_command([&] { return command_bench(bench), exit_done; });
 }

@@ -98,10 +98,13 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     report.wall_s = summary.wall_s;
     report.host_load = summary.host_load;
     report.precision = precision_text(options.engine);
-    if (plan.on_gpu) { report.device = "gpu", report.gpus = 1; }
+    if (plan.on_gpu) { report.device = "gpu", report.gpus = plan.gpus; }
     report.ranks = plan.ranks;
     report.grid = grid_text(plan.grid);
-    if (plan.ranks > 1) { report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = "threads"; }
+    if (plan.ranks > 1)
+    {
+        report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = plan.on_gpu ? "gpu" : "threads";
+    }
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
     report.pairlist = {

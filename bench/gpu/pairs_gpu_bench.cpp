@@ -3,16 +3,13 @@
 //   pairs_gpu_bench [--atoms 45000 90000] [--policy mixed] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
 // One JSON line per size: microseconds a call, median of the repetitions, each a graph of many calls, as in a run; the distance
 // of the forces from the CPU's in double first.
-#include "device/gpu_graph.hpp"
 #include "forces/nonbonded_gpu.hpp"
-#include "generate/ethanol_water.hpp"
-#include "io/load.hpp"
 #include "pairs/cluster_order.hpp"
 #include "pairs/cluster_order_gpu.hpp"
+#include "series_timing.hpp"
 
 #include <CLI/CLI.hpp>
 #include <bit>
-#include <chrono>
 #include <fmt/format.h>
 
 using namespace parhelion;
@@ -25,38 +22,6 @@ struct Request
     double list_cutoff = 1.0, pruned_cutoff = 0.94;
     int repetitions = 7;
 };
-
-LoadedInput load_size(std::int64_t atoms)
-{
-    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "parhelion_pairs_gpu_bench";
-    generate_ethanol_water({atoms, SeriesElectrostatics::ReactionField, 2026}, folder);
-    Diagnostics diagnostics;
-    LoadedInput input = load_gromacs({folder / "md.mdp", folder / "conf.gro", folder / "topol.top", {}, {}, {}}, diagnostics);
-    std::filesystem::remove_all(folder);
-    return input;
-}
-
-// Median over the repetitions of `calls` calls in a graph, microseconds a call.
-template <class Work>
-double median_us(GpuQueue& queue, int repetitions, int calls, const Work& work)
-{
-    work(); // allocates
-    const GpuGraph graph(queue, [&] {
-        for (int i = 0; i < calls; ++i) { work(); }
-    });
-    std::vector<double> us;
-    for (int r = -1; r < repetitions; ++r)
-    {
-        queue.synchronize();
-        const auto begin = std::chrono::steady_clock::now();
-        graph.replay(queue);
-        queue.synchronize();
-        const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
-        if (r >= 0) { us.push_back(time.count() / calls); }
-    }
-    std::sort(us.begin(), us.end());
-    return us[us.size() / 2];
-}
 
 // RMS distance of the forces from the CPU's in double, relative.
 template <class N>

@@ -4,12 +4,25 @@
 #include "base/error.hpp"
 #include "comm/world.hpp"
 
+#include <fmt/format.h>
+
 namespace parhelion {
+
+std::string failure_text(const FailureRecord& record, const ChannelLabel& label, std::chrono::nanoseconds deadline)
+{
+    return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', pulse {}, epoch expected {}, seen {}, "
+                       "credit {}, in step {}.",
+                       record.rank, std::chrono::duration<double>(deadline).count(),
+                       record.awaited == Awaited::Credit ? "leave to write" : "a message", record.peer, label.kind, label.pulse,
+                       record.expected, record.seen, record.credit, record.step);
+}
 
 SendChannel::SendChannel(World& world, const HostSender& core, Placement placement) : world_(&world), core_(core)
 {
     bind(placement);
 }
+
+bool SendChannel::is_ready() const { return core_.is_ready(); }
 
 std::byte* SendChannel::begin(std::size_t bytes)
 {
@@ -50,6 +63,8 @@ ReceiveChannel::ReceiveChannel(World& world, const HostReceiver& core, Window sl
     : world_(&world), core_(core), placement_(placement), slots_(slots)
 {
 }
+
+bool ReceiveChannel::has_arrived() const { return core_.has_arrived(); }
 
 Message ReceiveChannel::wait()
 {

@@ -13,6 +13,7 @@
 #include "comm/symmetric_memory.hpp"
 #include "comm/transport.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace parhelion {
@@ -43,6 +44,9 @@ struct ChannelOptions
     friend bool operator==(const ChannelOptions&, const ChannelOptions&) = default;
 };
 
+// What a wait in vain says to people.
+std::string failure_text(const FailureRecord& record, const ChannelLabel& label, std::chrono::nanoseconds deadline);
+
 // The payload slots of a channel: `depth` of them in the destination's arena, round_up_window(capacity) apart.
 struct Placement
 {
@@ -67,7 +71,7 @@ public:
     const HostSender& core() const { return core_; }
 
     // Would begin() return without waiting?
-    bool is_ready() const { return core_.is_ready(); }
+    bool is_ready() const;
     // Where to pack the next message of up to `bytes` <= capacity, once its slot may be written. Throws CommError, PeerAborted.
     std::byte* begin(std::size_t bytes);
     // Sends the packed message, 0 <= bytes <= those of begin(). Needs begin() before it, also for an empty message.
@@ -105,7 +109,7 @@ public:
     const HostReceiver& core() const { return core_; }
 
     // Has the next message arrived? Then wait() returns at once.
-    bool has_arrived() const { return core_.has_arrived(); }
+    bool has_arrived() const;
     // The next message. Throws CommError if it does not come before the deadline, PeerAborted if another rank has stopped the
     // run.
     Message wait();

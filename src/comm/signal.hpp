@@ -59,10 +59,10 @@ struct alignas(128) FailureBoard
 struct Watch
 {
     int rank;
-    int ranks;
+    int listeners;                  // who is told of a failure: all ranks, and where ranks are GPUs the host
     std::int64_t deadline_ns;       // of one wait
     SignalSlot* own_abort;          // looked at while waiting
-    SignalSlot* const* abort_slots; // of all ranks, raised by whoever fails
+    SignalSlot* const* abort_slots; // of all listeners, raised by whoever fails
     FailureBoard* board;
     const std::int64_t* step; // for the record
 };
@@ -82,7 +82,7 @@ PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
     if (is_first)
     {
         watch.board->record = record; // released by the abort words
-        for (int r = 0; r < watch.ranks; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
+        for (int r = 0; r < watch.listeners; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
     }
     return is_first ? Verdict::Expired : Verdict::Aborted;
 }

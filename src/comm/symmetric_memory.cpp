@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <utility>
 
 namespace parhelion {
 
@@ -53,6 +54,60 @@ void FreeExtents::give_back(Window window)
     extents_[begin] = end;
 }
 
+SymmetricLayout::SymmetricLayout(int ranks, std::size_t payload_bytes, std::size_t signal_slots) : signal_slots_(signal_slots)
+{
+    PARHELION_EXPECTS(ranks >= 1);
+    PARHELION_EXPECTS(payload_bytes > 0 && payload_bytes % window_alignment == 0);
+    for (int r = 0; r < ranks; ++r) { ranks_.push_back({FreeExtents(payload_bytes)}); }
+}
+
+Window SymmetricLayout::allocate(int rank, std::size_t bytes) { return allocate(std::span<const int>(&rank, 1), bytes); }
+
+Window SymmetricLayout::allocate(std::span<const int> team, std::size_t bytes)
+{
+    const std::scoped_lock lock(mutex_);
+    const std::size_t size = round_up_window(bytes);
+    // Raise the offset until every member is content with it. A round in which nobody raises it ends the search.
+    std::size_t offset = 0;
+    for (bool is_raised = true; is_raised;)
+    {
+        is_raised = false;
+        for (const int rank : team)
+        {
+            const std::size_t fit = ranks_[static_cast<std::size_t>(rank)].free.fit(offset, size);
+            if (fit == FreeExtents::none)
+            {
+                throw CommError(fmt::format("The symmetric memory of rank {} has no {} bytes left in one piece.", rank, size));
+            }
+            is_raised = is_raised || fit != offset;
+            offset = fit;
+        }
+    }
+    const Window window{offset, size};
+    for (const int rank : team)
+    {
+        if (size > 0) { ranks_[static_cast<std::size_t>(rank)].free.take(window); }
+    }
+    return window;
+}
+
+void SymmetricLayout::release(int rank, Window window)
+{
+    const std::scoped_lock lock(mutex_);
+    if (window.bytes > 0) { ranks_[static_cast<std::size_t>(rank)].free.give_back(window); }
+}
+
+std::size_t SymmetricLayout::reserve_signals(int rank, int count)
+{
+    const std::scoped_lock lock(mutex_);
+    std::size_t& next = ranks_[static_cast<std::size_t>(rank)].next_signal;
+    if (static_cast<std::size_t>(count) > signal_slots_ - next)
+    {
+        throw CommError(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
+    }
+    return std::exchange(next, next + static_cast<std::size_t>(count));
+}
+
 Arena::Arena(std::size_t bytes) : bytes_(bytes)
 {
     void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -65,60 +120,16 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes)
 
 Arena::~Arena() { munmap(data_, bytes_); }
 
-SymmetricMemory::SymmetricMemory(int ranks, std::size_t payload_bytes, std::size_t signal_slots) : signal_slots_(signal_slots)
+SymmetricMemory::SymmetricMemory(int ranks, std::size_t payload_bytes, std::size_t signal_slots)
+    : SymmetricLayout(ranks, payload_bytes, signal_slots)
 {
-    PARHELION_EXPECTS(ranks >= 1);
-    PARHELION_EXPECTS(payload_bytes > 0 && payload_bytes % window_alignment == 0);
-    for (int r = 0; r < ranks; ++r) { ranks_.push_back(std::make_unique<OfRank>(payload_bytes, signal_slots)); }
-}
-
-Window SymmetricMemory::allocate(int rank, std::size_t bytes) { return allocate(std::span<const int>(&rank, 1), bytes); }
-
-Window SymmetricMemory::allocate(std::span<const int> team, std::size_t bytes)
-{
-    const std::scoped_lock lock(mutex_);
-    const std::size_t size = round_up_window(bytes);
-    // Raise the offset until every member is content with it. A round in which nobody raises it ends the search.
-    std::size_t offset = 0;
-    for (bool is_raised = true; is_raised;)
-    {
-        is_raised = false;
-        for (const int rank : team)
-        {
-            const std::size_t fit = ranks_[static_cast<std::size_t>(rank)]->free.fit(offset, size);
-            if (fit == FreeExtents::none)
-            {
-                throw CommError(fmt::format("The symmetric memory of rank {} has no {} bytes left in one piece.", rank, size));
-            }
-            is_raised = is_raised || fit != offset;
-            offset = fit;
-        }
-    }
-    const Window window{offset, size};
-    for (const int rank : team)
-    {
-        if (size > 0) { ranks_[static_cast<std::size_t>(rank)]->free.take(window); }
-    }
-    return window;
-}
-
-void SymmetricMemory::release(int rank, Window window)
-{
-    const std::scoped_lock lock(mutex_);
-    if (window.bytes > 0) { ranks_[static_cast<std::size_t>(rank)]->free.give_back(window); }
+    for (int r = 0; r < ranks; ++r) { arenas_.push_back(std::make_unique<Arenas>(payload_bytes, signal_slots)); }
 }
 
 std::size_t SymmetricMemory::reserve_signals(int rank, int count, Word shown)
 {
-    const std::scoped_lock lock(mutex_);
-    OfRank& of_rank = *ranks_[static_cast<std::size_t>(rank)];
-    const std::size_t first = of_rank.next_signal;
-    of_rank.next_signal += static_cast<std::size_t>(count);
-    if (of_rank.next_signal > signal_slots_)
-    {
-        throw CommError(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
-    }
-    for (std::size_t i = first; i < of_rank.next_signal; ++i) { *signal(rank, i) = {shown, 0}; }
+    const std::size_t first = SymmetricLayout::reserve_signals(rank, count);
+    for (std::size_t i = first; i < first + static_cast<std::size_t>(count); ++i) { *signal(rank, i) = {shown, 0}; }
     return first;
 }
 

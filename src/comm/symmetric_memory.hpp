@@ -47,6 +47,33 @@ private:
     std::map<std::size_t, std::size_t> extents_; // begin -> end, apart from each other
 };
 
+// Which parts of the ranks' arenas are taken.
+class SymmetricLayout
+{
+public:
+    SymmetricLayout(int ranks, std::size_t payload_bytes, std::size_t signal_slots);
+
+    int ranks() const { return static_cast<int>(ranks_.size()); }
+    // In one rank's payload arena. Throws CommError if it is full.
+    Window allocate(int rank, std::size_t bytes);
+    // At the same offset in the arenas of all members. One call for the whole team.
+    Window allocate(std::span<const int> team, std::size_t bytes);
+    void release(int rank, Window window);
+    // `count` neighbouring signal slots; the index of the first. Throws CommError if there are none left.
+    std::size_t reserve_signals(int rank, int count);
+
+private:
+    struct OfRank
+    {
+        FreeExtents free;
+        std::size_t next_signal = 0;
+    };
+
+    std::size_t signal_slots_;
+    std::mutex mutex_;
+    std::vector<OfRank> ranks_;
+};
+
 // Pages of this process, zero until touched.
 class Arena
 {
@@ -62,46 +89,37 @@ private:
     std::size_t bytes_;
 };
 
-class SymmetricMemory
+class SymmetricMemory : private SymmetricLayout
 {
 public:
     // Throws SystemError if the address space cannot be had.
     SymmetricMemory(int ranks, std::size_t payload_bytes, std::size_t signal_slots);
 
-    int ranks() const { return static_cast<int>(ranks_.size()); }
+    using SymmetricLayout::allocate, SymmetricLayout::ranks, SymmetricLayout::release;
     std::byte* payload(int rank, std::size_t offset) const
     {
-        return ranks_[static_cast<std::size_t>(rank)]->payload.data() + offset;
+        return arenas_[static_cast<std::size_t>(rank)]->payload.data() + offset;
     }
     SignalSlot* signal(int rank, std::size_t index) const
     {
-        return reinterpret_cast<SignalSlot*>(ranks_[static_cast<std::size_t>(rank)]->signals.data()) + index;
+        return reinterpret_cast<SignalSlot*>(arenas_[static_cast<std::size_t>(rank)]->signals.data()) + index;
     }
 
-    // In one rank's arena. Throws CommError if it is full.
-    Window allocate(int rank, std::size_t bytes);
-    // At the same offset in the arenas of all members. One call for the whole team.
-    Window allocate(std::span<const int> team, std::size_t bytes);
-    void release(int rank, Window window);
     // `count` neighbouring slots whose epochs show `shown`; the index of the first. Throws CommError if there are none left.
     std::size_t reserve_signals(int rank, int count, Word shown);
 
 private:
-    struct OfRank
+    struct Arenas
     {
-        OfRank(std::size_t payload_bytes, std::size_t signal_slots)
-            : payload(payload_bytes), signals(signal_slots * sizeof(SignalSlot)), free(payload_bytes)
+        Arenas(std::size_t payload_bytes, std::size_t signal_slots)
+            : payload(payload_bytes), signals(signal_slots * sizeof(SignalSlot))
         {
         }
         Arena payload;
         Arena signals;
-        FreeExtents free;
-        std::size_t next_signal = 0;
     };
 
-    std::size_t signal_slots_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<OfRank>> ranks_;
+    std::vector<std::unique_ptr<Arenas>> arenas_;
 };
 
 } // namespace parhelion

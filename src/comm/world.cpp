@@ -112,20 +112,15 @@ Window World::allocate(int rank, const std::vector<int>& team, std::size_t bytes
     return of_team.windows[call];
 }
 
-std::string World::failure_text(const FailureRecord& record) const
+std::string World::text_of(const FailureRecord& record) const
 {
     const std::scoped_lock lock(mutex_);
-    const ChannelLabel& label = channels_[static_cast<std::size_t>(record.channel)]->label;
-    return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', pulse {}, epoch expected {}, seen {}, "
-                       "credit {}, in step {}.",
-                       record.rank, std::chrono::duration<double>(deadline_).count(),
-                       record.awaited == Awaited::Credit ? "leave to write" : "a message", record.peer, label.kind, label.pulse,
-                       record.expected, record.seen, record.credit, record.step);
+    return failure_text(record, channels_[static_cast<std::size_t>(record.channel)]->label, deadline_);
 }
 
 void World::throw_failure(int rank, Verdict verdict) const
 {
-    if (verdict == Verdict::Expired) { throw CommError(failure_text(board_.record)); }
+    if (verdict == Verdict::Expired) { throw CommError(text_of(board_.record)); }
     // Who came second to the board may be here before the first has written.
     const bool is_written = HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0;
     throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, board_.record.rank)

@@ -78,7 +78,7 @@ private:
     };
 
     Match& match(const Key& key, const ChannelOptions& options);
-    std::string failure_text(const FailureRecord& record) const;
+    std::string text_of(const FailureRecord& record) const;
 
     SymmetricMemory memory_;
     std::chrono::nanoseconds deadline_;

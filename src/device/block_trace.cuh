@@ -24,7 +24,7 @@ public:
         const Begin& begin = at_begin();
         unsigned multiprocessor;
         asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-        const std::uint64_t place = begin.header.first + trace_.first + (blockIdx.x >> trace_.one_in);
+        const std::uint64_t place = begin.header.first + trace_.first + (block() >> trace_.one_in);
         trace_.records[place & trace_.mask] = {begin.time,    now(),         begin.header.step + trace_.step,
                                                trace_.launch, trace_.kernel, static_cast<std::uint16_t>(multiprocessor)};
     }
@@ -43,9 +43,10 @@ private:
         __shared__ Begin begin;
         return begin;
     }
+    __device__ static unsigned block() { return blockIdx.y * gridDim.x + blockIdx.x; }
     __device__ bool records() const
     {
-        return trace_.header != nullptr && threadIdx.x == 0 && (blockIdx.x & ((1u << trace_.one_in) - 1)) == 0;
+        return trace_.header != nullptr && threadIdx.x == 0 && (block() & ((1u << trace_.one_in) - 1)) == 0;
     }
     __device__ static std::uint64_t now()
     {

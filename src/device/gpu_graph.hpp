@@ -14,7 +14,7 @@ struct CUgraphExec_st;
 
 namespace parhelion {
 
-// A point in a queue.
+// A point in a queue of the GPU that is current when the event is made.
 class GpuEvent
 {
 public:

@@ -18,7 +18,7 @@ int gpu_count()
 
 GpuQueue::GpuQueue(int device) : device_(device)
 {
-    cuda_check(cudaSetDevice(device), "cudaSetDevice");
+    make_current();
     cudaDeviceProp properties;
     cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     multiprocessors_ = properties.multiProcessorCount;
@@ -31,15 +31,18 @@ GpuQueue::GpuQueue(int device) : device_(device)
 
 GpuQueue::~GpuQueue()
 {
+    cudaSetDevice(device_);
     cudaStreamSynchronize(stream_);
     cudaEventDestroy(static_cast<cudaEvent_t>(done_));
     cudaStreamDestroy(stream_);
 }
 
+void GpuQueue::make_current() const { cuda_check(cudaSetDevice(device_), "cudaSetDevice"); }
+
 void GpuQueue::synchronize()
 {
     const auto event = static_cast<cudaEvent_t>(done_);
-    cuda_check(cudaEventRecord(event, stream_), "cudaEventRecord");
+    cuda_check(cudaEventRecord(event, stream()), "cudaEventRecord");
     cuda_check(cudaEventSynchronize(event), "waiting for the GPU");
 }
 

@@ -3,7 +3,8 @@
 // compute function, whose overload it selects. This header needs no CUDA: kernels and <cuda_runtime.h> stay in .cu and .cuh
 // files.
 //
-// Nothing here waits for the GPU but synchronize() and the destructor.
+// Nothing here waits for the GPU but synchronize() and the destructor. One thread may drive the queues of several GPUs: the
+// runtime's notion of a current GPU follows the queue that was used last.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,20 @@ class BlockTracer;
 class GpuQueue
 {
 public:
-    // A stream of its own on GPU `device`, which becomes the calling thread's. Throws DeviceError.
+    // A stream of its own on GPU `device`, which is then current. Throws DeviceError.
     explicit GpuQueue(int device = 0);
     ~GpuQueue();
     GpuQueue(const GpuQueue&) = delete;
     GpuQueue& operator=(const GpuQueue&) = delete;
 
-    CUstream_st* stream() const { return stream_; }
+    // Makes this queue's GPU the calling thread's: where memory is allocated and events are created from here on.
+    void make_current() const;
+    // The stream, on the GPU that is then the calling thread's, since most uses want that.
+    CUstream_st* stream() const
+    {
+        make_current();
+        return stream_;
+    }
     int device() const { return device_; }
     int multiprocessors() const { return multiprocessors_; }
     const std::string& name() const { return name_; } // "NVIDIA H200"
@@ -47,7 +55,8 @@ private:
     void* done_ = nullptr; // event that a sleeping host waits for
 };
 
-// Untyped memory, for DeviceBuffer and PinnedBuffer. Throws DeviceError; nullptr for 0 bytes.
+// Untyped memory, for DeviceBuffer and PinnedBuffer. Device memory is the current GPU's, pinned memory within reach of all.
+// Throws DeviceError; nullptr for 0 bytes.
 namespace gpu_memory {
 void* allocate(std::size_t bytes);
 void free(void* device) noexcept;

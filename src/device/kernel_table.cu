@@ -60,7 +60,7 @@ LaunchedKernel describe(const Launched& launched)
     LaunchedKernel kernel;
     kernel.name = name_of(launched.function);
     kernel.phase = launched.phase;
-    kernel.blocks = shape.blocks, kernel.threads = shape.threads;
+    kernel.blocks = shape.blocks * shape.blocks_y, kernel.threads = shape.threads;
     kernel.shared_bytes = attributes.sharedSizeBytes + shape.shared_bytes;
     kernel.registers = attributes.numRegs;
     kernel.spilled_bytes = attributes.localSizeBytes;

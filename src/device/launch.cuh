@@ -24,6 +24,7 @@ struct LaunchShape
 {
     int blocks = 1, threads = 32;
     std::size_t shared_bytes = 0; // dynamic
+    int blocks_y = 1;
 };
 
 // Blocks of `threads` for `items` threads; at least one block, so that kernels need no empty case.
@@ -36,11 +37,6 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
 // The kernel's number in the table of launched kernels.
 std::uint16_t note_launch(const void* function, Phase phase, LaunchShape shape);
 
-inline BlockTrace trace_of(GpuQueue& queue, std::uint16_t kernel, int blocks)
-{
-    return queue.tracer() == nullptr ? BlockTrace{} : queue.tracer()->reserve(kernel, blocks);
-}
-
 template <class... Parameters>
 inline constexpr bool begins_with_trace = false;
 template <class... Rest>
@@ -52,12 +48,14 @@ template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
+    const dim3 blocks(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y));
     if constexpr (begins_with_trace<Parameters...>)
     {
-        const BlockTrace trace = trace_of(queue, number, shape.blocks);
-        kernel<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(trace, arguments...);
+        BlockTracer* const tracer = queue.tracer();
+        const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks * shape.blocks_y);
+        kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(tracing, arguments...);
     }
-    else { kernel<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...); }
+    else { kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...); }
     cuda_check(cudaGetLastError(), phase_names[static_cast<std::size_t>(phase)].data());
 }
 

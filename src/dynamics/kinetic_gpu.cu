@@ -17,14 +17,21 @@ struct Velocities
     VelocityMass<N>* v;
     const std::uint8_t* temperature_group;
     const std::int32_t* global_of_slot;
+    const std::uint8_t* zone_of_supercluster;
     std::int64_t slots;
 
     explicit Velocities(const GpuState<N>& s)
         : v(const_cast<VelocityMass<N>*>(s.v.data())), temperature_group(s.temperature_group.data()),
-          global_of_slot(s.global_of_slot.data()), slots(static_cast<std::int64_t>(s.slots))
+          global_of_slot(s.global_of_slot.data()), zone_of_supercluster(s.zone_of_supercluster.data()),
+          slots(static_cast<std::int64_t>(s.slots))
     {
     }
     __device__ static std::int64_t my_slot() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
+    // Is there a home atom?
+    __device__ bool is_home(std::int64_t slot) const
+    {
+        return slot < slots && zone_of_supercluster[slot / supercluster_size] == 0 && global_of_slot[slot] >= 0;
+    }
     __device__ Vec3<double> velocity(std::int64_t slot) const
     {
         return {static_cast<double>(v[slot].x), static_cast<double>(v[slot].y), static_cast<double>(v[slot].z)};
@@ -54,7 +61,7 @@ __device__ void add_group_sums(const Sum (&value)[n], int group, int groups, Sum
 // Reads/Writes   velocities, masses, groups / sums (one atomic per block, group and element)
 // Orders         nothing: stream order alone
 // Requires       sums cleared
-// Cost           17 bytes, 20 flop per slot
+// Cost           21 bytes, 20 flop per slot
 template <class N>
 __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Velocities<N> a, int groups, ScalarSum<N>* sums)
 {
@@ -63,7 +70,7 @@ __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Ve
     ScalarSum<N> value[kinetic_elements] = {};
     int group = -1;
     const std::int64_t slot = a.my_slot();
-    if (slot < a.slots && a.v[slot].inverse_mass > 0)
+    if (a.is_home(slot))
     {
         group = a.temperature_group[slot];
         const Vec3<double> v = a.velocity(slot);
@@ -74,10 +81,7 @@ __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Ve
     add_group_sums(value, group, groups, sums);
 }
 
-__device__ int com_group(const std::uint8_t* of_atom, std::int32_t global)
-{
-    return global < 0 ? static_cast<int>(AtomGroups::none) : of_atom == nullptr ? 0 : of_atom[global];
-}
+__device__ int com_group(const std::uint8_t* of_atom, std::int32_t global) { return of_atom == nullptr ? 0 : of_atom[global]; }
 
 // Purpose        momentum and mass of the centre-of-mass groups
 // Work           a thread per slot
@@ -94,7 +98,7 @@ __global__ void __launch_bounds__(threads)
     ScalarSum<N> value[com_elements] = {};
     int group = AtomGroups::none;
     const std::int64_t slot = a.my_slot();
-    if (slot < a.slots)
+    if (a.is_home(slot))
     {
         group = com_group(of_atom, a.global_of_slot[slot]);
         if (group != AtomGroups::none)
@@ -121,7 +125,7 @@ __global__ void __launch_bounds__(threads)
     const BlockSpan span(tracing);
 
     const std::int64_t slot = a.my_slot();
-    if (slot >= a.slots) { return; }
+    if (!a.is_home(slot)) { return; }
     const int group = com_group(of_atom, a.global_of_slot[slot]);
     if (group == AtomGroups::none) { return; }
     const ScalarSum<N>* const sum = sums + group * com_elements;
@@ -141,7 +145,7 @@ __global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velo
     const BlockSpan span(tracing);
 
     const std::int64_t slot = a.my_slot();
-    if (slot < a.slots) { a.set_velocity(slot, *factor * a.velocity(slot)); }
+    if (a.is_home(slot)) { a.set_velocity(slot, *factor * a.velocity(slot)); }
 }
 
 const std::uint8_t* table_of(const GpuComGroups& groups) { return groups.of_atom.size() == 0 ? nullptr : groups.of_atom.data(); }

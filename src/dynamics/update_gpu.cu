@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "device/append.cuh"
 #include "device/block_sum.cuh"
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
@@ -18,12 +19,66 @@ using namespace update_gpu;
 
 constexpr std::size_t largest_shared_arena = 160 * 1024;
 
+struct GroupTable // of one kind, in the tables of GpuUpdate
+{
+    std::int32_t atoms = 0;
+    std::int64_t groups = 0, first_word = 0, first_home_word = 0;
+};
+template <int kinds>
+struct GroupTables
+{
+    GroupTable kind[kinds];
+    const std::int32_t *records, *record_of_global;
+    std::int32_t *home, *home_groups;
+};
+
+// Purpose        lists of the waters, stars and free atoms at home
+// Work           a thread per slot; whoever has the first atom of a group lists it
+// Reads/Writes   global numbers, zones, tables, the map / records of home groups
+// Orders         atomic additions, relaxed: a block's groups are in the order of slots, blocks as they come
+// Requires       the map of the present order; lists and counts cleared
+// Cost           13 bytes per slot, 12 per atom and 8 per group at home
+constexpr int listing_threads = 256;
+template <class N, int kinds>
+__global__ void __launch_bounds__(listing_threads)
+    list_home_groups_kernel(BlockTrace tracing, GroupTables<kinds> tables, GpuView<N> state, std::int32_t slots)
+{
+    const BlockSpan span(tracing);
+
+    const auto slot = static_cast<std::int32_t>(blockIdx.x * listing_threads + threadIdx.x);
+    std::int32_t begin = -1;
+    if (slot < slots && state.global_of_slot[slot] >= 0 && state.zone(slot) == 0)
+    {
+        begin = tables.record_of_global[state.global_of_slot[slot]];
+    }
+    int mine = kinds - 1;
+    while (begin >= 0 && mine > 0 && begin < tables.kind[mine].first_word) { --mine; }
+    const std::int32_t* const record = tables.records + begin;
+    const int atoms = tables.kind[mine].atoms;
+    // All of a group's atoms are at home, unless there was no room for some: then a flag is up.
+    for (int k = 0; begin >= 0 && k < atoms; ++k)
+    {
+        if (state.slot_of_global[record[k]] < 0) { begin = -1; }
+    }
+#pragma unroll
+    for (int kind = 0; kind < kinds; ++kind)
+    {
+        if (tables.kind[kind].groups == 0) { continue; }
+        const std::int32_t place = append(begin >= 0 && mine == kind, tables.home_groups + kind);
+        if (place < 0) { continue; }
+        std::int32_t* const home =
+            tables.home + tables.kind[kind].first_home_word + static_cast<std::int64_t>(place) * (atoms + 1);
+        for (int k = 0; k < atoms; ++k) { home[k] = state.slot_of_global[record[k]]; }
+        home[atoms] = record[atoms];
+    }
+}
+
 // Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a thread per water and per star; a block of threads for each block of other atoms
-// Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat
+// Work           a thread per water and per star; a block of threads for each block of other atoms; with nothing at home they
+// leave Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat
 // Orders         nothing: stream order alone
-// Requires       slots resolved since the last repartition; dynamic shared memory for the largest block's arena
-// Cost           96 bytes per atom and 8 per index; 400 double-precision flop per water, 500 per LINCS constraint
+// Requires       home groups listed since the last repartition; dynamic shared memory for the largest block's arena
+// Cost           96 bytes per atom and 5 of indices; 400 double-precision flop per water, 500 per LINCS constraint
 template <class N, Motion motion>
 __global__ void __launch_bounds__(threads)
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
@@ -32,15 +87,15 @@ __global__ void __launch_bounds__(threads)
 
     extern __shared__ double shared_arena[];
     Tally<N> tally;
+    bool moves = false;
     const int block = static_cast<int>(blockIdx.x);
     if (block < view.stars[0].first_block)
     {
-        const std::int64_t w = static_cast<std::int64_t>(block) * threads + threadIdx.x;
-        if (w < view.waters) { step_water<motion>(view, args, state, w, tally); }
+        moves = step_water<motion>(view, args, state, static_cast<std::int64_t>(block) * threads + threadIdx.x, tally);
     }
     else if (block < view.first_block)
     {
-        step_stars<motion>(view, args, state, tally, std::make_integer_sequence<int, largest_star + 1>());
+        moves = step_stars<motion>(view, args, state, tally, std::make_integer_sequence<int, largest_star + 1>());
     }
     else
     {
@@ -48,8 +103,10 @@ __global__ void __launch_bounds__(threads)
         void* const arena =
             view.arena == nullptr ? static_cast<void*>(shared_arena) : static_cast<void*>(view.arena + members.arena);
         LincsBlock lincs(view.blocks, members, arena);
-        step_block<motion>(view, args, state, lincs, tally);
+        moves = step_block<motion>(view, args, state, lincs, tally);
     }
+    if (motion != Motion::Stochastic && args.virial == nullptr) { return; }
+    if (__syncthreads_or(moves) == 0) { return; }
     if (args.virial != nullptr) { add_block_sums(tally.virial, args.virial); }
     if constexpr (motion == Motion::Stochastic) { add_block_sums(tally.heat, args.heat); }
 }
@@ -64,7 +121,7 @@ __device__ double squared_deviation(double length2, double length)
 // Work           as update_kernel
 // Reads/Writes   positions, tables / a sum
 // Orders         nothing: stream order alone
-// Requires       slots resolved since the last repartition
+// Requires       home groups listed since the last repartition
 // Cost           32 bytes per constraint
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -73,33 +130,32 @@ __global__ void __launch_bounds__(threads)
     const BlockSpan span(tracing);
 
     const PeriodicBox<N> box = state.box();
-    const auto distance2 = [&](std::int32_t a, std::int32_t b) {
-        return norm2(box.difference(state.position(a), state.position(b)));
+    const auto deviation2 = [&](std::int32_t a, std::int32_t b, double length) {
+        return squared_deviation(norm2(box.difference(state.position(a), state.position(b))), length);
     };
     double sum = 0;
     const int block = static_cast<int>(blockIdx.x);
     if (block < view.stars[0].first_block)
     {
         const std::int64_t w = static_cast<std::int64_t>(block) * threads + threadIdx.x;
-        if (w < view.waters)
+        const std::int32_t* const record = view.waters.records + 4 * w;
+        if (w < view.waters.room && record[0] >= 0)
         {
-            const SettleWater kind = view.water_kinds[view.kind_of_water[w]];
-            const std::int32_t* const slot = view.water_slots + 3 * w;
-            sum = squared_deviation(distance2(slot[0], slot[1]), kind.oh) +
-                  squared_deviation(distance2(slot[0], slot[2]), kind.oh) +
-                  squared_deviation(distance2(slot[1], slot[2]), kind.hh);
+            const SettleWater kind = view.water_kinds[record[3]];
+            sum = deviation2(record[0], record[1], kind.oh) + deviation2(record[0], record[2], kind.oh) +
+                  deviation2(record[1], record[2], kind.hh);
         }
     }
     else if (block < view.first_block)
     {
         int n = largest_star;
         while (n > 0 && block < view.stars[n].first_block) { --n; }
-        const StarsView& stars = view.stars[n];
+        const HomeGroupsView& stars = view.stars[n];
         const std::int64_t star = static_cast<std::int64_t>(block - stars.first_block) * threads + threadIdx.x;
-        for (int i = 0; star < stars.stars && i < n; ++i)
+        const std::int32_t* const record = stars.records + star * (n + 2);
+        for (int i = 0; i < n && star < stars.room && record[0] >= 0; ++i)
         {
-            const std::int32_t* const slot = stars.slots + star * (n + 1);
-            sum += squared_deviation(distance2(slot[i + 1], slot[0]), view.star_shapes[stars.shape[star]].length[i]);
+            sum += deviation2(record[i + 1], record[0], view.star_shapes[record[n + 1]].length[i]);
         }
     }
     else
@@ -109,9 +165,11 @@ __global__ void __launch_bounds__(threads)
         for (int i = static_cast<int>(threadIdx.x); i < lincs.block().bonds; i += threads)
         {
             const BlockMember bond = lincs.bond(i);
-            sum += squared_deviation(distance2(slots[lincs.end_a(bond)], slots[lincs.end_b(bond)]), lincs.shape(bond).length);
+            const std::int32_t a = slots[lincs.end_a(bond)], b = slots[lincs.end_b(bond)];
+            if (a >= 0 && b >= 0) { sum += deviation2(a, b, lincs.shape(bond).length); }
         }
     }
+    if (__syncthreads_or(sum != 0) == 0) { return; }
     const ScalarSum<N> value[1] = {to_sum<ScalarSum<N>>(sum)};
     add_block_sums(value, squares);
 }
@@ -135,9 +193,33 @@ void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t bl
 } // namespace
 
 GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters)
-    : waters_(blocks.waters()), constraints_(blocks.constraints()), blocks_(static_cast<std::int32_t>(blocks.blocks.size())),
+    : constraints_(blocks.constraints()), blocks_(static_cast<std::int32_t>(blocks.blocks.size())),
       lincs_iterations_(parameters.lincs_iterations), warn_cosine_(std::cos(parameters.lincs_warn_angle * units::degree))
 {
+    std::vector<std::int32_t> records;
+    add_kind(0, 3, blocks.water_atoms, blocks.kind_of_water, records);
+    std::size_t atoms = blocks.water_atoms.size() + blocks.global_atoms.size();
+    for (int n = 0; n <= largest_star; ++n)
+    {
+        const Stars& stars = blocks.stars[static_cast<std::size_t>(n)];
+        add_kind(1 + n, n + 1, stars.atoms, stars.shape, records);
+        atoms += stars.atoms.size();
+    }
+    std::vector<std::int32_t> record_of_global(atoms, -1);
+    for (const Kind& kind : kind_)
+    {
+        for (std::int64_t group = 0; group < kind.groups; ++group)
+        {
+            const std::int64_t record = kind.first_word + group * (kind.atoms + 1);
+            record_of_global[static_cast<std::size_t>(records[static_cast<std::size_t>(record)])] =
+                static_cast<std::int32_t>(record);
+        }
+    }
+    records_.upload(queue, records);
+    record_of_global_.upload(queue, record_of_global);
+    home_groups_.resize(kinds);
+    water_kinds_.upload(queue, blocks.water_kinds);
+    star_shapes_.upload(queue, blocks.star_shapes);
     std::vector<UpdateBlock> table = blocks.blocks;
     std::int64_t all_arenas = 0;
     for (UpdateBlock& block : table)
@@ -148,19 +230,8 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
         arena_bytes_ = std::max(arena_bytes_, bytes);
     }
     if (arena_bytes_ > largest_shared_arena) { arena_.resize(static_cast<std::size_t>(all_arenas)); }
-    water_kinds_.upload(queue, blocks.water_kinds);
-    kind_of_water_.upload(queue, blocks.kind_of_water);
-    std::vector<std::int32_t> global = blocks.water_atoms;
-    for (std::size_t n = 0; n < stars_.size(); ++n)
-    {
-        shape_of_star_[n].upload(queue, blocks.stars[n].shape);
-        stars_[n] = static_cast<std::int64_t>(blocks.stars[n].atoms.size() / (n + 1));
-        global.insert(global.end(), blocks.stars[n].atoms.begin(), blocks.stars[n].atoms.end());
-    }
-    global.insert(global.end(), blocks.global_atoms.begin(), blocks.global_atoms.end());
-    global_.upload(queue, global);
-    slot_.resize(global.size());
-    star_shapes_.upload(queue, blocks.star_shapes);
+    block_global_.upload(queue, blocks.global_atoms);
+    block_slot_.resize(blocks.global_atoms.size());
     shape_atoms_.upload(queue, blocks.shapes.atoms);
     shape_bonds_.upload(queue, blocks.shapes.bonds);
     ends_.upload(queue, blocks.shapes.ends);
@@ -174,27 +245,49 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     queue.synchronize(); // the host's tables may go
 }
 
+// `shapes` may be empty: atoms without constraints have none.
+void GpuUpdate::add_kind(int kind, int atoms, const std::vector<std::int32_t>& members, const std::vector<std::int32_t>& shapes,
+                         std::vector<std::int32_t>& records)
+{
+    Kind& k = kind_[static_cast<std::size_t>(kind)];
+    k.atoms = atoms;
+    k.groups = static_cast<std::int64_t>(members.size()) / atoms;
+    k.first_word = static_cast<std::int64_t>(records.size());
+    for (std::size_t group = 0; group < static_cast<std::size_t>(k.groups); ++group)
+    {
+        const auto first = members.begin() + static_cast<std::ptrdiff_t>(group) * atoms;
+        records.insert(records.end(), first, first + atoms);
+        records.push_back(shapes.empty() ? 0 : shapes[group]);
+    }
+}
+
+// Groups share no atoms, so that slots bound them.
+void GpuUpdate::make_room(std::size_t slots)
+{
+    std::int64_t words = 0;
+    for (Kind& kind : kind_)
+    {
+        kind.room = std::min(kind.groups, static_cast<std::int64_t>(slots) / kind.atoms);
+        kind.first_home_word = words;
+        words += kind.room * (kind.atoms + 1);
+    }
+    home_.resize(static_cast<std::size_t>(words));
+}
+
 GpuUpdate::View GpuUpdate::view() const
 {
     View view;
     view.water_kinds = water_kinds_.data();
-    view.kind_of_water = kind_of_water_.data();
-    view.water_atoms = global_.data();
-    view.water_slots = slot_.data();
-    view.waters = waters_;
-    const auto blocks_of = [](std::int64_t items) { return static_cast<std::int32_t>((items + threads - 1) / threads); };
     view.star_shapes = star_shapes_.data();
-    view.first_block = blocks_of(waters_);
-    std::int64_t first_atom = 3 * waters_;
-    for (std::size_t n = 0; n < stars_.size(); ++n)
+    view.first_block = 0;
+    for (std::size_t k = 0; k < kinds; ++k)
     {
-        view.stars[n] = {shape_of_star_[n].data(), global_.data() + first_atom, slot_.data() + first_atom, stars_[n],
-                         view.first_block};
-        view.first_block += blocks_of(stars_[n]);
-        first_atom += static_cast<std::int64_t>(n + 1) * stars_[n];
+        const Kind& kind = kind_[k];
+        HomeGroupsView& groups = k == 0 ? view.waters : view.stars[k - 1];
+        groups = {home_.data() + kind.first_home_word, kind.room, view.first_block};
+        view.first_block += static_cast<std::int32_t>((kind.room + threads - 1) / threads);
     }
-    view.block_atoms = global_.data() + first_atom;
-    view.block_slots = slot_.data() + first_atom;
+    view.block_slots = block_slot_.data();
     view.blocks = {shape_atoms_.data(), shape_bonds_.data(), ends_.data(),  coupled_.data(),        coefficient_.data(),
                    block_table_.data(), atoms_.data(),       bonds_.data(), bond_couplings_.data(), groups_.data()};
     view.lincs_iterations = lincs_iterations_;
@@ -207,7 +300,17 @@ GpuUpdate::View GpuUpdate::view() const
 template <class N>
 void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
 {
-    resolve_slots(queue, state, global_, slot_);
+    make_room(state.slots);
+    if (home_.size() > 0) { gpu_memory::set_bytes(queue, home_.data(), 0xff, home_.size() * sizeof(std::int32_t)); } // all -1
+    home_groups_.clear(queue);
+    GroupTables<kinds> tables{{}, records_.data(), record_of_global_.data(), home_.data(), home_groups_.data()};
+    for (std::size_t k = 0; k < kinds; ++k)
+    {
+        tables.kind[k] = {kind_[k].atoms, kind_[k].groups, kind_[k].first_word, kind_[k].first_home_word};
+    }
+    launch(queue, Phase::Reorder, list_home_groups_kernel<N, kinds>, one_thread_each(state.slots, listing_threads), tables,
+           GpuView<N>(const_cast<GpuState<N>&>(state)), static_cast<std::int32_t>(state.slots));
+    resolve_home_slots(queue, state, block_global_, block_slot_);
 }
 
 template <class N>

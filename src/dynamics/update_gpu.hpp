@@ -2,7 +2,9 @@
 // Kick, constrain and drift on the GPU in one kernel: forces in, positions and velocities half and whole a step later out, forces
 // cleared for the next step. The guard against blow-ups looks at every atom on the way.
 //
-// Who moves together and how blocks share the work: update_blocks.hpp. The formulas are the CPU's: settle_body.hpp,
+// Who moves together and how blocks share the work: update_blocks.hpp. The tables are of the whole system; a rank moves the
+// waters, stars and free atoms that are at home, and lists them at every repartition in the order of slots, so that neighbouring
+// threads move neighbouring atoms. Of blocks it moves the groups that are at home. The formulas are the CPU's: settle_body.hpp,
 // star_body.hpp, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100 000
 // atoms, then by the 96 bytes it moves per atom. bench/gpu/README.md
 #pragma once
@@ -15,7 +17,9 @@
 #include "dynamics/update_blocks.hpp"
 #include "state/gpu_state.hpp"
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 namespace parhelion {
 
@@ -52,9 +56,9 @@ class GpuUpdate
 public:
     GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters);
 
-    std::int64_t constraints() const { return constraints_; }
+    std::int64_t constraints() const { return constraints_; } // of the whole system
 
-    // Looks up the slots anew. Call after every repartition.
+    // Lists what is at home. Call after every repartition. Allocates if the state has more slots than ever before.
     template <class N>
     void resolve(GpuQueue& queue, const GpuState<N>& state);
 
@@ -64,7 +68,7 @@ public:
     // Moves positions onto the constraints, directions from the positions themselves; as the CPU's constrain_positions.
     template <class N>
     void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, GpuState<N>& state) const;
-    // Adds the squares of the constraints' relative deviations to *squares.
+    // Adds the squares of the home constraints' relative deviations to *squares.
     template <class N>
     void add_deviations(GpuQueue& queue, const GpuState<N>& state, ScalarSum<N>* squares) const;
 
@@ -73,18 +77,34 @@ public:
     View view() const;
 
 private:
-    std::int64_t waters_ = 0, constraints_ = 0;
+    // Waters, then stars by number of constraints: update groups of one size. Each is a record: its atoms, and its water kind or
+    // star shape.
+    static constexpr int kinds = 1 + largest_star + 1;
+    struct Kind
+    {
+        std::int32_t atoms = 0;                     // of a group
+        std::int64_t groups = 0, first_word = 0;    // of the system; in records_
+        std::int64_t room = 0, first_home_word = 0; // groups this rank may have at home; in home_
+    };
+    void add_kind(int kind, int atoms, const std::vector<std::int32_t>& members, const std::vector<std::int32_t>& shapes,
+                  std::vector<std::int32_t>& records);
+    void make_room(std::size_t slots);
+
+    std::int64_t constraints_ = 0;
     std::int32_t blocks_ = 0;
     int lincs_iterations_;
     double warn_cosine_;
     std::size_t arena_bytes_ = 0; // of the largest block
 
-    DeviceBuffer<std::int32_t> global_, slot_; // of the atoms of waters, of stars by number of constraints, of blocks
+    std::array<Kind, kinds> kind_;
+    DeviceBuffer<std::int32_t> records_;          // of all groups of the system, atoms by global number
+    DeviceBuffer<std::int32_t> record_of_global_; // of the group that begins with the atom; -1: none does
+    DeviceBuffer<std::int32_t> home_;             // records of home groups, atoms by slot; -1 behind the last
+    DeviceBuffer<std::int32_t> home_groups_;      // by kind
     DeviceBuffer<SettleWater> water_kinds_;
-    DeviceBuffer<std::int32_t> kind_of_water_;
     DeviceBuffer<StarShape> star_shapes_;
-    std::array<DeviceBuffer<std::int32_t>, largest_star + 1> shape_of_star_; // by number of constraints
-    std::array<std::int64_t, largest_star + 1> stars_{};
+
+    DeviceBuffer<std::int32_t> block_global_, block_slot_; // of the atoms of blocks; slot -1: not at home
     DeviceBuffer<ShapeAtom> shape_atoms_;
     DeviceBuffer<ShapeBond> shape_bonds_;
     DeviceBuffer<ShapeEnd> ends_;

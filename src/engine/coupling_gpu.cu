@@ -228,7 +228,9 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Ato
     temperature_groups_.upload(queue, plan.temperature.groups);
     friction_.upload(queue, plan.stochastic.groups);
     free_kick_.upload(queue, std::vector<GroupKick>(groups, group_kick(plan.dt, 1, 0, {})));
-    state_.clear(queue), groups_.clear(queue), failure_.clear(queue), sums_.clear(queue), observed_.clear(queue);
+    state_.clear(queue), groups_.clear(queue), sums_.clear(queue), observed_.clear(queue);
+    const FailureReport none;
+    failure_.upload(queue, {&none, 1});
     queue.synchronize();
 }
 
@@ -289,23 +291,36 @@ UpdateArgs<N> GpuCoupling<N>::update_args(std::int64_t step_offset, const StepFl
 }
 
 template <class N>
+std::span<ScalarSum<N>> GpuCoupling<N>::com_sums()
+{
+    const std::size_t before = kinetic_sums + kinetic_elements * groups_.size();
+    return {sums_.data() + before, sums_.size() - before};
+}
+template <class N>
+std::span<ScalarSum<N>> GpuCoupling<N>::sums()
+{
+    return {sums_.data(), kinetic_sums + kinetic_elements * groups_.size()};
+}
+
+template <class N>
+void GpuCoupling<N>::sum_com_motion(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state)
+{
+    if (flags.remove_com) { add_com_motion(queue, com_groups_, state, com_sums().data()); }
+}
+
+template <class N>
+void GpuCoupling<N>::sum(GpuQueue& queue, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state)
+{
+    if (flags.remove_com) { subtract_com_motion(queue, com_groups_, com_sums().data(), state); }
+    if (flags.kinetic) { add_kinetic(queue, state, static_cast<int>(groups_.size()), sums_.data() + kinetic_sums); }
+    if (flags.observe) { update.add_deviations(queue, state, sums_.data() + deviation_sum); }
+}
+
+template <class N>
 void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update,
                             GpuState<N>& state)
 {
-    ScalarSum<N>* const kinetic = sums_.data() + kinetic_sums;
-    const int groups = static_cast<int>(plan_.temperature.groups.size());
-    if (flags.remove_com)
-    {
-        ScalarSum<N>* const com = kinetic + groups * kinetic_elements;
-        add_com_motion(queue, com_groups_, state, com);
-        subtract_com_motion(queue, com_groups_, com, state);
-    }
-    if (flags.kinetic) { add_kinetic(queue, state, groups, kinetic); }
-    if (flags.observe) { update.add_deviations(queue, state, sums_.data() + deviation_sum); }
-    if (flags.remove_com || flags.kinetic || flags.couple_pressure)
-    {
-        launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state));
-    }
+    if (needs_sums(flags)) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
     if (!flags.couple_pressure || plan_.pressure.kind == Barostat::ParrinelloRahman) { return; }
     if (plan_.pressure.kind == Barostat::CRescale) { scale_velocities(queue, velocity_factor_.data(), state); }
     update.mend(queue, step_offset, failure_.data(), state);
@@ -314,17 +329,7 @@ void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const Ste
 template <class N>
 void GpuCoupling<N>::collect_heat(GpuQueue& queue, GpuState<N>& state)
 {
-    if (plan_.stochastic.groups.empty()) { return; }
-    launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(0, {}, state));
-}
-
-template <class N>
-void GpuCoupling<N>::measure_kinetic(GpuQueue& queue, GpuState<N>& state)
-{
-    StepFlags flags;
-    flags.kinetic = true;
-    add_kinetic(queue, state, static_cast<int>(plan_.temperature.groups.size()), sums_.data() + kinetic_sums);
-    launch(queue, Phase::Kinetic, finish_kernel<N>, {1, 1, 0}, args(0, flags, state));
+    if (collects_heat()) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(0, {}, state)); }
 }
 
 template <class N>

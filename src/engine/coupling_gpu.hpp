@@ -18,6 +18,7 @@
 #include "state/gpu_state.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace parhelion {
 
@@ -65,16 +66,25 @@ public:
     const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
     // The arguments of the step's update.
     UpdateArgs<N> update_args(std::int64_t step_offset, const StepFlags& flags, const GroupKick* kick);
-    // After it: centre-of-mass motion, kinetic energy, observables, box.
+    // After it. Every rank calls these in turn; between them, what they have put into com_sums(), and then into sums(), is added
+    // up over the ranks.
+    void sum_com_motion(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state);
+    void sum(GpuQueue& queue, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
+    // Centre-of-mass motion, kinetic energy, observables, box.
     void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
-    // Heat of stochastic steps since a step was finished goes to the coupling state. Call before that is kept.
+    // Does finish() look at the sums?
+    static bool needs_sums(const StepFlags& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
+    std::span<ScalarSum<N>> com_sums();
+    std::span<ScalarSum<N>> sums(); // all others
+    bool collects_heat() const { return !plan_.stochastic.groups.empty(); }
+    // Heat of stochastic steps since a step was finished, as part of sums(), goes to the coupling state. Call before that is
+    // kept.
     void collect_heat(GpuQueue& queue, GpuState<N>& state);
     void clear_sums(GpuQueue& queue) { sums_.clear(queue); } // what an abandoned step has left
-    // The kinetic energy of the velocities as they are, where no step asked for it.
-    void measure_kinetic(GpuQueue& queue, GpuState<N>& state);
 
     DeviceBuffer<CouplingState>& state() { return state_; }
     DeviceBuffer<CouplingGroup>& groups() { return groups_; }
+    std::size_t group_count() const { return groups_.size(); }
     const DeviceBuffer<FailureReport>& failure() const { return failure_; }
     // Observed steps are numbered from 0 as they happen. Valid once the GPU has passed them, until `records` more.
     Observables observables(std::int64_t number) const;

@@ -18,24 +18,11 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
-constexpr int most_attempts = 8;        // to make room for a list
+constexpr int most_attempts = 8; // to make room for a list
 
 // Long enough that a sleep and some launches of the host do not count, short enough that nobody waits for `stop`.
 constexpr double segment_seconds = 0.01;
 constexpr std::int64_t most_segment_steps = 1000;
-
-// Everything that changes which kernels a step queues.
-std::uint32_t pattern_of(const StepFlags& flags)
-{
-    std::uint32_t word = 0;
-    for (const bool bit : {flags.repartition, flags.observe, flags.kinetic, flags.couple_temperature, flags.couple_pressure,
-                           flags.remove_com, flags.due.any_frame(), flags.due.f})
-    {
-        word = 2 * word + (bit ? 1 : 0);
-    }
-    return word;
-}
 
 SimulationOptions lone(SimulationOptions options)
 {
@@ -49,65 +36,38 @@ SimulationOptions lone(SimulationOptions options)
 
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), tracer_(queue_),
-      keeps_trace_(options.trace), list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)),
-      rank_(make_rank(host_.lone_run().rank())), status_(segments_under_way + 1)
+    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
+      list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)),
+      ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
+             (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval)),
+      status_(segments_under_way + 1)
 {
-    queue_.set_tracer(&tracer_), side_.set_tracer(&tracer_);
-    Rank<N>& start = host_.lone_run().rank();
-    step_ = start.step;
-    upload(queue_, start.state, rank_.state);
-    upload_coupling(queue_, start, rank_.coupling);
-    reserve_pair_list(queue_, rank_.state, start.state.box.length(), list_plan_.cutoff, rank_.pairs);
-    for (GpuSnapshot<N>* snapshot : {&at_repartition_, &aside_, &framed_})
+    step_ = host_.lone_run().rank().step;
+    for (GpuSnapshot<N>* snapshot : {&at_repartition_, &aside_})
     {
-        snapshot->resize(queue_, rank_.state.slot_of_global.size(), rank_.coupling.groups().size());
+        snapshot->resize(ranks_.queue(), static_cast<std::size_t>(setup_.system.topology.atom_count()),
+                         ranks_.coupling().group_count());
     }
-    framed_forces_.resize(rank_.state.slot_of_global.size());
-    advance_step(queue_, step_, rank_.state);
     keep_last_repartition();
-    queue_.synchronize();
-    make_plan();
+    ranks_.synchronize();
+    make_plan(options);
 }
 
 template <class N>
-GpuRank<N> GpuEngine<N>::make_rank(Rank<N>& start)
-{
-    const RunParameters& p = setup_.parameters;
-    const bool stochastic = p.integrator == Integrator::StochasticDynamics;
-    const UpdateBlocks blocks = make_update_blocks(start.topology, {p.lincs_order, p.lincs_iterations});
-    const CouplingPlan coupling{.temperature = start.temperature_coupling,
-                                .pressure = start.pressure_coupling,
-                                .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
-                                .dispersion = start.dispersion,
-                                .dt = p.dt};
-    const std::size_t records = (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval);
-    return {.queue = queue_,
-            .side = side_,
-            .list_plan = list_plan_,
-            .exclusions = make_gpu_exclusions(queue_, start.topology),
-            .nonbonded = GpuNonbondedTables<N>(queue_, start.nonbonded),
-            .bonded = GpuBonded(queue_, start.bonded, start.restraints, start.topology),
-            .update = GpuUpdate(queue_, blocks, p),
-            .state = {},
-            .coupling = GpuCoupling<N>(queue_, coupling, start.com_groups, blocks.constraints(), records),
-            .pairs = {},
-            .reorder_scratch = {},
-            .forked = {},
-            .joined = {}};
-}
-
-template <class N>
-void GpuEngine<N>::make_plan()
+void GpuEngine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
     plan_ = host_.plan();
-    plan_.kernel = queue_.name();
+    plan_.ranks = ranks_.ranks();
+    plan_.gpus = ranks_.gpus();
+    plan_.grid = ranks_.grid().cells;
+    plan_.halo = options.halo;
+    plan_.kernel = ranks_.queue().name();
     plan_.on_gpu = true;
     plan_.list_interval = list_plan_.interval;
     plan_.list_cutoff = list_plan_.cutoff;
     plan_.buffer = list_plan_.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
-    plan_.bytes = rank_.state.slots * 250 + rank_.pairs.entries.size() * 2 * sizeof(PairWord) + rank_.pairs.masks.size();
+    plan_.bytes = ranks_.bytes();
 }
 
 template <class N>
@@ -119,45 +79,6 @@ double GpuEngine<N>::time(std::int64_t step) const
 // --- running ------------------------------------------------------------------------------------------------------------------
 
 template <class N>
-void GpuEngine<N>::queue_interval(std::int64_t list_age, std::span<const StepFlags> steps)
-{
-    if (is_traced_) { tracer_.begin(queue_, &rank_.state.scalars.data()->step); }
-    std::int64_t offset = 0;
-    for (const StepFlags& flags : steps)
-    {
-        tracer_.at_step(offset);
-        queue_step(rank_, offset, list_age + offset, flags, [&] {
-            if (!flags.due.any_frame()) { return; }
-            take_snapshot(queue_, rank_.state, rank_.coupling, framed_);
-            if (flags.due.f) { gather_forces(queue_, rank_.state, framed_forces_); }
-        });
-        ++offset;
-    }
-    advance_step(queue_, offset, rank_.state);
-    rank_.coupling.collect_heat(queue_, rank_.state);
-    if (is_traced_) { tracer_.end(queue_); }
-}
-
-template <class N>
-void GpuEngine<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
-{
-    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
-    for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
-    auto graph = graphs_.find(pattern);
-    if (graph == graphs_.end())
-    {
-        if (!room_is_made_ || graphs_.size() >= most_graphs)
-        {
-            queue_interval(list_age, steps);
-            room_is_made_ = true;
-            return;
-        }
-        graph = graphs_.emplace(std::move(pattern), GpuGraph(queue_, [&] { queue_interval(list_age, steps); })).first;
-    }
-    graph->second.replay(queue_);
-}
-
-template <class N>
 void GpuEngine<N>::submit(Segment segment)
 {
     segment.place = submitted_++ % status_.size();
@@ -165,17 +86,17 @@ void GpuEngine<N>::submit(Segment segment)
     for (const StepFlags& flags : segment.flags) { records_ += flags.observe ? 1 : 0; }
 
     if (segment.begins_interval()) { keep_last_repartition(); }
-    if (segment.frame) { wait_for(queue_, frame_copied_); } // framed_ is written anew
+    if (segment.frame) { wait_for(ranks_.queue(), frame_copied_); } // what it left is written anew
     std::int64_t step = segment.first;
     for (const std::span<const StepFlags> interval : intervals_of(segment))
     {
         if (interval.front().repartition) { list_begin_ = step; }
-        replay(step - list_begin_, interval);
+        ranks_.replay(step - list_begin_, interval);
         step += static_cast<std::int64_t>(interval.size());
     }
-    gpu_memory::to_host(queue_, &status_[segment.place], rank_.state.scalars.data(), sizeof(DeviceScalars));
+    ranks_.report(status_[segment.place]);
     if (segment.frame) { copy_frame(segment); }
-    done_[segment.place].record(segment.frame ? copies_ : queue_);
+    done_[segment.place].record(segment.frame ? copies_ : ranks_.queue());
     step_ = segment.end();
     under_way_.push_back(std::move(segment));
 }
@@ -183,9 +104,9 @@ void GpuEngine<N>::submit(Segment segment)
 template <class N>
 void GpuEngine<N>::copy_frame(const Segment& segment)
 {
-    frame_taken_.record(queue_);
+    frame_taken_.record(ranks_.queue());
     wait_for(copies_, frame_taken_);
-    copy_to_host(copies_, framed_, framed_forces_, segment.flags[*segment.frame].due, frames_[segment.place]);
+    copy_to_host(copies_, ranks_.framed(), ranks_.framed_forces(), segment.flags[*segment.frame].due, frames_[segment.place]);
     frame_copied_.record(copies_);
 }
 
@@ -194,6 +115,7 @@ void GpuEngine<N>::complete_oldest(Observer& observer)
 {
     const std::size_t place = under_way_.front().place;
     done_[place].wait();
+    ranks_.check();
     if (const std::uint32_t flags = status_[place].flags; flags != 0)
     {
         do_again(flags, observer);
@@ -251,7 +173,7 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
         }
         if (flags.observe)
         {
-            Observables o = rank_.coupling.observables(record++);
+            Observables o = ranks_.coupling().observables(record++);
             o.time = time(o.step);
             latest_temperature_ = o.temperature;
             drift_.add(o.time, o.conserved);
@@ -265,15 +187,15 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
 template <class N>
 void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
 {
-    queue_.synchronize();
+    ranks_.synchronize();
     copies_.synchronize();
     if (intervals_of(under_way_.front()).size() == 1)
     {
-        if (flags == gpu_flag_runaway) { blow_up(); }
+        if ((flags & ~gpu_flag_ambiguous) == gpu_flag_runaway) { blow_up(); }
         make_more_room(flags);
     }
     PARHELION_EXPECTS(under_way_.front().begins_interval());
-    put_back(queue_, at_repartition_, rank_.state, rank_.coupling);
+    ranks_.put_back(at_repartition_);
     std::deque<Segment> again;
     again.swap(under_way_);
     for (const Segment& segment : again)
@@ -289,16 +211,21 @@ void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
 template <class N>
 void GpuEngine<N>::make_more_room(std::uint32_t flags)
 {
-    if ((flags & gpu_flag_scratch_overflow) != 0 || ++attempts_ > most_attempts) { throw NoRoom(); }
-    enlarge_pair_list(queue_, rank_.pairs);
-    graphs_.clear(); // they name the old memory
-    room_is_made_ = false;
+    if ((flags & gpu_flag_ambiguous) != 0)
+    {
+        throw InputError(
+            "E631", {},
+            fmt::format("step {}: with the grid {}x{}x{}, atoms reach each other both ways around the box. Use fewer "
+                        "ranks in its short dimensions.",
+                        under_way_.front().first, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
+    }
+    if (++attempts_ > most_attempts || !ranks_.make_more_room(flags)) { throw NoRoom(); }
 }
 
 template <class N>
 void GpuEngine<N>::hand_to_host()
 {
-    queue_.synchronize();
+    ranks_.synchronize();
     copies_.synchronize();
     under_way_.clear();
     put_back(saved_state(), host_.lone_run().rank());
@@ -309,7 +236,7 @@ template <class N>
 void GpuEngine<N>::blow_up()
 {
     hand_to_host();
-    const FailureReport report = rank_.coupling.failure().to_vector(queue_)[0];
+    const FailureReport report = ranks_.failure();
     Observer nobody;
     const std::atomic<bool> never{false};
     const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
@@ -340,7 +267,7 @@ void GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
     std::swap(at_repartition_, aside_);
     submit(std::move(segment)); // sets the state aside
     complete_all(observer);
-    put_back(queue_, at_repartition_, rank_.state, rank_.coupling);
+    ranks_.put_back(at_repartition_);
     std::swap(at_repartition_, aside_);
     step_ = here, list_begin_ = list_begin;
 }
@@ -438,7 +365,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         if (step_ >= steady && timed_from < steady)
         {
             complete_all(observer);
-            add_profile(tracer_.records(queue_), launched_kernels(), summary);
+            add_profile(ranks_.records(0), launched_kernels(), summary);
             timed_from = step_;
             timed = {};
         }
@@ -453,7 +380,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         make_way(observer);
         submit(std::move(segment));
     }
-    if (keeps_trace_ && summary.phases.empty()) { add_profile(tracer_.records(queue_), launched_kernels(), summary); }
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(0), launched_kernels(), summary); }
     summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
     summary.first_step = first;
     summary.steps = step_ - first;
@@ -474,38 +401,22 @@ template <class N>
 void GpuEngine<N>::trace_before(std::int64_t steady)
 {
     const bool is_last = step_ < steady && step_ + segment_steps_ >= steady;
-    if (is_last && !keeps_trace_) { tracer_.clear(queue_); }
-    is_traced_ = keeps_trace_ || is_last;
+    if (is_last && !keeps_trace_) { ranks_.clear_records(); }
+    ranks_.set_tracing(keeps_trace_ || is_last);
 }
 
 // As on the CPU: the last configuration is observed by a step that is taken back.
 template <class N>
 void GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
 {
-    summary.pairs_per_atom = pairs_per_atom();
+    constexpr double pairs_per_tile = cluster_size * cluster_size;
+    summary.pairs_per_atom = ranks_.tiles() * pairs_per_tile / static_cast<double>(setup_.system.topology.atom_count());
     StepFlags flags = Schedule(setup_.parameters, list_plan_.interval, setup_.first_step, step_).flags(step_);
     flags.repartition = true;
-    if (summary.end == RunEnd::Stopped) { rank_.coupling.measure_kinetic(queue_, rank_.state); }
+    if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
     observe_here(flags, observer);
     const double kt = units::boltzmann * (latest_temperature_ > 0 ? latest_temperature_ : 300.0);
     summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
-}
-
-// Of the list the state was last evaluated with.
-template <class N>
-double GpuEngine<N>::pairs_per_atom()
-{
-    constexpr double pairs_per_tile = cluster_size * cluster_size;
-    const std::vector<PairWord> pruned = rank_.pairs.pruned.to_vector(queue_);
-    double tiles = 0;
-    for (const GpuPairRow& row : rank_.pairs.rows.to_vector(queue_))
-    {
-        for (std::int32_t e = row.begin; e < row.begin + row.pruned; ++e)
-        {
-            tiles += std::popcount(pruned[static_cast<std::size_t>(e)] & 0xffu);
-        }
-    }
-    return tiles * pairs_per_tile / static_cast<double>(setup_.system.topology.atom_count());
 }
 
 // --- reading ------------------------------------------------------------------------------------------------------------------
@@ -514,8 +425,8 @@ template <class N>
 Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 {
     const OutputDue due = positions_and_velocities();
-    copy_to_host(queue_, snapshot, framed_forces_, due, read_);
-    queue_.synchronize();
+    copy_to_host(ranks_.queue(), snapshot, ranks_.framed_forces(), due, read_);
+    ranks_.synchronize();
     Frame frame = make_frame(host_.lone_run().queue(), setup_.system.topology, read_, due);
     frame.step = read_.scalars[0].step;
     frame.time = time(frame.step);
@@ -526,7 +437,7 @@ template <class N>
 Frame GpuEngine<N>::frame()
 {
     if (on_host_) { return host_.frame(); }
-    take_snapshot(queue_, rank_.state, rank_.coupling, aside_);
+    ranks_.keep_state(aside_);
     return read_frame(aside_);
 }
 
@@ -541,16 +452,20 @@ template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
     if (on_host_) { return host_.saved_state(); }
-    return to_saved_state(queue_, at_repartition_, setup_.parameters.random_seed);
+    return to_saved_state(ranks_.queue(), at_repartition_, setup_.parameters.random_seed);
 }
 
 template <class N>
 std::vector<Timeline> GpuEngine<N>::timelines()
 {
-    if (!keeps_trace_) { return {}; }
     std::vector<NamedKernel> kernels;
     for (const LaunchedKernel& kernel : launched_kernels()) { kernels.push_back({kernel.name, kernel.phase}); }
-    return {timeline_of_blocks(fmt::format("GPU {}, {}", queue_.device(), queue_.name()), kernels, tracer_.records(queue_))};
+    std::vector<Timeline> timelines;
+    for (int gpu = 0; keeps_trace_ && gpu < ranks_.gpus(); ++gpu)
+    {
+        timelines.push_back(timeline_of_blocks(fmt::format("GPU {}, {}", gpu, plan_.kernel), kernels, ranks_.records(gpu)));
+    }
+    return timelines;
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuEngine<N>;

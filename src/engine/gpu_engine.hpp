@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulation on one GPU in one numeric policy: the same face and the same semantics as Engine, with the GPU's queue in between.
+// A simulation on GPUs in one numeric policy: the same face and the same semantics as Engine, with queues in between.
 //
 // The idea: a lone CPU engine plans the run and prepares its start, which is then uploaded. From there the host plans a segment,
 // as many list intervals as take some milliseconds, replays for each the graph of its pattern of flags, and sleeps until the
@@ -14,10 +14,9 @@
 // 250 bytes an atom and the pair list.
 #pragma once
 
-#include "device/block_trace.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu_frame.hpp"
-#include "engine/gpu_rank.hpp"
+#include "engine/gpu_ranks.hpp"
 #include "engine/segment.hpp"
 #include "engine/slope.hpp"
 
@@ -46,16 +45,13 @@ private:
 
     static constexpr std::size_t segments_under_way = 2;
 
-    GpuRank<N> make_rank(Rank<N>& start);
-    void make_plan();
+    void make_plan(const SimulationOptions& options);
     double time(std::int64_t step) const;
 
     // Running
-    void queue_interval(std::int64_t list_age, std::span<const StepFlags> steps);
-    void replay(std::int64_t list_age, std::span<const StepFlags> steps);
     void submit(Segment segment);
     void copy_frame(const Segment& segment);
-    void keep_last_repartition() { take_snapshot(queue_, rank_.state, rank_.coupling, at_repartition_); }
+    void keep_last_repartition() { ranks_.keep_state(at_repartition_); }
     // Waits for the oldest segment. Its output, or what its failure demands.
     void complete_oldest(Observer& observer);
     void complete_all(Observer& observer);
@@ -79,7 +75,6 @@ private:
     void finish(RunSummary& summary, Observer& observer);
     // One step that is observed and taken back.
     void observe_here(const StepFlags& flags, Observer& observer);
-    double pairs_per_atom();
 
     // Reading
     Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
@@ -87,17 +82,15 @@ private:
     Engine<N> host_;       // prepares and explains
     bool on_host_ = false; // it has taken over
     const RunSetup& setup_;
-    GpuQueue queue_, side_, copies_;
-    BlockTracer tracer_;
     const bool keeps_trace_;
     const ListPlan list_plan_;
-    GpuRank<N> rank_;
+    GpuRanks<N> ranks_;
+    GpuQueue copies_; // on rank 0's GPU
     PlanSummary plan_;
 
     std::int64_t step_ = 0;       // of the state, once everything queued is done
     std::int64_t list_begin_ = 0; // step at which the list was built that is in use then
-    GpuSnapshot<N> at_repartition_, aside_, framed_;
-    DeviceBuffer<Vec3<typename N::ForceSum>> framed_forces_;
+    GpuSnapshot<N> at_repartition_, aside_;
     HostSnapshot<N> read_;
 
     std::int64_t last_ = 0; // of the run
@@ -110,10 +103,7 @@ private:
     std::array<HostSnapshot<N>, segments_under_way + 1> frames_;
     std::array<GpuEvent, segments_under_way + 1> done_;
     GpuEvent frame_taken_, frame_copied_;
-    bool is_traced_ = false;                                // what is queued now
-    bool room_is_made_ = false;                             // everything is allocated: what is queued may be captured
-    int attempts_ = 0;                                      // to make more room, in a row
-    std::map<std::vector<std::uint32_t>, GpuGraph> graphs_; // by pattern of flags
+    int attempts_ = 0; // to make more room, in a row
 
     double latest_temperature_ = 0;
     Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps

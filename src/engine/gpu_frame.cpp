@@ -10,9 +10,15 @@ namespace parhelion {
 namespace {
 
 template <class T>
+void make_room(PinnedBuffer<T>& buffer, std::size_t size)
+{
+    if (buffer.size() < size) { buffer = PinnedBuffer<T>(size); }
+}
+
+template <class T>
 void copy_all(GpuQueue& queue, const DeviceBuffer<T>& from, PinnedBuffer<T>& to)
 {
-    if (to.size() < from.size()) { to = PinnedBuffer<T>(from.size()); }
+    make_room(to, from.size());
     from.download(queue, to);
 }
 
@@ -25,12 +31,16 @@ void assign(const PinnedBuffer<T>& from, std::vector<T>& to)
 } // namespace
 
 template <class N>
-void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const DeviceBuffer<Vec3<typename N::ForceSum>>& f,
-                  const OutputDue& due, HostSnapshot<N>& to)
+void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f, const OutputDue& due,
+                  HostSnapshot<N>& to)
 {
     if (due.x || due.compressed_x) { copy_all(queue, from.x, to.x); }
     if (due.v) { copy_all(queue, from.v, to.v); }
-    if (due.f) { copy_all(queue, f, to.f); }
+    if (due.f)
+    {
+        make_room(to.f, from.x.size());
+        gpu_memory::to_host(queue, to.f.data(), f, from.x.size() * sizeof(*f));
+    }
     copy_all(queue, from.scalars, to.scalars);
 }
 
@@ -48,8 +58,8 @@ Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void copy_to_host<N>(GpuQueue&, const GpuSnapshot<N>&, const DeviceBuffer<Vec3<typename N::ForceSum>>&,             \
-                                  const OutputDue&, HostSnapshot<N>&);                                                           \
+    template void copy_to_host<N>(GpuQueue&, const GpuSnapshot<N>&, const Vec3<typename N::ForceSum>*, const OutputDue&,         \
+                                  HostSnapshot<N>&);                                                                             \
     template Frame make_frame<N>(CpuQueue&, const Topology&, const HostSnapshot<N>&, const OutputDue&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -20,8 +20,8 @@ struct HostSnapshot
 
 // Queues the copies of what is due; forces, if they are, from `f`.
 template <class N>
-void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const DeviceBuffer<Vec3<typename N::ForceSum>>& f,
-                  const OutputDue& due, HostSnapshot<N>& to);
+void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f, const OutputDue& due,
+                  HostSnapshot<N>& to);
 
 // All but step and time.
 template <class N>

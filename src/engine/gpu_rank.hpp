@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the rank of a GPU holds: its atoms, what acts on them, and the state of the coupling. What queue_step() works on.
+// Everything a rank on a GPU holds, and the ranks that share a GPU and its queues: what queue_step() works on.
 #pragma once
 
+#include "comm/gpu_collectives.hpp"
+#include "device/block_trace.hpp"
 #include "device/gpu_graph.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "engine/coupling_gpu.hpp"
 #include "engine/snapshot_gpu.hpp"
 #include "forces/bonded_gpu.hpp"
 #include "forces/nonbonded_gpu.hpp"
+#include "halo/gpu_halo.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/cluster_order_gpu.hpp"
 #include "pairs/pair_list_gpu.hpp"
+#include "state/gpu_board.hpp"
+#include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
 
 namespace parhelion {
 
@@ -19,22 +29,45 @@ template <class N>
 struct GpuRank
 {
     // Fixed for the run.
-    GpuQueue& queue;
-    GpuQueue& side; // for what may run beside the pair forces
-    ListPlan list_plan;
+    int rank;
+    GpuCell cell;
+    const ListPlan& list_plan;
     GpuExclusions exclusions;
+    GpuAtomTable atoms;
     GpuNonbondedTables<N> nonbonded;
     GpuBonded bonded;
     GpuUpdate update;
+    GpuBoard<N> board;                // of this rank
+    DeviceBuffer<GpuBoard<N>> boards; // of all
 
     // The state a checkpoint keeps.
     GpuState<N> state;
     GpuCoupling<N> coupling;
 
     // Between one phase and the next.
-    GpuPairList pairs;
-    ReorderScratch<N> reorder_scratch;
-    GpuEvent forked, joined;
+    std::unique_ptr<GpuHalo<N>> halo;
+    std::array<GpuPairList, 2> pairs; // by PairPart
+    TakeScratch scratch;
+};
+
+// The ranks of one GPU: usually one. More share its queues.
+template <class N>
+struct GpuTeam
+{
+    explicit GpuTeam(int device) : queue(device), side(device), third(device), tracer(queue)
+    {
+        for (GpuQueue* traced : {&queue, &side, &third}) { traced->set_tracer(&tracer); }
+    }
+
+    GpuQueue queue;
+    GpuQueue side;                       // what waits for other ranks
+    GpuQueue third;                      // what may run beside both
+    BlockTracer tracer;                  // of all three
+    const GpuCollective* sums = nullptr; // of all ranks
+    const GpuCollective* taken = nullptr;
+    std::vector<GpuRank<N>> ranks;
+    GpuEvent forked, received, bonded, joined;
+    std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // of list intervals, by their pattern of flags
 };
 
 } // namespace parhelion

@@ -17,10 +17,19 @@ using GpuEngineOrNone = GpuEngine<N>;
 
 bool is_for_gpu(const SimulationOptions& options, const RunParameters& parameters)
 {
-    const bool can = options.ranks == 1 && parameters.integrator != Integrator::SteepestDescent;
-    if (options.device != Device::Gpu) { return options.device == Device::Auto && can && gpu_count() > 0; }
-    if (!can) { throw InputError("E003", {}, "a minimisation and several ranks run on the CPU. Use --device cpu (or auto)."); }
-    return true;
+    const bool minimises = parameters.integrator == Integrator::SteepestDescent;
+    const bool asks_for_gpus = options.device == Device::Gpu || options.gpus > 0;
+    if (options.device == Device::Cpu && options.gpus > 0)
+    {
+        throw InputError("E005", {}, "--gpus and --device cpu exclude each other. Leave one of them out.");
+    }
+    if (asks_for_gpus && minimises)
+    {
+        throw InputError("E003", {}, "a minimisation runs on the CPU. Use --device cpu (or auto) and leave --gpus out.");
+    }
+    // Ranks without a word about GPUs are threads.
+    const bool would_do = options.device == Device::Auto && options.ranks == 1 && options.grid[0] == 0 && !minimises;
+    return asks_for_gpus || (would_do && gpu_count() > 0);
 }
 #else
 template <class N>
@@ -28,7 +37,7 @@ using GpuEngineOrNone = Engine<N>;
 
 bool is_for_gpu(const SimulationOptions& options, const RunParameters&)
 {
-    if (options.device == Device::Gpu)
+    if (options.device == Device::Gpu || options.gpus > 0)
     {
         throw InputError("E002", {},
                          "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");

@@ -29,54 +29,51 @@ __device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
     *to.scalars = *from.scalars;
 }
 
-// Purpose        positions, velocities and coupling in input order
-// Work           a thread per slot; one more copies what is not per atom
-// Reads/Writes   state / snapshot
+// Purpose        positions, velocities and coupling in input order, from a board
+// Work           a thread per atom; one more copies what is not per atom
+// Reads/Writes   board, coupling / snapshot
 // Orders         nothing: stream order alone
-// Requires       -
-// Cost           64 bytes per atom
+// Requires       the board complete: behind the barrier of a publication
+// Cost           56 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
-    take_snapshot_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, Vec3<typename N::Fixed>* x,
-                         Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+    keep_kernel(BlockTrace tracing, GpuBoard<N> board, std::int64_t atoms, const DeviceScalars* scalars,
+                Vec3<typename N::Fixed>* x, Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
 {
     const BlockSpan span(tracing);
 
-    if (state.scalars->flags != 0) { return; }
-    const std::int64_t slot = my_index();
-    if (slot == 0) { copy_coupling(from, to); }
-    if (slot >= slots) { return; }
-    const std::int32_t global = state.global_of_slot[slot];
-    if (global < 0) { return; }
-    const VelocityMass<N> velocity = state.v[slot];
-    x[global] = state.position(static_cast<std::int32_t>(slot));
-    v[global] = {velocity.x, velocity.y, velocity.z};
+    if (scalars->flags != 0) { return; }
+    const std::int64_t g = my_index();
+    if (g == 0) { copy_coupling(from, to); }
+    if (g >= atoms) { return; }
+    const PositionCharge<N> p = board.x[g];
+    const VelocityMass<N> u = board.v[g];
+    x[g] = {p.x, p.y, p.z};
+    v[g] = {u.x, u.y, u.z};
 }
 
-// Purpose        the opposite of take_snapshot_kernel
-// Work           a thread per slot; one more copies what is not per atom
-// Reads/Writes   snapshot / state
-// Orders         nothing: stream order alone
-// Requires       a snapshot of the same system
-// Cost           80 bytes per atom
+// Purpose        the opposite of keep_kernel, to the boards of all ranks
+// Work           a thread per atom
+// Reads/Writes   snapshot / boards, charges and masses excepted
+// Orders         nothing: whoever reads the boards waits for the kernel on the host
+// Requires       nobody reads or publishes meanwhile
+// Cost           24 bytes per atom and board
 template <class N>
 __global__ void __launch_bounds__(threads)
-    put_back_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, const Vec3<typename N::Fixed>* x,
-                    const Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+    put_back_kernel(BlockTrace tracing, const Vec3<typename N::Fixed>* x, const Vec3<typename N::Real>* v, std::int64_t atoms,
+                    const GpuBoard<N>* boards, int board_count)
 {
     const BlockSpan span(tracing);
 
-    const std::int64_t slot = my_index();
-    if (slot == 0)
+    const std::int64_t g = my_index();
+    if (g >= atoms) { return; }
+    for (int b = 0; b < board_count; ++b)
     {
-        copy_coupling(from, to);
-        to.scalars->flags = 0;
+        PositionCharge<N>& p = boards[b].x[g];
+        VelocityMass<N>& u = boards[b].v[g];
+        p.x = x[g].x, p.y = x[g].y, p.z = x[g].z;
+        u.x = v[g].x, u.y = v[g].y, u.z = v[g].z;
     }
-    if (slot >= slots) { return; }
-    const std::int32_t global = state.global_of_slot[slot];
-    if (global < 0) { return; }
-    state.xq[slot].x = x[global].x, state.xq[slot].y = x[global].y, state.xq[slot].z = x[global].z;
-    state.v[slot].x = v[global].x, state.v[slot].y = v[global].y, state.v[slot].z = v[global].z;
 }
 
 // Purpose        forces in input order
@@ -93,6 +90,7 @@ __global__ void __launch_bounds__(threads)
 
     const std::int64_t slot = my_index();
     if (slot >= slots || state.global_of_slot[slot] < 0) { return; }
+    if (state.zone_of_supercluster[slot / supercluster_size] != 0) { return; } // a copy
     const ForceSlot<N> sum = state.f[slot];
     f[state.global_of_slot[slot]] = {sum.x, sum.y, sum.z};
 }
@@ -107,6 +105,13 @@ __global__ void advance_step_kernel(BlockTrace tracing, DeviceScalars* scalars, 
 {
     const BlockSpan span(tracing);
     scalars->step += steps;
+}
+
+template <class T>
+void copy(GpuQueue& queue, const DeviceBuffer<T>& from, DeviceBuffer<T>& to)
+{
+    PARHELION_EXPECTS(from.size() == to.size());
+    gpu_memory::on_device(queue, to.data(), from.data(), from.size() * sizeof(T));
 }
 
 template <class N>
@@ -132,29 +137,37 @@ void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coup
 }
 
 template <class N>
-void take_snapshot(GpuQueue& queue, GpuState<N>& state, GpuCoupling<N>& coupling, GpuSnapshot<N>& snapshot)
+void keep(GpuQueue& queue, const GpuBoard<N>& board, GpuState<N>& state, GpuCoupling<N>& coupling, GpuSnapshot<N>& snapshot)
 {
-    launch(queue, Phase::Output, take_snapshot_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
-           static_cast<std::int64_t>(state.slots), snapshot.x.data(), snapshot.v.data(), part_of(state, coupling),
-           part_of(snapshot));
+    launch(queue, Phase::Output, keep_kernel<N>, one_thread_each(snapshot.x.size(), threads), board,
+           static_cast<std::int64_t>(snapshot.x.size()), state.scalars.data(), snapshot.x.data(), snapshot.v.data(),
+           part_of(state, coupling), part_of(snapshot));
 }
 
 template <class N>
-void put_back(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling)
+void put_back_atoms(GpuQueue& queue, const GpuSnapshot<N>& snapshot, const DeviceBuffer<GpuBoard<N>>& boards)
+{
+    launch(queue, Phase::Output, put_back_kernel<N>, one_thread_each(snapshot.x.size(), threads), snapshot.x.data(),
+           snapshot.v.data(), static_cast<std::int64_t>(snapshot.x.size()), boards.data(), static_cast<int>(boards.size()));
+}
+
+template <class N>
+void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling)
 {
     state.f.clear(queue);
     state.energies.clear(queue);
     coupling.clear_sums(queue);
-    launch(queue, Phase::Output, put_back_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
-           static_cast<std::int64_t>(state.slots), snapshot.x.data(), snapshot.v.data(), part_of(snapshot),
-           part_of(state, coupling));
+    copy(queue, snapshot.scalars, state.scalars);
+    copy(queue, snapshot.coupling, coupling.state());
+    copy(queue, snapshot.groups, coupling.groups());
+    gpu_memory::set_bytes(queue, &state.scalars.data()->flags, 0, sizeof(std::uint32_t));
 }
 
 template <class N>
-void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<typename N::ForceSum>>& f)
+void gather_forces(GpuQueue& queue, GpuState<N>& state, Vec3<typename N::ForceSum>* f)
 {
     launch(queue, Phase::Output, gather_forces_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
-           static_cast<std::int64_t>(state.slots), f.data());
+           static_cast<std::int64_t>(state.slots), f);
 }
 
 template <class N>
@@ -165,9 +178,10 @@ void advance_step(GpuQueue& queue, std::int64_t steps, GpuState<N>& state)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template struct GpuSnapshot<N>;                                                                                              \
-    template void take_snapshot<N>(GpuQueue&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);                                   \
-    template void put_back<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                                  \
-    template void gather_forces<N>(GpuQueue&, GpuState<N>&, DeviceBuffer<Vec3<typename N::ForceSum>>&);                          \
+    template void keep<N>(GpuQueue&, const GpuBoard<N>&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);                        \
+    template void put_back_atoms<N>(GpuQueue&, const GpuSnapshot<N>&, const DeviceBuffer<GpuBoard<N>>&);                         \
+    template void put_back_coupling<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                         \
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, Vec3<typename N::ForceSum>*);                                        \
     template void advance_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

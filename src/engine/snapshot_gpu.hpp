@@ -2,12 +2,13 @@
 // A run's state on the GPU in input order: set aside at every repartition, put back after an overflow, and what frames and
 // checkpoints are read from.
 //
-// Input order, because slots change with every repartition and whoever reads it wants input order anyway. A snapshot leaves an
-// older one alone if a flag is up: what was computed since is not to be kept. Cost: 48 bytes an atom and a scattered store.
+// Input order, as boards (state/gpu_board.hpp), since whoever reads it wants that. A snapshot leaves an older one alone if a flag
+// is up: what was computed since is not to be kept. Cost: 56 bytes an atom, after a publication.
 #pragma once
 
 #include "device/device_buffer.hpp"
 #include "engine/coupling_gpu.hpp"
+#include "state/gpu_board.hpp"
 #include "state/gpu_state.hpp"
 
 #include <cstdint>
@@ -28,16 +29,20 @@ struct GpuSnapshot
     void resize(GpuQueue& queue, std::size_t atoms, std::size_t coupling_groups);
 };
 
-// Keeps the older snapshot if state.scalars holds a flag. The step is that of state.scalars.
+// The published board and the coupling of one rank, whose GPU holds the snapshot. Keeps the older snapshot if state.scalars holds
+// a flag. The step is that of state.scalars.
 template <class N>
-void take_snapshot(GpuQueue& queue, GpuState<N>& state, GpuCoupling<N>& coupling, GpuSnapshot<N>& snapshot);
-// Flags are lowered, forces and energies cleared. Fillers keep what they have until the next reorder().
+void keep(GpuQueue& queue, const GpuBoard<N>& board, GpuState<N>& state, GpuCoupling<N>& coupling, GpuSnapshot<N>& snapshot);
+// The opposite: atoms to the boards of all ranks, from which they are taken; coupling to each rank, whose flags are lowered, and
+// forces and energies cleared.
 template <class N>
-void put_back(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling);
+void put_back_atoms(GpuQueue& queue, const GpuSnapshot<N>& snapshot, const DeviceBuffer<GpuBoard<N>>& boards);
+template <class N>
+void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling);
 
-// state.f by global atom.
+// The forces on home atoms by global atom.
 template <class N>
-void gather_forces(GpuQueue& queue, GpuState<N>& state, DeviceBuffer<Vec3<typename N::ForceSum>>& f);
+void gather_forces(GpuQueue& queue, GpuState<N>& state, Vec3<typename N::ForceSum>* f);
 
 // state.scalars.step += steps.
 template <class N>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/append.cuh"
 #include "device/block_sum.cuh"
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
@@ -15,9 +16,9 @@ constexpr int threads = 128; // registers, not occupancy, limit the heavy kinds;
 struct TermsView
 {
     const void* bodies;
-    const std::int32_t *body_of_term, *slots;
-    std::int64_t terms;
-    std::int32_t first_block; // of this kind in the launch
+    const std::int32_t* records; // of this rank's terms; -1 behind the last
+    std::int64_t terms;          // of the system
+    std::int32_t first_block;    // of this kind in the launch
 };
 struct BondedArgs
 {
@@ -28,31 +29,29 @@ std::int32_t blocks_for(std::int64_t n) { return static_cast<std::int32_t>((n + 
 
 // --- host: tables -----------------------------------------------------------------------------------------------------------
 
-// The terms' atoms are already behind `first_atom`, in a list of the atoms of all kinds.
 template <class Body>
-GpuTerms upload_terms(GpuQueue& queue, const std::vector<Body>& bodies, const std::vector<std::int32_t>& body_of_term,
-                      std::size_t first_atom)
+GpuTerms upload_bodies(GpuQueue& queue, const std::vector<Body>& bodies, std::int64_t terms, std::size_t first_word)
 {
-    GpuTerms terms;
-    terms.terms = static_cast<std::int64_t>(body_of_term.size());
-    terms.bodies.upload(queue, std::as_bytes(std::span<const Body>(bodies)));
-    terms.body_of_term.upload(queue, body_of_term);
-    terms.first_atom = first_atom;
-    return terms;
+    GpuTerms kind;
+    kind.terms = terms;
+    kind.bodies.upload(queue, std::as_bytes(std::span<const Body>(bodies)));
+    kind.first_word = static_cast<std::int64_t>(first_word);
+    return kind;
 }
 
 template <int kind>
-GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology& topology, std::vector<std::int32_t>& atoms)
+GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology& topology, std::vector<std::int32_t>& records)
 {
     using Body = typename BondedKind<static_cast<InteractionKind>(kind)>::Body;
-    const std::size_t first_atom = atoms.size();
+    const std::size_t first_word = records.size();
     std::vector<Body> bodies;
-    std::vector<std::int32_t> first_body, body_of_term;
+    std::vector<std::int32_t> first_body;
     for (const MoleculeTerms& type : tables.molecule_types)
     {
         first_body.push_back(static_cast<std::int32_t>(bodies.size()));
         for (const auto& term : std::get<kind>(type)) { bodies.push_back(term.body); }
     }
+    std::int64_t count = 0;
     for (const MoleculeBlock& block : topology.blocks)
     {
         const auto type = static_cast<std::size_t>(block.type);
@@ -63,37 +62,127 @@ GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology&
             std::int32_t body = first_body[type];
             for (const auto& term : terms)
             {
-                body_of_term.push_back(body++);
                 for (const std::int32_t atom : term.atoms)
                 {
-                    atoms.push_back(static_cast<std::int32_t>(block.first_atom + copy * size + atom));
+                    records.push_back(static_cast<std::int32_t>(block.first_atom + copy * size + atom));
                 }
+                records.push_back(body++);
+                ++count;
             }
         }
     }
-    return upload_terms(queue, bodies, body_of_term, first_atom);
+    return upload_bodies(queue, bodies, count, first_word);
 }
 
-GpuTerms make_restraint_terms(GpuQueue& queue, const PositionRestraints& restraints, std::vector<std::int32_t>& atoms)
+GpuTerms make_restraint_terms(GpuQueue& queue, const PositionRestraints& restraints, std::vector<std::int32_t>& records)
 {
-    const std::size_t first_atom = atoms.size();
-    std::vector<std::int32_t> body_of_term;
+    const std::size_t first_word = records.size();
+    std::int32_t body = 0;
     for (const PositionRestraint& r : restraints.list)
     {
-        body_of_term.push_back(static_cast<std::int32_t>(body_of_term.size()));
-        atoms.push_back(static_cast<std::int32_t>(r.atom));
+        records.push_back(static_cast<std::int32_t>(r.atom));
+        records.push_back(body++);
     }
-    return upload_terms(queue, restraints.list, body_of_term, first_atom);
+    return upload_bodies(queue, restraints.list, body, first_word);
 }
 
 template <int... kinds>
-std::array<GpuTerms, bonded_kinds> make_kinds(GpuQueue& queue, const BondedTables& tables, const Topology& topology,
-                                              std::vector<std::int32_t>& atoms, std::integer_sequence<int, kinds...>)
+std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const BondedTables& tables,
+                                                   const PositionRestraints& restraints, const Topology& topology,
+                                                   std::vector<std::int32_t>& records, std::integer_sequence<int, kinds...>)
 {
-    return {make_terms<kinds>(queue, tables, topology, atoms)...};
+    return {make_terms<kinds>(queue, tables, topology, records)..., make_restraint_terms(queue, restraints, records)};
 }
 
-// --- device -----------------------------------------------------------------------------------------------------------------
+// The kinds' share of a launch over all terms of the system, and how many blocks that takes.
+std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, BondedArgs& args)
+{
+    std::int32_t blocks = 0;
+    for (std::size_t k = 0; k < interaction_kinds; ++k)
+    {
+        const GpuTerms& terms = bonded.kinds()[k];
+        args.kind[k] = {terms.bodies.data(), records + terms.first_word, terms.terms, blocks};
+        blocks += blocks_for(terms.terms);
+    }
+    return blocks;
+}
+
+// --- device: whose terms are whose --------------------------------------------------------------------------------------------
+
+// The kind of this block's terms.
+__device__ int kind_of_block(const BondedArgs& args)
+{
+    int mine = interaction_kinds - 1;
+    while (mine > 0 && static_cast<std::int32_t>(blockIdx.x) < args.kind[mine].first_block) { --mine; }
+    return mine;
+}
+__device__ std::int64_t term_of_thread(const TermsView& view)
+{
+    return static_cast<std::int64_t>(blockIdx.x - view.first_block) * threads + threadIdx.x;
+}
+
+// Where an atom of a zone `offset` cells ahead is in the unrolled box, from the middle of the rank's own cell: of all images the
+// one next to its owner's cell.
+__device__ std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset, std::uint32_t x)
+{
+    const std::uint32_t ahead = static_cast<std::uint32_t>(offset) * cell.width[d];
+    return static_cast<std::int64_t>(ahead) + static_cast<std::int32_t>(x - (cell.lower[d] + cell.width[d] / 2 + ahead));
+}
+
+template <class N>
+__device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std::int32_t (&slot)[4], int atoms)
+{
+    for (int d = 0; d < 3; ++d)
+    {
+        if (!cell.is_divided(d)) { continue; }
+        int least_offset = cell.cells[d];
+        std::int64_t low = INT64_MAX, high = INT64_MIN;
+        for (int a = 0; a < atoms; ++a)
+        {
+            const int offset = cell.offset_of(state.zone(slot[a]), d);
+            const std::int64_t x = unrolled_by_owner(cell, d, offset, state.leading_bits(slot[a])[d]);
+            least_offset = min(least_offset, offset);
+            low = x < low ? x : low, high = x > high ? x : high;
+        }
+        constexpr std::int64_t half_box = std::int64_t{1} << 31;
+        if (least_offset > 0 || high - low >= half_box) { return false; }
+    }
+    return true;
+}
+
+// Purpose        the list of the rank's bonded terms
+// Work           a thread per term of the system; a block has terms of one kind
+// Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many
+// Orders         atomic additions, relaxed: a block's terms stay in order, blocks as they come
+// Requires       the map of the present order; the list all -1, its lengths 0
+// Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
+template <class N>
+__global__ void __launch_bounds__(threads) list_terms_kernel(BlockTrace tracing, BondedArgs args, GpuCell cell, GpuView<N> state,
+                                                             std::int32_t* assigned, std::int32_t* assigned_terms)
+{
+    const BlockSpan span(tracing);
+
+    const int kind = kind_of_block(args);
+    const TermsView& view = args.kind[kind];
+    const int atoms = arity(static_cast<InteractionKind>(kind));
+    const std::int64_t i = term_of_thread(view);
+    const std::int32_t* const record = view.records + i * (atoms + 1);
+    bool mine = i < view.terms;
+    std::int32_t slot[4];
+    for (int a = 0; mine && a < atoms; ++a)
+    {
+        slot[a] = state.slot_of_global[record[a]];
+        mine = slot[a] >= 0;
+    }
+    mine = mine && is_mine(cell, state, slot, atoms);
+    const std::int32_t place = append(mine, assigned_terms + kind);
+    if (place < 0) { return; }
+    std::int32_t* const entry = assigned + (view.records - args.kind[0].records) + static_cast<std::int64_t>(place) * (atoms + 1);
+    for (int a = 0; a < atoms; ++a) { entry[a] = slot[a]; }
+    entry[atoms] = record[atoms];
+}
+
+// --- device: forces -----------------------------------------------------------------------------------------------------------
 
 // -1/2 d (x) f in a sum's type.
 template <class Sum>
@@ -118,7 +207,17 @@ __device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTer
     add_block_sums(virial, &energies->virial[0]);
 }
 
-// One term of a kind; every thread of the block comes here, those behind the last term with nothing to do.
+// The record of this thread's term: slots and body. False: there is no term.
+template <int words>
+__device__ bool read_record(const TermsView& view, std::int32_t (&record)[words])
+{
+    const std::int64_t i = term_of_thread(view);
+    if (i >= view.terms) { return false; }
+    for (int w = 0; w < words; ++w) { record[w] = view.records[i * words + w]; }
+    return record[0] >= 0;
+}
+
+// One term of a kind; every thread of the block comes here, those without a term with nothing to do.
 template <int kind, Compute compute, class N>
 __device__ void compute_term(const TermsView& view, const GpuView<N>& state, EnergySums<N>* energies)
 {
@@ -128,18 +227,14 @@ __device__ void compute_term(const TermsView& view, const GpuView<N>& state, Ene
     constexpr int n = Body::atoms;
     constexpr auto terms = Kind::energy;
     ScalarSum<N> energy[terms.size()] = {}, virial[9] = {};
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x - view.first_block) * threads + threadIdx.x;
-    if (i < view.terms)
+    std::int32_t slot[n + 1]; // and the body
+    const bool is_term = read_record(view, slot);
+    if (is_term)
     {
-        const Body body = static_cast<const Body*>(view.bodies)[view.body_of_term[i]];
+        const Body body = static_cast<const Body*>(view.bodies)[slot[n]];
         const PeriodicBox<N> box = state.box();
-        std::int32_t slot[n];
         Vec3<typename N::Fixed> x[n];
-        for (int a = 0; a < n; ++a)
-        {
-            slot[a] = view.slots[i * n + a];
-            x[a] = state.position(slot[a]);
-        }
+        for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
         Vec3<double> d[n - 1];
         d[0] = box.difference(x[0], x[1]);
         if constexpr (n > 2) { d[1] = box.difference(x[2], x[1]); }
@@ -166,7 +261,10 @@ __device__ void compute_term(const TermsView& view, const GpuView<N>& state, Ene
             for (int k = 0; k < n - 1; ++k) { add_virial(d[k], result.f[k], virial); }
         }
     }
-    if constexpr (compute == Compute::ForcesEnergiesVirial) { add_to_energies<N>(energy, terms.data(), virial, energies); }
+    if constexpr (compute == Compute::ForcesEnergiesVirial)
+    {
+        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms.data(), virial, energies); }
+    }
 }
 
 template <Compute compute, class N>
@@ -174,14 +272,13 @@ __device__ void compute_restraint(const TermsView& view, const GpuView<N>& state
 {
     using Sum = typename N::ForceSum;
     ScalarSum<N> energy[1] = {}, virial[9] = {};
-    const std::int64_t i = static_cast<std::int64_t>(blockIdx.x - view.first_block) * threads + threadIdx.x;
-    if (i < view.terms)
+    std::int32_t slot[2]; // and the body
+    const bool is_term = read_record(view, slot);
+    if (is_term)
     {
-        const PositionRestraint restraint = static_cast<const PositionRestraint*>(view.bodies)[i];
-        const PeriodicBox<N> box = state.box();
-        const std::int32_t slot = view.slots[i];
-        const RestraintForce r = restraint_force(restraint, box, state.position(slot));
-        state.add_force(slot, Vec3<Sum>{to_sum<Sum>(r.f.x), to_sum<Sum>(r.f.y), to_sum<Sum>(r.f.z)});
+        const PositionRestraint restraint = static_cast<const PositionRestraint*>(view.bodies)[slot[1]];
+        const RestraintForce r = restraint_force(restraint, state.box(), state.position(slot[0]));
+        state.add_force(slot[0], Vec3<Sum>{to_sum<Sum>(r.f.x), to_sum<Sum>(r.f.y), to_sum<Sum>(r.f.z)});
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
             energy[0] = to_sum<ScalarSum<N>>(r.energy);
@@ -191,7 +288,7 @@ __device__ void compute_restraint(const TermsView& view, const GpuView<N>& state
     if constexpr (compute == Compute::ForcesEnergiesVirial)
     {
         constexpr EnergyTerm term = EnergyTerm::PositionRestraint;
-        add_to_energies<N>(energy, &term, virial, energies);
+        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, &term, virial, energies); }
     }
 }
 
@@ -200,18 +297,17 @@ template <Compute compute, class N, int... kinds>
 __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
                                       std::integer_sequence<int, kinds...>)
 {
-    int mine = interaction_kinds - 1;
-    while (mine > 0 && static_cast<std::int32_t>(blockIdx.x) < args.kind[mine].first_block) { --mine; }
+    const int mine = kind_of_block(args);
     ((kinds == mine ? compute_term<kinds, compute>(args.kind[kinds], state, energies) : void()), ...);
     if (mine == bonded_kinds) { compute_restraint<compute>(args.kind[bonded_kinds], state, energies); }
 }
 
 // Purpose        bonded terms, 1-4 pairs and position restraints of one rank
-// Work           a thread per term; a block has terms of one kind
+// Work           a thread per term; a block has terms of one kind; blocks behind the rank's terms leave
 // Reads/Writes   positions, term tables / forces (atomic sums), on request energies and virial (a sum per block)
 // Orders         nothing: stream order alone
-// Requires       slots resolved since the last repartition; forces cleared
-// Cost           about 40 bytes and 300 double-precision flop per term
+// Requires       the rank's terms listed since the last repartition; forces cleared
+// Cost           about 40 bytes and 300 double-precision flop per term of the rank; a word per term of others
 template <class N, Compute compute>
 __global__ void __launch_bounds__(threads)
     bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
@@ -225,31 +321,30 @@ __global__ void __launch_bounds__(threads)
 
 GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology)
 {
-    std::vector<std::int32_t> atoms;
-    kinds_ = make_kinds(queue, tables, topology, atoms, std::make_integer_sequence<int, bonded_kinds>());
-    restraints_ = make_restraint_terms(queue, restraints, atoms);
-    atoms_.upload(queue, atoms);
-    slots_.resize(atoms.size());
+    std::vector<std::int32_t> records;
+    kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
+    records_.upload(queue, records);
+    assigned_.resize(records.size()), assigned_terms_.resize(interaction_kinds);
+    queue.synchronize(); // the host's tables may go
 }
 
 template <class N>
-void GpuBonded::resolve(GpuQueue& queue, const GpuState<N>& state)
+void GpuBonded::resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell)
 {
-    resolve_slots(queue, state, atoms_, slots_);
+    assigned_terms_.clear(queue);
+    BondedArgs args;
+    const std::int32_t blocks = divide_blocks(*this, records_.data(), args);
+    if (blocks == 0) { return; }
+    gpu_memory::set_bytes(queue, assigned_.data(), 0xff, assigned_.size() * sizeof(std::int32_t)); // all -1
+    launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell,
+           GpuView<N>(const_cast<GpuState<N>&>(state)), assigned_.data(), assigned_terms_.data());
 }
 
 template <class N>
 void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state, Compute compute)
 {
     BondedArgs args;
-    std::int32_t blocks = 0;
-    for (int k = 0; k < interaction_kinds; ++k)
-    {
-        const GpuTerms& terms = k < bonded_kinds ? bonded.kinds()[static_cast<std::size_t>(k)] : bonded.restraints();
-        args.kind[k] = {terms.bodies.data(), terms.body_of_term.data(), bonded.slots().data() + terms.first_atom, terms.terms,
-                        blocks};
-        blocks += blocks_for(terms.terms);
-    }
+    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), args);
     if (blocks == 0) { return; }
     const auto kernel =
         compute == Compute::Forces ? bonded_kernel<N, Compute::Forces> : bonded_kernel<N, Compute::ForcesEnergiesVirial>;
@@ -257,7 +352,7 @@ void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void GpuBonded::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
+    template void GpuBonded::resolve<N>(GpuQueue&, const GpuState<N>&, const GpuCell&);                                          \
     template void compute_bonded<N>(GpuQueue&, const GpuBonded&, GpuState<N>&, Compute);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bonded forces and position restraints on the GPU: all kinds of terms in one launch, the laws of bonded_body.hpp.
 //
-// The idea: a kind's terms of the whole system stand in one list, copy by copy, and a thread computes one. A block has terms of
-// one kind only, so no warp diverges. Atoms are named by slot; the names are looked up once per repartition. Arithmetic in double
-// in every policy: the terms are few, and this GPU's double is half as fast as its float. Cost: 8 to 20 bytes of indices per
-// term, one atomic per atom of a term. bench/gpu/README.md
+// The idea: a kind's terms of the whole system stand in one table of records, copy by copy: the term's atoms, and which body it
+// has. At every repartition a rank lists the records of its own terms, with slots for atoms; a thread computes one. A block has
+// terms of one kind only, so no warp diverges. Arithmetic in double in every policy: the terms are few, and this GPU's double is
+// half as fast as its float.
+//
+// Whose a term is: a rank sees the zones at and ahead of its cell (state/gpu_cell.hpp). The term belongs to the rank that has all
+// of its atoms, the least of their offsets being 0 in every dimension, with no face of the unrolled box between them. As atoms
+// are unrolled with their owners' cells, however far they have strayed, that is true on one rank.
+//
+// Cost: 8 to 20 bytes of indices per term, one atomic per atom of a term; a rank reads one word of each block of 128 terms of the
+// system that it does not have. bench/gpu/README.md
 #pragma once
 
 #include "device/device_buffer.hpp"
@@ -12,8 +19,10 @@
 #include "forces/bonded.hpp"
 #include "forces/force_buffers.hpp"
 #include "forces/restraints.hpp"
+#include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace parhelion {
@@ -21,30 +30,32 @@ namespace parhelion {
 // The terms of one kind, on the device.
 struct GpuTerms
 {
-    DeviceBuffer<std::byte> bodies;          // of every molecule type, one after another
-    DeviceBuffer<std::int32_t> body_of_term; // index into bodies
-    std::int64_t terms = 0;
-    std::size_t first_atom = 0; // of the first term, in GpuBonded::slots()
+    DeviceBuffer<std::byte> bodies; // of every molecule type, one after another
+    std::int64_t terms = 0;         // of the system
+    std::int64_t first_word = 0;    // of the kind's records
 };
 
-// The terms of the whole system; made once.
 class GpuBonded
 {
 public:
     GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology);
 
-    const std::array<GpuTerms, bonded_kinds>& kinds() const { return kinds_; }
-    const GpuTerms& restraints() const { return restraints_; }
-    const DeviceBuffer<std::int32_t>& slots() const { return slots_; } // [term][atom] of all kinds
-
-    // Looks up the slots anew. Call after every repartition.
+    // Lists the rank's terms. Call after every repartition.
     template <class N>
-    void resolve(GpuQueue& queue, const GpuState<N>& state);
+    void resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell);
+
+    // By interaction kind.
+    const std::array<GpuTerms, interaction_kinds>& kinds() const { return kinds_; }
+    // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies; -1 behind the last.
+    const DeviceBuffer<std::int32_t>& assigned() const { return assigned_; }
+    // How many they are. Over all ranks, every term is counted once; if some are missing, their atoms are farther apart than
+    // halos reach.
+    const DeviceBuffer<std::int32_t>& assigned_terms() const { return assigned_terms_; }
 
 private:
-    DeviceBuffer<std::int32_t> atoms_, slots_; // global atoms; where they are now
-    std::array<GpuTerms, bonded_kinds> kinds_;
-    GpuTerms restraints_;
+    DeviceBuffer<std::int32_t> records_; // of all terms of the system: global atoms, index into bodies
+    DeviceBuffer<std::int32_t> assigned_, assigned_terms_;
+    std::array<GpuTerms, interaction_kinds> kinds_;
 };
 
 // Adds forces to state.f, and energies and virial to state.energies if asked for. Requires resolve() since the last repartition.

@@ -30,20 +30,22 @@ __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
 
-// Purpose        self energy of the reaction field
+// Purpose        self energy of the reaction field, of home atoms
 // Work           a thread per slot
-// Reads/Writes   charges / energies
+// Reads/Writes   charges, zones / energies
 // Orders         atomic additions, relaxed
 // Requires       nothing
 // Cost           16 bytes a slot
 template <class N>
 __global__ void __launch_bounds__(threads)
-    self_energy_kernel(BlockTrace tracing, const PositionCharge<N>* xq, int slots, double factor, EnergySums<N>* energies)
+    self_energy_kernel(BlockTrace tracing, const PositionCharge<N>* xq, const std::uint8_t* zone_of_supercluster, int slots,
+                       double factor, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
     const int slot = blockIdx.x * threads + threadIdx.x;
-    const double q = slot < slots ? static_cast<double>(xq[slot].charge) : 0;
+    const bool home = slot < slots && zone_of_supercluster[slot / supercluster_size] == 0;
+    const double q = home ? static_cast<double>(xq[slot].charge) : 0;
     const ScalarSum<N> energy[1] = {to_sum<ScalarSum<N>>(factor * q * q)};
     add_block_sums(energy, &energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombSr)]);
 }
@@ -110,11 +112,11 @@ void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, con
 {
     PARHELION_EXPECTS(tables.of_slot.size() == state.slots && list.rows.size() == state.superclusters());
     nonbonded_gpu::run_kernel(queue, make_arguments(tables, list, state), list.share_count(), compute, tables.parameters);
-    if (compute == Compute::ForcesEnergiesVirial)
+    if (compute == Compute::ForcesEnergiesVirial && list.part == PairPart::Local)
     {
         const double factor = -0.5 * tables.parameters.coulomb_factor * tables.parameters.reaction_field_c;
         launch(queue, Phase::Nonbonded, self_energy_kernel<N>, one_thread_each(state.slots, threads), state.xq.data(),
-               static_cast<int>(state.slots), factor, state.energies.data());
+               state.zone_of_supercluster.data(), static_cast<int>(state.slots), factor, state.energies.data());
     }
 }
 

@@ -1,38 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cluster order on the GPU: see state/gpu_state.hpp for what it is.
+// The repartition on a GPU: which atoms of the board are this rank's, home or halo, and their cluster order.
 //
-// The idea: the box is cut into columns in x and y. One radix sort by (column, z) puts a column's atoms in a row, of which each
-// 64 are a supercluster, about a cube; a warp halves each in y, x and z, so that every cluster of 8 is compact. Between
-// superclusters' atoms nothing is exchanged, so a supercluster's last clusters may be fillers at a column's end.
+// The idea: a rank takes what it needs from its board (state/gpu_board.hpp), without a word to the others: its home atoms, of
+// whose update group the reference atom is in its cell, and every atom ahead that may be within reach of one in the cell. One
+// radix sort by (zone, column, z) puts a column's atoms in a row, of which each 64 are a supercluster, about a cube; a warp
+// halves each in y, x and z, so that every cluster of 8 is compact. Between superclusters' atoms nothing is exchanged, so a
+// supercluster's last clusters may be fillers at a column's end. A lone rank takes everything: the same code without the choice.
 //
-// Cost: three passes of a radix sort and two gathers of all that an atom has; no copy to the host, no allocation after the first
-// call, so that it can be part of a graph.
+// Cost: one look at every atom of the system, three or four passes of a radix sort, and one gather of all that an atom has; no
+// copy to the host, no allocation after the first call, so that it can be part of a graph.
 #pragma once
 
-#include "state/gpu_state.hpp"
+#include "state/gpu_board.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace parhelion {
 
-// What reorder() needs beside the state; keep it from call to call.
+// What take_atoms() needs beside the state; keep it from call to call.
+struct TakeScratch
+{
+    DeviceBuffer<std::uint8_t> zone_and_one; // by global number; 0: not here
+    DeviceBuffer<std::int32_t> here, count;  // the global numbers of the atoms here, ascending; how many
+    DeviceBuffer<std::uint32_t> key[2];
+    DeviceBuffer<std::int32_t> atom[2];
+    DeviceBuffer<unsigned char> choice, sort; // of the library's algorithms
+    DeviceBuffer<std::int32_t> column_begin;  // sorted atoms of a column, and the end
+    DeviceBuffer<std::int32_t> first_atom;    // sorted atoms of a supercluster, and the end
+};
+
+// Fills every per-slot and per-supercluster array but state.f from the board, in cluster order: zone by zone, home first. state.f
+// is to be zero, or read before. What depends on slots (pair list, bonded terms) must be resolved anew. The order is a function
+// of the positions alone. Raises gpu_flag_slot_overflow if there are more atoms than reserve_slots() has made room for, and
+// gpu_flag_ambiguous if an atom is farther from its owner's cell than cell.straying, or the box has shrunk so that atoms would be
+// needed from cells farther ahead.
+template <class N>
+void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, const GpuAtomTable& table, TakeScratch& scratch,
+                GpuState<N>& state);
+
+// The board and the table of a lone rank.
 template <class N>
 struct ReorderScratch
 {
-    DeviceBuffer<std::uint32_t> key[2];
-    DeviceBuffer<std::int32_t> slot[2];
-    DeviceBuffer<unsigned char> sort;
-    DeviceBuffer<std::int32_t> column_begin; // sorted atoms of a column, and the end
-    DeviceBuffer<std::int32_t> first_atom;   // sorted atoms of a supercluster, and the end
-    DeviceBuffer<PositionCharge<N>> xq;
+    DeviceBuffer<PositionCharge<N>> x;
     DeviceBuffer<VelocityMass<N>> v;
-    DeviceBuffer<std::int32_t> lj_type, global_of_slot;
-    DeviceBuffer<std::uint8_t> temperature_group;
+    DeviceBuffer<GpuBoard<N>> boards;
+    GpuAtomTable table;
+    TakeScratch take;
 };
 
-// Sorts every per-slot array into cluster order for the present positions. state.f is left alone: it is to be zero, or read
-// before. What depends on slots (pair list, bonded terms) must be resolved anew. The order is a function of the positions alone.
+// Sorts a lone rank's atoms into cluster order for their present positions: publish_atoms() and take_atoms(). Does not choose: a
+// state with a flag goes back to where the last call found it.
 template <class N>
 void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch);
 

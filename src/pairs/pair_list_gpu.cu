@@ -2,6 +2,7 @@
 #include "pairs/pair_list_gpu.hpp"
 
 #include "base/units.hpp"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_tiles.cuh"
 
@@ -49,7 +50,7 @@ constexpr float spreading = 0.1f; // nm that a supercluster may grow by until th
 
 struct Extent
 {
-    int low, high;
+    std::uint32_t low, high; // low > high: nothing
 };
 __device__ Extent united(Extent e, int distance)
 {
@@ -65,9 +66,11 @@ __device__ Extent united(Extent e, int distance)
 constexpr int bounds_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * bounds_warps)
-    find_bounds_kernel(const PositionCharge<N>* xq, const std::int32_t* global_of_slot, const DeviceScalars* scalars,
-                       int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
+    find_bounds_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
+                       const DeviceScalars* scalars, int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
 {
+    const BlockSpan span(tracing);
+
     const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (supercluster >= superclusters) { return; }
     const int slot = supercluster * supercluster_size + lane;
@@ -80,11 +83,13 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     for (int d = 0; d < 3; ++d)
     {
         const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
-        base[d] = __shfl_sync(all_lanes, component(0), 0); // fillers sit on atoms
+        // From where the box is unrolled, or from half a box behind some atom; fillers sit on atoms.
+        const std::uint32_t first = __shfl_sync(all_lanes, component(0), 0);
+        base[d] = cell.is_divided(d) ? cell.origin[d] : first - 0x80000000u;
         for (int r = 0; r < 2; ++r)
         {
-            const int x = static_cast<int>(component(r) - base[d]);
-            e[r][d] = real[r] ? Extent{x, x} : Extent{INT_MAX, INT_MIN};
+            const std::uint32_t x = component(r) - base[d];
+            e[r][d] = real[r] ? Extent{x, x} : Extent{~0u, 0};
         }
     }
     const auto bounds = [&](const Extent(&extent)[3]) {
@@ -94,10 +99,9 @@ __global__ void __launch_bounds__(32 * bounds_warps)
         for (int d = 0; d < 3; ++d)
         {
             const bool empty = extent[d].low > extent[d].high;
-            const auto sum = static_cast<long long>(extent[d].low) + extent[d].high;
-            middle[d] = base[d] + static_cast<std::uint32_t>(static_cast<int>(empty ? 0 : sum / 2));
-            half[d] =
-                empty ? -1e9f : (0.5f * (static_cast<float>(extent[d].high) - static_cast<float>(extent[d].low)) + 256) * nm[d];
+            const std::uint32_t size = extent[d].high - extent[d].low;
+            middle[d] = empty ? 0 : base[d] + extent[d].low + size / 2;
+            half[d] = empty ? -1e9f : (0.5f * static_cast<float>(size) + 256) * nm[d];
         }
         b.x = middle[0], b.y = middle[1], b.z = middle[2];
         b.half_x = half[0], b.half_y = half[1], b.half_z = half[2];
@@ -118,23 +122,53 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     if (lane == 0) { of_supercluster[supercluster] = bounds(all); }
 }
 
-// Squared distance between two boxes, nm^2.
-__device__ float gap2(const AtomBounds& a, const AtomBounds& b, const Scale& nm)
+// How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
+// box. Differences are exact before they are rounded.
+template <bool lone>
+__device__ float apart(const GpuCell& cell, int d, std::uint32_t a, std::uint32_t b, float nm)
 {
-    const float x = fmaxf(fabsf(offset(a.x, b.x, nm.x)) - (a.half_x + b.half_x), 0.0f);
-    const float y = fmaxf(fabsf(offset(a.y, b.y, nm.y)) - (a.half_y + b.half_y), 0.0f);
-    const float z = fmaxf(fabsf(offset(a.z, b.z, nm.z)) - (a.half_z + b.half_z), 0.0f);
+    if (lone || !cell.is_divided(d)) { return fabsf(offset(a, b, nm)); }
+    return static_cast<float>(cell.unrolled(d, a) >= cell.unrolled(d, b) ? a - b : b - a) * nm;
+}
+
+// Squared distance between two boxes, nm^2.
+template <bool lone>
+__device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale& nm)
+{
+    const float x = fmaxf(apart<lone>(cell, 0, a.x, b.x, nm.x) - (a.half_x + b.half_x), 0.0f);
+    const float y = fmaxf(apart<lone>(cell, 1, a.y, b.y, nm.y) - (a.half_y + b.half_y), 0.0f);
+    const float z = fmaxf(apart<lone>(cell, 2, a.z, b.z, nm.z) - (a.half_z + b.half_z), 0.0f);
     return x * x + y * y + z * z;
+}
+
+// May atoms of two boxes, in this list, come within the cutoff by another way around the box, where another rank lists them?
+__device__ bool are_ambiguous(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale& nm, float cutoff)
+{
+    const auto along = [&](int d, std::uint32_t xa, std::uint32_t xb, float half, float unit) {
+        return cell.is_divided(d) && apart<false>(cell, d, xa, xb, unit) + half + cutoff > 4294967296.0f * unit;
+    };
+    return along(0, a.x, b.x, a.half_x + b.half_x, nm.x) || along(1, a.y, b.y, a.half_y + b.half_y, nm.y) ||
+           along(2, a.z, b.z, a.half_z + b.half_z, nm.z);
 }
 
 struct SearchInput
 {
+    GpuCell cell;
+    GpuColumns columns;
+    PairPart part;
     const AtomBounds *superclusters, *clusters;
     const std::int32_t* first_supercluster;
-    int columns_x, columns_y;
+    const std::uint8_t* zone_of_supercluster;
     const std::int32_t *global_of_slot, *slot_of_global;
     const std::int32_t *exclusion_start, *excluded, *exclusion_row, *molecule_first;
     float cutoff;
+
+    // Are pairs of these zones in this list?
+    __device__ bool takes(int a, int b) const
+    {
+        const bool both_home = a == 0 && b == 0;
+        return part == PairPart::Local ? both_home : !both_home && cell.claims(a, b);
+    }
 };
 struct SearchOutput
 {
@@ -167,7 +201,7 @@ struct SearchShared
     std::uint32_t masks[(own_rows + excluded_clusters) * mask_words];
     int candidates, plains, maskeds;
     std::uint32_t entry_begin, mask_begin;
-    bool overflow;
+    bool overflow, ambiguous;
 };
 
 // The place of a cluster in the hash table; -1 if it is not there, or, with `insert`, if there is no room.
@@ -184,7 +218,8 @@ __device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
     return -1;
 }
 
-// Takes the excluded pairs of i atom `lane_of_i` (0 .. 63) out of the masks.
+// Takes the excluded pairs of i atom `i` (0 .. 63) out of the masks.
+template <bool lone>
 __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, SearchShared& s)
 {
     const std::int32_t global = in.global_of_slot[supercluster * supercluster_size + i];
@@ -195,6 +230,7 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
         const std::int32_t partner = in.slot_of_global[first + in.excluded[e]];
         if (partner < 0) { continue; }
         const int other = partner / supercluster_size;
+        if (!lone && !in.takes(in.zone_of_supercluster[supercluster], in.zone_of_supercluster[other])) { continue; }
         int mask_row = partner % supercluster_size / cluster_size;
         if (other != supercluster)
         {
@@ -213,54 +249,85 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
     }
 }
 
-// The columns that an interval (leading bits, nm) reaches: `count` from `first` on, modulo n.
-struct ColumnRange
+// The strips at an offset that an interval (leading bits, nm) reaches: `count` from `first` on, modulo all.
+struct StripRange
 {
-    int first, count;
+    int first, count, all;
+
+    __device__ int strip(int k) const { return (first + k) % all; }
 };
-__device__ ColumnRange columns_in_reach(std::uint32_t middle, float reach, float nm_per_unit, int n)
+template <bool lone>
+__device__ StripRange strips_in_reach(const SearchInput& in, int d, int offset, std::uint32_t middle, float reach,
+                                      float nm_per_unit)
 {
+    const GpuStrips& strips = in.columns.strips[d];
     const float units = reach / nm_per_unit * margin;
-    if (2 * units * static_cast<float>(n) >= 4294967296.0f * static_cast<float>(n - 2)) { return {0, n}; }
-    const auto un = static_cast<std::uint32_t>(n), distance = static_cast<std::uint32_t>(units);
-    const int first = static_cast<int>(__umulhi(middle - distance, un)), last = static_cast<int>(__umulhi(middle + distance, un));
-    return {first, (last - first + n) % n + 1};
+    if (!lone && in.cell.is_divided(d))
+    {
+        const auto distance = static_cast<std::uint32_t>(fminf(units, 4294967040.0f));
+        const std::uint32_t x = in.cell.unrolled(d, middle);
+        const int first = strips.at(offset, x - min(x, distance)), last = strips.at(offset, x + min(~x, distance));
+        return {first, last - first + 1, strips.count(offset)};
+    }
+    const int n = strips.first[1];
+    if (2 * units * static_cast<float>(n) >= 4294967296.0f * static_cast<float>(n - 2)) { return {0, n, n}; }
+    const auto distance = static_cast<std::uint32_t>(units);
+    const int first = strips.around(middle - distance), last = strips.around(middle + distance);
+    return {first, (last - first + n) % n + 1, n};
 }
 
-// Superclusters within the cutoff of `own` for which it is the i side, itself first.
+// Superclusters within the cutoff of `own` for which it is the i side; in a local list also itself.
+template <bool lone>
 __device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale& nm, SearchShared& s)
 {
-    const ColumnRange x = columns_in_reach(own.x, own.half_x + in.cutoff, nm.x, in.columns_x);
-    const ColumnRange y = columns_in_reach(own.y, own.half_y + in.cutoff, nm.y, in.columns_y);
     const float cutoff2 = in.cutoff * in.cutoff;
-    for (int k = threadIdx.x / 32; k < x.count * y.count; k += search_threads / 32)
+    const int zones = lone ? 1 : in.cell.zones(), own_zone = lone ? 0 : in.zone_of_supercluster[supercluster];
+    int k = threadIdx.x / 32; // warps take columns in turn, on from one zone to the next
+    for (int zone = 0; zone < zones; ++zone)
     {
-        const int column = (x.first + k / y.count) % in.columns_x * in.columns_y + (y.first + k % y.count) % in.columns_y;
-        const int end = in.first_supercluster[column + 1];
-        for (int t = in.first_supercluster[column] + threadIdx.x % 32; t < end; t += 32)
+        if (!lone && !in.takes(own_zone, zone)) { continue; }
+        const StripRange x =
+            strips_in_reach<lone>(in, 0, lone ? 0 : in.cell.offset_of(zone, 0), own.x, own.half_x + in.cutoff, nm.x);
+        const StripRange y =
+            strips_in_reach<lone>(in, 1, lone ? 0 : in.cell.offset_of(zone, 1), own.y, own.half_y + in.cutoff, nm.y);
+        const int first = lone ? 0 : in.columns.first(in.cell, zone);
+        for (; k < x.count * y.count; k += search_threads / 32)
         {
-            if (t != supercluster && (i_side(supercluster, t) != supercluster || gap2(own, in.superclusters[t], nm) >= cutoff2))
+            const int column = first + x.strip(k / y.count) * y.all + y.strip(k % y.count);
+            const int end = in.first_supercluster[column + 1];
+            for (int t = in.first_supercluster[column] + threadIdx.x % 32; t < end; t += 32)
             {
-                continue;
+                if (t != supercluster &&
+                    (i_side(supercluster, t) != supercluster || gap2<lone>(in.cell, own, in.superclusters[t], nm) >= cutoff2))
+                {
+                    continue;
+                }
+                const int place = atomicAdd(&s.candidates, 1);
+                if (place < most_candidates) { s.candidate[place] = t; }
             }
-            const int place = atomicAdd(&s.candidates, 1);
-            if (place < most_candidates) { s.candidate[place] = t; }
         }
+        k -= x.count * y.count;
     }
 }
 
 // The entry of cluster `cluster` of supercluster `other`.
+template <bool lone>
 __device__ void list_cluster(const SearchInput& in, int supercluster, const AtomBounds& own, int other, int cluster,
                              const Scale& nm, SearchShared& s)
 {
     const float cutoff2 = in.cutoff * in.cutoff;
     const std::uint32_t j = static_cast<std::uint32_t>(other * clusters_per_supercluster + cluster);
     const AtomBounds bounds = in.clusters[j];
-    if (gap2(own, bounds, nm) >= cutoff2) { return; }
+    if (gap2<lone>(in.cell, own, bounds, nm) >= cutoff2) { return; }
     std::uint32_t bits = 0;
     for (int c = 0; c < clusters_per_supercluster; ++c)
     {
-        if (gap2(s.i_cluster[c], bounds, nm) < cutoff2) { bits |= 1u << c; }
+        if (gap2<lone>(in.cell, s.i_cluster[c], bounds, nm) >= cutoff2) { continue; }
+        bits |= 1u << c;
+        if (!lone && in.part == PairPart::Nonlocal && are_ambiguous(in.cell, s.i_cluster[c], bounds, nm, in.cutoff))
+        {
+            s.ambiguous = true;
+        }
     }
     int mask_row = -1;
     if (other == supercluster)
@@ -294,6 +361,7 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
             atomicOr(&out.scalars->flags, gpu_flag_scratch_overflow);
             s.plains = s.maskeds = 0;
         }
+        if (s.ambiguous) { atomicOr(&out.scalars->flags, gpu_flag_ambiguous); }
         const auto count = static_cast<std::uint32_t>(s.plains + s.maskeds), masked = static_cast<std::uint32_t>(s.maskeds);
         s.entry_begin = atomicAdd(&out.demand->entries, count);
         s.mask_begin = atomicAdd(&out.demand->masks, masked);
@@ -325,15 +393,17 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
 // Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their clusters
 // Reads/Writes   bounds, columns, exclusions / rows, entries, masks
 // Orders         rows take room from a common counter; their order in memory is any
-// Requires       bounds and first_supercluster of the present positions; demand zero
+// Requires       bounds, zones and first_supercluster of the present positions; demand zero
 // Cost           about 130 superclusters and 500 clusters tested per supercluster
-template <class N>
-__global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, SearchOutput out)
+template <class N, bool lone>
+__global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace tracing, SearchInput in, SearchOutput out)
 {
+    const BlockSpan span(tracing);
+
     __shared__ SearchShared s;
     const int supercluster = blockIdx.x, t = threadIdx.x;
     const AtomBounds own = in.superclusters[supercluster];
-    if (own.half_x < 0)
+    if (own.half_x < 0 || (!lone && in.part == PairPart::Local && in.zone_of_supercluster[supercluster] != 0))
     {
         if (t == 0) { out.rows[supercluster] = {}; }
         return;
@@ -342,15 +412,16 @@ __global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, 
     if (t < clusters_per_supercluster) { s.i_cluster[t] = in.clusters[supercluster * clusters_per_supercluster + t]; }
     for (int k = t; k < excluded_clusters; k += search_threads) { s.key[k] = no_key; }
     for (int k = t; k < (own_rows + excluded_clusters) * mask_words; k += search_threads) { s.masks[k] = ~0u; }
-    if (t == 0) { s.candidates = s.plains = s.maskeds = 0, s.overflow = false; }
+    if (t == 0) { s.candidates = s.plains = s.maskeds = 0, s.overflow = s.ambiguous = false; }
     __syncthreads();
-    if (t < supercluster_size) { mask_exclusions(in, supercluster, t, s); }
-    find_candidates(in, supercluster, own, nm, s);
+    if (t < supercluster_size) { mask_exclusions<lone>(in, supercluster, t, s); }
+    find_candidates<lone>(in, supercluster, own, nm, s);
     __syncthreads();
     const int clusters = min(s.candidates, most_candidates) * clusters_per_supercluster;
     for (int k = t; k < clusters; k += search_threads)
     {
-        list_cluster(in, supercluster, own, s.candidate[k / clusters_per_supercluster], k % clusters_per_supercluster, nm, s);
+        list_cluster<lone>(in, supercluster, own, s.candidate[k / clusters_per_supercluster], k % clusters_per_supercluster, nm,
+                           s);
     }
     __syncthreads();
     const float half_unit = 2147483648.0f, reach = in.cutoff + spreading;
@@ -369,7 +440,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
     list.rows.resize(superclusters), list.cost_before.resize(superclusters + 1), list.demand.resize(1);
     list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
-    const double density = static_cast<double>(state.atoms) / (box.x * box.y * box.z);
+    const double density = static_cast<double>(state.slot_of_global.size()) / (box.x * box.y * box.z);
     const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
     const double neighbours = std::min(density * (4.0 / 3 * units::pi * reach * reach * reach), static_cast<double>(state.slots));
     const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;
@@ -389,20 +460,24 @@ void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
 }
 
 template <class N>
-void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& exclusions, double cutoff, GpuPairList& list)
+void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, const GpuExclusions& exclusions, double cutoff,
+                     PairPart part, GpuPairList& list)
 {
     const auto superclusters = static_cast<int>(state.superclusters());
     PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
+    list.part = part;
     list.demand.clear(queue);
-    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps),
+    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
            state.xq.data(), state.global_of_slot.data(), state.scalars.data(), superclusters, list.superclusters.data(),
            list.clusters.data());
-    const SearchInput in{list.superclusters.data(),
+    const SearchInput in{cell,
+                         state.columns,
+                         part,
+                         list.superclusters.data(),
                          list.clusters.data(),
                          state.first_supercluster.data(),
-                         state.columns_x,
-                         state.columns_y,
+                         state.zone_of_supercluster.data(),
                          state.global_of_slot.data(),
                          state.slot_of_global.data(),
                          exclusions.start.data(),
@@ -417,12 +492,14 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
                            static_cast<std::uint32_t>(list.masks.size() / masks_per_entry),
                            list.demand.data(),
                            state.scalars.data()};
-    launch(queue, Phase::PairList, search_kernel<N>, {superclusters, search_threads}, in, out);
+    launch(queue, Phase::PairList, cell.is_everything() ? search_kernel<N, true> : search_kernel<N, false>,
+           {superclusters, search_threads}, in, out);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, GpuPairList&);                \
-    template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuExclusions&, double, GpuPairList&);
+    template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
+                                     GpuPairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -6,6 +6,10 @@
 // superclusters a < b, a is i if a + b is even, else b. The few entries with excluded pairs, or with pairs of a supercluster with
 // itself, come first in their row and have a mask per lane that says which of its pairs interact.
 //
+// A rank of several has two lists: a *local* one of the pairs among its home atoms, for which it waits for nobody, and a
+// *nonlocal* one of all other pairs that are its own (state/gpu_cell.hpp). In divided dimensions distances are those of the
+// unrolled box.
+//
 // A list is built from the bounding boxes of clusters, which is quick and generous, and *pruned* to the tiles that have a pair in
 // range, at once and whenever the plan says so. Forces use the pruned list, cut into *shares* of equal cost, one for each warp.
 //
@@ -64,8 +68,16 @@ struct GpuExclusions
 };
 GpuExclusions make_gpu_exclusions(GpuQueue& queue, const Topology& topology);
 
+// Which of a rank's pairs are in a list: those among home atoms, or the others.
+enum class PairPart : std::uint8_t
+{
+    Local,
+    Nonlocal
+};
+
 struct GpuPairList
 {
+    PairPart part = PairPart::Local; // as it was built
     DeviceBuffer<AtomBounds> superclusters, clusters;
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
@@ -84,12 +96,20 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 // After gpu_flag_list_overflow: enlarges the list to what the last build asked for, and a half. Waits.
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list);
 
-// Lists every pair of atoms nearer than `cutoff` (nm) at the present positions, once. Raises gpu_flag_list_overflow if there is
-// not room enough, gpu_flag_scratch_overflow if a supercluster has more neighbours or exclusions than a block can hold.
-// Preconditions: cutoff <= half the shortest box edge; reorder() has just sorted the state; prune_pair_list() follows before
-// forces are computed.
+// Lists every pair of atoms of `part` that is the rank's and nearer than `cutoff` (nm) at the present positions, once. Raises
+// gpu_flag_list_overflow if there is not room enough, gpu_flag_scratch_overflow if a supercluster has more neighbours or
+// exclusions than a block can hold, gpu_flag_ambiguous if a listed pair may come within the cutoff another way around the box.
+// Preconditions: cutoff <= half the shortest box edge, and <= cell.reach of a rank of several; take_atoms() has just filled the
+// state; prune_pair_list() follows before forces are computed.
 template <class N>
-void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& exclusions, double cutoff, GpuPairList& list);
+void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, const GpuExclusions& exclusions, double cutoff,
+                     PairPart part, GpuPairList& list);
+// A lone rank's: all pairs.
+template <class N>
+void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& exclusions, double cutoff, GpuPairList& list)
+{
+    build_pair_list(queue, state, GpuCell{}, exclusions, cutoff, PairPart::Local, list);
+}
 
 // Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and divides them into shares.
 template <class N>

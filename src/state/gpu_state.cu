@@ -10,12 +10,28 @@ namespace parhelion {
 
 namespace {
 
-// Columns as wide as the cube that holds a supercluster's atoms at the mean density.
-int columns_along(double length, const Vec3<double>& box, std::size_t atoms)
+// How far the zones at an offset reach, nm.
+double extent(const GpuCell& cell, const Vec3<double>& box, int d, int offset)
 {
-    const double volume = box.x * box.y * box.z;
-    const double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
-    return std::clamp(static_cast<int>(std::lround(length / edge)), 1, 1024);
+    const double width = box[d] / cell.cells[d];
+    if (offset == 0 || offset < cell.pulses[d]) { return width; }
+    return std::clamp(cell.reach + cell.straying[d] - (offset - 1) * width, 0.1 * width, width);
+}
+
+GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, double edge)
+{
+    PARHELION_EXPECTS(cell.pulses[d] < GpuStrips::most_offsets);
+    GpuStrips strips;
+    for (int offset = 0; offset <= cell.pulses[d]; ++offset)
+    {
+        const double length = extent(cell, box, d, offset);
+        const int count = std::clamp(static_cast<int>(std::lround(length / edge)), 1, 1024);
+        strips.first[offset + 1] = strips.first[offset] + count;
+        if (!cell.is_divided(d)) { continue; }
+        strips.begin[offset] = cell.unrolled(d, cell.lower[d]) + static_cast<std::uint32_t>(offset) * cell.width[d];
+        strips.per_unit[offset] = static_cast<float>(count / std::ldexp(length / box[d], 32));
+    }
+    return strips;
 }
 
 template <class N>
@@ -25,38 +41,61 @@ void resize(GpuState<N>& state, std::size_t globals)
     state.xq.resize(n), state.v.resize(n), state.f.resize(n);
     state.lj_type.resize(n), state.temperature_group.resize(n), state.global_of_slot.resize(n);
     state.slot_of_global.resize(globals);
-    state.first_supercluster.resize(state.columns() + 1);
+    state.first_supercluster.resize(static_cast<std::size_t>(state.columns.count) + 1);
+    state.zone_of_supercluster.resize(state.superclusters());
     state.scalars.resize(1), state.energies.resize(1);
 }
 
 } // namespace
 
 template <class N>
+void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double crowding,
+                   GpuState<N>& state)
+{
+    PARHELION_EXPECTS(crowding >= 1 && cell.zones() < 256);
+    const double volume = box.x * box.y * box.z;
+    const double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
+    double here = 1; // volume of home and halo
+    for (int d = 0; d < 3; ++d)
+    {
+        double length = 0;
+        for (int offset = 0; offset <= cell.pulses[d]; ++offset) { length += extent(cell, box, d, offset); }
+        here *= length;
+    }
+    const double mean = static_cast<double>(atoms) * here / volume;
+    state.atoms = std::min(atoms, static_cast<std::size_t>(crowding * mean) + supercluster_size);
+    for (int d = 0; d < 2; ++d) { state.columns.strips[d] = make_strips(cell, box, d, edge); }
+    const GpuStrips &x = state.columns.strips[0], &y = state.columns.strips[1];
+    state.columns.count = x.first[cell.pulses[0] + 1] * y.first[cell.pulses[1] + 1] * (cell.pulses[2] + 1);
+    // However the atoms are spread over the columns.
+    const std::size_t partly_empty = std::min(static_cast<std::size_t>(state.columns.count), state.atoms);
+    state.slots = std::max<std::size_t>(state.atoms / supercluster_size + partly_empty, 1) * supercluster_size;
+    resize(state, atoms);
+
+    DeviceScalars scalars;
+    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    state.scalars.upload(queue, {&scalars, 1});
+    state.global_of_slot.upload(queue, std::vector<std::int32_t>(state.slots, -1));
+    state.first_supercluster.clear(queue), state.zone_of_supercluster.clear(queue);
+    state.f.clear(queue), state.energies.clear(queue);
+    queue.synchronize();
+}
+
+template <class N>
 void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to)
 {
-    const std::size_t globals = from.slot_of_global.size();
-    const Vec3<double>& box = from.box.length();
-    std::vector<std::int32_t> slot_of_global(globals, -1), global_of_slot;
-    for (std::size_t g = 0; g < globals; ++g)
-    {
-        if (!from.is_home(from.slot_of_global[g])) { continue; }
-        slot_of_global[g] = static_cast<std::int32_t>(global_of_slot.size());
-        global_of_slot.push_back(static_cast<std::int32_t>(g));
-    }
-    to.atoms = global_of_slot.size();
-    to.columns_x = columns_along(box.x, box, to.atoms), to.columns_y = columns_along(box.y, box, to.atoms);
-    to.slots = (to.atoms / supercluster_size + std::min(to.columns(), to.atoms)) * supercluster_size;
-    to.slots = std::max<std::size_t>(to.slots, supercluster_size);
-    resize(to, globals);
-
+    const std::size_t atoms = from.slot_of_global.size();
+    reserve_slots(queue, GpuCell{}, from.box.length(), atoms, 1, to);
+    std::vector<std::int32_t> slot_of_global(atoms), global_of_slot(to.slots, -1);
     std::vector<PositionCharge<N>> xq(to.slots);
     std::vector<VelocityMass<N>> v(to.slots);
     std::vector<std::int32_t> lj_type(to.slots);
     std::vector<std::uint8_t> temperature_group(to.slots);
-    global_of_slot.resize(to.slots, -1);
-    for (std::size_t slot = 0; slot < to.atoms; ++slot)
+    for (std::size_t slot = 0; slot < atoms; ++slot)
     {
-        const auto old = static_cast<std::size_t>(from.slot_of_global[static_cast<std::size_t>(global_of_slot[slot])]);
+        PARHELION_EXPECTS(from.is_home(from.slot_of_global[slot]));
+        const auto old = static_cast<std::size_t>(from.slot_of_global[slot]);
+        slot_of_global[slot] = global_of_slot[slot] = static_cast<std::int32_t>(slot);
         const auto x = from.x.get(old);
         const auto u = from.v.get(old);
         xq[slot] = {x.x, x.y, x.z, from.charge[old]};
@@ -67,10 +106,6 @@ void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to)
     to.xq.upload(queue, xq), to.v.upload(queue, v);
     to.lj_type.upload(queue, lj_type), to.temperature_group.upload(queue, temperature_group);
     to.global_of_slot.upload(queue, global_of_slot), to.slot_of_global.upload(queue, slot_of_global);
-    DeviceScalars scalars;
-    scalars.box_length = box, scalars.nm_per_unit = from.box.nm_per_unit();
-    to.scalars.upload(queue, {&scalars, 1});
-    to.first_supercluster.clear(queue), to.f.clear(queue), to.energies.clear(queue);
     queue.synchronize();
 }
 
@@ -100,6 +135,7 @@ void download(GpuQueue& queue, const GpuState<N>& from, ParticleState<N>& to)
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void reserve_slots<N>(GpuQueue&, const GpuCell&, const Vec3<double>&, std::size_t, double, GpuState<N>&);           \
     template void upload<N>(GpuQueue&, const ParticleState<N>&, GpuState<N>&);                                                   \
     template void download<N>(GpuQueue&, const GpuState<N>&, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

@@ -2,9 +2,12 @@
 // The dynamic state of one rank's atoms on a GPU, in the one order that pair list, forces and integration share there.
 //
 // The idea: as ParticleState, but a slot's numbers lie together, 16 bytes a load, and the order is one of *superclusters*: 64
-// consecutive slots, eight clusters, hold atoms of one compact cell. The number of slots is fixed for the run: each column of
-// cells may leave one supercluster partly empty, and room for that is there from the start, so that launches and graphs never
-// change. Slots without an atom are fillers, as on the CPU: global_of_slot = -1, zero charge, velocity and inverse mass.
+// consecutive slots, eight clusters, hold atoms of one compact cell. The number of slots is a capacity, fixed for the run, so
+// that launches and graphs never change: each column may leave one supercluster partly empty, and whole superclusters at the end
+// may be unused. Slots without an atom are fillers, as on the CPU: global_of_slot = -1, zero charge, velocity and inverse mass.
+//
+// A rank of several has halo atoms behind its home atoms, zone by zone (state/gpu_cell.hpp); no supercluster has atoms of two
+// zones. What is not theirs is zero: velocity and inverse mass.
 //
 // What changes while graphs replay (box, step, flags) is in device memory, in DeviceScalars.
 //
@@ -14,6 +17,7 @@
 #include "base/numerics.hpp"
 #include "device/device_buffer.hpp"
 #include "model/energy_terms.hpp"
+#include "state/gpu_columns.hpp"
 #include "state/particle_state.hpp"
 
 #include <cstdint>
@@ -42,12 +46,14 @@ struct alignas(4 * sizeof(typename N::ForceSum)) ForceSlot
     typename N::ForceSum x, y, z, unused; // kJ/mol/nm, through to_sum/from_sum
 };
 
-// Raised by kernels, seen by the host at the end of an interval. The first two are answered with more room and a replay.
+// Raised by kernels, seen by the host at the end of an interval. Overflows are answered with more room and a replay.
 enum GpuFlag : std::uint32_t
 {
     gpu_flag_list_overflow = 1,    // pair list
     gpu_flag_scratch_overflow = 2, // neighbours or exclusions of one supercluster
-    gpu_flag_runaway = 4           // a force or velocity that is not finite, or absurd
+    gpu_flag_runaway = 4,          // a force or velocity that is not finite, or absurd
+    gpu_flag_slot_overflow = 8,    // home and halo atoms of a rank
+    gpu_flag_ambiguous = 16        // whose a pair is: the box is too short for this grid, or an atom has left its owner's cell
 };
 
 struct DeviceScalars
@@ -61,8 +67,8 @@ struct DeviceScalars
 template <class N>
 struct GpuState
 {
-    std::size_t atoms = 0, slots = 0;
-    int columns_x = 1, columns_y = 1; // of cells; fixed for the run
+    std::size_t atoms = 0, slots = 0; // room for home and halo atoms, for fillers as well; atoms of a lone rank
+    GpuColumns columns;
 
     // Length slots.
     DeviceBuffer<PositionCharge<N>> xq;
@@ -74,17 +80,25 @@ struct GpuState
 
     DeviceBuffer<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
 
-    DeviceBuffer<std::int32_t> first_supercluster; // of column x * columns_y + y, and the end; by reorder()
+    DeviceBuffer<std::int32_t> first_supercluster; // of a column, and the end of the last
+
+    DeviceBuffer<std::uint8_t> zone_of_supercluster; // length: superclusters; 0: home (state/gpu_cell.hpp)
 
     DeviceBuffer<DeviceScalars> scalars;  // one
     DeviceBuffer<EnergySums<N>> energies; // one; sums of this evaluation
 
-    std::size_t columns() const { return static_cast<std::size_t>(columns_x) * static_cast<std::size_t>(columns_y); }
     std::size_t superclusters() const { return slots / supercluster_size; }
 };
 
-// Copies the home atoms of `from`, its box, velocities and forces' shape to the GPU, in the order of global numbers; fillers
-// behind. Forces, energies, step and flags are zero. Sort with reorder() before listing pairs. Waits.
+// Makes room for the atoms of a rank, `crowding` times as many as there are in its cell and halo at the mean density of `atoms`
+// atoms in the box (nm), and takes none: to be filled by take_atoms(). After gpu_flag_slot_overflow: again, with more. Forces,
+// energies, step and flags are zero. Waits.
+template <class N>
+void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double crowding,
+                   GpuState<N>& state);
+
+// Copies the atoms of a lone rank, its box and velocities to the GPU, in the order of global numbers; fillers behind. Forces,
+// energies, step and flags are zero. Sort with reorder() before listing pairs. Waits.
 template <class N>
 void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to);
 

@@ -21,11 +21,13 @@ struct GpuView
     ForceSlot<N>* f;
     const std::uint8_t* temperature_group;
     const std::int32_t *global_of_slot, *slot_of_global;
+    const std::uint8_t* zone_of_supercluster;
     DeviceScalars* scalars;
 
     explicit GpuView(GpuState<N>& s)
         : xq(s.xq.data()), v(s.v.data()), f(s.f.data()), temperature_group(s.temperature_group.data()),
-          global_of_slot(s.global_of_slot.data()), slot_of_global(s.slot_of_global.data()), scalars(s.scalars.data())
+          global_of_slot(s.global_of_slot.data()), slot_of_global(s.slot_of_global.data()),
+          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data())
     {
     }
 
@@ -35,6 +37,14 @@ struct GpuView
         const PositionCharge<N> p = xq[slot];
         return {p.x, p.y, p.z};
     }
+    __device__ Vec3<std::uint32_t> leading_bits(std::int32_t slot) const
+    {
+        constexpr int below = 8 * sizeof(Fixed) - 32;
+        const Vec3<Fixed> x = position(slot);
+        return {static_cast<std::uint32_t>(x.x >> below), static_cast<std::uint32_t>(x.y >> below),
+                static_cast<std::uint32_t>(x.z >> below)};
+    }
+    __device__ int zone(std::int32_t slot) const { return zone_of_supercluster[slot / supercluster_size]; }
     __device__ void add_force(std::int32_t slot, const Vec3<Sum>& a) const
     {
         if constexpr (sizeof(Sum) == 4)
@@ -57,9 +67,9 @@ struct GpuView
     }
 };
 
-// slots[i] = where the global atom atoms[i] is now. Cost: one gather.
+// slots[i] = where the global atom atoms[i] is now if it is a home atom, else -1. Cost: two gathers.
 template <class N>
-void resolve_slots(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<std::int32_t>& atoms,
-                   DeviceBuffer<std::int32_t>& slots);
+void resolve_home_slots(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<std::int32_t>& atoms,
+                        DeviceBuffer<std::int32_t>& slots);
 
 } // namespace parhelion

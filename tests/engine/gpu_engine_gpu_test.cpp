@@ -6,6 +6,8 @@
 #include "support/gpu_test.hpp"
 
 #include <gmock/gmock.h>
+#include <random>
+#include <tuple>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -48,6 +50,69 @@ class SystemOnGpu : public OnGpu, public ::testing::WithParamInterface<std::stri
 class CouplingOnGpu : public OnGpu, public ::testing::WithParamInterface<Case>
 {
 };
+
+class ShapesOnGpu : public OnGpu, public ::testing::WithParamInterface<Case>
+{
+};
+
+// `atoms` joined by constraints (first atom, second atom), at their distance in `x`. Nothing but charges acts between them.
+MoleculeType constrained_molecule(const std::vector<Vec3<double>>& x, const std::vector<std::pair<int, int>>& bonds)
+{
+    MoleculeType molecule;
+    molecule.name = "BONDS", molecule.residues = {{"BND", 1}};
+    std::vector<std::vector<std::int32_t>> excluded(x.size());
+    for (const auto& [a, b] : bonds)
+    {
+        molecule.constraints.push_back({a, b, norm(x[static_cast<std::size_t>(a)] - x[static_cast<std::size_t>(b)])});
+        excluded[static_cast<std::size_t>(a)].push_back(b), excluded[static_cast<std::size_t>(b)].push_back(a);
+    }
+    molecule.exclusion_start = {0};
+    for (std::size_t a = 0; a < x.size(); ++a)
+    {
+        molecule.atoms.push_back({"A", 0, 0, 12.0 + static_cast<double>(a % 3), a % 2 == 0 ? 0.05 : -0.05});
+        std::sort(excluded[a].begin(), excluded[a].end());
+        molecule.excluded.insert(molecule.excluded.end(), excluded[a].begin(), excluded[a].end());
+        molecule.exclusion_start.push_back(static_cast<std::int32_t>(molecule.excluded.size()));
+    }
+    return molecule;
+}
+
+// A random walk of 1600 atoms, and ten stars each of 0 to 4 constraints.
+void make_shapes_of_constraints(System& system)
+{
+    std::mt19937_64 engine(3);
+    std::normal_distribution<double> normal;
+    const auto random = [&] { return Vec3<double>{normal(engine), normal(engine), normal(engine)}; };
+    const auto step_from = [&](const Vec3<double>& x) {
+        const Vec3<double> d = random();
+        return x + (0.15 / norm(d)) * d;
+    };
+    Topology& topology = system.topology;
+    topology.molecule_types.clear(), topology.blocks.clear(), system.x.clear(), system.v.clear();
+    std::fill(topology.c6.begin(), topology.c6.end(), 0.0), std::fill(topology.c12.begin(), topology.c12.end(), 0.0);
+
+    std::vector<Vec3<double>> chain{{1, 1, 1}};
+    std::vector<std::pair<int, int>> bonds;
+    for (int a = 1; a < 1600; ++a) { chain.push_back(step_from(chain.back())), bonds.emplace_back(a - 1, a); }
+    topology.molecule_types.push_back(constrained_molecule(chain, bonds));
+    topology.blocks.push_back({0, 1, 0});
+    system.x = chain;
+    for (int n = 0; n <= 4; ++n)
+    {
+        std::vector<Vec3<double>> star{{0, 0, 0}};
+        bonds.clear();
+        for (int i = 1; i <= n; ++i) { star.push_back(step_from(star[0])), bonds.emplace_back(0, i); }
+        topology.molecule_types.push_back(constrained_molecule(star, bonds));
+        topology.blocks.push_back({n + 1, 10, 0});
+        for (int copy = 0; copy < 10; ++copy)
+        {
+            const Vec3<double> centre = 2.0 * random();
+            for (const Vec3<double>& x : star) { system.x.push_back(centre + x); }
+        }
+    }
+    topology.finish();
+    while (system.v.size() < system.x.size()) { system.v.push_back(0.2 * random()); }
+}
 
 void expect_near(const Observables& a, const Observables& b, double relative)
 {
@@ -210,6 +275,26 @@ TEST_P(CouplingOnGpu, goes_on_from_a_saved_state_with_the_same_bits)
     EXPECT_EQ(broken.observables.back().pressure_tensor, through.observables.back().pressure_tensor);
 }
 
+TEST_P(CouplingOnGpu, has_nearly_the_same_course_in_every_policy)
+{
+    Refdata data = coupled(GetParam());
+    data.parameters.list_cutoff += 0.1;
+    Listener exact;
+    simulate_on(Device::Gpu, data, Precision::Double).run(12, exact, never);
+    for (const auto& [precision, summation, bound] :
+         {std::tuple{Precision::Double, Summation::Reproducible, 1e-8}, std::tuple{Precision::Mixed, Summation::Fast, 2e-5},
+          std::tuple{Precision::Mixed, Summation::Reproducible, 2e-5}})
+    {
+        Listener listener;
+        simulate_on(Device::Gpu, data, precision, summation).run(12, listener, never);
+        ASSERT_EQ(listener.observables.size(), exact.observables.size());
+        for (std::size_t i = 0; i < exact.observables.size(); ++i)
+        {
+            expect_near(listener.observables[i], exact.observables[i], bound);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Coupled, CouplingOnGpu, ::testing::ValuesIn(coupled_cases),
                          [](const auto& test) { return test.param.name; });
 
@@ -232,6 +317,29 @@ TEST_F(OnGpu, constraints_of_all_bonds_are_those_of_the_cpu)
         }
     }
 }
+
+// A chain so long that its LINCS block works in global memory, and stars of every size.
+TEST_P(ShapesOnGpu, are_constrained_as_on_the_cpu)
+{
+    Refdata data = coupled(GetParam(), "spce");
+    make_shapes_of_constraints(data.system);
+    data.parameters.list_cutoff += 0.1;
+    data.parameters.dt = 0.0005;
+    data.parameters.continuation = true;
+    Listener on_cpu, on_gpu;
+    simulate_on(Device::Cpu, data, Precision::Double).run(12, on_cpu, never);
+    simulate_on(Device::Gpu, data, Precision::Double).run(12, on_gpu, never);
+    ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
+    for (std::size_t i = 0; i < on_cpu.observables.size(); ++i)
+    {
+        expect_near(on_gpu.observables[i], on_cpu.observables[i], 1e-8);
+        const double deviation = on_cpu.observables[i].constraint_deviation;
+        EXPECT_NEAR(on_gpu.observables[i].constraint_deviation, deviation, 1e-3 * deviation + 1e-12);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Motions, ShapesOnGpu, ::testing::Values(coupled_cases[0], coupled_cases[4], coupled_cases[6]),
+                         [](const auto& test) { return test.param.name; });
 
 TEST_F(OnGpu, a_checkpoint_is_of_the_moment_it_is_asked_for)
 {

@@ -3,6 +3,7 @@
 #include "pairs/pair_list_gpu.hpp"
 
 #include "device/gpu_graph.hpp"
+#include "support/gpu_pairs.hpp"
 #include "support/gpu_particles.hpp"
 #include "support/gpu_test.hpp"
 #include "support/pair_systems.hpp"
@@ -15,7 +16,7 @@ using namespace parhelion::test;
 
 namespace {
 
-using Pair = std::pair<std::int32_t, std::int32_t>; // global indices, smaller first
+using Pair = GlobalPair;
 
 template <class N>
 class GpuPairLists : public GpuTest
@@ -23,63 +24,6 @@ class GpuPairLists : public GpuTest
 };
 using Policies = ::testing::Types<Mixed, Double>;
 TYPED_TEST_SUITE(GpuPairLists, Policies);
-
-// What a test reads back.
-struct HostList
-{
-    std::vector<GpuPairRow> rows;
-    std::vector<PairWord> entries;
-    std::vector<std::uint16_t> masks;
-    std::vector<std::int32_t> global_of_slot;
-};
-template <class T>
-std::vector<T> first_of(GpuQueue& queue, const DeviceBuffer<T>& buffer, std::size_t count)
-{
-    std::vector<T> values(count);
-    buffer.download(queue, values);
-    queue.synchronize();
-    return values;
-}
-// Of entries and masks, what was written: there is room for more.
-template <class N>
-HostList read(GpuQueue& queue, const GpuState<N>& state, const GpuPairList& list, bool pruned)
-{
-    const PairListDemand written = list.demand.to_vector(queue)[0];
-    return {list.rows.to_vector(queue), pruned ? list.pruned.to_vector(queue) : first_of(queue, list.entries, written.entries),
-            first_of(queue, list.masks, std::size_t{masks_per_entry} * written.masks), state.global_of_slot.to_vector(queue)};
-}
-
-// The pairs listed as interacting, sorted; one listed twice is there twice.
-std::vector<Pair> listed_pairs(const HostList& list, bool pruned)
-{
-    std::vector<Pair> pairs;
-    for (std::size_t r = 0; r < list.rows.size(); ++r)
-    {
-        const GpuPairRow& row = list.rows[r];
-        for (std::int32_t e = 0; e < (pruned ? row.pruned : row.count); ++e)
-        {
-            const PairWord word = list.entries[static_cast<std::size_t>(row.begin + e)];
-            for (std::size_t pair = 0; pair < 512; ++pair)
-            {
-                const std::size_t second = pair / 256, cluster = pair / 32 % 8, lane = pair % 32;
-                if ((word >> cluster & 1) == 0) { continue; }
-                const std::size_t i = r * supercluster_size + cluster * cluster_size + lane / 4,
-                                  j = (word >> 8) * 8 + lane % 4 + 4 * second;
-                const bool masked = e < row.masked;
-                if (masked &&
-                    (list.masks[static_cast<std::size_t>(row.masks + e) * 32 + lane] >> (cluster + 8 * second) & 1) == 0)
-                {
-                    continue;
-                }
-                if (j / supercluster_size == r && (!masked || j <= i)) { continue; }
-                const std::int32_t a = list.global_of_slot[i], b = list.global_of_slot[j];
-                if (a >= 0 && b >= 0) { pairs.push_back(std::minmax(a, b)); }
-            }
-        }
-    }
-    std::sort(pairs.begin(), pairs.end());
-    return pairs;
-}
 
 // Pairs nearer than `cutoff`, without those of one molecule: in pair_systems.hpp they exclude each other.
 template <class N>
@@ -105,9 +49,9 @@ std::vector<Pair> pairs_in_range(const ParticleState<N>& particles, const System
     return pairs;
 }
 
-void expect_complete(const HostList& list, bool pruned, const std::vector<Pair>& in_range, const System& system)
+void expect_complete(const HostPairList& list, const std::vector<Pair>& in_range, const System& system)
 {
-    const std::vector<Pair> listed = listed_pairs(list, pruned);
+    const std::vector<Pair> listed = listed_pairs(list);
     const auto twice = std::adjacent_find(listed.begin(), listed.end());
     ASSERT_TRUE(twice == listed.end()) << twice->first << " " << twice->second << " is listed twice";
     for (const Pair& pair : listed)
@@ -132,8 +76,8 @@ void expect_complete_list(const System& system, double cutoff, double pruned_cut
     build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
     prune_pair_list(queue, state, pruned_cutoff, list);
     ASSERT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
-    expect_complete(read(queue, state, list, false), false, pairs_in_range(particles, system, cutoff), system);
-    expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, pruned_cutoff), system);
+    expect_complete(read(queue, state, list, false), pairs_in_range(particles, system, cutoff), system);
+    expect_complete(read(queue, state, list, true), pairs_in_range(particles, system, pruned_cutoff), system);
 }
 
 // Atoms without exclusions at the given places.
@@ -260,7 +204,7 @@ TYPED_TEST(GpuPairLists, are_not_much_longer_than_their_sphere)
     build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
     prune_pair_list(queue, state, 0.9, list);
     const auto in_range = static_cast<double>(pairs_in_range(particles, system, 0.9).size());
-    const auto listed = static_cast<double>(listed_pairs(read(queue, state, list, true), true).size());
+    const auto listed = static_cast<double>(listed_pairs(read(queue, state, list, true)).size());
     EXPECT_LT(listed, 3.5 * in_range);
 }
 
@@ -308,7 +252,7 @@ TYPED_TEST(GpuPairLists, say_when_there_is_not_room_enough_and_are_complete_with
     build_pair_list(queue, state, exclusions, 1.0, list);
     prune_pair_list(queue, state, 1.0, list);
     EXPECT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
-    expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, 1.0), system);
+    expect_complete(read(queue, state, list, true), pairs_in_range(particles, system, 1.0), system);
 }
 
 TYPED_TEST(GpuPairLists, say_when_a_block_cannot_hold_the_neighbours_of_a_supercluster)
@@ -342,5 +286,5 @@ TYPED_TEST(GpuPairLists, can_be_captured_and_replayed)
         prune_pair_list(queue, state, 1.0, list);
     });
     for (int i = 0; i < 3; ++i) { graph.replay(queue); }
-    expect_complete(read(queue, state, list, true), true, pairs_in_range(particles, system, 1.0), system);
+    expect_complete(read(queue, state, list, true), pairs_in_range(particles, system, 1.0), system);
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// `parhelion bench comm`: how fast GPUs signal, store into each other's memory, meet and add, against the goals.
+#include "commands.hpp"
+#include "describe.hpp"
+#ifdef PARHELION_CUDA
+#include "comm/gpu_timing.hpp"
+#include "device/gpu_queue.hpp"
+#endif
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace parhelion {
+
+#ifdef PARHELION_CUDA
+void command_bench_comm(const BenchCommOptions& options)
+{
+    const int present = gpu_count();
+    if (present == 0) { throw SystemError("there is no GPU on this machine."); }
+    for (const int gpus : options.gpus.empty() ? std::vector<int>{present} : options.gpus)
+    {
+        if (gpus > present) { throw InputError("E003", {}, fmt::format("{} GPUs are asked for; {} are here.", gpus, present)); }
+        std::vector<int> devices;
+        for (int r = 0; r < std::max(gpus, 2); ++r) { devices.push_back(r % gpus); } // one GPU: two ranks
+        const std::string name = GpuQueue().name();
+        fmt::print("{} ranks on {} x {}\n{:<18} {:>10} {:>7} {:>10} {:>9} {:>10}\n", devices.size(), gpus, name, "", "bytes",
+                   "blocks", "us", "GB/s", "goal us");
+        for (const CommTiming& t : time_comm(devices))
+        {
+            const double rate = static_cast<double>(t.bytes) / t.us * 1e-3;
+            const std::string goal = t.goal_us > 0 ? fmt::format("{:.2f}", t.goal_us) : "";
+            fmt::print("{:<18} {:>10} {:>7} {:>10.2f} {:>9.1f} {:>10}\n", t.name, t.bytes, t.blocks, t.us, rate, goal);
+            const nlohmann::ordered_json line = {{"case", "comm"},
+                                                 {"what", t.name},
+                                                 {"gpus", gpus},
+                                                 {"ranks", devices.size()},
+                                                 {"bytes", t.bytes},
+                                                 {"blocks", t.blocks},
+                                                 {"us", t.us},
+                                                 {"goal_us", t.goal_us},
+                                                 {"gpu", name},
+                                                 {"machine", describe_machine()},
+                                                 {"version", version_text()}};
+            append_line(options.json, line.dump());
+        }
+    }
+}
+#else
+void command_bench_comm(const BenchCommOptions&) { throw InputError("E003", {}, "this program was built without CUDA."); }
+#endif
+
+} // namespace parhelion

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of comm/atomics.hpp on a GPU: what the protocol asks of memory, in the words of the PTX memory model.
+//
+// `system` reaches every GPU and the host, `device` the blocks of one GPU. A release covers what its thread has written or seen:
+// with a block barrier before it, what the block has written. An acquire followed by a block barrier serves the block. Memory
+// that peers write while a kernel runs is never read through the read-only path: no __ldg, no const __restrict__.
+//
+// An exchange with a word of another GPU is one operation only on links with native atomics (device/gpu_arena.hpp); stores and
+// loads are enough for all but the claim of the failure board.
+#pragma once
+
+#include "comm/atomics.hpp"
+
+namespace parhelion {
+
+struct CudaAtomics
+{
+    static __device__ Word load_acquire_system(Word* w)
+    {
+        Word value;
+        asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(w) : "memory");
+        return value;
+    }
+    static __device__ Word load_relaxed_system(Word* w)
+    {
+        Word value;
+        asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(w) : "memory");
+        return value;
+    }
+    static __device__ void store_release_system(Word* w, Word value)
+    {
+        asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(w), "l"(value) : "memory");
+    }
+    static __device__ void store_relaxed_system(Word* w, Word value)
+    {
+        asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(w), "l"(value) : "memory");
+    }
+    static __device__ Word exchange_relaxed_system(Word* w, Word value)
+    {
+        Word old;
+        asm volatile("atom.relaxed.sys.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(w), "l"(value) : "memory");
+        return old;
+    }
+    static __device__ Word fetch_add_acq_rel_device(Word* w, Word n)
+    {
+        Word old;
+        asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(w), "l"(n) : "memory");
+        return old;
+    }
+
+    // A message between running GPUs arrives within a hundred polls; who waits longer leaves issue slots to others.
+    static __device__ void pause(int polls)
+    {
+        if (polls >= polls_before_sleep) { __nanosleep(200); }
+    }
+
+    static __device__ std::int64_t nanoseconds()
+    {
+        std::int64_t now;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        return now;
+    }
+
+private:
+    static constexpr int polls_before_sleep = 1024;
+};
+
+} // namespace parhelion

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/gpu_self_test.hpp"
+
+#include "base/error.hpp"
+#include "comm/gpu_pair.cuh"
+
+namespace parhelion {
+
+namespace {
+
+constexpr int threads = 256, words = 512, rounds = 200;
+
+__device__ std::uint64_t pattern(int source, int destination, int i)
+{
+    const auto seed = static_cast<std::uint64_t>(source * GpuWorld::most_ranks + destination) << 32;
+    return (seed + static_cast<std::uint64_t>(i) + 1) * 0x9E3779B97F4A7C15;
+}
+
+struct PairResult
+{
+    int wrong; // words
+    std::int64_t ns;
+};
+
+// Purpose        can two ranks exchange messages, and how long does a signal take
+// Work           one block a rank
+// Reads/Writes   own slots / the peer's slots, result in host memory
+// Orders         channel protocol
+// Requires       the peer's kernel running at the same time
+// Cost           one message each way, then signals alone
+__global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResult* result)
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    auto* const to = reinterpret_cast<std::uint64_t*>(side.sender(epoch).slot());
+    for (int i = thread; i < words; i += threads) { to[i] = pattern(side.send.source, side.send.destination, i); }
+    side.publish(epoch, 1, words * sizeof(std::uint64_t));
+    if (!side.wait(epoch)) { return; }
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(side.receiver(epoch).slot());
+    int wrong = 0;
+    for (int i = thread; i < words; i += threads)
+    {
+        wrong += __syncthreads_count(from[i] != pattern(side.receive.source, side.receive.destination, i));
+    }
+    if (thread != 0) { return; }
+    const std::int64_t begin = CudaAtomics::nanoseconds();
+    for (int k = 1; k < epochs; ++k)
+    {
+        const Word e = epoch + static_cast<Word>(k);
+        if (side.is_first) { side.sender(e).publish(0); }
+        if (side.receiver(e).wait_arrived(*side.watch) != Verdict::Reached) { return; }
+        if (!side.is_first) { side.sender(e).publish(0); }
+    }
+    *result = {wrong, CudaAtomics::nanoseconds() - begin};
+}
+
+} // namespace
+
+std::vector<PairTest> self_test(GpuWorld& world)
+{
+    std::vector<PairTest> tests;
+    PinnedBuffer<PairResult> results(2);
+    for (int first = 0; first < world.ranks(); ++first)
+    {
+        for (int second = first + 1; second < world.ranks(); ++second)
+        {
+            results[0] = results[1] = {words, 0};
+            GpuPair pair(world, {"self-test"}, first, second, words * sizeof(std::uint64_t));
+            pair.run(self_test_kernel, {1, threads}, 1 + rounds,
+                     std::array{std::tuple(results.data()), std::tuple(results.data() + 1)});
+            world.check();
+            if (results[0].wrong + results[1].wrong > 0)
+            {
+                throw CommError("Self-test: messages between GPUs " + std::to_string(world.device(first)) + " and " +
+                                std::to_string(world.device(second)) + " do not arrive as they were sent.");
+            }
+            const GpuLink link = gpu_link(world.device(first), world.device(second));
+            tests.push_back({first, second, link.has_native_atomics, static_cast<double>(results[0].ns) * 1e-3 / (2 * rounds)});
+        }
+    }
+    return tests;
+}
+
+} // namespace parhelion

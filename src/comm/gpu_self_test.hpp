@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the ranks of a world can talk at all: one message each way between every two of them, compared word by word, and the
+// time of a signal. For the start of a run and for `parhelion doctor`. Cost: a millisecond a pair, and two signal slots a
+// channel.
+#pragma once
+
+#include "comm/gpu_world.hpp"
+
+#include <vector>
+
+namespace parhelion {
+
+struct PairTest
+{
+    int first, second; // ranks
+    bool has_native_atomics;
+    double signal_us; // one way: half a round trip between two blocks that wait
+};
+
+// Every pair of ranks, first < second. Throws CommError if a message was wrong or did not come.
+std::vector<PairTest> self_test(GpuWorld& world);
+
+} // namespace parhelion

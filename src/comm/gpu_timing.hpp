@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast GPUs talk: what `parhelion bench comm` reports. Between the first two ranks: a signal, messages of growing size in
+// turns, halo rounds (both pack, send, wait and unpack at once), stores to the peer by few and many blocks, the copy engine.
+// Between all: barrier and sum. Each part takes well under a second.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+struct CommTiming
+{
+    std::string name;
+    std::size_t bytes; // of one message, store or sum
+    int blocks;        // of each rank's kernel; 0: none
+    double us;         // of one
+    double goal_us;    // docs/design/communication.md; 0: none
+};
+
+// One rank for each entry, at least two, on that GPU. Throws CommError, DeviceError.
+std::vector<CommTiming> time_comm(const std::vector<int>& devices);
+
+} // namespace parhelion

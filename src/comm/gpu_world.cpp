@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/gpu_world.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace parhelion {
+
+// In the rank's own memory; the board that counts is rank 0's, where an exchange is one operation for all GPUs, as it would not
+// be in host memory.
+struct GpuWorld::Surroundings
+{
+    FailureBoard board;
+    Watch watch;
+    std::int64_t step;
+    SignalSlot* abort_slots[most_ranks + 1];
+};
+
+namespace {
+
+template <class T>
+void copy_to_device(GpuQueue& queue, T* to, const T& from)
+{
+    gpu_memory::to_device(queue, to, &from, sizeof(T));
+    queue.synchronize();
+}
+
+} // namespace
+
+GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
+    : devices_(std::move(devices)), deadline_(options.deadline),
+      layout_(static_cast<int>(devices_.size()), options.payload_bytes, options.signal_slots), everybody_(devices_.size()),
+      host_abort_(1)
+{
+    PARHELION_EXPECTS(ranks() <= most_ranks);
+    std::iota(everybody_.begin(), everybody_.end(), 0);
+    std::vector<int> gpus;
+    for (const int device : devices_)
+    {
+        const auto known = std::find(gpus.begin(), gpus.end(), device);
+        queue_of_rank_.push_back(static_cast<std::size_t>(known - gpus.begin()));
+        if (known == gpus.end())
+        {
+            gpus.push_back(device);
+            setup_queues_.push_back(std::make_unique<GpuQueue>(device));
+        }
+    }
+    for (const int device : devices_)
+    {
+        payload_.push_back(std::make_unique<GpuArena>(device, options.payload_bytes, gpus));
+        signals_.push_back(std::make_unique<GpuArena>(device, options.signal_slots * sizeof(SignalSlot), gpus));
+    }
+    host_abort_[0] = {0, 0};
+    surroundings_ = allocate(sizeof(Surroundings));
+    for (const int r : everybody_) { layout_.reserve_signals(r, 1); } // number 0: the abort word
+    for (int r = 0; r < ranks(); ++r)
+    {
+        Surroundings s{};
+        s.step = -1; // before the first
+        for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = signal(to, 0); }
+        s.abort_slots[ranks()] = host_abort_.data();
+        Surroundings* const here = surroundings(r);
+        s.watch = {r, ranks() + 1, deadline_.count(), signal(r, 0), here->abort_slots, &surroundings(0)->board, &here->step};
+        copy_to_device(setup_queue(r), here, s);
+    }
+}
+
+GpuWorld::~GpuWorld() = default;
+
+bool GpuWorld::shares_gpu(int rank) const { return std::count(devices_.begin(), devices_.end(), device(rank)) > 1; }
+
+SignalSlot* GpuWorld::signal(int rank, std::size_t index) const
+{
+    return reinterpret_cast<SignalSlot*>(signals_[static_cast<std::size_t>(rank)]->data()) + index;
+}
+
+GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
+{
+    return reinterpret_cast<Surroundings*>(data(rank, surroundings_));
+}
+
+Window GpuWorld::allocate(std::size_t bytes) { return layout_.allocate(everybody_, bytes); }
+
+void GpuWorld::release(Window window)
+{
+    for (const int rank : everybody_) { layout_.release(rank, window); }
+}
+
+std::size_t GpuWorld::make_signals(int rank, int count, Word shown)
+{
+    const std::size_t first = layout_.reserve_signals(rank, count);
+    const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
+    GpuQueue& queue = setup_queue(rank);
+    gpu_memory::to_device(queue, signal(rank, first), slots.data(), slots.size() * sizeof(SignalSlot));
+    queue.synchronize();
+    return first;
+}
+
+GpuChannel GpuWorld::open(const ChannelLabel& label, int source, int destination, const ChannelOptions& options)
+{
+    PARHELION_EXPECTS(options.depth >= 1 && source != destination);
+    PARHELION_EXPECTS(std::min(source, destination) >= 0 && std::max(source, destination) < ranks());
+    const bool has_credits = options.credits == Credits::Yes;
+    const int number = static_cast<int>(channels_.size());
+    const std::size_t stride = round_up_window(options.capacity);
+    const Word shown = options.first_epoch - 1;
+    const Window slots = layout_.allocate(destination, static_cast<std::size_t>(options.depth) * stride);
+    const std::size_t signals = make_signals(destination, options.depth, shown);
+    const std::size_t credits = has_credits ? make_signals(source, options.depth, shown) : 0;
+    std::byte* const payload = payload_[static_cast<std::size_t>(destination)]->data() + slots.offset;
+    SignalSlot* const credit_slots = has_credits ? signal(source, credits) : nullptr;
+    channels_.push_back(label);
+
+    SendRoute send{};
+    send.source = source, send.destination = destination, send.channel = number;
+    send.depth = options.depth, send.has_credits = has_credits;
+    send.offset = slots.offset, send.stride = stride, send.signal = signals;
+    send.payload = payload, send.signals = signal(destination, signals), send.credits = credit_slots;
+    ReceiveRoute receive{};
+    receive.source = source, receive.destination = destination, receive.channel = number;
+    receive.depth = options.depth, receive.has_credits = has_credits;
+    receive.stride = stride, receive.credit = credits;
+    receive.payload = payload, receive.signals = signal(destination, signals), receive.credits = credit_slots;
+    return {GpuSender(send, nullptr, options.first_epoch), GpuReceiver(receive, nullptr, options.first_epoch)};
+}
+
+const Watch* GpuWorld::watch(int rank) const { return &surroundings(rank)->watch; }
+
+void GpuWorld::set_step_word(int rank, const std::int64_t* step)
+{
+    copy_to_device(setup_queue(rank), &surroundings(rank)->watch.step, step);
+}
+
+void GpuWorld::check()
+{
+    if (HostAtomics::load_acquire_system(&host_abort_[0].epoch) == 0) { return; }
+    FailureBoard board;
+    gpu_memory::to_host(setup_queue(0), &board, &surroundings(0)->board, sizeof board);
+    setup_queue(0).synchronize();
+    const FailureRecord& record = board.record;
+    throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_));
+}
+
+} // namespace parhelion

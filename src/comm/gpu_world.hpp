@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of one process that are GPUs: memory they reach in each other, channels between their kernels, and the board for the
+// first failure.
+//
+// The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
+// its own epochs, so that captured work can be replayed. Every GPU addresses every arena, hence nothing is carried by a
+// transport. One host thread sets up and queues for all ranks, and waits for none: a kernel whose wait is in vain ends, and
+// check() tells.
+//
+// Several ranks may share a GPU. A kernel that waits may then keep the one it waits for from starting, so their work goes to one
+// queue, in an order in which every signal is queued before its wait.
+//
+// Cost: making a channel is a copy to the device and back, some 20 us; check() is a look at a word of host memory.
+#pragma once
+
+#include "comm/channel.hpp"
+#include "device/device_buffer.hpp"
+#include "device/gpu_arena.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace parhelion {
+
+struct CudaAtomics; // comm/gpu_atomics.cuh
+
+struct NoTransport
+{
+    PARHELION_HD void put_signal(const Put&) const {} // never called: sources reach payload and signals
+};
+
+using GpuSender = Sender<CudaAtomics, NoTransport>;
+using GpuReceiver = Receiver<CudaAtomics, NoTransport>;
+
+// Both ends, for the memory of the source's and the destination's GPU. A channel without capacity carries signals alone.
+struct GpuChannel
+{
+    GpuSender sender;
+    GpuReceiver receiver;
+};
+
+struct GpuWorldOptions
+{
+    std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
+    std::size_t payload_bytes = std::size_t{1} << 26;             // of each rank
+    std::size_t signal_slots = std::size_t{1} << 14;              // of each rank; 2 MiB
+};
+
+class GpuWorld
+{
+public:
+    static constexpr int most_ranks = 64;
+
+    // One rank for each entry, on that GPU. Throws DeviceError, also where GPUs do not reach each other.
+    explicit GpuWorld(std::vector<int> devices, const GpuWorldOptions& options = {});
+    ~GpuWorld();
+    GpuWorld(const GpuWorld&) = delete;
+    GpuWorld& operator=(const GpuWorld&) = delete;
+
+    int ranks() const { return static_cast<int>(devices_.size()); }
+    int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
+    bool shares_gpu(int rank) const; // with another rank
+    bool ranks_share_gpus() const { return setup_queues_.size() < devices_.size(); }
+    // For setting up; ranks on one GPU have the same.
+    GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
+
+    // Symmetric memory: the same offset for all ranks, zero at first. Throws CommError if the arenas are full.
+    Window allocate(std::size_t bytes);
+    void release(Window window);
+    std::byte* data(int rank, Window window) const { return payload_[static_cast<std::size_t>(rank)]->data() + window.offset; }
+
+    // Throws CommError if there is no room.
+    GpuChannel open(const ChannelLabel& label, int source, int destination, const ChannelOptions& options = {});
+
+    // For the waits of a rank's kernels; in its GPU's memory.
+    const Watch* watch(int rank) const;
+    // Where kernels find the step for the text of failures; at first nowhere: "step -1". Nothing queued may wait meanwhile.
+    void set_step_word(int rank, const std::int64_t* step);
+
+    // Throws CommError if a wait of any rank was in vain. Everything after that wait has then gone on with wrong data; no wait
+    // of this world waits any more.
+    void check();
+
+private:
+    struct Surroundings; // of a rank's waits
+
+    SignalSlot* signal(int rank, std::size_t index) const;
+    std::size_t make_signals(int rank, int count, Word shown); // the index of the first
+    Surroundings* surroundings(int rank) const;
+
+    std::vector<int> devices_; // by rank
+    std::chrono::nanoseconds deadline_;
+    SymmetricLayout layout_;
+    std::vector<int> everybody_;
+    std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
+    PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
+    Window surroundings_;
+    std::vector<ChannelLabel> channels_; // by number
+    std::vector<std::size_t> queue_of_rank_;
+    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
+};
+
+} // namespace parhelion

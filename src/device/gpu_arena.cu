@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu_arena.hpp"
+
+#include "device/launch.cuh"
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace parhelion {
+
+namespace {
+
+// The driver's functions are looked up, not linked: the program starts on machines without a driver.
+template <class Function>
+Function* driver_function(const char* name)
+{
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    cuda_check(cudaGetDriverEntryPointByVersion(name, &function, CUDART_VERSION, cudaEnableDefault, &found), name);
+    if (found != cudaDriverEntryPointSuccess) { throw DeviceError(std::string(name) + ": the driver does not have it"); }
+    return reinterpret_cast<Function*>(function);
+}
+#define PARHELION_DRIVER(name) driver_function<decltype(::name)>(#name)
+
+void driver_check(CUresult status, const char* what)
+{
+    if (status == CUDA_SUCCESS) { return; }
+    const char* text = "unknown error";
+    PARHELION_DRIVER(cuGetErrorString)(status, &text);
+    throw DeviceError(std::string(what) + ": " + text);
+}
+
+CUdeviceptr address(const std::byte* data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+CUmemAllocationProp pages_on(int device)
+{
+    CUmemAllocationProp properties{};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+    return properties;
+}
+
+void open_to(int device, std::byte* data, std::size_t bytes, std::span<const int> accessed_by)
+{
+    std::vector<int> devices(accessed_by.begin(), accessed_by.end());
+    devices.push_back(device);
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    std::vector<CUmemAccessDesc> access;
+    for (const int d : devices)
+    {
+        if (!gpu_link(d, device).has_access)
+        {
+            throw DeviceError("GPU " + std::to_string(d) + " cannot address the memory of GPU " + std::to_string(device) + ".");
+        }
+        access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, d}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    }
+    driver_check(PARHELION_DRIVER(cuMemSetAccess)(address(data), bytes, access.data(), access.size()), "cuMemSetAccess");
+}
+
+} // namespace
+
+GpuLink gpu_link(int from, int to)
+{
+    if (from == to) { return {true, true}; }
+    int access = 0, atomics = 0;
+    cuda_check(cudaDeviceGetP2PAttribute(&access, cudaDevP2PAttrAccessSupported, from, to), "cudaDeviceGetP2PAttribute");
+    cuda_check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to), "cudaDeviceGetP2PAttribute");
+    return {access != 0, atomics != 0};
+}
+
+GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by)
+{
+    cuda_check(cudaSetDevice(device), "cudaSetDevice");
+    const CUmemAllocationProp properties = pages_on(device);
+    std::size_t granule = 0;
+    driver_check(PARHELION_DRIVER(cuMemGetAllocationGranularity)(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                 "cuMemGetAllocationGranularity");
+    bytes_ = (bytes + granule - 1) / granule * granule;
+
+    CUmemGenericAllocationHandle pages;
+    driver_check(PARHELION_DRIVER(cuMemCreate)(&pages, bytes_, &properties, 0), "cuMemCreate");
+    CUdeviceptr at = 0;
+    CUresult status = PARHELION_DRIVER(cuMemAddressReserve)(&at, bytes_, granule, 0, 0);
+    if (status == CUDA_SUCCESS)
+    {
+        status = PARHELION_DRIVER(cuMemMap)(at, bytes_, 0, pages, 0);
+        if (status != CUDA_SUCCESS) { PARHELION_DRIVER(cuMemAddressFree)(at, bytes_); }
+    }
+    PARHELION_DRIVER(cuMemRelease)(pages); // the mapping keeps them
+    driver_check(status, "mapping memory of the GPU");
+    data_ = reinterpret_cast<std::byte*>(at);
+    try
+    {
+        open_to(device, data_, bytes_, accessed_by);
+        cuda_check(cudaMemset(data_, 0, bytes_), "cudaMemset");
+        cuda_check(cudaStreamSynchronize(nullptr), "cudaMemset");
+    }
+    catch (...)
+    {
+        unmap();
+        throw;
+    }
+}
+
+void GpuArena::unmap() noexcept
+{
+    PARHELION_DRIVER(cuMemUnmap)(address(data_), bytes_);
+    PARHELION_DRIVER(cuMemAddressFree)(address(data_), bytes_);
+}
+
+GpuArena::~GpuArena() { unmap(); }
+
+} // namespace parhelion

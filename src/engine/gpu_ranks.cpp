@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu_ranks.hpp"
+
+#include "base/error.hpp"
+#include "domain/gpu_cell.hpp"
+#include "engine/gpu_saved_state.hpp"
+#include "engine/step_gpu.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
+constexpr double first_crowding = 1.25; // atoms of a rank of several, relative to the mean density
+constexpr double more_crowding = 1.5;
+
+// Everything that changes which kernels a step queues.
+std::uint32_t pattern_of(const StepFlags& flags)
+{
+    std::uint32_t word = 0;
+    for (const bool bit : {flags.repartition, flags.observe, flags.kinetic, flags.couple_temperature, flags.couple_pressure,
+                           flags.remove_com, flags.due.any_frame(), flags.due.f})
+    {
+        word = 2 * word + (bit ? 1 : 0);
+    }
+    return word;
+}
+
+int gpus_for(const SimulationOptions& options)
+{
+    const int there = gpu_count();
+    if (options.gpus > there)
+    {
+        throw InputError("E004", {}, fmt::format("--gpus {}, but this program can use {} here.", options.gpus, there));
+    }
+    return std::max(1, options.gpus);
+}
+
+CellGrid grid_for(const SimulationOptions& options, int gpus, const Vec3<double>& box, double reach)
+{
+    const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : std::max(options.ranks, gpus);
+    if (ranks == 1) { return {}; }
+    return options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, {reach, reach, reach});
+}
+
+// A continued run is planned for the box it began with, and goes on in the one it has come to.
+template <class N>
+void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
+{
+    DeviceScalars scalars;
+    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.step = step;
+    state.scalars.upload(queue, {&scalars, 1});
+    queue.synchronize();
+}
+
+} // namespace
+
+template <class N>
+GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
+                      std::size_t records)
+    : setup_(setup), list_plan_(list_plan), method_(options.halo), atoms_(start.state.slot_of_global.size())
+{
+    const Vec3<double> box = setup.system.box;
+    const double straying = longest_straying(start.topology, setup.update_groups);
+    const int gpus = gpus_for(options);
+    grid_ = grid_for(options, gpus, box, list_plan.cutoff + 2 * straying);
+    for (int rank = 0; rank < grid_.ranks(); ++rank)
+    {
+        cells_.push_back(make_gpu_cell(grid_, rank, box, list_plan.cutoff, straying));
+    }
+    const int teams = std::min(gpus, grid_.ranks());
+    for (int t = 0; t < teams; ++t)
+    {
+        teams_.push_back(std::make_unique<GpuTeam<N>>(t));
+        for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
+        {
+            teams_.back()->ranks.push_back(make_rank(*teams_.back(), rank, start, records));
+        }
+    }
+    reserve(grid_.ranks() == 1 ? 1 : first_crowding);
+    make_world(options);
+    make_boards(start);
+    make_halos();
+    queue().make_current();
+    framed_.resize(queue(), atoms_, coupling().group_count());
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        upload_coupling(team.queue, start, r.coupling);
+        set_box_and_step(team.queue, start.state.box.length(), start.step, r.state);
+    });
+    take_from_boards();
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
+    synchronize();
+    queue().make_current();
+}
+
+template <class N>
+GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records)
+{
+    const RunParameters& p = setup_.parameters;
+    const bool stochastic = p.integrator == Integrator::StochasticDynamics;
+    const UpdateBlocks blocks = make_update_blocks(start.topology, {p.lincs_order, p.lincs_iterations});
+    const CouplingPlan coupling{.temperature = start.temperature_coupling,
+                                .pressure = start.pressure_coupling,
+                                .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
+                                .dispersion = start.dispersion,
+                                .dt = p.dt};
+    GpuQueue& queue = team.queue;
+    queue.make_current();
+    return {.rank = rank,
+            .cell = cells_[static_cast<std::size_t>(rank)],
+            .list_plan = list_plan_,
+            .exclusions = make_gpu_exclusions(queue, start.topology),
+            .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
+            .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
+            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology),
+            .update = GpuUpdate(queue, blocks, p),
+            .board = {},
+            .boards = {},
+            .state = {},
+            .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, blocks.constraints(), records),
+            .halo = {},
+            .pairs = {},
+            .scratch = {}};
+}
+
+// Slots and pair lists for so many times the atoms of the mean density.
+template <class N>
+void GpuRanks<N>::reserve(double crowding)
+{
+    crowding_ = crowding;
+    const Vec3<double>& box = setup_.system.box;
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        reserve_slots(team.queue, r.cell, box, atoms_, crowding, r.state);
+        for (GpuPairList& list : r.pairs)
+        {
+            reserve_pair_list(team.queue, r.state, box, list_plan_.cutoff, list);
+            if (grid_.ranks() == 1) { break; }
+        }
+    });
+}
+
+template <class N>
+void GpuRanks<N>::make_world(const SimulationOptions& options)
+{
+    std::size_t slots = 0, sums = 0;
+    std::vector<int> devices;
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        devices.push_back(team.queue.device());
+        slots = std::max(slots, r.state.slots);
+        sums = std::max({sums, r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
+    });
+    constexpr std::size_t slack = std::size_t{1} << 20;
+    const std::size_t per_atom = sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(Vec3<typename N::ForceSum>);
+    const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
+    GpuWorldOptions world;
+    world.deadline = options.comm_timeout;
+    // Halos twice: for more room, later.
+    world.payload_bytes =
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) +
+                        2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots)));
+    world_ = std::make_unique<GpuWorld>(devices, world);
+    sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
+    taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);
+    for (const auto& team : teams_) { team->sums = sums_.get(), team->taken = taken_.get(); }
+    for_each_rank([&](GpuTeam<N>&, GpuRank<N>& r) { world_->set_step_word(r.rank, &r.state.scalars.data()->step); });
+}
+
+template <class N>
+void GpuRanks<N>::make_boards(Rank<N>& start)
+{
+    board_x_ = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
+    board_v_ = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
+    forces_ = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
+    framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces_));
+    std::vector<GpuBoard<N>> boards;
+    for (int rank = 0; rank < ranks(); ++rank)
+    {
+        boards.push_back({reinterpret_cast<PositionCharge<N>*>(world_->data(rank, board_x_)),
+                          reinterpret_cast<VelocityMass<N>*>(world_->data(rank, board_v_))});
+    }
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        r.board = boards[static_cast<std::size_t>(r.rank)];
+        r.boards.upload(team.queue, boards);
+        fill_board(team.queue, start.state, r.board);
+    });
+}
+
+template <class N>
+void GpuRanks<N>::make_halos()
+{
+    std::size_t slots = 0;
+    for_each_rank([&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    for (const Window& window : halo_room_.windows) { world_->release(window); }
+    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
+    });
+}
+
+template <class N>
+void GpuRanks<N>::take_from_boards()
+{
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        take_atoms(team.queue, r.cell, r.board, r.atoms, r.scratch, r.state);
+    });
+}
+
+template <class N>
+std::size_t GpuRanks<N>::bytes() const
+{
+    std::size_t bytes = 0;
+    for (const auto& team : teams_)
+    {
+        for (const GpuRank<N>& r : team->ranks)
+        {
+            bytes += r.state.slots * 250 + atoms_ * 44;
+            for (const GpuPairList& list : r.pairs) { bytes += list.entries.size() * 2 * sizeof(PairWord) + list.masks.size(); }
+        }
+    }
+    return bytes;
+}
+
+// --- steps --------------------------------------------------------------------------------------------------------------------
+
+// The forces of a frame come behind a barrier of their own: before it rank 0 may still be copying those of the last.
+template <class N>
+void GpuRanks<N>::queue_frame(GpuTeam<N>& team, const StepFlags& flags)
+{
+    queue_publication(team);
+    if (team.ranks[0].rank == 0)
+    {
+        GpuRank<N>& first = team.ranks[0];
+        keep(team.queue, first.board, first.state, first.coupling, framed_);
+    }
+    queue_release(team);
+    if (!flags.due.f) { return; }
+    for (GpuRank<N>& r : team.ranks) { gather_forces(team.queue, r.state, framed_forces_); }
+    agree_on_flags(team);
+}
+
+template <class N>
+void GpuRanks<N>::queue_one(GpuTeam<N>& team, std::int64_t step_offset, std::int64_t list_age, const StepFlags& flags)
+{
+    team.queue.make_current();
+    team.tracer.at_step(step_offset);
+    if (flags.repartition) { queue_publication(team); }
+    queue_step(team, step_offset, list_age, flags, [&] {
+        if (flags.due.any_frame()) { queue_frame(team, flags); }
+    });
+}
+
+template <class N>
+void GpuRanks<N>::queue_begin(GpuTeam<N>& team)
+{
+    team.queue.make_current();
+    if (is_traced_) { team.tracer.begin(team.queue, &team.ranks[0].state.scalars.data()->step); }
+}
+
+template <class N>
+void GpuRanks<N>::queue_end(GpuTeam<N>& team, std::int64_t steps)
+{
+    team.queue.make_current();
+    for (GpuRank<N>& r : team.ranks) { advance_step(team.queue, steps, r.state); }
+    if (team.ranks[0].coupling.collects_heat())
+    {
+        add_up(team, [](GpuRank<N>& r) { return r.coupling.sums(); });
+        for (GpuRank<N>& r : team.ranks) { r.coupling.collect_heat(team.queue, r.state); }
+    }
+    if (is_traced_) { team.tracer.end(team.queue); }
+}
+
+// Step by step on all GPUs, not GPU by GPU: a queue holds only so many kernels before the host has to wait for it, and it may be
+// waiting for another GPU.
+template <class N>
+void GpuRanks<N>::queue_directly(std::int64_t list_age, std::span<const StepFlags> steps)
+{
+    for (const auto& team : teams_) { queue_begin(*team); }
+    std::int64_t offset = 0;
+    for (const StepFlags& flags : steps)
+    {
+        for (const auto& team : teams_) { queue_one(*team, offset, list_age + offset, flags); }
+        ++offset;
+    }
+    for (const auto& team : teams_) { queue_end(*team, offset); }
+}
+
+template <class N>
+void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
+{
+    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
+    for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
+    const bool is_known = teams_[0]->graphs.contains(pattern);
+    if (!room_is_made_ || (!is_known && teams_[0]->graphs.size() >= most_graphs))
+    {
+        queue_directly(list_age, steps);
+        room_is_made_ = true;
+        return;
+    }
+    if (!is_known)
+    {
+        for (const auto& team : teams_)
+        {
+            team->graphs.emplace(pattern, GpuGraph(team->queue, [&] {
+                                     queue_begin(*team);
+                                     std::int64_t offset = 0;
+                                     for (const StepFlags& flags : steps)
+                                     {
+                                         queue_one(*team, offset, list_age + offset, flags);
+                                         ++offset;
+                                     }
+                                     queue_end(*team, offset);
+                                 }));
+        }
+    }
+    for (const auto& team : teams_) { team->graphs.at(pattern).replay(team->queue); }
+}
+
+template <class N>
+void GpuRanks<N>::report(DeviceScalars& scalars)
+{
+    for (const auto& team : teams_) { agree_on_flags(*team); }
+    gpu_memory::to_host(queue(), &scalars, teams_[0]->ranks[0].state.scalars.data(), sizeof(DeviceScalars));
+}
+
+template <class N>
+void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
+{
+    GpuRank<N>& first = teams_[0]->ranks[0];
+    for (const auto& team : teams_) { queue_publication(*team); }
+    keep(queue(), first.board, first.state, first.coupling, snapshot);
+    for (const auto& team : teams_) { queue_release(*team); }
+}
+
+// --- what waits
+// -----------------------------------------------------------------------------------------------------------------
+
+template <class N>
+void GpuRanks<N>::synchronize()
+{
+    for (const auto& team : teams_) { team->queue.synchronize(); }
+    check();
+}
+
+template <class N>
+void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
+{
+    synchronize();
+    put_back_atoms(queue(), snapshot, teams_[0]->ranks[0].boards);
+    queue().synchronize();
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) { put_back_coupling(team.queue, snapshot, r.state, r.coupling); });
+    take_from_boards();
+    synchronize();
+}
+
+template <class N>
+bool GpuRanks<N>::make_more_room(std::uint32_t flags)
+{
+    synchronize();
+    for (const auto& team : teams_) { team->graphs.clear(); } // they name the old memory
+    room_is_made_ = false;
+    if ((flags & gpu_flag_scratch_overflow) != 0) { return false; }
+    if ((flags & gpu_flag_slot_overflow) != 0)
+    {
+        reserve(more_crowding * crowding_);
+        make_halos();
+        return true;
+    }
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        for (GpuPairList& list : r.pairs)
+        {
+            if (list.demand.size() > 0) { enlarge_pair_list(team.queue, list); }
+        }
+    });
+    return true;
+}
+
+template <class N>
+void GpuRanks<N>::measure_kinetic()
+{
+    StepFlags flags;
+    flags.kinetic = true;
+    for (const auto& team : teams_) { queue_sums(*team, 0, flags); }
+    synchronize();
+}
+
+template <class N>
+FailureReport GpuRanks<N>::failure()
+{
+    FailureReport first;
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        const FailureReport report = r.coupling.failure().to_vector(team.queue)[0];
+        if (report.atom >= 0 && (first.atom < 0 || report.step < first.step)) { first = report; }
+    });
+    return first;
+}
+
+template <class N>
+std::vector<BlockRecord> GpuRanks<N>::records(int gpu) const
+{
+    GpuTeam<N>& team = *teams_[static_cast<std::size_t>(gpu)];
+    return team.tracer.records(team.queue);
+}
+
+template <class N>
+void GpuRanks<N>::clear_records()
+{
+    for (const auto& team : teams_) { team->tracer.clear(team->queue); }
+}
+
+template <class N>
+double GpuRanks<N>::tiles()
+{
+    double tiles = 0;
+    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+        for (const GpuPairList& list : r.pairs)
+        {
+            const std::vector<PairWord> pruned = list.pruned.to_vector(team.queue);
+            for (const GpuPairRow& row : list.rows.to_vector(team.queue))
+            {
+                for (std::int32_t e = row.begin; e < row.begin + row.pruned; ++e)
+                {
+                    tiles += std::popcount(pruned[static_cast<std::size_t>(e)] & 0xffu);
+                }
+            }
+        }
+    });
+    return tiles;
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuRanks<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

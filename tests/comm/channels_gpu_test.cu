@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The channel protocol between kernels.
+#include "comm/gpu_block.cuh"
+#include "comm/gpu_ranks.cuh"
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+enum class Fault
+{
+    None,
+    LostSignal,       // rank 1 does not publish one message to rank 0
+    Stall,            // rank 1 pauses for long before one message
+    SignalBeforeData, // rank 1 publishes before it packs
+    LostCredits       // rank 0 acknowledges no message of rank 1 any more
+};
+constexpr Word fault_epoch = 6; // counted from the first
+
+// The rank that is to miss something first waits alone for a while, so that it is the one that tells.
+__device__ bool is_late(int rank, Word nth, Fault fault)
+{
+    return (fault == Fault::LostSignal && rank != 0 && nth == fault_epoch + 1) ||
+           (fault == Fault::LostCredits && rank != 1 && nth == fault_epoch + 2);
+}
+
+// Each rank sends up and down a ring.
+struct RingRank
+{
+    int rank;
+    GpuSender send[2]; // up, down
+    GpuReceiver receive[2];
+    const Watch* watch;
+};
+
+std::vector<RingRank> open_ring(GpuWorld& world, int depth, Word first_epoch)
+{
+    const int ranks = world.ranks();
+    const ChannelOptions options{depth, Credits::Yes, most_message_bytes, first_epoch};
+    std::vector<RingRank> of_rank(static_cast<std::size_t>(ranks));
+    for (int r = 0; r < ranks; ++r)
+    {
+        const int up = (r + 1) % ranks, down = (r + ranks - 1) % ranks;
+        const GpuChannel to_up = world.open({"up", 3}, r, up, options), to_down = world.open({"down", 4}, r, down, options);
+        of_rank[static_cast<std::size_t>(r)].rank = r;
+        of_rank[static_cast<std::size_t>(r)].watch = world.watch(r);
+        of_rank[static_cast<std::size_t>(r)].send[0] = to_up.sender,
+        of_rank[static_cast<std::size_t>(r)].send[1] = to_down.sender;
+        of_rank[static_cast<std::size_t>(up)].receive[0] = to_up.receiver;
+        of_rank[static_cast<std::size_t>(down)].receive[1] = to_down.receiver;
+    }
+    return of_rank;
+}
+
+// False if the wait was in vain.
+__device__ bool send_one(RingRank& r, int way, Word nth, Fault fault)
+{
+    GpuSender& send = r.send[way];
+    const bool is_faulty = r.rank == 1 && way == 1 && nth == fault_epoch;
+    if (__syncthreads_or(threadIdx.x == 0 && send.wait_ready(*r.watch) != Verdict::Reached)) { return false; }
+    const Word epoch = send.next_epoch();
+    const int destination = send.route().destination, n = message_words(epoch);
+    auto* const slot = reinterpret_cast<Word*>(send.slot());
+    const auto bytes = static_cast<std::size_t>(n) * sizeof(Word);
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+        random_delay(epoch * 64 + static_cast<unsigned>(r.rank * 2 + way));
+        if (is_faulty && fault == Fault::Stall)
+        {
+            for (int i = 0; i < 500; ++i) { __nanosleep(1000000); }
+        }
+        if (r.rank == 1 && fault == Fault::SignalBeforeData)
+        {
+            send.publish(bytes);
+            __nanosleep(20000);
+        }
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+    {
+        slot[i] = payload_word(epoch, r.rank, destination, i);
+    }
+    __syncthreads();
+    const bool is_published = r.rank == 1 && fault == Fault::SignalBeforeData;
+    if (threadIdx.x == 0 && !is_published && !(is_faulty && fault == Fault::LostSignal)) { send.publish(bytes); }
+    __syncthreads();
+    return true;
+}
+
+__device__ bool receive_one(RingRank& r, int way, Word nth, Fault fault, unsigned long long* errors)
+{
+    GpuReceiver& receive = r.receive[way];
+    if (__syncthreads_or(threadIdx.x == 0 && receive.wait_arrived(*r.watch) != Verdict::Reached)) { return false; }
+    const Word epoch = receive.next_epoch();
+    const int source = receive.route().source, n = message_words(epoch);
+    auto* const slot = reinterpret_cast<Word*>(receive.slot());
+    int wrong = threadIdx.x == 0 && receive.bytes() != static_cast<std::size_t>(n) * sizeof(Word) ? 1 : 0;
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+    {
+        if (slot[i] != payload_word(epoch, source, r.rank, i)) { ++wrong; }
+        slot[i] = 0xDBDBDBDBDBDBDBDB; // a message that is late, or early, shows
+    }
+    wrong = __syncthreads_count(wrong);
+    if (threadIdx.x == 0)
+    {
+        if (wrong > 0) { atomicAdd_system(errors, static_cast<unsigned long long>(wrong)); }
+        receive.take();
+        if (!(fault == Fault::LostCredits && r.rank == 0 && way == 1 && nth >= fault_epoch)) { receive.acknowledge(); }
+    }
+    __syncthreads();
+    return true;
+}
+
+__global__ void ring_kernel(RingRank* of_block, unsigned long long* errors, int epochs, Fault fault)
+{
+    RingRank& r = of_block[blockIdx.x];
+    for (int k = 0; k < epochs; ++k)
+    {
+        const auto nth = static_cast<Word>(k);
+        for (int ms = 0; is_late(r.rank, nth, fault) && ms < 20; ++ms) { __nanosleep(1000000); }
+        if (!send_one(r, 0, nth, fault) || !send_one(r, 1, nth, fault)) { return; }
+        if (!receive_one(r, 0, nth, fault, errors) || !receive_one(r, 1, nth, fault, errors)) { return; }
+    }
+}
+
+unsigned long long ring_errors(GpuWorld& world, int epochs, int depth = 2, Word first_epoch = 1, Fault fault = Fault::None)
+{
+    RankBlocks<RingRank> blocks(world, open_ring(world, depth, first_epoch));
+    blocks.launch_all(ring_kernel, epochs, fault);
+    return blocks.errors();
+}
+
+std::string failure_of(GpuWorld& world)
+{
+    try
+    {
+        world.check();
+    }
+    catch (const CommError& e)
+    {
+        return e.what();
+    }
+    return "";
+}
+
+class GpuChannels : public OnGpus
+{
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuChannels, layouts, layout_name);
+
+} // namespace
+
+TEST_P(GpuChannels, carry_a_hundred_thousand_messages_of_any_size_whatever_the_delays)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    EXPECT_EQ(ring_errors(world, 100000), 0u);
+    EXPECT_NO_THROW(world.check());
+}
+
+TEST_P(GpuChannels, work_with_one_slot_as_well_as_with_five)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    for (const int depth : {1, 5}) { EXPECT_EQ(ring_errors(world, 5000, depth), 0u); }
+    EXPECT_NO_THROW(world.check());
+}
+
+TEST_P(GpuChannels, go_on_where_the_counter_of_epochs_wraps)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    for (const Word first : {(Word{1} << 31) - 5, (Word{1} << 32) - 5, ~Word{0} - 5})
+    {
+        EXPECT_EQ(ring_errors(world, 100, 2, first), 0u);
+    }
+    EXPECT_NO_THROW(world.check());
+}
+
+TEST_P(GpuChannels, name_rank_peer_channel_and_epochs_of_a_lost_signal_and_end_all_waits)
+{
+    GpuWorld world(GetParam().devices(), options_with(300ms));
+    const std::int64_t step = 4711;
+    GpuQueue& queue = world.setup_queue(0);
+    queue.make_current();
+    DeviceBuffer<std::int64_t> step_word;
+    step_word.upload(queue, {&step, 1});
+    queue.synchronize();
+    world.set_step_word(0, step_word.data());
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(ring_errors(world, 1000000, 2, 1, Fault::LostSignal), 0u);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5300ms);
+    EXPECT_EQ(failure_of(world),
+              "Rank 0 waited 0.3 s in vain for a message from rank 1: channel 'down', pulse 4, epoch expected 7, "
+              "seen 5, credit 8, in step 4711.");
+}
+
+TEST_P(GpuChannels, name_lost_credits)
+{
+    GpuWorld world(GetParam().devices(), options_with(300ms));
+    EXPECT_EQ(ring_errors(world, 1000000, 2, 1, Fault::LostCredits), 0u);
+    EXPECT_EQ(failure_of(world), "Rank 1 waited 0.3 s in vain for leave to write from rank 0: channel 'down', pulse 4, epoch "
+                                 "expected 7, seen 5, credit 7, in step -1.");
+}
+
+TEST_P(GpuChannels, are_not_harmed_by_a_stall_within_the_deadline)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    EXPECT_EQ(ring_errors(world, 100, 2, 1, Fault::Stall), 0u);
+    EXPECT_NO_THROW(world.check());
+}
+
+TEST_P(GpuChannels, show_by_their_payload_if_a_signal_comes_before_its_data)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    EXPECT_GT(ring_errors(world, 1000, 2, 1, Fault::SignalBeforeData), 0u);
+}
+
+namespace {
+
+constexpr int packing_blocks = 8;
+
+struct Packing
+{
+    SendRoute send;
+    ReceiveRoute receive;
+    const Watch *sender_watch, *receiver_watch;
+    ArrivalCounter<CudaAtomics> arrivals;
+};
+
+// Blocks 0 .. 7 pack a part each, the last one publishes; block 8 receives.
+__global__ void pack_together_kernel(Packing* p, unsigned long long* errors, int epochs)
+{
+    constexpr int n = 1000;
+    const auto thread = static_cast<int>(threadIdx.x);
+    for (Word epoch = 1; epoch <= static_cast<Word>(epochs); ++epoch)
+    {
+        if (blockIdx.x == packing_blocks)
+        {
+            GpuReceiver receiver(p->receive, nullptr, epoch);
+            if (!block_wait_arrived(receiver, *p->receiver_watch)) { return; }
+            const auto* const slot = reinterpret_cast<const Word*>(receiver.slot());
+            int wrong = 0;
+            for (int i = thread; i < n; i += block_threads) { wrong += slot[i] != payload_word(epoch, 0, 1, i); }
+            wrong = __syncthreads_count(wrong);
+            if (thread != 0) { continue; }
+            if (wrong > 0) { atomicAdd_system(errors, 1ull); }
+            receiver.take();
+            receiver.acknowledge();
+            continue;
+        }
+        const GpuSender sender(p->send, nullptr, epoch);
+        if (__syncthreads_or(thread == 0 && sender.wait_ready(*p->sender_watch) != Verdict::Reached)) { return; }
+        random_delay(epoch * 16 + blockIdx.x);
+        auto* const slot = reinterpret_cast<Word*>(sender.slot());
+        for (int i = static_cast<int>(blockIdx.x) * block_threads + thread; i < n; i += packing_blocks * block_threads)
+        {
+            slot[i] = payload_word(epoch, 0, 1, i);
+        }
+        block_publish(sender, p->arrivals, epoch * packing_blocks, n * sizeof(Word));
+    }
+}
+
+class GpuBlocks : public OnOneGpu
+{
+};
+
+} // namespace
+
+TEST_F(GpuBlocks, pack_one_message_together_and_the_last_publishes)
+{
+    GpuWorld world({0, 0}, options_with(10s));
+    const GpuChannel channel = world.open({"together"}, 0, 1, {2, Credits::Yes, most_message_bytes});
+    GpuQueue& queue = world.setup_queue(0);
+    DeviceBuffer<Packing> packing;
+    const Packing p{channel.sender.route(), channel.receiver.route(), world.watch(0), world.watch(1), {}};
+    packing.upload(queue, {&p, 1});
+    PinnedBuffer<unsigned long long> errors(1);
+    errors[0] = 0;
+    launch(queue, Phase::Reduce, pack_together_kernel, {packing_blocks + 1, block_threads}, packing.data(), errors.data(), 20000);
+    queue.synchronize();
+    EXPECT_EQ(errors[0], 0u);
+    EXPECT_NO_THROW(world.check());
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that GPUs share, and worlds that come and go.
+#include "comm/gpu_collectives.hpp"
+#include "comm/gpu_ranks.cuh"
+
+#include <filesystem>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+__global__ void fill_kernel(std::uint64_t* words, std::size_t n, std::uint64_t seed)
+{
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
+    if (i < n) { words[i] = hash(seed + i); }
+}
+__global__ void compare_kernel(const std::uint64_t* words, std::size_t n, std::uint64_t seed, unsigned long long* errors)
+{
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
+    if (i < n && words[i] != hash(seed + i)) { atomicAdd_system(errors, 1ull); }
+}
+
+std::ptrdiff_t open_files()
+{
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+}
+
+class GpuArenas : public OnOneGpu
+{
+};
+class GpuWorlds : public OnOneGpu
+{
+};
+
+} // namespace
+
+TEST_F(GpuArenas, are_written_and_read_by_every_gpu)
+{
+    constexpr std::size_t n = 300000;
+    const int gpus = gpu_count();
+    std::vector<int> all;
+    std::vector<std::unique_ptr<GpuQueue>> queues;
+    for (int g = 0; g < gpus; ++g)
+    {
+        all.push_back(g);
+        queues.push_back(std::make_unique<GpuQueue>(g));
+    }
+    PinnedBuffer<unsigned long long> errors(1);
+    errors[0] = 0;
+    for (int owner = 0; owner < gpus; ++owner)
+    {
+        const GpuArena arena(owner, n * sizeof(std::uint64_t), all);
+        ASSERT_GE(arena.bytes(), n * sizeof(std::uint64_t));
+        auto* const words = reinterpret_cast<std::uint64_t*>(arena.data());
+        for (int writer = 0; writer < gpus; ++writer)
+        {
+            const auto seed = static_cast<std::uint64_t>(owner * 100 + writer) << 32;
+            launch(*queues[static_cast<std::size_t>(writer)], Phase::Reduce, fill_kernel, one_thread_each(n, block_threads),
+                   words, n, seed);
+            queues[static_cast<std::size_t>(writer)]->synchronize();
+            for (const auto& queue : queues)
+            {
+                launch(*queue, Phase::Reduce, compare_kernel, one_thread_each(n, block_threads), words, n, seed, errors.data());
+                queue->synchronize();
+            }
+        }
+    }
+    EXPECT_EQ(errors[0], 0u);
+}
+
+TEST_F(GpuArenas, are_zero_at_first)
+{
+    const int here[] = {0};
+    for (int i = 0; i < 3; ++i)
+    {
+        GpuQueue queue;
+        const GpuArena arena(0, 5 << 20, here);
+        std::vector<std::byte> bytes(arena.bytes(), std::byte{1});
+        gpu_memory::to_host(queue, bytes.data(), arena.data(), bytes.size());
+        queue.synchronize();
+        EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{0}), static_cast<std::ptrdiff_t>(bytes.size()));
+        gpu_memory::set_bytes(queue, arena.data(), 0xFF, arena.bytes()); // for the next one to find
+        queue.synchronize();
+    }
+}
+
+TEST_F(GpuWorlds, give_back_what_they_take)
+{
+    // Twice the memory of the GPU in all: worlds that kept theirs would not come to the end.
+    std::size_t free = 0, total = 0;
+    cuda_check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    GpuWorldOptions options;
+    options.payload_bytes = round_up_window(total / 1000);
+    {
+        GpuWorld warm_up({0, 0}, options);
+    }
+    const std::ptrdiff_t files = open_files();
+    for (int i = 0; i < 1000; ++i)
+    {
+        GpuWorld world({0, 0}, options);
+        const GpuCollective collective(world, {"sum"}, 64);
+        barrier_arrive(world.setup_queue(0), collective, 0);
+        barrier_arrive(world.setup_queue(1), collective, 1);
+        barrier_wait(world.setup_queue(0), collective, 0);
+        barrier_wait(world.setup_queue(1), collective, 1);
+        world.setup_queue(0).synchronize();
+        ASSERT_NO_THROW(world.check());
+    }
+    EXPECT_EQ(open_files(), files);
+}
+
+TEST_F(GpuWorlds, hand_out_symmetric_memory_that_does_not_overlap_and_takes_none_twice)
+{
+    GpuWorldOptions options;
+    options.payload_bytes = 1 << 20;
+    GpuWorld world({0, 0, 0}, options);
+    const Window a = world.allocate(1000), b = world.allocate(300000);
+    EXPECT_GE(a.bytes, 1000u);
+    EXPECT_TRUE(a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset);
+    EXPECT_EQ(world.data(2, b) - world.data(2, a), world.data(0, b) - world.data(0, a));
+    EXPECT_THROW(world.allocate(900000), CommError);
+    world.release(b);
+    EXPECT_EQ(world.allocate(300000).offset, b.offset);
+}
+
+TEST_F(GpuWorlds, refuse_channels_when_the_signal_slots_are_used_up)
+{
+    GpuWorldOptions options;
+    options.signal_slots = 5;
+    GpuWorld world({0, 0}, options);
+    for (int i = 0; i < 2; ++i) { world.open({"few", i}, 0, 1, {2, Credits::No}); }
+    EXPECT_THROW(world.open({"few", 2}, 0, 1, {2, Credits::No}), CommError);
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atoms divided among ranks on GPUs: every atom is one rank's, the halo is what the board says, every pair is in one list of one
+// rank; against all pairs, on grids that are thick and thin. The ranks share a GPU.
+#include "device/gpu_graph.hpp"
+#include "generate/ethanol_water.hpp"
+#include "io/load.hpp"
+#include "support/domain_systems.hpp"
+#include "support/gpu_pairs.hpp"
+#include "support/gpu_particles.hpp"
+#include "support/gpu_ranks.hpp"
+#include "support/refdata.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+struct RepartitionCase
+{
+    const char* name;
+    System system;
+    double cutoff, pruned_cutoff;
+    double crowding = 1.5;
+};
+
+// Densities of a liquid: where atoms are sparse, clusters are long, and boxes must be larger.
+const std::vector<RepartitionCase>& repartition_cases()
+{
+    static const std::vector<RepartitionCase> cases = [] {
+        std::vector<RepartitionCase> all;
+        all.push_back({"rigid molecules", with_rigid_molecules(random_liquid({4.6, 5, 4.2}, 2600, 100, 1)), 0.9, 0.7});
+        all.push_back({"slab", squeezed(random_liquid({4.6, 5, 8}, 2600, 300, 2), {1, 1, 0.5}), 0.9, 0.7, 3});
+        all.push_back({"spce", load_refdata("spce").system, 0.6, 0.5});
+        all.push_back({"etoh", load_refdata("etoh").system, 0.6, 0.5});
+        all.push_back({"villin", load_refdata("villin").system, 0.9, 0.8});
+        return all;
+    }();
+    return cases;
+}
+
+const std::vector<CellGrid> grids = {{{1, 1, 1}}, {{2, 1, 1}}, {{1, 1, 4}}, {{2, 2, 1}},
+                                     {{2, 2, 2}}, {{8, 1, 1}}, {{1, 3, 2}}, {{3, 1, 6}}};
+
+System series_45k()
+{
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("parhelion-repartition-" + std::to_string(::getpid()));
+    generate_ethanol_water({}, folder);
+    Diagnostics diagnostics;
+    System system = load_gromacs({folder / "md.mdp", folder / "conf.gro", folder / "topol.top", {}, {}, {}}, diagnostics).system;
+    std::filesystem::remove_all(folder);
+    return system;
+}
+
+bool exclude_each_other(const Topology& topology, std::int32_t a, std::int32_t b)
+{
+    const AtomAddress at = topology.locate(a), other = topology.locate(b);
+    if (at.molecule_first_atom != other.molecule_first_atom) { return false; }
+    const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(at.type)];
+    const auto row = type.excluded.begin();
+    return std::binary_search(row + type.exclusion_start[static_cast<std::size_t>(at.local)],
+                              row + type.exclusion_start[static_cast<std::size_t>(at.local) + 1], other.local);
+}
+
+// All pairs nearer than `cutoff` that do not exclude each other, sorted; by trying all.
+template <class N>
+std::vector<GlobalPair> pairs_within(const ParticleState<N>& whole, const Topology& topology, double cutoff)
+{
+    const auto atoms = static_cast<std::int32_t>(whole.slot_of_global.size());
+    std::vector<Vec3<typename N::Fixed>> x; // in input order
+    for (std::int32_t g = 0; g < atoms; ++g) { x.push_back(whole.x.get(static_cast<std::size_t>(g))); }
+    std::vector<GlobalPair> pairs;
+    for (std::int32_t i = 0; i < atoms; ++i)
+    {
+        for (std::int32_t j = i + 1; j < atoms; ++j)
+        {
+            const auto d = whole.box.difference(x[static_cast<std::size_t>(i)], x[static_cast<std::size_t>(j)]);
+            if (std::abs(d.x) < cutoff && norm(d) < cutoff && !exclude_each_other(topology, i, j)) { pairs.emplace_back(i, j); }
+        }
+    }
+    return pairs;
+}
+
+int owner_of(const CellGrid& grid, const Vec3<std::uint32_t>& x) { return grid.rank_of(grid.cell_at({x.x, x.y, x.z})); }
+
+template <class Fixed>
+Vec3<std::uint32_t> leading(const Vec3<Fixed>& x)
+{
+    return {leading_bits(x.x), leading_bits(x.y), leading_bits(x.z)};
+}
+
+// By global atom, from the grid and the topology alone.
+template <class N>
+std::vector<int> owners(RanksOnGpu<N>& d)
+{
+    std::vector<int> owner;
+    for (std::size_t g = 0; g < d.whole().slot_of_global.size(); ++g)
+    {
+        const AtomAddress at = d.topology().locate(static_cast<std::int64_t>(g));
+        const auto& groups = d.groups().molecule_types[static_cast<std::size_t>(at.type)];
+        const auto reference =
+            static_cast<std::size_t>(at.molecule_first_atom + groups.reference_of_atom[static_cast<std::size_t>(at.local)]);
+        owner.push_back(owner_of(d.grid(), leading(d.whole().x.get(reference))));
+    }
+    return owner;
+}
+
+// Every slot of every rank against the board: whose it is, in which zone, with what belongs to it.
+template <class N>
+void expect_atoms_right(RanksOnGpu<N>& d)
+{
+    const std::vector<int> owner = owners(d);
+    const ParticleState<N>& whole = d.whole();
+    std::vector<int> homes(owner.size());
+    for (int r = 0; r < d.ranks(); ++r)
+    {
+        RankOnGpu<N>& rank = d.rank(r);
+        const GpuState<N>& state = rank.state;
+        const auto xq = state.xq.to_vector(d.queue());
+        const auto v = state.v.to_vector(d.queue());
+        const auto global_of_slot = state.global_of_slot.to_vector(d.queue());
+        const auto slot_of_global = state.slot_of_global.to_vector(d.queue());
+        const auto lj_type = state.lj_type.to_vector(d.queue());
+        const auto zone_of = state.zone_of_supercluster.to_vector(d.queue());
+        const auto first_supercluster = state.first_supercluster.to_vector(d.queue());
+        std::size_t here = 0;
+        for (std::size_t slot = 0; slot < state.slots; ++slot)
+        {
+            const int zone = zone_of[slot / supercluster_size];
+            const bool is_used = slot / supercluster_size < static_cast<std::size_t>(first_supercluster.back());
+            if (slot > 0 && is_used) { ASSERT_GE(zone, zone_of[(slot - 1) / supercluster_size]); }
+            if (global_of_slot[slot] < 0)
+            {
+                ASSERT_EQ(xq[slot].charge, 0);
+                ASSERT_EQ(v[slot].inverse_mass, 0);
+                continue;
+            }
+            ASSERT_TRUE(is_used);
+            ++here;
+            const auto g = static_cast<std::size_t>(global_of_slot[slot]);
+            ASSERT_EQ(slot_of_global[g], static_cast<std::int32_t>(slot));
+            ASSERT_EQ(
+                d.grid().ahead(r, {rank.cell.offset_of(zone, 0), rank.cell.offset_of(zone, 1), rank.cell.offset_of(zone, 2)}),
+                owner[g])
+                << "atom " << g << " in zone " << zone << " of rank " << r;
+            ASSERT_EQ((Vec3<typename N::Fixed>{xq[slot].x, xq[slot].y, xq[slot].z}), whole.x.get(g));
+            ASSERT_EQ(xq[slot].charge, whole.charge[g]);
+            ASSERT_EQ(lj_type[slot], whole.lj_type[g]);
+            homes[g] += zone == 0;
+            ASSERT_EQ(v[slot].inverse_mass, zone == 0 ? whole.inverse_mass[g] : 0);
+            ASSERT_EQ((Vec3<typename N::Real>{v[slot].x, v[slot].y, v[slot].z}),
+                      zone == 0 ? whole.v.get(g) : Vec3<typename N::Real>{});
+        }
+        const auto known = static_cast<std::size_t>(
+            std::count_if(slot_of_global.begin(), slot_of_global.end(), [](std::int32_t slot) { return slot >= 0; }));
+        ASSERT_EQ(known, here); // nothing is remembered that is gone
+    }
+    ASSERT_EQ(std::count(homes.begin(), homes.end(), 1), static_cast<std::ptrdiff_t>(homes.size()));
+}
+
+// Of the lists of all ranks, the pairs nearer than `cutoff`: they must be `in_range`, each once.
+template <class N>
+void expect_pairs_right(RanksOnGpu<N>& d, bool pruned, double cutoff, const std::vector<GlobalPair>& in_range)
+{
+    std::vector<GlobalPair> listed;
+    std::int64_t of_halo_in_local = 0, of_home_in_nonlocal = 0;
+    for (int r = 0; r < d.ranks(); ++r)
+    {
+        RankOnGpu<N>& rank = d.rank(r);
+        const auto zone_of = rank.state.zone_of_supercluster.to_vector(d.queue());
+        for (const PairPart part : {PairPart::Local, PairPart::Nonlocal})
+        {
+            const HostPairList list = read(d.queue(), rank.state, part == PairPart::Local ? rank.local : rank.nonlocal, pruned);
+            for_every_pair(list, [&](std::size_t i, std::size_t j) {
+                const bool both_home = zone_of[i / supercluster_size] == 0 && zone_of[j / supercluster_size] == 0;
+                (part == PairPart::Local ? of_halo_in_local : of_home_in_nonlocal) += both_home != (part == PairPart::Local);
+                const GlobalPair pair = std::minmax(list.global_of_slot[i], list.global_of_slot[j]);
+                const auto a = d.whole().x.get(static_cast<std::size_t>(pair.first)),
+                           b = d.whole().x.get(static_cast<std::size_t>(pair.second));
+                if (norm(d.whole().box.difference(a, b)) < cutoff) { listed.push_back(pair); }
+            });
+        }
+    }
+    EXPECT_EQ(of_halo_in_local, 0);
+    EXPECT_EQ(of_home_in_nonlocal, 0);
+    std::sort(listed.begin(), listed.end());
+    const auto twice = std::adjacent_find(listed.begin(), listed.end());
+    ASSERT_TRUE(twice == listed.end()) << twice->first << " " << twice->second << " is listed twice";
+    std::vector<GlobalPair> missing, wrong;
+    std::set_difference(in_range.begin(), in_range.end(), listed.begin(), listed.end(), std::back_inserter(missing));
+    std::set_difference(listed.begin(), listed.end(), in_range.begin(), in_range.end(), std::back_inserter(wrong));
+    ASSERT_TRUE(missing.empty()) << missing.size() << " of " << in_range.size() << " pairs are missing, the first "
+                                 << missing[0].first << " " << missing[0].second;
+    ASSERT_TRUE(wrong.empty()) << "excluded pair " << wrong[0].first << " " << wrong[0].second;
+}
+
+template <class N>
+void expect_division_right(RanksOnGpu<N>& d, double cutoff, double pruned_cutoff, const std::vector<GlobalPair>& in_list,
+                           const std::vector<GlobalPair>& in_range)
+{
+    ASSERT_EQ(d.flags(), 0u);
+    expect_atoms_right(d);
+    if (testing::Test::HasFatalFailure()) { return; }
+    expect_pairs_right(d, false, cutoff, in_list);
+    expect_pairs_right(d, true, pruned_cutoff, in_range);
+}
+
+// The order of a lone rank, written down anew: columns, 24 bits of column and z, then halves of 64, 32 and 16 in y, x and z.
+template <class N>
+std::vector<std::int32_t> order_of_all(const ParticleState<N>& whole)
+{
+    const Vec3<double>& box = whole.box.length();
+    const std::size_t atoms = whole.slot_of_global.size();
+    const double edge = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
+    const auto nx = static_cast<std::uint64_t>(std::lround(box.x / edge)),
+               ny = static_cast<std::uint64_t>(std::lround(box.y / edge));
+    const auto x_of = [&](std::int32_t g) { return leading(whole.x.get(static_cast<std::size_t>(g))); };
+    int column_bits = 1;
+    while (nx * ny > std::uint64_t{1} << column_bits) { ++column_bits; }
+    std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> columns(nx * ny);
+    for (std::int32_t g = 0; g < static_cast<std::int32_t>(atoms); ++g)
+    {
+        const Vec3<std::uint32_t> x = x_of(g);
+        columns[(nx * x.x >> 32) * ny + (ny * x.y >> 32)].emplace_back(x.z >> (32 - (24 - column_bits)), g);
+    }
+    std::vector<std::int32_t> order;
+    for (auto& column : columns)
+    {
+        std::sort(column.begin(), column.end());
+        for (std::size_t begin = 0; begin < column.size(); begin += supercluster_size)
+        {
+            std::vector<std::int32_t> of_64(supercluster_size, -1);
+            for (std::size_t k = begin; k < std::min<std::size_t>(begin + supercluster_size, column.size()); ++k)
+            {
+                of_64[k - begin] = column[k].second;
+            }
+            std::vector<std::size_t> places(supercluster_size);
+            for (std::size_t k = 0; k < places.size(); ++k) { places[k] = k; }
+            const auto halve = [&](int d, std::ptrdiff_t size) {
+                const auto key = [&](std::size_t place) {
+                    const std::uint32_t x = of_64[place] < 0 ? ~0u : x_of(of_64[place])[d];
+                    return std::pair(x / supercluster_size, place);
+                };
+                for (auto part = places.begin(); part != places.end(); part += size)
+                {
+                    std::sort(part, part + size, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+                }
+            };
+            halve(1, 64), halve(0, 32), halve(2, 16);
+            for (const std::size_t place : places) { order.push_back(of_64[place]); }
+        }
+    }
+    return order;
+}
+
+template <class N>
+class GpuRepartition : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
+    }
+};
+using Policies = ::testing::Types<Mixed, Double>;
+TYPED_TEST_SUITE(GpuRepartition, Policies);
+
+} // namespace
+
+TYPED_TEST(GpuRepartition, gives_every_atom_a_home_and_every_pair_a_place_in_one_list)
+{
+    GpuQueue queue;
+    for (const RepartitionCase& c : repartition_cases())
+    {
+        const auto whole = particles_in_input_order<TypeParam>(c.system);
+        const auto in_list = pairs_within(whole, c.system.topology, c.cutoff),
+                   in_range = pairs_within(whole, c.system.topology, c.pruned_cutoff);
+        for (const CellGrid& grid : grids)
+        {
+            SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
+            RanksOnGpu<TypeParam> d(queue, c.system, {.grid = grid, .reach = c.cutoff, .crowding = c.crowding});
+            d.repartition(c.pruned_cutoff);
+            expect_division_right(d, c.cutoff, c.pruned_cutoff, in_list, in_range);
+            if (testing::Test::HasFailure()) { return; }
+        }
+    }
+}
+
+TYPED_TEST(GpuRepartition, is_right_or_says_that_it_cannot_be_where_atoms_are_awkward_to_divide)
+{
+    GpuQueue queue;
+    int right = 0;
+    for (const DomainCase& c : domain_cases())
+    {
+        const auto whole = particles_in_input_order<TypeParam>(c.system);
+        const auto in_range = pairs_within(whole, c.system.topology, 0.3);
+        for (const CellGrid& grid : all_grids())
+        {
+            SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
+            RanksOnGpu<TypeParam> d(queue, c.system,
+                                    {.grid = grid, .reach = 0.3, .crowding = static_cast<double>(27 * grid.ranks())});
+            d.repartition(0.3);
+            expect_atoms_right(d);
+            if (d.flags() == 0)
+            {
+                ++right;
+                expect_division_right(d, 0.3, 0.3, in_range, in_range);
+            }
+            else { EXPECT_EQ(d.flags(), gpu_flag_ambiguous); }
+            if (testing::Test::HasFailure()) { return; }
+        }
+    }
+    EXPECT_GE(right, static_cast<int>(domain_cases().size() * all_grids().size() / 2));
+}
+
+TYPED_TEST(GpuRepartition, of_a_lone_rank_is_the_order_of_columns_and_halves)
+{
+    GpuQueue queue;
+    for (const RepartitionCase& c : repartition_cases())
+    {
+        const auto particles = particles_in_input_order<TypeParam>(c.system);
+        std::vector<std::int32_t> expected = order_of_all(particles);
+        RanksOnGpu<TypeParam> d(queue, c.system, {.grid = {{1, 1, 1}}, .reach = c.cutoff});
+        take_atoms(queue, d.rank(0).cell, d.board(), d.table(), d.rank(0).scratch, d.rank(0).state);
+        expected.resize(d.rank(0).state.slots, -1);
+        EXPECT_EQ(d.rank(0).state.global_of_slot.to_vector(queue), expected) << c.name;
+        EXPECT_EQ(sorted_gpu_state(queue, particles).global_of_slot.to_vector(queue), expected) << c.name;
+    }
+}
+
+TYPED_TEST(GpuRepartition, can_be_captured_and_replayed_with_atoms_elsewhere)
+{
+    GpuQueue queue;
+    System system = repartition_cases()[0].system;
+    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 1, 2}}, .reach = 0.8});
+    d.repartition(0.7); // allocates
+    const GpuGraph graph(queue, [&] { d.repartition(0.7); });
+    std::mt19937_64 engine(11);
+    std::normal_distribution<double> normal(0, 0.2);
+    for (int repetition = 0; repetition < 2; ++repetition)
+    {
+        for (std::size_t first = 0; first < system.x.size();)
+        {
+            const Vec3<double> step{normal(engine), normal(engine), normal(engine)};
+            const AtomAddress at = system.topology.locate(static_cast<std::int64_t>(first));
+            const std::size_t end = first + system.topology.molecule_types[static_cast<std::size_t>(at.type)].atoms.size();
+            for (; first < end; ++first) { system.x[first] += step; }
+        }
+        d.move(system);
+        graph.replay(queue);
+        expect_division_right(d, 0.8, 0.7, pairs_within(d.whole(), system.topology, 0.8),
+                              pairs_within(d.whole(), system.topology, 0.7));
+    }
+}
+
+TYPED_TEST(GpuRepartition, leaves_states_that_publish_the_board_they_were_taken_from)
+{
+    GpuQueue queue;
+    System system = repartition_cases()[0].system;
+    for (std::size_t i = 0; i < system.x.size(); ++i) { system.v.push_back({0.25 * static_cast<double>(i), 1, -2}); }
+    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 2, 2}}, .reach = 0.8});
+    d.repartition(0.8);
+    const auto x = d.positions().to_vector(queue);
+    const auto v = d.velocities().to_vector(queue);
+    DeviceBuffer<PositionCharge<TypeParam>> other_x[2];
+    DeviceBuffer<VelocityMass<TypeParam>> other_v[2];
+    std::vector<GpuBoard<TypeParam>> others;
+    for (int b = 0; b < 2; ++b)
+    {
+        other_x[b].resize(x.size()), other_v[b].resize(v.size());
+        other_x[b].clear(queue), other_v[b].clear(queue);
+        others.push_back({other_x[b].data(), other_v[b].data()});
+    }
+    DeviceBuffer<GpuBoard<TypeParam>> boards;
+    boards.upload(queue, others);
+    const auto publish_all = [&] {
+        for (int r = 0; r < d.ranks(); ++r) { publish_atoms(queue, d.rank(r).state, boards); }
+    };
+    publish_all();
+    for (int b = 0; b < 2; ++b)
+    {
+        EXPECT_EQ(std::memcmp(other_x[b].to_vector(queue).data(), x.data(), x.size() * sizeof(x[0])), 0);
+        EXPECT_EQ(std::memcmp(other_v[b].to_vector(queue).data(), v.data(), v.size() * sizeof(v[0])), 0);
+    }
+    // A state with a flag is published nowhere.
+    for (int b = 0; b < 2; ++b) { other_x[b].clear(queue), other_v[b].clear(queue); }
+    for (int r = 0; r < d.ranks(); ++r)
+    {
+        auto scalars = d.rank(r).state.scalars.to_vector(queue);
+        scalars[0].flags = gpu_flag_runaway;
+        d.rank(r).state.scalars.upload(queue, scalars);
+    }
+    publish_all();
+    for (const auto& p : other_v[1].to_vector(queue)) { ASSERT_EQ(p.inverse_mass, 0); }
+}
+
+TYPED_TEST(GpuRepartition, says_when_there_are_more_atoms_than_slots_and_is_right_with_more)
+{
+    GpuQueue queue;
+    const System system = squeezed(random_liquid({6, 6, 12}, 1000, 100, 5), {1, 1, 0.3});
+    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{1, 1, 2}}, .reach = 0.7, .crowding = 1});
+    d.repartition(0.7);
+    EXPECT_NE(d.rank(0).state.scalars.to_vector(queue)[0].flags & gpu_flag_slot_overflow, 0u);
+    EXPECT_EQ(d.rank(1).state.scalars.to_vector(queue)[0].flags & gpu_flag_slot_overflow, 0u);
+    d.reserve(2);
+    d.repartition(0.7);
+    const auto in_range = pairs_within(d.whole(), system.topology, 0.7);
+    expect_division_right(d, 0.7, 0.7, in_range, in_range);
+}
+
+TYPED_TEST(GpuRepartition, says_when_atoms_have_left_their_cells_or_the_box_has_shrunk)
+{
+    GpuQueue queue;
+    System system = repartition_cases()[0].system;
+    const auto flags_after = [&](RanksOnGpu<TypeParam>& d) {
+        take_atoms(queue, d.rank(0).cell, d.board(), d.table(), d.rank(0).scratch, d.rank(0).state);
+        return d.rank(0).state.scalars.to_vector(queue)[0].flags;
+    };
+    RanksOnGpu<TypeParam> shrunk(queue, system, {.grid = {{4, 1, 1}}, .reach = 0.9});
+    EXPECT_EQ(flags_after(shrunk), 0u);
+    auto scalars = shrunk.rank(0).state.scalars.to_vector(queue);
+    scalars[0].box_length *= 0.9, scalars[0].nm_per_unit *= 0.9;
+    shrunk.rank(0).state.scalars.upload(queue, scalars);
+    EXPECT_EQ(flags_after(shrunk), gpu_flag_ambiguous);
+
+    // A hydrogen half a nanometre behind the lower border, its oxygen in front of it.
+    system.x[0] = {0.01, 1, 1}, system.x[1] = {-0.5, 1, 1}, system.x[2] = {0.1, 1, 1};
+    RanksOnGpu<TypeParam> strayed(queue, system, {.grid = {{2, 1, 1}}, .reach = 0.9});
+    EXPECT_EQ(flags_after(strayed), gpu_flag_ambiguous);
+}
+
+TYPED_TEST(GpuRepartition, says_when_pairs_may_meet_both_ways_around_the_box)
+{
+    GpuQueue queue;
+    const System system = random_liquid({2.1, 4, 4}, 900, 10, 3);
+    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 1, 1}}, .reach = 1.0});
+    d.repartition(1.0);
+    EXPECT_EQ(d.flags(), gpu_flag_ambiguous);
+}
+
+TEST(GpuRepartition45k, is_right_on_thick_and_thin_grids)
+{
+    if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
+    GpuQueue queue;
+    const System system = series_45k();
+    const auto whole = particles_in_input_order<Mixed>(system);
+    const auto in_list = pairs_within(whole, system.topology, 1.0), in_range = pairs_within(whole, system.topology, 0.9);
+    for (const CellGrid& grid : {CellGrid{{2, 2, 2}}, CellGrid{{8, 1, 1}}})
+    {
+        SCOPED_TRACE(name_of(grid));
+        RanksOnGpu<Mixed> d(queue, system, {.grid = grid, .reach = 1.0});
+        d.repartition(0.9);
+        expect_division_right(d, 1.0, 0.9, in_list, in_range);
+    }
+}
+
+TEST(GpuCell, has_the_borders_of_the_grid_and_room_for_what_strays)
+{
+    for (const CellGrid& grid : all_grids())
+    {
+        for (int r = 0; r < grid.ranks(); ++r)
+        {
+            const GpuCell cell = make_gpu_cell(grid, r, {8, 8, 8}, 1.0, 0.1);
+            for (int d = 0; d < 3; ++d)
+            {
+                const auto k = static_cast<std::size_t>(d);
+                ASSERT_EQ(cell.is_divided(d), grid.cells[k] > 1);
+                const std::uint64_t lower = grid.lower(d, cell.cell[d]);
+                ASSERT_EQ(cell.lower[d], lower);
+                if (!cell.is_divided(d))
+                {
+                    ASSERT_EQ(cell.pulses[d], 0);
+                    ASSERT_EQ(cell.unrolled(d, 17), 17u);
+                    continue;
+                }
+                ASSERT_EQ(cell.width[d], grid.lower(d, cell.cell[d] + 1) - lower);
+                ASSERT_GT(cell.unrolled(d, cell.lower[d]), 0.1 / 8 * 0x1p32);
+                ASSERT_TRUE(cell.pulses[d] == grid.cells[k] - 1 || cell.pulses[d] * 8.0 / grid.cells[k] >= 1.2);
+            }
+            ASSERT_EQ(cell.is_everything(), false);
+            ASSERT_EQ(cell.offset_of(cell.zones() - 1, 0), cell.pulses[0]);
+        }
+    }
+}
+
+TEST(GpuCell, leaves_room_for_the_longest_way_along_constraints)
+{
+    System system = random_liquid({3, 3, 3}, 2, 1, 1);
+    EXPECT_EQ(longest_straying(system.topology, make_update_groups(system.topology)), 0);
+    MoleculeType& type = system.topology.molecule_types[0];
+    type.constraints = {{0, 1, 0.1}, {1, 2, 0.15}}; // the reference atom is in the middle
+    const double straying = longest_straying(system.topology, make_update_groups(system.topology));
+    EXPECT_GE(straying, 0.15);
+    EXPECT_LT(straying, 0.16);
+}

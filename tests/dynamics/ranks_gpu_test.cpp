@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// Motion of a system dealt out to ranks on GPUs: home atoms move as with one rank, bit for bit, and as on the CPU; nobody moves
+// the halo; what ranks sum adds up.
+#include "dynamics/constraints.hpp"
+#include "dynamics/kinetic_gpu.hpp"
+#include "dynamics/leap_frog.hpp"
+#include "dynamics/toy_systems.hpp"
+#include "dynamics/update_gpu.hpp"
+#include "support/compare.hpp"
+#include "support/gpu_parts.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+constexpr double dt = 0.002;
+constexpr std::int64_t step = 17;
+constexpr Cells grids[] = {{1, 1, 1}, {2, 1, 1}, {8, 1, 1}, {1, 3, 2}, {2, 2, 2}};
+
+// Every kind of update group, and enough rings that blocks of them are of several ranks, or of no atom of a rank.
+System every_update_group()
+{
+    return toy_system({{rigid_water(), 400}, {methyl(), 150}, {ring(), 40}, {triangle(), 30}, {single_atom(40), 90}},
+                      {3.1, 2.9, 3.3}, 300, 7);
+}
+
+template <class N>
+bool same(const VelocityMass<N>& a, const VelocityMass<N>& b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z && a.inverse_mass == b.inverse_mass;
+}
+template <class N>
+bool same(const PositionCharge<N>& a, const PositionCharge<N>& b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z && a.charge == b.charge;
+}
+template <class N>
+bool same(const ForceSlot<N>& a, const ForceSlot<N>& b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+template <class N>
+ParticleState<N> pushed_particles(const System& system)
+{
+    ParticleState<N> whole = particles_in_input_order<N>(system);
+    for (std::size_t slot = 0; slot < whole.slots(); ++slot)
+    {
+        if (whole.global_of_slot[slot] < 0) { continue; }
+        whole.temperature_group[slot] = slot % 3 == 0;
+        Vec3<typename N::ForceSum> f;
+        for (int d = 0; d < 3; ++d) { f[d] = to_sum<typename N::ForceSum>(100 * std::sin(7.0 * static_cast<double>(slot) + d)); }
+        whole.f.set(slot, f);
+    }
+    return whole;
+}
+
+// What a step leaves behind, by global atom and summed over ranks.
+template <class N>
+struct Outcome
+{
+    std::vector<PositionCharge<N>> xq;
+    std::vector<VelocityMass<N>> v;
+    ScalarSum<N> sums[10] = {}; // virial, heat
+    std::int32_t failed = -1;   // atom
+    int flagged = 0;            // ranks
+};
+
+// A system on ranks that share a GPU.
+template <class N>
+class UpdateRanks
+{
+public:
+    UpdateRanks(GpuQueue& queue, const System& system, const ParticleState<N>& whole, const Cells& cells)
+        : queue_(queue), ranks_(queue, whole, system.topology, cells, 0.5)
+    {
+        const UpdateBlocks blocks = make_update_blocks(system.topology, {});
+        for (GpuPart<N>& part : ranks_.parts)
+        {
+            updates_.emplace_back(queue, blocks, RunParameters());
+            updates_.back().resolve(queue, part.state);
+        }
+        const std::vector<GroupKick> kicks = {free_kick(dt, 1).group[0], group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003})};
+        const std::vector<StochasticDynamics::Group> frictions = {{0.99, 2.5}, {0.9, 3}};
+        kick_.upload(queue, kicks), friction_.upload(queue, frictions);
+        queue.synchronize();
+    }
+
+    GpuParts<N>& ranks() { return ranks_; }
+
+    // act(update, state, failure, sums) for every rank.
+    template <class Act>
+    Outcome<N> on_ranks(Act&& act)
+    {
+        Outcome<N> outcome;
+        for (std::size_t rank = 0; rank < updates_.size(); ++rank)
+        {
+            GpuState<N>& state = ranks_.parts[rank].state;
+            DeviceBuffer<FailureReport> failure;
+            DeviceBuffer<ScalarSum<N>> sums(10);
+            const FailureReport none;
+            failure.upload(queue_, {&none, 1});
+            sums.clear(queue_);
+            const auto x = state.xq.to_vector(queue_);
+            const auto v = state.v.to_vector(queue_);
+            const auto f = state.f.to_vector(queue_);
+            act(updates_[rank], state, failure.data(), sums.data());
+            add(outcome, state, failure.to_vector(queue_)[0], sums.to_vector(queue_));
+            const auto new_x = state.xq.to_vector(queue_);
+            const auto new_v = state.v.to_vector(queue_);
+            const auto new_f = state.f.to_vector(queue_);
+            ranks_.for_each_atom(ranks_.parts[rank], [&](std::size_t slot, std::size_t, bool home) {
+                if (home) { return; }
+                EXPECT_TRUE(same(new_x[slot], x[slot]) && same(new_v[slot], v[slot]) && same(new_f[slot], f[slot])) << "halo";
+            });
+        }
+        outcome.xq = ranks_.of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.xq; });
+        outcome.v = ranks_.of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.v; });
+        return outcome;
+    }
+    Outcome<N> take_step(bool stochastic, bool virial, const UpdateLimits& limits = {1e9, 0.5})
+    {
+        Outcome<N> outcome = on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>* sums) {
+            UpdateArgs<N> args;
+            args.step_offset = step;
+            args.dt = dt;
+            args.kick = kick_.data();
+            args.friction = stochastic ? friction_.data() : nullptr;
+            args.seed = 99;
+            args.limits = limits;
+            args.failure = failure;
+            args.virial = virial ? sums : nullptr;
+            args.heat = sums + 9;
+            update.step(queue_, args, state);
+        });
+        for (const ForceSlot<N>& f : ranks_.of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.f; }))
+        {
+            EXPECT_TRUE(f.x == 0 && f.y == 0 && f.z == 0);
+        }
+        return outcome;
+    }
+
+private:
+    void add(Outcome<N>& outcome, const GpuState<N>& state, const FailureReport& failure,
+             const std::vector<ScalarSum<N>>& sums) const
+    {
+        for (std::size_t i = 0; i < sums.size(); ++i) { outcome.sums[i] += sums[i]; }
+        outcome.flagged += (state.scalars.to_vector(queue_)[0].flags & gpu_flag_runaway) != 0;
+        if (failure.atom < 0) { return; }
+        EXPECT_EQ(failure.step, step);
+        outcome.failed = failure.atom;
+    }
+
+    GpuQueue& queue_;
+    GpuParts<N> ranks_;
+    std::vector<GpuUpdate> updates_;
+    DeviceBuffer<GroupKick> kick_;
+    DeviceBuffer<StochasticDynamics::Group> friction_;
+};
+
+// Bitwise in reproducible policies, else to rounding.
+template <class N>
+void expect_sum(ScalarSum<N> sum, ScalarSum<N> expected)
+{
+    if constexpr (N::summation == Summation::Reproducible) { EXPECT_EQ(sum, expected); }
+    else { EXPECT_NEAR(sum, expected, 1e-10 * (1 + std::abs(expected))); }
+}
+template <class N>
+void expect_same(const Outcome<N>& outcome, const Outcome<N>& expected)
+{
+    ASSERT_EQ(outcome.xq.size(), expected.xq.size());
+    std::size_t differ = 0;
+    for (std::size_t atom = 0; atom < expected.xq.size(); ++atom)
+    {
+        differ += !same(outcome.xq[atom], expected.xq[atom]) || !same(outcome.v[atom], expected.v[atom]);
+    }
+    EXPECT_EQ(differ, 0u);
+    for (int i = 0; i < 10; ++i) { expect_sum<N>(outcome.sums[i], expected.sums[i]); }
+    EXPECT_EQ(outcome.flagged, expected.flagged);
+}
+
+template <class N>
+class RanksOnGpu : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
+    }
+
+    const System system = every_update_group();
+    const ParticleState<N> whole = pushed_particles<N>(system);
+};
+using Policies = ::testing::Types<Mixed, Double, MixedReproducible, DoubleReproducible>;
+TYPED_TEST_SUITE(RanksOnGpu, Policies);
+
+} // namespace
+
+TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_the_cpu)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    CpuQueue cpu(1);
+    ParticleState<N> expected = this->whole;
+    KickCoefficients kicks = free_kick(dt, 2);
+    kicks.group[1] = group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003});
+    kick(cpu, kicks, expected);
+    const Constraints constraints(this->system.topology, RunParameters());
+    const auto result = constraints.apply(cpu, constraints.assign_all(this->system.topology), expected, dt, Virial::Compute);
+    drift(cpu, dt, expected);
+    for (const Cells& cells : grids)
+    {
+        SCOPED_TRACE(name_of(cells));
+        const Outcome<N> outcome = UpdateRanks<N>(queue, this->system, this->whole, cells).take_step(false, true);
+        EXPECT_EQ(outcome.flagged, 0);
+        double largest = 0;
+        for (std::size_t atom = 0; atom < outcome.xq.size(); ++atom)
+        {
+            const PositionCharge<N>& x = outcome.xq[atom];
+            const auto slot = static_cast<std::size_t>(expected.slot_of_global[atom]);
+            largest = std::max(largest, norm(expected.box.difference({x.x, x.y, x.z}, expected.x.get(slot))));
+        }
+        EXPECT_LE(largest, N::precision == Precision::Mixed ? 1e-8 : 1e-12);
+        Mat3<double> virial;
+        for (int i = 0; i < 9; ++i) { virial[i / 3][i % 3] = from_sum(outcome.sums[i]); }
+        EXPECT_LE(max_relative(virial, result.virial()), N::precision == Precision::Mixed ? 1e-5 : 1e-10);
+    }
+}
+
+TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_one)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    for (const bool stochastic : {false, true})
+    {
+        const Outcome<N> expected = UpdateRanks<N>(queue, this->system, this->whole, {1, 1, 1}).take_step(stochastic, true);
+        EXPECT_EQ(expected.flagged, 0);
+        EXPECT_NE(expected.sums[0], 0);
+        EXPECT_EQ(expected.sums[9] != 0, stochastic);
+        for (const Cells& cells : grids)
+        {
+            SCOPED_TRACE(testing::Message() << name_of(cells) << (stochastic ? " stochastic" : ""));
+            expect_same(UpdateRanks<N>(queue, this->system, this->whole, cells).take_step(stochastic, true), expected);
+            Outcome<N> silent = UpdateRanks<N>(queue, this->system, this->whole, cells).take_step(stochastic, false);
+            std::copy(expected.sums, expected.sums + 9, silent.sums); // the virial, which it was not asked for
+            expect_same(silent, expected);
+        }
+    }
+}
+
+TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    System bent = this->system;
+    for (std::size_t i = 0; i < bent.x.size(); ++i) { bent.x[i].x += 0.001 * std::sin(static_cast<double>(i)); }
+    const ParticleState<N> particles = particles_in_input_order<N>(bent);
+    const auto deviations = [&](UpdateRanks<N>& ranks) {
+        return ranks
+            .on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport*, ScalarSum<N>* sums) {
+                update.add_deviations(queue, state, sums);
+            })
+            .sums[0];
+    };
+    const auto mend = [&](UpdateRanks<N>& ranks) {
+        return ranks.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
+            update.mend(queue, step, failure, state);
+        });
+    };
+    UpdateRanks<N> one(queue, bent, particles, {1, 1, 1});
+    const ScalarSum<N> deviations_before = deviations(one);
+    const Outcome<N> expected = mend(one);
+    const ScalarSum<N> deviations_after = deviations(one);
+    EXPECT_GT(from_sum(deviations_before), 1e-3);
+    EXPECT_LT(from_sum(deviations_after), 1e-3 * from_sum(deviations_before));
+    for (const Cells& cells : grids)
+    {
+        SCOPED_TRACE(name_of(cells));
+        UpdateRanks<N> ranks(queue, bent, particles, cells);
+        // A block's sum is rounded to the fixed-point resolution once per thread: the same in any grouping.
+        expect_sum<N>(deviations(ranks), deviations_before);
+        expect_same(mend(ranks), expected);
+        expect_sum<N>(deviations(ranks), deviations_after);
+    }
+}
+
+TYPED_TEST(RanksOnGpu, report_an_atom_that_runs_away_by_its_owner)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    const auto ring_atom = std::int32_t{400 * 3 + 150 * 4 + 5 * 12 + 7}; // waters, methyls, five rings
+    for (const std::int32_t atom : {4, 400 * 3 + 9, ring_atom})
+    {
+        ParticleState<N> particles = this->whole;
+        particles.f.set(static_cast<std::size_t>(atom), {to_sum<typename N::ForceSum>(1e5), {}, {}});
+        for (const Cells& cells : grids)
+        {
+            SCOPED_TRACE(testing::Message() << name_of(cells) << ", atom " << atom);
+            const Outcome<N> outcome = UpdateRanks<N>(queue, this->system, particles, cells).take_step(false, false, {1e4, 10});
+            EXPECT_EQ(outcome.failed, atom);
+            EXPECT_EQ(outcome.flagged, 1);
+        }
+    }
+}
+
+TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    AtomGroups groups;
+    groups.count = 2;
+    for (std::size_t atom = 0; atom < this->system.x.size(); ++atom)
+    {
+        groups.of_atom.push_back(atom % 5 == 0 ? AtomGroups::none : static_cast<std::uint8_t>(atom % 2));
+    }
+    const GpuComGroups com_groups(queue, groups);
+    const auto add_up = [&](GpuParts<N>& ranks) {
+        DeviceBuffer<ScalarSum<N>> sums(2 * kinetic_elements + 2 * com_elements);
+        sums.clear(queue);
+        for (GpuPart<N>& part : ranks.parts)
+        {
+            add_kinetic(queue, part.state, 2, sums.data());
+            add_com_motion(queue, com_groups, part.state, sums.data() + 2 * kinetic_elements);
+        }
+        return sums;
+    };
+    GpuParts<N> one(queue, this->whole, this->system.topology, {1, 1, 1}, 0.5);
+    const DeviceBuffer<ScalarSum<N>> expected_sums = add_up(one);
+    const auto expected = expected_sums.to_vector(queue);
+    const double factor_on_host = 0.75;
+    DeviceBuffer<double> factor;
+    factor.upload(queue, {&factor_on_host, 1});
+    const auto without_motion = [&](GpuParts<N>& ranks) {
+        for (GpuPart<N>& part : ranks.parts)
+        {
+            subtract_com_motion(queue, com_groups, expected_sums.data() + 2 * kinetic_elements, part.state);
+            scale_velocities(queue, factor.data(), part.state);
+        }
+        return ranks.of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.v; });
+    };
+    const std::vector<VelocityMass<N>> expected_v = without_motion(one);
+    EXPECT_NEAR(static_cast<double>(expected_v[5].y), factor_on_host * static_cast<double>(this->whole.v.get(5).y), 1e-6);
+    for (const Cells& cells : grids)
+    {
+        SCOPED_TRACE(name_of(cells));
+        GpuParts<N> ranks(queue, this->whole, this->system.topology, cells, 0.5);
+        const auto sums = add_up(ranks).to_vector(queue);
+        for (std::size_t i = 0; i < sums.size(); ++i)
+        {
+            EXPECT_NE(sums[i], 0);
+            expect_sum<N>(sums[i], expected[i]);
+        }
+        const std::vector<VelocityMass<N>> v = without_motion(ranks);
+        for (std::size_t atom = 0; atom < v.size(); ++atom) { EXPECT_TRUE(same(v[atom], expected_v[atom])) << atom; }
+    }
+}

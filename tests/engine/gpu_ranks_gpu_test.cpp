@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run on several ranks on GPUs is the run of one: forces, energies, virial and trajectories for grids that fit, halo methods
+// and ranks that share a GPU; on as many GPUs as there are.
+#include "base/error.hpp"
+#include "device/gpu_queue.hpp"
+#include "run_helpers.hpp"
+#include "series.hpp"
+#include "support/compare.hpp"
+#include "support/gpu_test.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+using ::testing::HasSubstr;
+
+namespace {
+
+struct Layout
+{
+    Grid grid;
+    int gpus;
+};
+
+std::string name_of(const Layout& layout, HaloMethod method)
+{
+    return std::to_string(layout.grid[0]) + "x" + std::to_string(layout.grid[1]) + "x" + std::to_string(layout.grid[2]) + " on " +
+           std::to_string(layout.gpus) + " " + std::string(halo_method_names[static_cast<std::size_t>(method)]);
+}
+
+// Each grid on one GPU and on as many as there are and it has ranks for.
+std::vector<Layout> layouts(const std::vector<Grid>& grids)
+{
+    std::vector<Layout> all;
+    for (const Grid& grid : grids)
+    {
+        const int ranks = grid[0] * grid[1] * grid[2];
+        for (int gpus = 1; gpus <= std::min(ranks, gpu_count()); gpus *= 2) { all.push_back({grid, gpus}); }
+    }
+    return all;
+}
+
+// Thin cells with two pulses among them; the box is 7.7 nm wide.
+const std::vector<Grid> some_grids = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 4}, {2, 2, 1},
+                                      {1, 3, 2}, {2, 2, 2}, {8, 1, 1}, {1, 2, 4}};
+
+Simulation simulate_on(const LoadedInput& series, const Layout& layout, HaloMethod method, Precision precision,
+                       Summation summation)
+{
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.gpus = layout.gpus;
+    options.precision = precision;
+    options.summation = summation;
+    options.threads = 2;
+    options.grid = layout.grid;
+    options.halo = method;
+    options.comm_timeout = std::chrono::seconds(5);
+    return Simulation(series.system, series.parameters, options);
+}
+
+// How many differ in any bit; printing 45 000 vectors helps nobody.
+std::ptrdiff_t different(const std::vector<Vec3<double>>& a, const std::vector<Vec3<double>>& b)
+{
+    std::ptrdiff_t count = static_cast<std::ptrdiff_t>(a.size()) - static_cast<std::ptrdiff_t>(b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) { count += a[i] == b[i] ? 0 : 1; }
+    return count;
+}
+
+class RanksOnGpus : public GpuTest
+{
+};
+
+} // namespace
+
+TEST_F(RanksOnGpus, compute_what_one_computes_in_double)
+{
+    const LoadedInput series = load_series(45000);
+    const SinglePoint one =
+        simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Double, Summation::Fast).evaluate();
+    for (const Layout& layout : layouts(some_grids))
+    {
+        for (const HaloMethod method : halo_methods)
+        {
+            SCOPED_TRACE(name_of(layout, method));
+            const SinglePoint point = simulate_on(series, layout, method, Precision::Double, Summation::Fast).evaluate();
+            EXPECT_LE(rms_relative(point.forces, one.forces), 1e-12);
+            EXPECT_LE(max_relative(point.observables.virial, one.observables.virial), 1e-10);
+            EXPECT_NEAR(point.observables.potential, one.observables.potential, 1e-11 * std::abs(one.observables.potential));
+            EXPECT_NEAR(point.observables.kinetic_energy, one.observables.kinetic_energy, 1e-12 * one.observables.kinetic_energy);
+        }
+    }
+}
+
+TEST_F(RanksOnGpus, compute_the_bits_of_one_in_reproducible_mode)
+{
+    const LoadedInput series = load_series(45000);
+    const SinglePoint one =
+        simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible).evaluate();
+    std::size_t k = 0;
+    for (const Layout& layout : layouts(some_grids))
+    {
+        const HaloMethod method = halo_methods[k++ % 3];
+        SCOPED_TRACE(name_of(layout, method));
+        const SinglePoint point = simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible).evaluate();
+        EXPECT_EQ(different(point.forces, one.forces), 0);
+        EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
+        EXPECT_EQ(point.observables.virial, one.observables.virial);
+        EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
+    }
+}
+
+TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
+{
+    LoadedInput series = load_series(45000);
+    // None of the pairs that come into range between two lists must be missed.
+    series.parameters.buffer_tolerance = 1e-12;
+    series.parameters.list_interval = 10;
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
+    const auto run = [&](const Layout& layout, HaloMethod method) {
+        Simulation simulation = simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible);
+        Recorder recorder;
+        simulation.run(200, recorder, never);
+        return std::pair(simulation.frame(), recorder.observables.back().conserved);
+    };
+    const auto one = run({{1, 1, 1}, 1}, HaloMethod::Direct);
+    std::size_t k = 0;
+    for (const Layout& layout : layouts(some_grids))
+    {
+        const HaloMethod method = halo_methods[k++ % 3];
+        SCOPED_TRACE(name_of(layout, method));
+        const auto several = run(layout, method);
+        EXPECT_EQ(several.first.step, 200);
+        EXPECT_EQ(different(several.first.x, one.first.x), 0) << largest_distance(several.first.x, one.first.x, one.first.box);
+        EXPECT_EQ(different(several.first.v, one.first.v), 0);
+        EXPECT_EQ(several.second, one.second);
+    }
+}
+
+TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
+{
+    const LoadedInput series = load_series(45000);
+    Recorder ignored;
+    Simulation four = simulate_on(series, {{2, 2, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+    four.run(40, ignored, never);
+    const SavedState saved = four.saved_state();
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.summation = Summation::Reproducible;
+    Simulation one(series.system, series.parameters, options, &saved);
+    EXPECT_EQ(different(one.frame().x, four.last_good_frame().x), 0);
+    EXPECT_EQ(one.evaluate().forces.size(), static_cast<std::size_t>(series.system.topology.atom_count()));
+}
+
+TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
+{
+    const LoadedInput series = load_series(3000);
+    try
+    {
+        simulate_on(series, {{1, 1, 64}, 64}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        FAIL() << "no error";
+    }
+    catch (const InputError& e)
+    {
+        EXPECT_THAT(e.what(), HasSubstr("--gpus 64"));
+    }
+}

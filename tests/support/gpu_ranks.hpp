@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A system divided among the ranks of a grid, all on one GPU and fed from one board, so that nobody has to talk to anybody.
+#pragma once
+
+#include "domain/gpu_cell.hpp"
+#include "model/system.hpp"
+#include "pairs/cluster_order_gpu.hpp"
+#include "pairs/pair_list_gpu.hpp"
+#include "support/particles.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace parhelion::test {
+
+template <class N>
+struct RankOnGpu
+{
+    GpuCell cell;
+    GpuState<N> state;
+    TakeScratch scratch;
+    GpuPairList local, nonlocal;
+};
+
+template <class N>
+class RanksOnGpu
+{
+public:
+    struct Options
+    {
+        CellGrid grid;
+        double reach = 0;      // nm, of the pair list
+        double crowding = 1.5; // of reserve_slots()
+    };
+
+    RanksOnGpu(GpuQueue& queue, const System& system, const Options& options)
+        : queue_(queue), options_(options), topology_(system.topology), groups_(make_update_groups(system.topology)),
+          whole_(particles_in_input_order<N>(system)), table_(make_atom_table(queue, whole_, topology_, groups_)),
+          exclusions_(make_gpu_exclusions(queue, topology_)), x_(whole_.slot_of_global.size()), v_(whole_.slot_of_global.size())
+    {
+        fill_board(queue, whole_, board());
+        const double straying = longest_straying(topology_, groups_);
+        for (int r = 0; r < options.grid.ranks(); ++r)
+        {
+            auto rank = std::make_unique<RankOnGpu<N>>();
+            rank->cell = make_gpu_cell(options.grid, r, system.box, options.reach, straying);
+            ranks_.push_back(std::move(rank));
+        }
+        reserve(options.crowding);
+    }
+
+    void reserve(double crowding)
+    {
+        for (auto& r : ranks_)
+        {
+            const Vec3<double>& box = whole_.box.length();
+            reserve_slots(queue_, r->cell, box, whole_.slot_of_global.size(), crowding, r->state);
+            reserve_pair_list(queue_, r->state, box, options_.reach, r->local);
+            reserve_pair_list(queue_, r->state, box, options_.reach, r->nonlocal);
+        }
+    }
+    // Queued: all that a repartition does when the board is complete.
+    void repartition(double pruned_cutoff)
+    {
+        for (auto& r : ranks_)
+        {
+            take_atoms(queue_, r->cell, board(), table_, r->scratch, r->state);
+            for (const PairPart part : {PairPart::Local, PairPart::Nonlocal})
+            {
+                GpuPairList& list = part == PairPart::Local ? r->local : r->nonlocal;
+                build_pair_list(queue_, r->state, r->cell, exclusions_, options_.reach, part, list);
+                prune_pair_list(queue_, r->state, pruned_cutoff, list);
+            }
+        }
+    }
+    // Other positions of the same atoms.
+    void move(const System& system)
+    {
+        whole_ = particles_in_input_order<N>(system);
+        fill_board(queue_, whole_, board());
+    }
+
+    GpuQueue& queue() { return queue_; }
+    const CellGrid& grid() const { return options_.grid; }
+    const Topology& topology() const { return topology_; }
+    const UpdateGroups& groups() const { return groups_; }
+    const ParticleState<N>& whole() const { return whole_; } // as it is on the board
+    GpuBoard<N> board() { return {x_.data(), v_.data()}; }
+    const DeviceBuffer<PositionCharge<N>>& positions() const { return x_; }
+    const DeviceBuffer<VelocityMass<N>>& velocities() const { return v_; }
+    const GpuAtomTable& table() const { return table_; }
+    const GpuExclusions& exclusions() const { return exclusions_; }
+    int ranks() const { return options_.grid.ranks(); }
+    RankOnGpu<N>& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
+    // Of all ranks.
+    std::uint32_t flags()
+    {
+        std::uint32_t flags = 0;
+        for (auto& r : ranks_) { flags |= r->state.scalars.to_vector(queue_)[0].flags; }
+        return flags;
+    }
+
+private:
+    GpuQueue& queue_;
+    Options options_;
+    Topology topology_;
+    UpdateGroups groups_;
+    ParticleState<N> whole_;
+    GpuAtomTable table_;
+    GpuExclusions exclusions_;
+    DeviceBuffer<PositionCharge<N>> x_;
+    DeviceBuffer<VelocityMass<N>> v_;
+    std::vector<std::unique_ptr<RankOnGpu<N>>> ranks_;
+};
+
+} // namespace parhelion::test
