@@ -246,9 +246,14 @@ void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
 template <class N>
 void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps)
 {
+    for (GpuTeam<N>* const t : teams)
+    {
+        if (is_traced_) { t->tracer.begin(t->queue, &t->ranks[0].state.scalars.data()->step); }
+    }
     std::int64_t offset = 0;
     for (const StepFlags& flags : steps)
     {
+        for (GpuTeam<N>* const t : teams) { t->tracer.at_step(offset); }
         if (flags.repartition) { queue_publication(teams); }
         queue_step(teams, offset, list_age + offset, flags, [&] {
             if (flags.due.any_frame()) { queue_frame(teams, flags); }
@@ -256,9 +261,15 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
         ++offset;
     }
     parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { advance_step(t.queue, offset, r.state); });
-    if (!coupling().collects_heat()) { return; }
-    add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.sums(); });
-    parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.collect_heat(t.queue, r.state); });
+    if (coupling().collects_heat())
+    {
+        add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.sums(); });
+        parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.collect_heat(t.queue, r.state); });
+    }
+    for (GpuTeam<N>* const t : teams)
+    {
+        if (is_traced_) { t->tracer.end(t->queue); }
+    }
 }
 
 // What has no graph is queued for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory, for a
@@ -266,7 +277,7 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
-    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age)};
+    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
     for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     const bool is_known = teams_[0]->graphs.contains(pattern);
     if (!room_is_made_ || (!is_known && teams_[0]->graphs.size() >= most_graphs))
@@ -370,6 +381,19 @@ FailureReport GpuRanks<N>::failure()
         if (report.atom >= 0 && (first.atom < 0 || report.step < first.step)) { first = report; }
     });
     return first;
+}
+
+template <class N>
+std::vector<BlockRecord> GpuRanks<N>::records(int gpu) const
+{
+    GpuTeam<N>& team = *teams_[static_cast<std::size_t>(gpu)];
+    return team.tracer.records(team.queue);
+}
+
+template <class N>
+void GpuRanks<N>::clear_records()
+{
+    for (const auto& team : teams_) { team->tracer.clear(team->queue); }
 }
 
 template <class N>

@@ -2,6 +2,7 @@
 #include "pairs/pair_list_gpu.hpp"
 
 #include "base/units.hpp"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_tiles.cuh"
 
@@ -65,9 +66,11 @@ __device__ Extent united(Extent e, int distance)
 constexpr int bounds_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * bounds_warps)
-    find_bounds_kernel(GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
+    find_bounds_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
                        const DeviceScalars* scalars, int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
 {
+    const BlockSpan span(tracing);
+
     const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (supercluster >= superclusters) { return; }
     const int slot = supercluster * supercluster_size + lane;
@@ -394,8 +397,10 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
 // Requires       bounds, zones and first_supercluster of the present positions; demand zero
 // Cost           about 130 superclusters and 500 clusters tested per supercluster
 template <class N, bool lone>
-__global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, SearchOutput out)
+__global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace tracing, SearchInput in, SearchOutput out)
 {
+    const BlockSpan span(tracing);
+
     __shared__ SearchShared s;
     const int supercluster = blockIdx.x, t = threadIdx.x;
     const AtomBounds own = in.superclusters[supercluster];
