@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// All ranks of a run on their GPUs, as one thing: GpuEngine queues list intervals on it and reads what they leave, whether there
+// is one rank or eight.
+//
+// The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet
+// through signals alone. Everything that is the same on all ranks (coupling, box, observables, flags) is read from rank 0; atoms
+// are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 36 bytes an atom on every GPU.
+#pragma once
+
+#include "engine/rank_run.hpp"
+#include "engine/step_gpu.hpp"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace parhelion {
+
+template <class N>
+class GpuRanks
+{
+public:
+    // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed
+    // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError.
+    GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
+             std::size_t records);
+
+    int ranks() const { return world_->ranks(); }
+    int gpus() const { return static_cast<int>(teams_.size()); }
+    const CellGrid& grid() const { return grid_; }
+    GpuQueue& queue() { return teams_[0]->queue; } // of rank 0
+    const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
+    std::size_t bytes() const; // on all GPUs, about
+
+    // Queues steps that begin `list_age` steps after the lists were built: a list interval, or a part of one.
+    void replay(std::int64_t list_age, std::span<const StepFlags> steps);
+    // What is replayed from here on leaves records, or no longer does.
+    void set_tracing(bool on) { is_traced_ = on; }
+    void clear_records(); // queued
+    // Queues that every rank's flags become those of all, and a copy of rank 0's scalars to pinned memory.
+    void report(DeviceScalars& scalars);
+    // Queues what of a step's frame the replayed steps have left: positions, velocities; forces if they were due.
+    const GpuSnapshot<N>& framed() const { return framed_; }
+    const Vec3<typename N::ForceSum>* framed_forces() const { return framed_forces_; }
+    // Queues that the state as it is now is kept, unless a flag is up.
+    void keep_state(GpuSnapshot<N>& snapshot);
+
+    // All of these wait.
+    void synchronize(); // throws CommError if a rank has waited for another in vain
+    void put_back(const GpuSnapshot<N>& snapshot);
+    // After flags of an overflow; put_back() must follow. False if larger lists would not help.
+    bool make_more_room(std::uint32_t flags);
+    // The kinetic energy of the velocities as they are, where no step asked for it.
+    void measure_kinetic();
+    FailureReport failure();
+    // The latest of a GPU.
+    std::vector<BlockRecord> records(int gpu) const;
+    double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
+
+    // Throws CommError if a rank has waited for another in vain.
+    void check() { world_->check(); }
+
+private:
+    GpuRank<N> make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records);
+    void make_world(const SimulationOptions& options);
+    void make_boards(Rank<N>& start);
+    void reserve(double crowding);
+    void make_halos();
+    void take_from_boards();
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps);
+    void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
+    void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
+    template <class Body>
+    void for_each_rank(Body&& body)
+    {
+        for (const auto& team : teams_)
+        {
+            for (GpuRank<N>& r : team->ranks) { body(*team, r); }
+        }
+    }
+
+    const RunSetup& setup_;
+    const ListPlan& list_plan_;
+    const HaloMethod method_;
+    std::size_t atoms_;
+    CellGrid grid_;
+    std::vector<GpuCell> cells_; // by rank
+    double crowding_ = 1;        // what slots are reserved for, relative to the mean density
+    std::vector<std::unique_ptr<GpuTeam<N>>> teams_;
+    std::vector<GpuTeam<N>*> all_; // of them
+    std::unique_ptr<GpuWorld> world_;
+    std::unique_ptr<GpuCollective> sums_, taken_;
+    GpuHaloRoom halo_room_;
+    Window board_x_, board_v_, forces_;
+    GpuSnapshot<N> framed_;
+    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
+    bool is_traced_ = false;
+    bool room_is_made_ = false; // everything is allocated: what is queued may be captured
+};
+
+} // namespace parhelion
