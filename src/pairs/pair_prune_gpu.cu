@@ -4,7 +4,6 @@
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
-#include <cstdlib>
 
 namespace parhelion {
 
@@ -193,9 +192,10 @@ __global__ void __launch_bounds__(gather_threads)
 // Requires       cost_before of these rows
 // Cost           latency: some microseconds
 constexpr int share_warps = 4;
+constexpr unsigned least_share_cost = 400; // 20 tiles
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* row_count_here, const PairWord* pruned,
-                        const unsigned long long* cost_before, int shares, unsigned least_cost, PairShare* share)
+                        const unsigned long long* cost_before, int shares, PairShare* share)
 {
     const BlockSpan span(tracing);
 
@@ -203,8 +203,9 @@ __global__ void __launch_bounds__(32 * share_warps)
     if (s > shares) { return; }
     const int row_count = *row_count_here;
     const unsigned long long total = cost_before[row_count];
-    // Shares that would be small are left empty at the end: what a share costs by itself is not worth it.
-    const auto used = static_cast<unsigned>(min(max(total / least_cost, 1ull), static_cast<unsigned long long>(shares)));
+    // What a share costs by itself is not worth it for small ones: then as many as run at once, and the others are empty.
+    const auto worth = static_cast<unsigned>(min(total / least_share_cost, static_cast<unsigned long long>(shares)));
+    const unsigned used = max(worth, static_cast<unsigned>(shares) / 2);
     const unsigned long long target = total * min(static_cast<unsigned>(s), used) / used;
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
@@ -248,11 +249,9 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
     launch(queue, Phase::PairList, gather_rows_kernel, {1, gather_threads}, list.rows.data(), superclusters,
            list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
-    const char* const text = std::getenv("LEAST");
-    const unsigned least_share_cost = 20 * (text ? std::atoi(text) : 1);
     launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
            list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
-           least_share_cost, list.shares.data());
+           list.shares.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);
