@@ -194,14 +194,14 @@ __global__ void __launch_bounds__(gather_threads)
 constexpr int share_warps = 4;
 constexpr unsigned least_share_cost = 400; // 20 tiles
 __global__ void __launch_bounds__(32 * share_warps)
-    place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* row_count_here, const PairWord* pruned,
+    place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
                         const unsigned long long* cost_before, int shares, PairShare* share)
 {
     const BlockSpan span(tracing);
 
     const int s = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (s > shares) { return; }
-    const int row_count = *row_count_here;
+    const int row_count = *busy_count;
     const unsigned long long total = cost_before[row_count];
     // What a share costs by itself is not worth it for small ones: then as many as run at once, and the others are empty.
     const auto worth = static_cast<unsigned>(min(total / least_share_cost, static_cast<unsigned long long>(shares)));
