@@ -2,36 +2,14 @@
 // `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "series.hpp"
 
-#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace parhelion {
 
 namespace {
-
-// A folder that goes away with its scope.
-class TemporaryFolder
-{
-public:
-    TemporaryFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("parhelion-bench-{}", ::getpid()))
-    {
-        std::filesystem::create_directories(path_);
-    }
-    ~TemporaryFolder()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 // In the time of pair forces; 0 if that is not known.
 double tested_pairs_per_second(const RunSummary& summary, std::int64_t atoms)
@@ -84,21 +62,6 @@ nlohmann::ordered_json kernels_json(const RunSummary& summary)
     return list;
 }
 
-Simulation make_simulation(std::int64_t atoms, const EngineOptions& engine)
-{
-    const TemporaryFolder folder;
-    EthanolWaterOptions series;
-    series.atoms = atoms;
-    generate_ethanol_water(series, folder.path());
-    InputOptions files;
-    files.files.mdp = folder.path() / "md.mdp";
-    files.files.structure = folder.path() / "conf.gro";
-    files.files.topology = folder.path() / "topol.top";
-    Diagnostics diagnostics;
-    LoadedInput input = load_checked(files, diagnostics);
-    return Simulation(std::move(input.system), std::move(input.parameters), simulation_options(engine));
-}
-
 void print_result(std::int64_t atoms, const PlanSummary& plan, const RunSummary& summary)
 {
     const std::string where =
@@ -121,7 +84,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, 
 {
     nlohmann::ordered_json line = {{"case", "rf"},
                                    {"atoms", atoms},
-                                   {"gpus", plan.on_gpu ? 1 : 0},
+                                   {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
                                    {"threads", plan.threads},
                                    {"steps", options.steps},
@@ -154,7 +117,7 @@ void command_bench(const BenchOptions& options)
     const std::atomic<bool> never{false};
     for (const std::int64_t atoms : options.atoms)
     {
-        Simulation simulation = make_simulation(atoms, options.engine);
+        Simulation simulation = series_simulation(atoms, options.engine);
         Observer nobody;
         simulation.run(options.steps / 5, nobody, never); // warm-up
         const RunSummary summary = simulation.run(options.steps, nobody, never);

@@ -76,6 +76,16 @@ struct BenchHaloOptions
     std::filesystem::path json;
 };
 
+struct BenchScalingOptions
+{
+    std::vector<std::int64_t> atoms;
+    std::vector<int> gpus;
+    std::vector<std::string> methods;
+    std::int64_t steps = 0;
+    double comm_timeout_s = 60;
+    std::filesystem::path json;
+};
+
 struct BenchCommOptions
 {
     std::vector<int> gpus; // how many of them; empty: all
@@ -90,6 +100,7 @@ void command_doctor();
 void command_bench(const BenchOptions& options);
 void command_bench_halo(const BenchHaloOptions& options);
 void command_bench_comm(const BenchCommOptions& options);
+void command_bench_scaling(const BenchScalingOptions& options);
 
 // Shared by the commands.
 std::string version_text();
