@@ -318,6 +318,7 @@ std::size_t GpuHalo<N>::bytes(HaloMethod method, const GpuCell& cell, std::size_
 template <class N>
 GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity)
 {
+    // Without credits: gpu_halo.hpp says why; models halo_direct.pml, halo_staged.pml.
     ChannelOptions signals_alone;
     signals_alone.depth = 1, signals_alone.credits = Credits::No;
     GpuHaloRoom room;
