@@ -18,7 +18,7 @@ struct PairSide
     SendRoute send;
     ReceiveRoute receive;
     const Watch* watch;
-    ArrivalCounter<CudaAtomics>* arrivals; // at 0
+    ArrivalCounter<CudaAtomics>* arrivals; // at 0; one for each slot
 
     __device__ GpuSender sender(Word epoch) const { return {send, nullptr, epoch}; }
     __device__ GpuReceiver receiver(Word epoch) const { return {receive, nullptr, epoch}; }
@@ -26,7 +26,7 @@ struct PairSide
     // The nth message of this kernel, from 1.
     __device__ void publish(Word epoch, Word nth, std::size_t bytes) const
     {
-        block_publish(sender(epoch), *arrivals, nth * gridDim.x, bytes);
+        block_publish(sender(epoch), arrivals[epoch % 2], (nth + 1) / 2 * gridDim.x, bytes);
     }
 };
 
@@ -41,7 +41,7 @@ public:
         {
             Of& of = of_side_[rank == first ? 0 : 1];
             of.queue = std::make_unique<GpuQueue>(world.device(rank)); // its own: on one GPU the sides need two streams
-            of.arrivals.resize(1);
+            of.arrivals.resize(2);
             const GpuChannel& out = rank == first ? there : back;
             const GpuChannel& in = rank == first ? back : there;
             of.side = {rank == first, out.sender.route(), in.receiver.route(), world.watch(rank), of.arrivals.data()};

@@ -224,7 +224,7 @@ struct Packing
     SendRoute send;
     ReceiveRoute receive;
     const Watch *sender_watch, *receiver_watch;
-    ArrivalCounter<CudaAtomics> arrivals;
+    ArrivalCounter<CudaAtomics> arrivals[2]; // for each slot: blocks run ahead of each other
 };
 
 // Blocks 0 .. 7 pack a part each, the last one publishes; block 8 receives.
@@ -256,7 +256,7 @@ __global__ void pack_together_kernel(Packing* p, unsigned long long* errors, int
         {
             slot[i] = payload_word(epoch, 0, 1, i);
         }
-        block_publish(sender, p->arrivals, epoch * packing_blocks, n * sizeof(Word));
+        block_publish(sender, p->arrivals[epoch % 2], (epoch + 1) / 2 * packing_blocks, n * sizeof(Word));
     }
 }
 
