@@ -83,8 +83,11 @@ __device__ bool send_one(RingRank& r, int way, Word nth, Fault fault)
         slot[i] = payload_word(epoch, r.rank, destination, i);
     }
     __syncthreads();
-    const bool is_published = r.rank == 1 && fault == Fault::SignalBeforeData;
-    if (threadIdx.x == 0 && !is_published && !(is_faulty && fault == Fault::LostSignal)) { send.publish(bytes); }
+    if (threadIdx.x == 0)
+    {
+        if (is_faulty && fault == Fault::LostSignal) { send = GpuSender(send.route(), nullptr, epoch + 1); }
+        else if (fault != Fault::SignalBeforeData || r.rank != 1) { send.publish(bytes); }
+    }
     __syncthreads();
     return true;
 }
