@@ -9,9 +9,9 @@
 
 namespace parhelion {
 
-// One rank's side of the channels between two, for all blocks of a kernel. Both ranks
-// send in every epoch, at once or in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other
-// has read his e. Model: all_reduce.pml.
+// One rank's side of the channels between two, for all blocks of a kernel. Both ranks send in every epoch, at once or
+// in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other has read his e. Model:
+// all_reduce.pml.
 struct PairSide
 {
     bool is_first;
@@ -65,7 +65,6 @@ public:
         for (Of& of : of_side_) { of.queue->synchronize(); }
         next_epoch_ += static_cast<Word>(epochs);
     }
-    GpuQueue& queue(int side) { return *of_side_[static_cast<std::size_t>(side)].queue; }
 
 private:
     struct Of

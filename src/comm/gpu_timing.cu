@@ -234,7 +234,7 @@ private:
         for (const std::size_t bytes :
              {std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20, std::size_t{1} << 23, stream_bytes})
         {
-            const int repetitions = static_cast<int>(std::min<std::size_t>(1000, (std::size_t{1} << 27) / bytes));
+            const int repetitions = static_cast<int>(std::min<std::size_t>(1000, (std::size_t{1} << 26) / bytes));
             const double goal = bytes >= (std::size_t{1} << 23) ? static_cast<double>(bytes) / 340e3 : 0;
             for (const int blocks : {1, 4, 8, 16, 32, 64, 132})
             {
