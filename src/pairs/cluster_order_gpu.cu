@@ -18,9 +18,9 @@ namespace {
 constexpr int threads = 256;
 constexpr std::uint32_t all_lanes = 0xffffffff;
 
-// Sort keys: the column above, z below. Each eight bits are a pass of the sort; with enough_z_bits of z, further bits would
-// decide nothing that matters.
-constexpr int enough_z_bits = 12;
+// Sort keys: the column above, z below. Each eight bits are a pass of the sort, so that z is cut off where further bits would
+// decide nothing that matters: to a small part of a supercluster's height.
+constexpr int parts_of_layer = 32;
 struct Keys
 {
     GpuCell cell;
@@ -32,7 +32,8 @@ struct Keys
         // One more than there are columns: of no atom at all.
         const auto highest = static_cast<unsigned>(columns.count - (cell.is_everything() ? 1 : 0));
         const int column_bits = std::max(1, static_cast<int>(std::bit_width(highest)));
-        bits = column_bits + enough_z_bits <= 24 ? 24 : 32;
+        const int enough = column_bits + std::bit_width(static_cast<unsigned>(parts_of_layer * columns.layers));
+        bits = std::min((enough + 7) / 8 * 8, 32);
         z_bits = bits - column_bits;
     }
     __device__ std::uint32_t key(int zone, std::uint32_t x, std::uint32_t y, std::uint32_t z) const

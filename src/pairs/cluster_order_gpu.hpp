@@ -7,7 +7,7 @@
 // halves each in y, x and z, so that every cluster of 8 is compact. Between superclusters' atoms nothing is exchanged, so a
 // supercluster's last clusters may be fillers at a column's end. A lone rank takes everything: the same code without the choice.
 //
-// Cost: one look at every atom of the system, three or four passes of a radix sort, and one gather of all that an atom has; no
+// Cost: one look at every atom of the system, two to four passes of a radix sort, and one gather of all that an atom has; no
 // copy to the host, no allocation after the first call, so that it can be part of a graph.
 #pragma once
 

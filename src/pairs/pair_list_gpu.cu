@@ -494,8 +494,9 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
                            static_cast<std::uint32_t>(list.masks.size() / masks_per_entry),
                            list.demand.data(),
                            state.scalars.data()};
-    launch(queue, Phase::PairList, cell.is_everything() ? search_kernel<N, true> : search_kernel<N, false>,
-           {superclusters, search_threads}, in, out);
+    const bool is_all = cell.is_everything() && part == PairPart::Local;
+    launch(queue, Phase::PairList, is_all ? search_kernel<N, true> : search_kernel<N, false>, {superclusters, search_threads}, in,
+           out);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
