@@ -38,6 +38,7 @@ struct RunOptions
     std::int64_t steps = -2; // -2: the .mdp's
     double ns = -1, hours = -1;
     double checkpoint_s = 900; // time between checkpoints
+    std::string trace;         // file; empty: none
     bool fresh = false;        // even if there is a checkpoint
     bool json = false, quiet = false, verbose = false;
 };

@@ -440,6 +440,63 @@ TEST_F(OnGpu, frames_and_energies_come_in_order_and_once_however_long_the_segmen
     EXPECT_EQ(without_frames.frame().v, through.frame().v);
 }
 
+TEST_F(OnGpu, a_traced_run_has_every_phase_of_every_step_in_order)
+{
+    Refdata data = coupled(coupled_cases[1]); // couples every second step, observes every fifth, lists every fourth
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.trace = true;
+    Simulation simulation(data.system, data.parameters, options);
+    Observer nobody;
+    const RunSummary summary = simulation.run(40, nobody, never);
+    const std::vector<Timeline> timelines = simulation.timelines();
+    ASSERT_EQ(timelines.size(), 1u);
+    std::map<std::string, std::map<std::int64_t, Timeline::Span>> of_phase; // the longest of a step
+    for (const Timeline::Span& s : timelines[0].spans)
+    {
+        if (s.track >= static_cast<std::size_t>(phases) || s.step >= 40) { continue; }
+        EXPECT_LT(s.begin, s.end);
+        Timeline::Span& longest = of_phase[timelines[0].tracks[s.track]].try_emplace(s.step, s).first->second;
+        if (s.end - s.begin > longest.end - longest.begin) { longest = s; }
+    }
+    const auto steps_of = [&](const char* phase, std::int64_t every) {
+        std::int64_t step = 0;
+        for (const auto& [at, span] : of_phase[phase]) { EXPECT_EQ(at, std::exchange(step, step + every)) << phase; }
+        EXPECT_GE(step, 40) << phase;
+    };
+    steps_of("nonbonded", 1);
+    steps_of("bonded", 1);
+    steps_of("constrain", 1);
+    steps_of("pair list", 4);
+    steps_of("couple", 2);
+    for (std::int64_t step = 0; step < 40; ++step)
+    {
+        EXPECT_LE(of_phase["nonbonded"][step].end, of_phase["constrain"][step].begin) << step;
+        EXPECT_LE(of_phase["bonded"][step].end, of_phase["constrain"][step].begin) << step;
+        if (step > 0) { EXPECT_LE(of_phase["constrain"][step - 1].end, of_phase["nonbonded"][step].begin) << step; }
+    }
+    EXPECT_GT(summary.covered_us, 0);
+    EXPECT_FALSE(summary.kernels.empty());
+    options.trace = false;
+    EXPECT_TRUE(Simulation(data.system, data.parameters, options).timelines().empty());
+}
+
+TEST_F(OnGpu, a_trace_changes_no_bit_of_a_run)
+{
+    const Refdata data = coupled(coupled_cases[4]);
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.summation = Summation::Reproducible;
+    Observer nobody;
+    Simulation plain(data.system, data.parameters, options);
+    options.trace = true;
+    Simulation traced(data.system, data.parameters, options);
+    plain.run(100, nobody, never);
+    traced.run(100, nobody, never);
+    EXPECT_EQ(plain.frame().x, traced.frame().x);
+    EXPECT_EQ(plain.frame().v, traced.frame().v);
+}
+
 TEST_F(OnGpu, a_list_that_was_planned_for_less_density_is_made_larger)
 {
     // A drop in vacuum, of whole molecules: eight times denser than the box on average.
