@@ -133,7 +133,8 @@ void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coup
 {
     x.resize(atoms), v.resize(atoms);
     scalars.resize(1), coupling.resize(1), groups.resize(coupling_groups);
-    scalars.clear(queue), coupling.clear(queue); // their padding is read by the host, but not written by kernels
+    // The host reads all of it, padding too, even where a flag kept a snapshot from being taken; it then discards what it read.
+    x.clear(queue), v.clear(queue), scalars.clear(queue), coupling.clear(queue), groups.clear(queue);
 }
 
 template <class N>
