@@ -2,36 +2,113 @@
 // `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "series.hpp"
 
-#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace parhelion {
 
 namespace {
 
-// A folder that goes away with its scope.
-class TemporaryFolder
+// In the time of pair forces; 0 if that is not known.
+double tested_pairs_per_second(const RunSummary& summary, std::int64_t atoms)
 {
-public:
-    TemporaryFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("parhelion-bench-{}", ::getpid()))
-    {
-        std::filesystem::create_directories(path_);
-    }
-    ~TemporaryFolder()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
+    if (summary.phases.empty()) { return 0; }
+    const double us = summary.phases[static_cast<std::size_t>(Phase::Nonbonded)].second;
+    return us > 0 ? summary.pairs_per_atom * static_cast<double>(atoms) / us * 1e6 : 0;
+}
 
-private:
-    std::filesystem::path path_;
-};
+void print_phases(const RunSummary& summary, std::int64_t atoms)
+{
+    for (const auto& [phase, us] : summary.phases)
+    {
+        if (us > 0)
+        {
+            fmt::print("  {:<16} {:10.1f} us/step {:8.3f} ns/atom\n", phase, us, us * 1000 / static_cast<double>(atoms));
+        }
+    }
+}
+
+void print_kernels(const RunSummary& summary)
+{
+    if (summary.kernels.empty()) { return; }
+    fmt::print("  {:<26} {:<11} {:>10} {:>8} {:>8} {:>8} {:>7} {:>9} {:>7} {:>7} {:>9}\n", "kernel", "phase", "calls/step",
+               "us/call", "us/step", "blocks", "threads", "registers", "spilled", "shared", "occupancy");
+    for (const KernelTime& k : summary.kernels)
+    {
+        fmt::print("  {:<26} {:<11} {:>10.3f} {:>8.2f} {:>8.2f} {:>8} {:>7} {:>9} {:>7} {:>7} {:>8.0f}%\n", k.name, k.phase,
+                   k.calls_per_step, k.us_per_call, k.calls_per_step * k.us_per_call, k.blocks, k.threads, k.registers,
+                   k.spilled_bytes, k.shared_bytes, 100 * k.occupancy);
+    }
+}
+
+nlohmann::ordered_json kernels_json(const RunSummary& summary)
+{
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const KernelTime& k : summary.kernels)
+    {
+        list.push_back({{"kernel", k.name},
+                        {"phase", k.phase},
+                        {"calls_per_step", k.calls_per_step},
+                        {"us_per_call", k.us_per_call},
+                        {"blocks", k.blocks},
+                        {"threads", k.threads},
+                        {"registers", k.registers},
+                        {"spilled_bytes", k.spilled_bytes},
+                        {"shared_bytes", k.shared_bytes},
+                        {"occupancy", k.occupancy}});
+    }
+    return list;
+}
+
+void print_result(std::int64_t atoms, const PlanSummary& plan, const RunSummary& summary)
+{
+    const std::string where =
+        plan.on_gpu ? plan.kernel : fmt::format("{} ranks of {} threads, {}", plan.ranks, plan.threads, plan.kernel);
+    fmt::print(
+        "{} atoms, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested pairs/atom; host load {:.3f} "
+        "cores\n",
+        atoms, where, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff, summary.pairs_per_atom,
+        summary.host_load);
+    print_phases(summary, atoms);
+    print_kernels(summary);
+    if (const double rate = tested_pairs_per_second(summary, atoms); rate > 0)
+    {
+        fmt::print("  {:.3g} tested pairs a second of pair forces\n", rate);
+    }
+}
+
+nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, const PlanSummary& plan,
+                               const RunSummary& summary)
+{
+    nlohmann::ordered_json line = {{"case", "rf"},
+                                   {"atoms", atoms},
+                                   {"gpus", plan.gpus},
+                                   {"ranks", plan.ranks},
+                                   {"threads", plan.threads},
+                                   {"steps", options.steps},
+                                   {"ns_per_day", summary.ns_per_day},
+                                   {"us_per_step", summary.us_per_step},
+                                   {"host_load", summary.host_load},
+                                   {"kernel", plan.kernel},
+                                   {"precision", options.engine.precision},
+                                   {"list_interval", plan.list_interval},
+                                   {"list_cutoff_nm", plan.list_cutoff},
+                                   {"tested_pairs_per_atom", summary.pairs_per_atom},
+                                   {"machine", describe_machine()},
+                                   {"version", version_text()}};
+    for (const auto& [phase, us] : summary.phases)
+    {
+        if (us > 0) { line["phases"][phase] = us; }
+    }
+    if (!summary.kernels.empty())
+    {
+        line["tested_pairs_per_second"] = tested_pairs_per_second(summary, atoms);
+        line["kernels"] = kernels_json(summary);
+    }
+    return line;
+}
 
 } // namespace
 
@@ -40,51 +117,12 @@ void command_bench(const BenchOptions& options)
     const std::atomic<bool> never{false};
     for (const std::int64_t atoms : options.atoms)
     {
-        const TemporaryFolder folder;
-        EthanolWaterOptions series;
-        series.atoms = atoms;
-        generate_ethanol_water(series, folder.path());
-        InputOptions files;
-        files.files.mdp = folder.path() / "md.mdp";
-        files.files.structure = folder.path() / "conf.gro";
-        files.files.topology = folder.path() / "topol.top";
-        Diagnostics diagnostics;
-        LoadedInput input = load_checked(files, diagnostics);
-        Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+        Simulation simulation = series_simulation(atoms, options.engine);
         Observer nobody;
         simulation.run(options.steps / 5, nobody, never); // warm-up
         const RunSummary summary = simulation.run(options.steps, nobody, never);
-        const PlanSummary& plan = simulation.plan();
-
-        const std::string where =
-            plan.on_gpu ? plan.kernel : fmt::format("{} ranks of {} threads, {}", plan.ranks, plan.threads, plan.kernel);
-        fmt::print("{} atoms, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested "
-                   "pairs/atom; host load {:.3f} cores\n",
-                   atoms, where, summary.us_per_step, summary.ns_per_day, plan.list_interval, plan.list_cutoff,
-                   summary.pairs_per_atom, summary.host_load);
-        nlohmann::ordered_json line = {{"case", "rf"},
-                                       {"atoms", atoms},
-                                       {"gpus", plan.on_gpu ? 1 : 0},
-                                       {"ranks", plan.ranks},
-                                       {"threads", plan.threads},
-                                       {"steps", options.steps},
-                                       {"ns_per_day", summary.ns_per_day},
-                                       {"us_per_step", summary.us_per_step},
-                                       {"host_load", summary.host_load},
-                                       {"kernel", plan.kernel},
-                                       {"precision", options.engine.precision},
-                                       {"list_interval", plan.list_interval},
-                                       {"list_cutoff_nm", plan.list_cutoff},
-                                       {"tested_pairs_per_atom", summary.pairs_per_atom},
-                                       {"machine", describe_machine()},
-                                       {"version", version_text()}};
-        for (const auto& [phase, us] : summary.phases)
-        {
-            if (us <= 0) { continue; }
-            fmt::print("  {:<16} {:10.1f} us/step {:8.3f} ns/atom\n", phase, us, us * 1000 / static_cast<double>(atoms));
-            line["phases"][phase] = us;
-        }
-        append_line(options.json, line.dump());
+        print_result(atoms, simulation.plan(), summary);
+        append_line(options.json, to_json(atoms, options, simulation.plan(), summary).dump());
     }
 }
 

@@ -38,6 +38,7 @@ struct RunOptions
     std::int64_t steps = -2; // -2: the .mdp's
     double ns = -1, hours = -1;
     double checkpoint_s = 900; // time between checkpoints
+    std::string trace;         // file; empty: none
     bool fresh = false;        // even if there is a checkpoint
     bool json = false, quiet = false, verbose = false;
 };
@@ -75,6 +76,16 @@ struct BenchHaloOptions
     std::filesystem::path json;
 };
 
+struct BenchScalingOptions
+{
+    std::vector<std::int64_t> atoms;
+    std::vector<int> gpus;
+    std::vector<std::string> methods;
+    std::int64_t steps = 0;
+    double comm_timeout_s = 60;
+    std::filesystem::path json;
+};
+
 struct BenchCommOptions
 {
     std::vector<int> gpus; // how many of them; empty: all
@@ -89,6 +100,7 @@ void command_doctor();
 void command_bench(const BenchOptions& options);
 void command_bench_halo(const BenchHaloOptions& options);
 void command_bench_comm(const BenchCommOptions& options);
+void command_bench_scaling(const BenchScalingOptions& options);
 
 // Shared by the commands.
 std::string version_text();

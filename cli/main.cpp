@@ -123,6 +123,7 @@ int main(int argc, char** argv)
                                           CLI::AsNumberWithUnit::UNIT_REQUIRED))
         ->check(CLI::Range(0.0, 1e9))
         ->type_name("30s|15min|2h");
+    run_app->add_option("--trace", run.trace, "write when what ran in the latest steps, for ui.perfetto.dev")->type_name("FILE");
     run_app->add_flag("--new", run.fresh, "start afresh, even if PREFIX.cpt says how to continue");
     run_app->add_flag("--json", run.json, "print the report as JSON on standard output");
     run_app->add_flag("-q,--quiet", run.quiet, "no progress");
@@ -185,6 +186,20 @@ int main(int argc, char** argv)
     bench_comm_app->add_option("--gpus", bench_comm.gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
         ->check(CLI::Range(1, 64));
     bench_comm_app->add_option("--json", bench_comm.json, "append JSON lines to this file")->type_name("FILE");
+    BenchScalingOptions bench_scaling;
+    CLI::App* bench_scaling_app = bench_app->add_subcommand("scaling", "whole steps by size, number of GPUs and halo method");
+    bench_scaling_app->add_option("--atoms", bench_scaling.atoms, "sizes of the ethanol-water series")
+        ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
+    bench_scaling_app->add_option("--gpus", bench_scaling.gpus, "numbers of GPUs")
+        ->default_val(std::vector<int>{1, 2, 4})
+        ->check(CLI::Range(1, 64));
+    bench_scaling_app->add_option("--halo", bench_scaling.methods, "methods")
+        ->default_val(std::vector<std::string>{"direct"})
+        ->check(CLI::IsMember(halo_methods));
+    bench_scaling_app->add_option("--steps", bench_scaling.steps, "steps to time, after half as many")->default_val(5000);
+    bench_scaling_app->add_option("--comm-timeout", bench_scaling.comm_timeout_s, "longest wait for another rank, s")
+        ->default_val(60);
+    bench_scaling_app->add_option("--json", bench_scaling.json, "append JSON lines to this file")->type_name("FILE");
 
     try
     {
@@ -224,6 +239,10 @@ int main(int argc, char** argv)
     if (*bench_comm_app)
     {
         return run_command([&] { return command_bench_comm(bench_comm), exit_done; });
+    }
+    if (*bench_scaling_app)
+    {
+        return run_command([&] { return command_bench_scaling(bench_scaling), exit_done; });
     }
     return run_command([&] { return command_bench(bench), exit_done; });
 }

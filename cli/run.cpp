@@ -6,6 +6,7 @@
 #include "io/gro.hpp"
 #include "io/run_identity.hpp"
 #include "run_files.hpp"
+#include "trace/chrome_trace.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -174,15 +175,13 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
                                                 plan.threads, plan.threads == 1 ? "" : "s");
     fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}; host load {:.3f} cores\n", summary.ns_per_day, summary.us_per_step, where,
                summary.host_load);
-    double accounted = 0;
     for (const auto& [phase, us] : summary.phases)
     {
-        accounted += us;
         if (us > 0) { fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
     }
-    if (accounted > 0)
+    if (summary.covered_us > 0)
     {
-        const double rest = summary.us_per_step - accounted;
+        const double rest = summary.us_per_step - summary.covered_us;
         fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
     }
     if (std::isfinite(summary.drift)) { fmt::print("drift of the conserved quantity: {:+.4f} kT/ns/atom\n", summary.drift); }
@@ -197,7 +196,8 @@ RunEnd command_run(const RunOptions& options)
     LoadedInput input = load_checked(options.input, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::int64_t steps = steps_asked_for(options, input.parameters);
-    const SimulationOptions engine = simulation_options(options.engine);
+    SimulationOptions engine = simulation_options(options.engine);
+    engine.trace = !options.trace.empty();
     const RunParameters parameters = input.parameters;
     const Topology topology = input.system.topology;
     const std::string title = input.system.title;
@@ -244,6 +244,7 @@ RunEnd command_run(const RunOptions& options)
     files.close();
     const RunReport report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
     write_report(report, options.prefix + ".report.json");
+    if (engine.trace) { write_chrome_trace(options.trace, simulation.timelines()); }
     files.log().line(
         fmt::format("\n{} steps, {:.2f} ns/day, drift {:+.5f} kT/ns/atom", summary.steps, summary.ns_per_day, summary.drift));
     if (summary.end == RunEnd::Stopped)

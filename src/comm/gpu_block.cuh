@@ -17,7 +17,8 @@ __device__ inline bool block_wait_arrived(const GpuReceiver& receiver, const Wat
 }
 
 // For all threads of all blocks that pack a message, each having stored its part. The block that brings the arrivals to `goal`
-// publishes: the number of blocks times the messages counted here so far, this one included.
+// publishes: the number of blocks times the messages counted here so far, this one included. Blocks that may be a message ahead
+// of each other need a counter for every slot.
 __device__ inline void block_publish(GpuSender sender, ArrivalCounter<CudaAtomics>& arrivals, Word goal, std::size_t bytes)
 {
     __syncthreads();

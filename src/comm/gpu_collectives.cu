@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/gpu_collectives.cuh"
 
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
 namespace parhelion {
@@ -17,8 +18,10 @@ static_assert(threads >= GpuWorld::most_ranks);
 // Requires       nothing of the epoch before last unread at a peer: every peer has received from this rank since
 // Cost           n (ranks - 1) stores across the links, one release a peer
 template <class T>
-__global__ void send_kernel(GpuRankEnds ends, const T* values, int n)
+__global__ void send_kernel(BlockTrace tracing, GpuRankEnds ends, const T* values, int n)
 {
+    const BlockSpan span(tracing);
+
     send_to_all(ends, values, n);
 }
 
@@ -29,8 +32,10 @@ __global__ void send_kernel(GpuRankEnds ends, const T* values, int n)
 // Requires       the sends of all ranks, running or queued where they need not wait for this
 // Cost           the way of the last signal, n ranks loads
 template <class T>
-__global__ void receive_kernel(GpuRankEnds ends, T* values, int n)
+__global__ void receive_kernel(BlockTrace tracing, GpuRankEnds ends, T* values, int n)
 {
+    const BlockSpan span(tracing);
+
     receive_from_all(ends, values, n);
 }
 
@@ -41,8 +46,10 @@ __global__ void receive_kernel(GpuRankEnds ends, T* values, int n)
 // Requires       that all ranks' kernels run at the same time: a GPU each
 // Cost           one launch, one way of a signal
 template <class T>
-__global__ void send_receive_kernel(GpuRankEnds ends, T* values, int n)
+__global__ void send_receive_kernel(BlockTrace tracing, GpuRankEnds ends, T* values, int n)
 {
+    const BlockSpan span(tracing);
+
     send_to_all(ends, values, n);
     receive_from_all(ends, values, n);
 }

@@ -9,16 +9,16 @@
 
 namespace parhelion {
 
-// One rank's side of the channels between two, for all blocks of a kernel. Both ranks
-// send in every epoch, at once or in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other
-// has read his e. Model: all_reduce.pml.
+// One rank's side of the channels between two, for all blocks of a kernel. Both ranks send in every epoch, at once or
+// in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other has read his e. Model:
+// all_reduce.pml.
 struct PairSide
 {
     bool is_first;
     SendRoute send;
     ReceiveRoute receive;
     const Watch* watch;
-    ArrivalCounter<CudaAtomics>* arrivals; // at 0
+    ArrivalCounter<CudaAtomics>* arrivals; // at 0; one for each slot
 
     __device__ GpuSender sender(Word epoch) const { return {send, nullptr, epoch}; }
     __device__ GpuReceiver receiver(Word epoch) const { return {receive, nullptr, epoch}; }
@@ -26,7 +26,7 @@ struct PairSide
     // The nth message of this kernel, from 1.
     __device__ void publish(Word epoch, Word nth, std::size_t bytes) const
     {
-        block_publish(sender(epoch), *arrivals, nth * gridDim.x, bytes);
+        block_publish(sender(epoch), arrivals[epoch % 2], (nth + 1) / 2 * gridDim.x, bytes);
     }
 };
 
@@ -41,7 +41,7 @@ public:
         {
             Of& of = of_side_[rank == first ? 0 : 1];
             of.queue = std::make_unique<GpuQueue>(world.device(rank)); // its own: on one GPU the sides need two streams
-            of.arrivals.resize(1);
+            of.arrivals.resize(2);
             const GpuChannel& out = rank == first ? there : back;
             const GpuChannel& in = rank == first ? back : there;
             of.side = {rank == first, out.sender.route(), in.receiver.route(), world.watch(rank), of.arrivals.data()};
@@ -65,7 +65,6 @@ public:
         for (Of& of : of_side_) { of.queue->synchronize(); }
         next_epoch_ += static_cast<Word>(epochs);
     }
-    GpuQueue& queue(int side) { return *of_side_[static_cast<std::size_t>(side)].queue; }
 
 private:
     struct Of

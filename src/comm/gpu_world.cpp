@@ -92,6 +92,7 @@ void GpuWorld::release(Window window)
 std::size_t GpuWorld::make_signals(int rank, int count, Word shown)
 {
     const std::size_t first = layout_.reserve_signals(rank, count);
+    if (shown == 0) { return first; } // as the arena is from the start
     const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
     GpuQueue& queue = setup_queue(rank);
     gpu_memory::to_device(queue, signal(rank, first), slots.data(), slots.size() * sizeof(SignalSlot));

@@ -10,7 +10,7 @@
 // Several ranks may share a GPU. A kernel that waits may then keep the one it waits for from starting, so their work goes to one
 // queue, in an order in which every signal is queued before its wait.
 //
-// Cost: making a channel is a copy to the device and back, some 20 us; check() is a look at a word of host memory.
+// Cost: check() is a look at a word of host memory.
 #pragma once
 
 #include "comm/channel.hpp"

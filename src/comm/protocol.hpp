@@ -189,7 +189,9 @@ private:
 };
 
 // Tells which of several packing threads is the last, who then publishes (rule M1). Counts up for ever: every round has a goal of
-// its own, the number of arrivals of all rounds so far, so that nothing is reset between two rounds.
+// its own, the number of arrivals of all rounds so far, so that nothing is reset between two rounds. Nobody may arrive in a round
+// before all have arrived in the last: where threads may be a message ahead of each other, every slot has a counter, since who
+// packs into a slot again knows that its last message has left.
 template <class Atomics>
 class ArrivalCounter
 {

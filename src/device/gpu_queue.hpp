@@ -17,6 +17,8 @@ namespace parhelion {
 // GPUs this program can use; 0 without a driver.
 int gpu_count();
 
+class BlockTracer;
+
 class GpuQueue
 {
 public:
@@ -38,6 +40,10 @@ public:
     int multiprocessors() const { return multiprocessors_; }
     const std::string& name() const { return name_; } // "NVIDIA H200"
 
+    // Records the blocks of what is launched here; none unless set.
+    BlockTracer* tracer() const { return tracer_; }
+    void set_tracer(BlockTracer* tracer) { tracer_ = tracer; }
+
     // Sleeps until everything queued is done. Throws DeviceError for whatever went wrong since the last call.
     void synchronize();
 
@@ -45,6 +51,7 @@ private:
     int device_ = 0, multiprocessors_ = 0;
     std::string name_;
     CUstream_st* stream_ = nullptr;
+    BlockTracer* tracer_ = nullptr;
     void* done_ = nullptr; // event that a sleeping host waits for
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where kernels are launched, and errors of the CUDA runtime become DeviceError.
+// The one place where kernels are launched, timed and counted, and errors of the CUDA runtime become DeviceError.
 #pragma once
 
 #include "base/error.hpp"
+#include "device/block_trace.hpp"
 #include "device/gpu_queue.hpp"
 #include "trace/phases.hpp"
 
@@ -33,13 +34,28 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
     return {blocks == 0 ? 1 : static_cast<int>(blocks), threads, 0};
 }
 
-// Queues kernel(arguments...). A failed launch throws DeviceError with the phase's name; what goes wrong later, synchronize()
-// throws.
+// The kernel's number in the table of launched kernels.
+std::uint16_t note_launch(const void* function, Phase phase, LaunchShape shape);
+
+template <class... Parameters>
+inline constexpr bool begins_with_trace = false;
+template <class... Rest>
+inline constexpr bool begins_with_trace<BlockTrace, Rest...> = true;
+
+// Queues kernel(arguments...), or kernel(BlockTrace, arguments...) if it takes that. A failed launch throws DeviceError with the
+// phase's name; what goes wrong later, synchronize() throws.
 template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
-    kernel<<<dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y)), shape.threads, shape.shared_bytes,
-             queue.stream()>>>(arguments...);
+    const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
+    const dim3 blocks(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y));
+    if constexpr (begins_with_trace<Parameters...>)
+    {
+        BlockTracer* const tracer = queue.tracer();
+        const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks * shape.blocks_y);
+        kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(tracing, arguments...);
+    }
+    else { kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...); }
     cuda_check(cudaGetLastError(), phase_names[static_cast<std::size_t>(phase)].data());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/block_sum.cuh"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "dynamics/kinetic_gpu.hpp"
 #include "state/gpu_view.cuh"
@@ -62,8 +63,10 @@ __device__ void add_group_sums(const Sum (&value)[n], int group, int groups, Sum
 // Requires       sums cleared
 // Cost           21 bytes, 20 flop per slot
 template <class N>
-__global__ void __launch_bounds__(threads) kinetic_kernel(Velocities<N> a, int groups, ScalarSum<N>* sums)
+__global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Velocities<N> a, int groups, ScalarSum<N>* sums)
 {
+    const BlockSpan span(tracing);
+
     ScalarSum<N> value[kinetic_elements] = {};
     int group = -1;
     const std::int64_t slot = a.my_slot();
@@ -88,8 +91,10 @@ __device__ int com_group(const std::uint8_t* of_atom, std::int32_t global) { ret
 // Cost           21 bytes, 10 flop per slot
 template <class N>
 __global__ void __launch_bounds__(threads)
-    com_kernel(Velocities<N> a, const std::uint8_t* of_atom, int groups, ScalarSum<N>* sums)
+    com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, int groups, ScalarSum<N>* sums)
 {
+    const BlockSpan span(tracing);
+
     ScalarSum<N> value[com_elements] = {};
     int group = AtomGroups::none;
     const std::int64_t slot = a.my_slot();
@@ -115,8 +120,10 @@ __global__ void __launch_bounds__(threads)
 // Cost           36 bytes per slot
 template <class N>
 __global__ void __launch_bounds__(threads)
-    subtract_com_kernel(Velocities<N> a, const std::uint8_t* of_atom, const ScalarSum<N>* sums)
+    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, const ScalarSum<N>* sums)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t slot = a.my_slot();
     if (!a.is_home(slot)) { return; }
     const int group = com_group(of_atom, a.global_of_slot[slot]);
@@ -133,8 +140,10 @@ __global__ void __launch_bounds__(threads)
 // Requires       -
 // Cost           28 bytes per slot
 template <class N>
-__global__ void __launch_bounds__(threads) scale_kernel(Velocities<N> a, const double* factor)
+__global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velocities<N> a, const double* factor)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t slot = a.my_slot();
     if (a.is_home(slot)) { a.set_velocity(slot, *factor * a.velocity(slot)); }
 }

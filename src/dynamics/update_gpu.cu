@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "device/append.cuh"
 #include "device/block_sum.cuh"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
 #include <algorithm>
@@ -40,8 +41,10 @@ struct GroupTables
 constexpr int listing_threads = 256;
 template <class N, int kinds>
 __global__ void __launch_bounds__(listing_threads)
-    list_home_groups_kernel(GroupTables<kinds> tables, GpuView<N> state, std::int32_t slots)
+    list_home_groups_kernel(BlockTrace tracing, GroupTables<kinds> tables, GpuView<N> state, std::int32_t slots)
 {
+    const BlockSpan span(tracing);
+
     const auto slot = static_cast<std::int32_t>(blockIdx.x * listing_threads + threadIdx.x);
     std::int32_t begin = -1;
     if (slot < slots && state.global_of_slot[slot] >= 0 && state.zone(slot) == 0)
@@ -77,8 +80,11 @@ __global__ void __launch_bounds__(listing_threads)
 // Requires       home groups listed since the last repartition; dynamic shared memory for the largest block's arena
 // Cost           96 bytes per atom and 5 of indices; 400 double-precision flop per water, 500 per LINCS constraint
 template <class N, Motion motion>
-__global__ void __launch_bounds__(threads) update_kernel(GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
+__global__ void __launch_bounds__(threads)
+    update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
 {
+    const BlockSpan span(tracing);
+
     extern __shared__ double shared_arena[];
     Tally<N> tally;
     bool moves = false;
@@ -118,8 +124,11 @@ __device__ double squared_deviation(double length2, double length)
 // Requires       home groups listed since the last repartition
 // Cost           32 bytes per constraint
 template <class N>
-__global__ void __launch_bounds__(threads) deviation_kernel(GpuUpdate::View view, GpuView<N> state, ScalarSum<N>* squares)
+__global__ void __launch_bounds__(threads)
+    deviation_kernel(BlockTrace tracing, GpuUpdate::View view, GpuView<N> state, ScalarSum<N>* squares)
 {
+    const BlockSpan span(tracing);
+
     const PeriodicBox<N> box = state.box();
     const auto deviation2 = [&](std::int32_t a, std::int32_t b, double length) {
         return squared_deviation(norm2(box.difference(state.position(a), state.position(b))), length);

@@ -2,6 +2,7 @@
 #include "engine/coupling_gpu.hpp"
 
 #include "base/units.hpp"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "dynamics/barostat_body.hpp"
 #include "dynamics/thermostat_body.hpp"
@@ -88,8 +89,10 @@ using Args = typename GpuCoupling<N>::Args;
 // Requires       half-step kinetic energies of the step before
 // Cost           a few us, in coupled steps only
 template <class N>
-__global__ void couple_kernel(typename GpuCoupling<N>::Args a)
+__global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
 {
+    const BlockSpan span(tracing);
+
     const Vec3<double> drag = a.couple_pressure ? box_drag(a.pressure, a.scalars->box_length, a.state->barostat) : Vec3<double>{};
     for (int g = 0; g < a.groups; ++g)
     {
@@ -187,8 +190,10 @@ __device__ void balance_energy(const A& a, ObservedStep& o)
 // Requires       the sums that its flags name
 // Cost           a few us, in such steps only
 template <class N>
-__global__ void finish_kernel(typename GpuCoupling<N>::Args a)
+__global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
 {
+    const BlockSpan span(tracing);
+
     a.state->bath_heat += take(a.sums[heat_sum]);
     for (int c = 0; a.remove_com && c < a.com_groups; ++c)
     {

@@ -85,6 +85,8 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
     return grid;
 }
 
+constexpr std::size_t kept_spans = 1 << 18; // of phases, by rank, for a timeline
+
 } // namespace
 
 template <class N>
@@ -110,6 +112,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     for (int rank = 0; rank < ranks; ++rank)
     {
         runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(rank)));
+        if (options.trace) { runs_.back()->queue().clock().keep(kept_spans); }
     }
     if (ranks == 1) { runs_[0]->prepare(saved); }
     else
@@ -217,6 +220,17 @@ template <class N>
 SavedState Engine<N>::saved_state()
 {
     return to_saved_state(runs_[0]->at_repartition(), collect_last_good(), setup_.parameters.random_seed);
+}
+
+template <class N>
+std::vector<Timeline> Engine<N>::timelines()
+{
+    std::vector<Timeline> timelines;
+    for (const auto& run : runs_)
+    {
+        timelines.push_back(timeline_of_phases("rank " + std::to_string(run->comm().rank()), run->queue().clock().spans()));
+    }
+    return timelines;
 }
 
 template <class N>

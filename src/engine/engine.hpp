@@ -21,6 +21,7 @@ public:
     virtual Frame frame() = 0;
     virtual Frame last_good_frame() = 0;
     virtual SavedState saved_state() = 0;
+    virtual std::vector<Timeline> timelines() = 0;
 };
 
 template <class N>
@@ -35,6 +36,7 @@ public:
     Frame frame() override;
     Frame last_good_frame() override;
     SavedState saved_state() override;
+    std::vector<Timeline> timelines() override;
 
     // For a backend that lets this engine plan and prepare its run, and explain a blow-up.
     const RunSetup& setup() const { return setup_; }

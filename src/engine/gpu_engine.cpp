@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
@@ -27,6 +28,7 @@ SimulationOptions lone(SimulationOptions options)
 {
     options.ranks = 1;
     options.grid = {};
+    options.trace = false;
     return options;
 }
 
@@ -34,7 +36,7 @@ SimulationOptions lone(SimulationOptions options)
 
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()),
+    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
       list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
              (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval)),
@@ -347,6 +349,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
     std::int64_t timed_from = first;
     Stopwatch timed = whole;
+    RunSummary summary;
     last_completed_ = Clock::now();
     tell_progress(first, observer);
     for (;;)
@@ -362,6 +365,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         if (step_ >= steady && timed_from < steady)
         {
             complete_all(observer);
+            add_profile(ranks_.records(0), launched_kernels(), summary);
             timed_from = step_;
             timed = {};
         }
@@ -371,11 +375,12 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
             if (begins_interval) { keep_last_repartition(); }
             break;
         }
+        trace_before(steady);
         Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
         make_way(observer);
         submit(std::move(segment));
     }
-    RunSummary summary;
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(0), launched_kernels(), summary); }
     summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
     summary.first_step = first;
     summary.steps = step_ - first;
@@ -389,6 +394,15 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     finish(summary, observer);
     summary.wall_s = whole.wall_s();
     return summary;
+}
+
+// The last segment before the part of a run that is timed, or all of them.
+template <class N>
+void GpuEngine<N>::trace_before(std::int64_t steady)
+{
+    const bool is_last = step_ < steady && step_ + segment_steps_ >= steady;
+    if (is_last && !keeps_trace_) { ranks_.clear_records(); }
+    ranks_.set_tracing(keeps_trace_ || is_last);
 }
 
 // As on the CPU: the last configuration is observed by a step that is taken back.
@@ -439,6 +453,19 @@ SavedState GpuEngine<N>::saved_state()
 {
     if (on_host_) { return host_.saved_state(); }
     return to_saved_state(ranks_.queue(), at_repartition_, setup_.parameters.random_seed);
+}
+
+template <class N>
+std::vector<Timeline> GpuEngine<N>::timelines()
+{
+    std::vector<NamedKernel> kernels;
+    for (const LaunchedKernel& kernel : launched_kernels()) { kernels.push_back({kernel.name, kernel.phase}); }
+    std::vector<Timeline> timelines;
+    for (int gpu = 0; keeps_trace_ && gpu < ranks_.gpus(); ++gpu)
+    {
+        timelines.push_back(timeline_of_blocks(fmt::format("GPU {}, {}", gpu, plan_.kernel), kernels, ranks_.records(gpu)));
+    }
+    return timelines;
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuEngine<N>;

@@ -38,6 +38,7 @@ public:
     Frame frame() override;
     Frame last_good_frame() override;
     SavedState saved_state() override;
+    std::vector<Timeline> timelines() override;
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -70,6 +71,7 @@ private:
     void stop_if_box_too_small(const Segment& segment);
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
+    void trace_before(std::int64_t steady);
     void finish(RunSummary& summary, Observer& observer);
     // One step that is observed and taken back.
     void observe_here(const StepFlags& flags, Observer& observer);
@@ -80,6 +82,7 @@ private:
     Engine<N> host_;       // prepares and explains
     bool on_host_ = false; // it has taken over
     const RunSetup& setup_;
+    const bool keeps_trace_;
     const ListPlan list_plan_;
     GpuRanks<N> ranks_;
     GpuQueue copies_; // on rank 0's GPU

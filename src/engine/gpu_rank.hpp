@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/gpu_collectives.hpp"
+#include "device/block_trace.hpp"
 #include "device/gpu_graph.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "engine/coupling_gpu.hpp"
@@ -53,11 +54,15 @@ struct GpuRank
 template <class N>
 struct GpuTeam
 {
-    explicit GpuTeam(int device) : queue(device), side(device), third(device) {}
+    explicit GpuTeam(int device) : queue(device), side(device), third(device), tracer(queue)
+    {
+        for (GpuQueue* traced : {&queue, &side, &third}) { traced->set_tracer(&tracer); }
+    }
 
     GpuQueue queue;
     GpuQueue side;                       // what waits for other ranks
     GpuQueue third;                      // what may run beside both
+    BlockTracer tracer;                  // of all three
     const GpuCollective* sums = nullptr; // of all ranks
     const GpuCollective* taken = nullptr;
     std::vector<GpuRank<N>> ranks;

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "domain/gpu_cell.hpp"
 #include "engine/gpu_saved_state.hpp"
-#include "engine/step_gpu.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -77,6 +76,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     for (int t = 0; t < teams; ++t)
     {
         teams_.push_back(std::make_unique<GpuTeam<N>>(t));
+        all_.push_back(teams_.back().get());
         for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
         {
             teams_.back()->ranks.push_back(make_rank(*teams_.back(), rank, start, records));
@@ -233,79 +233,65 @@ std::size_t GpuRanks<N>::bytes() const
 
 // The forces of a frame come behind a barrier of their own: before it rank 0 may still be copying those of the last.
 template <class N>
-void GpuRanks<N>::queue_frame(GpuTeam<N>& team, const StepFlags& flags)
+void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
 {
-    queue_publication(team);
-    if (team.ranks[0].rank == 0)
-    {
-        GpuRank<N>& first = team.ranks[0];
-        keep(team.queue, first.board, first.state, first.coupling, framed_);
-    }
-    queue_release(team);
+    queue_publication(teams);
+    keep_board(teams, framed_);
+    queue_release(teams);
     if (!flags.due.f) { return; }
-    for (GpuRank<N>& r : team.ranks) { gather_forces(team.queue, r.state, framed_forces_); }
-    agree_on_flags(team);
+    parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
+    agree_on_flags(teams);
 }
 
 template <class N>
-void GpuRanks<N>::queue_one(GpuTeam<N>& team, std::int64_t step_offset, std::int64_t list_age, const StepFlags& flags)
+void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps)
 {
-    team.queue.make_current();
-    if (flags.repartition) { queue_publication(team); }
-    queue_step(team, step_offset, list_age, flags, [&] {
-        if (flags.due.any_frame()) { queue_frame(team, flags); }
-    });
-}
-
-template <class N>
-void GpuRanks<N>::queue_end(GpuTeam<N>& team, std::int64_t steps)
-{
-    for (GpuRank<N>& r : team.ranks) { advance_step(team.queue, steps, r.state); }
-    if (!team.ranks[0].coupling.collects_heat()) { return; }
-    add_up(team, [](GpuRank<N>& r) { return r.coupling.sums(); });
-    for (GpuRank<N>& r : team.ranks) { r.coupling.collect_heat(team.queue, r.state); }
-}
-
-// Step by step on all GPUs, not GPU by GPU: a queue holds only so many kernels before the host has to wait for it, and it may be
-// waiting for another GPU.
-template <class N>
-void GpuRanks<N>::queue_directly(std::int64_t list_age, std::span<const StepFlags> steps)
-{
+    for (GpuTeam<N>* const t : teams)
+    {
+        if (is_traced_) { t->tracer.begin(t->queue, &t->ranks[0].state.scalars.data()->step); }
+    }
     std::int64_t offset = 0;
     for (const StepFlags& flags : steps)
     {
-        for (const auto& team : teams_) { queue_one(*team, offset, list_age + offset, flags); }
+        for (GpuTeam<N>* const t : teams) { t->tracer.at_step(offset); }
+        if (flags.repartition) { queue_publication(teams); }
+        queue_step(teams, offset, list_age + offset, flags, [&] {
+            if (flags.due.any_frame()) { queue_frame(teams, flags); }
+        });
         ++offset;
     }
-    for (const auto& team : teams_) { queue_end(*team, offset); }
+    parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { advance_step(t.queue, offset, r.state); });
+    if (coupling().collects_heat())
+    {
+        add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.sums(); });
+        parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.collect_heat(t.queue, r.state); });
+    }
+    for (GpuTeam<N>* const t : teams)
+    {
+        if (is_traced_) { t->tracer.end(t->queue); }
+    }
 }
 
+// What has no graph is queued for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory, for a
+// kernel to be loaded or for room in its queue, and that GPU for another.
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
-    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age)};
+    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
     for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     const bool is_known = teams_[0]->graphs.contains(pattern);
     if (!room_is_made_ || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
-        queue_directly(list_age, steps);
+        queue_steps(all_, list_age, steps);
         room_is_made_ = true;
         return;
     }
-    if (!is_known)
+    for (std::size_t t = 0; t < teams_.size() && !is_known; ++t)
     {
-        for (const auto& team : teams_)
-        {
-            team->graphs.emplace(pattern, GpuGraph(team->queue, [&] {
-                                     std::int64_t offset = 0;
-                                     for (const StepFlags& flags : steps)
-                                     {
-                                         queue_one(*team, offset, list_age + offset, flags);
-                                         ++offset;
-                                     }
-                                     queue_end(*team, offset);
-                                 }));
-        }
+        GpuTeam<N>& team = *teams_[t];
+        team.queue.make_current();
+        team.graphs.emplace(pattern,
+                            GpuGraph(team.queue, [&] { queue_steps(GpuTeams<N>(all_).subspan(t, 1), list_age, steps); }));
     }
     for (const auto& team : teams_) { team->graphs.at(pattern).replay(team->queue); }
 }
@@ -313,17 +299,24 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
 template <class N>
 void GpuRanks<N>::report(DeviceScalars& scalars)
 {
-    for (const auto& team : teams_) { agree_on_flags(*team); }
+    agree_on_flags<N>(all_);
     gpu_memory::to_host(queue(), &scalars, teams_[0]->ranks[0].state.scalars.data(), sizeof(DeviceScalars));
+}
+
+// On rank 0's GPU.
+template <class N>
+void GpuRanks<N>::keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot)
+{
+    GpuRank<N>& first = teams[0]->ranks[0];
+    if (first.rank == 0) { keep(teams[0]->queue, first.board, first.state, first.coupling, snapshot); }
 }
 
 template <class N>
 void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 {
-    GpuRank<N>& first = teams_[0]->ranks[0];
-    for (const auto& team : teams_) { queue_publication(*team); }
-    keep(queue(), first.board, first.state, first.coupling, snapshot);
-    for (const auto& team : teams_) { queue_release(*team); }
+    queue_publication<N>(all_);
+    keep_board(all_, snapshot);
+    queue_release<N>(all_);
 }
 
 // --- what waits
@@ -375,7 +368,7 @@ void GpuRanks<N>::measure_kinetic()
 {
     StepFlags flags;
     flags.kinetic = true;
-    for (const auto& team : teams_) { queue_sums(*team, 0, flags); }
+    queue_sums<N>(all_, 0, flags);
     synchronize();
 }
 
@@ -388,6 +381,19 @@ FailureReport GpuRanks<N>::failure()
         if (report.atom >= 0 && (first.atom < 0 || report.step < first.step)) { first = report; }
     });
     return first;
+}
+
+template <class N>
+std::vector<BlockRecord> GpuRanks<N>::records(int gpu) const
+{
+    GpuTeam<N>& team = *teams_[static_cast<std::size_t>(gpu)];
+    return team.tracer.records(team.queue);
+}
+
+template <class N>
+void GpuRanks<N>::clear_records()
+{
+    for (const auto& team : teams_) { team->tracer.clear(team->queue); }
 }
 
 template <class N>

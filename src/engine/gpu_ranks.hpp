@@ -7,8 +7,8 @@
 // are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 36 bytes an atom on every GPU.
 #pragma once
 
-#include "engine/gpu_rank.hpp"
 #include "engine/rank_run.hpp"
+#include "engine/step_gpu.hpp"
 
 #include <map>
 #include <memory>
@@ -35,6 +35,9 @@ public:
 
     // Queues steps that begin `list_age` steps after the lists were built: a list interval, or a part of one.
     void replay(std::int64_t list_age, std::span<const StepFlags> steps);
+    // What is replayed from here on leaves records, or no longer does.
+    void set_tracing(bool on) { is_traced_ = on; }
+    void clear_records(); // queued
     // Queues that every rank's flags become those of all, and a copy of rank 0's scalars to pinned memory.
     void report(DeviceScalars& scalars);
     // Queues what of a step's frame the replayed steps have left: positions, velocities; forces if they were due.
@@ -51,6 +54,8 @@ public:
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic();
     FailureReport failure();
+    // The latest of a GPU.
+    std::vector<BlockRecord> records(int gpu) const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
 
     // Throws CommError if a rank has waited for another in vain.
@@ -63,10 +68,9 @@ private:
     void reserve(double crowding);
     void make_halos();
     void take_from_boards();
-    void queue_directly(std::int64_t list_age, std::span<const StepFlags> steps);
-    void queue_one(GpuTeam<N>& team, std::int64_t step_offset, std::int64_t list_age, const StepFlags& flags);
-    void queue_end(GpuTeam<N>& team, std::int64_t steps);
-    void queue_frame(GpuTeam<N>& team, const StepFlags& flags);
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps);
+    void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
+    void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
     template <class Body>
     void for_each_rank(Body&& body)
     {
@@ -84,13 +88,15 @@ private:
     std::vector<GpuCell> cells_; // by rank
     double crowding_ = 1;        // what slots are reserved for, relative to the mean density
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;
+    std::vector<GpuTeam<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> sums_, taken_;
     GpuHaloRoom halo_room_;
     Window board_x_, board_v_, forces_;
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
-    bool room_is_made_ = false;                           // everything is allocated: what is queued may be captured
+    bool is_traced_ = false;
+    bool room_is_made_ = false; // everything is allocated: what is queued may be captured
 };
 
 } // namespace parhelion

@@ -36,6 +36,11 @@ void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& co
 template <class N>
 void observe(Rank<N>& r, const KineticEnergies& before)
 {
+    EnergySums<N> energies = sum_energies(r.buffers);
+    ConstraintResult<N> constraints = r.constraint_result;
+    ConstraintDeviation deviation = r.constraints.deviation(r.queue, r.assigned_constraints, r.state);
+    sum_over_ranks(r, energies, constraints, deviation);
+
     const ScopedPhase span(r.queue.clock(), Phase::Output);
     const Vec3<double> box = r.state.box.length();
     const double volume = r.state.box.volume();
@@ -46,10 +51,6 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     o.step = r.step;
     o.time = r.time();
     o.box = box;
-    EnergySums<N> energies = sum_energies(r.buffers);
-    ConstraintResult<N> constraints = r.constraint_result;
-    ConstraintDeviation deviation = r.constraints.deviation(r.queue, r.assigned_constraints, r.state);
-    sum_over_ranks(r, energies, constraints, deviation);
     o.forces = energies.result();
     o.forces[EnergyTerm::DispersionCorrection] = r.dispersion.energy(volume);
     o.pressure_correction = r.dispersion.pressure(volume);

@@ -166,6 +166,7 @@ template <class N>
 void RankRun<N>::advance(const StepFlags& flags, Observer& observer)
 {
     comm_.set_step(rank_.step);
+    queue_.clock().set_step(rank_.step);
     step(rank_, flags, [&](Rank<N>&) {
         if (!flags.due.any_frame()) { return; }
         const ScopedPhase span(queue_.clock(), Phase::Output);
@@ -268,6 +269,7 @@ void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, const 
         {
             const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(timed_steps);
             summary.phases.emplace_back(phase_names[static_cast<std::size_t>(p)], us);
+            summary.covered_us += us;
         }
     }
     summary.pairs_per_atom = static_cast<double>(rank_.pairs.entries()) * half_cluster_size * cluster_size /

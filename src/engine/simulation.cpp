@@ -86,5 +86,6 @@ RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::at
 Frame Simulation::frame() { return implementation_->frame(); }
 Frame Simulation::last_good_frame() { return implementation_->last_good_frame(); }
 SavedState Simulation::saved_state() { return implementation_->saved_state(); }
+std::vector<Timeline> Simulation::timelines() const { return implementation_->timelines(); }
 
 } // namespace parhelion

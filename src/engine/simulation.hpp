@@ -9,6 +9,7 @@
 #include "model/run_parameters.hpp"
 #include "model/saved_state.hpp"
 #include "model/system.hpp"
+#include "trace/timeline.hpp"
 
 #include <array>
 #include <atomic>
@@ -37,7 +38,8 @@ struct SimulationOptions
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
-    int gpus = 0; // over which ranks are spread, at least one rank each; 0: one, if a run is on GPUs
+    bool trace = false; // keep the latest steps for timelines()
+    int gpus = 0;       // over which ranks are spread, at least one rank each; 0: one, if a run is on GPUs
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -72,14 +74,29 @@ enum class RunEnd : std::uint8_t
     Stopped
 };
 
+// A kernel of a GPU in the steps that were looked at.
+struct KernelTime
+{
+    std::string name, phase;
+    double calls_per_step = 0;
+    double us_per_call = 0; // from the begin of the first block to the end of the last
+    int blocks = 0, threads = 0, registers = 0;
+    std::size_t shared_bytes = 0, spilled_bytes = 0; // of a block; of a thread
+    double occupancy = 0;                            // warps that fit of those a multiprocessor can hold
+};
+
 struct RunSummary
 {
     RunEnd end = RunEnd::Done;
     std::int64_t first_step = 0, steps = 0; // steps done in this run
     double wall_s = 0;
-    double us_per_step = 0, ns_per_day = 0;             // steady part: after the first tenth, at least 500 steps
-    double host_load = 0;                               // cores that the process kept busy, over the steady part
-    std::vector<std::pair<std::string, double>> phases; // us per step by phase of the step, over the steady part
+    double us_per_step = 0, ns_per_day = 0; // steady part: after the first tenth, at least 500 steps
+    double host_load = 0;                   // cores that the process kept busy, over the steady part
+    // us per step by phase of the step, over the steady part; on a GPU over a segment just before it, where phases run beside
+    // each other. In a run of 1000 steps or fewer a GPU has these and `kernels` only if it keeps a trace.
+    std::vector<std::pair<std::string, double>> phases;
+    double covered_us = 0; // us per step in which at least one phase runs
+    std::vector<KernelTime> kernels;
     double drift = 0;          // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
     double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
     // Steepest descent only.
@@ -113,6 +130,8 @@ public:
     // The state at the last pair-list rebuild (not of a minimisation). A simulation that goes on from it does what this one did
     // since, and goes on: with the same bits if there are as many threads or sums are reproducible.
     SavedState saved_state();
+    // What each GPU, or each rank's first thread, did in the latest steps; no spans unless SimulationOptions::trace.
+    std::vector<Timeline> timelines() const;
 
     class Implementation;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/snapshot_gpu.hpp"
 
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "state/gpu_view.cuh"
 
@@ -36,9 +37,11 @@ __device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
 // Cost           56 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
-    keep_kernel(GpuBoard<N> board, std::int64_t atoms, const DeviceScalars* scalars, Vec3<typename N::Fixed>* x,
-                Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+    keep_kernel(BlockTrace tracing, GpuBoard<N> board, std::int64_t atoms, const DeviceScalars* scalars,
+                Vec3<typename N::Fixed>* x, Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
 {
+    const BlockSpan span(tracing);
+
     if (scalars->flags != 0) { return; }
     const std::int64_t g = my_index();
     if (g == 0) { copy_coupling(from, to); }
@@ -56,9 +59,12 @@ __global__ void __launch_bounds__(threads)
 // Requires       nobody reads or publishes meanwhile
 // Cost           24 bytes per atom and board
 template <class N>
-__global__ void __launch_bounds__(threads) put_back_kernel(const Vec3<typename N::Fixed>* x, const Vec3<typename N::Real>* v,
-                                                           std::int64_t atoms, const GpuBoard<N>* boards, int board_count)
+__global__ void __launch_bounds__(threads)
+    put_back_kernel(BlockTrace tracing, const Vec3<typename N::Fixed>* x, const Vec3<typename N::Real>* v, std::int64_t atoms,
+                    const GpuBoard<N>* boards, int board_count)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t g = my_index();
     if (g >= atoms) { return; }
     for (int b = 0; b < board_count; ++b)
@@ -78,8 +84,10 @@ __global__ void __launch_bounds__(threads) put_back_kernel(const Vec3<typename N
 // Cost           44 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
-    gather_forces_kernel(GpuView<N> state, std::int64_t slots, Vec3<typename N::ForceSum>* f)
+    gather_forces_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, Vec3<typename N::ForceSum>* f)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t slot = my_index();
     if (slot >= slots || state.global_of_slot[slot] < 0) { return; }
     if (state.zone_of_supercluster[slot / supercluster_size] != 0) { return; } // a copy
@@ -93,7 +101,11 @@ __global__ void __launch_bounds__(threads)
 // Orders         nothing: stream order alone
 // Requires       -
 // Cost           a launch
-__global__ void advance_step_kernel(DeviceScalars* scalars, std::int64_t steps) { scalars->step += steps; }
+__global__ void advance_step_kernel(BlockTrace tracing, DeviceScalars* scalars, std::int64_t steps)
+{
+    const BlockSpan span(tracing);
+    scalars->step += steps;
+}
 
 template <class T>
 void copy(GpuQueue& queue, const DeviceBuffer<T>& from, DeviceBuffer<T>& to)
@@ -121,7 +133,8 @@ void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coup
 {
     x.resize(atoms), v.resize(atoms);
     scalars.resize(1), coupling.resize(1), groups.resize(coupling_groups);
-    scalars.clear(queue), coupling.clear(queue); // their padding is read by the host, but not written by kernels
+    // The host reads all of it, padding too, even where a flag kept a snapshot from being taken; it then discards what it read.
+    x.clear(queue), v.clear(queue), scalars.clear(queue), coupling.clear(queue), groups.clear(queue);
 }
 
 template <class N>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/append.cuh"
 #include "device/block_sum.cuh"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "forces/bonded_gpu.hpp"
 #include "forces/restraints_body.hpp"
@@ -156,9 +157,11 @@ __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std:
 // Requires       the map of the present order; the list all -1, its lengths 0
 // Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
 template <class N>
-__global__ void __launch_bounds__(threads)
-    list_terms_kernel(BondedArgs args, GpuCell cell, GpuView<N> state, std::int32_t* assigned, std::int32_t* assigned_terms)
+__global__ void __launch_bounds__(threads) list_terms_kernel(BlockTrace tracing, BondedArgs args, GpuCell cell, GpuView<N> state,
+                                                             std::int32_t* assigned, std::int32_t* assigned_terms)
 {
+    const BlockSpan span(tracing);
+
     const int kind = kind_of_block(args);
     const TermsView& view = args.kind[kind];
     const int atoms = arity(static_cast<InteractionKind>(kind));
@@ -306,8 +309,11 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
 // Requires       the rank's terms listed since the last repartition; forces cleared
 // Cost           about 40 bytes and 300 double-precision flop per term of the rank; a word per term of others
 template <class N, Compute compute>
-__global__ void __launch_bounds__(threads) bonded_kernel(BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
+__global__ void __launch_bounds__(threads)
+    bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
+    const BlockSpan span(tracing);
+
     compute_kind_of_block<compute, N>(args, state, energies, std::make_integer_sequence<int, bonded_kinds>());
 }
 

@@ -2,6 +2,7 @@
 #include "forces/nonbonded_gpu.hpp"
 
 #include "device/block_sum.cuh"
+#include "device/block_trace.cuh"
 #include "forces/nonbonded_gpu.cuh"
 
 #include <algorithm>
@@ -20,9 +21,11 @@ constexpr int threads = 256;
 // Requires       nothing
 // Cost           16 bytes a slot
 template <class Real>
-__global__ void resolve_parameters_kernel(const std::int32_t* lj_type, const std::int32_t* global_of_slot, int slots, int filler,
-                                          const LjParameters<Real>* of_type, LjParameters<Real>* of_slot)
+__global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t* lj_type, const std::int32_t* global_of_slot,
+                                          int slots, int filler, const LjParameters<Real>* of_type, LjParameters<Real>* of_slot)
 {
+    const BlockSpan span(tracing);
+
     const int slot = blockIdx.x * threads + threadIdx.x;
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
@@ -35,9 +38,11 @@ __global__ void resolve_parameters_kernel(const std::int32_t* lj_type, const std
 // Cost           16 bytes a slot
 template <class N>
 __global__ void __launch_bounds__(threads)
-    self_energy_kernel(const PositionCharge<N>* xq, const std::uint8_t* zone_of_supercluster, int slots, double factor,
-                       EnergySums<N>* energies)
+    self_energy_kernel(BlockTrace tracing, const PositionCharge<N>* xq, const std::uint8_t* zone_of_supercluster, int slots,
+                       double factor, EnergySums<N>* energies)
 {
+    const BlockSpan span(tracing);
+
     const int slot = blockIdx.x * threads + threadIdx.x;
     const bool home = slot < slots && zone_of_supercluster[slot / supercluster_size] == 0;
     const double q = home ? static_cast<double>(xq[slot].charge) : 0;
@@ -52,7 +57,7 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     const NonbondedParameters& p = tables.parameters;
     nonbonded_gpu::Arguments<N> a{};
     a.xq = state.xq.data(), a.of_slot = tables.of_slot.data(), a.of_pair = tables.of_pair.data();
-    a.superclusters = list.superclusters.data(), a.rows = list.rows.data(), a.entries = list.pruned.data();
+    a.superclusters = list.superclusters.data(), a.rows = list.busy_rows.data(), a.entries = list.pruned.data();
     a.masks = list.masks.data(), a.shares = list.shares.data(), a.scalars = state.scalars.data();
     a.f = state.f.data(), a.energies = state.energies.data();
     a.types = p.types + 1;

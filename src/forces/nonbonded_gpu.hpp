@@ -33,9 +33,8 @@ template <class N>
 void resolve_nonbonded(GpuQueue& queue, const GpuState<N>& state, GpuNonbondedTables<N>& tables);
 
 // Adds the forces to state.f and, on request, the energies LjSr and CoulombSr and the virial to state.energies; the self energy
-// of the reaction field comes with the local list. Preconditions: the list pruned, and the tables resolved, for this order of
-// atoms; 2 * cutoff <= every box edge. Pairs nearer than 3e-3 nm are computed as at that distance. CoulombSr has the self energy
-// of home atoms in it.
+// of the reaction field, of home atoms, comes with the local list. Preconditions: the list pruned, and the tables resolved, for
+// this order of atoms; 2 * cutoff <= every box edge. Pairs nearer than 3e-3 nm are computed as at that distance.
 template <class N>
 void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, const GpuPairList& list, GpuState<N>& state,
                        Compute compute);

@@ -15,6 +15,7 @@
 // Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before it is added.
 #pragma once
 
+#include "device/block_trace.cuh"
 #include "forces/nonbonded_gpu.cuh"
 #include "pairs/pair_tiles.cuh"
 
@@ -441,8 +442,10 @@ private:
 // Cost           54 instructions a tile, 130 an entry, 600 a share and row
 template <class S>
 __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
-    pair_kernel(const Arguments<typename S::N> a)
+    pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
 {
+    const BlockSpan span(tracing);
+
     __shared__ RowAtoms<typename S::N::Real> row_atoms;
     const PairShare first = a.shares[blockIdx.x], last = a.shares[blockIdx.x + 1];
     const int first_row = uniform(first.row), last_row = uniform(last.row);
@@ -451,7 +454,7 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
     {
         const GpuPairRow row = a.rows[r];
         const int begin = uniform(r == first_row ? first.entry : 0), end = uniform(r == last_row ? last.entry : row.pruned);
-        if (begin < end) { warp.run(r, row, begin, end); }
+        if (begin < end) { warp.run(row.supercluster, row, begin, end); }
     }
     warp.finish();
 }

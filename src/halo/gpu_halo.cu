@@ -2,6 +2,7 @@
 #include "halo/gpu_halo.hpp"
 
 #include "comm/gpu_atomics.cuh"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "state/gpu_view.cuh"
 
@@ -100,8 +101,10 @@ __device__ bool has_come(const GpuReceiver& receiver, const Watch& watch)
 // Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
 // Cost           4 bytes a halo slot
 template <class N>
-__global__ void __launch_bounds__(threads) announce_kernel(Args<N> a)
+__global__ void __launch_bounds__(threads) announce_kernel(BlockTrace tracing, Args<N> a)
 {
+    const BlockSpan span(tracing);
+
     GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
     for_share(count, [&](std::int32_t i) { m.wanted_out[i] = a.state.global_of_slot[begin + i]; });
@@ -115,8 +118,10 @@ __global__ void __launch_bounds__(threads) announce_kernel(Args<N> a)
 // Requires       every rank's announcement launched before on ranks that share this GPU
 // Cost           12 bytes a slot
 template <class N>
-__global__ void __launch_bounds__(threads) learn_kernel(Args<N> a)
+__global__ void __launch_bounds__(threads) learn_kernel(BlockTrace tracing, Args<N> a)
 {
+    const BlockSpan span(tracing);
+
     GpuMessage<N>& m = a.message();
     if (has_come(m.wanted_receive, *a.watch))
     {
@@ -147,8 +152,10 @@ __device__ PositionCharge<N> arrived(const Args<N>& a, std::int32_t slot, int me
 // Requires       forces of the step before have been received; if it forwards, all blocks of the grid at once on the GPU
 // Cost           36 bytes a slot
 template <class N, bool forwards>
-__global__ void __launch_bounds__(threads) send_x_kernel(Args<N> a)
+__global__ void __launch_bounds__(threads) send_x_kernel(BlockTrace tracing, Args<N> a)
 {
+    const BlockSpan span(tracing);
+
     GpuMessage<N>& m = a.message();
     const std::int32_t home_end = a.slot_of_zone(1);
     bool has_more = false;
@@ -181,8 +188,10 @@ __global__ void __launch_bounds__(threads) send_x_kernel(Args<N> a)
 // Requires       sent by all ranks that share this GPU
 // Cost           36 bytes a slot
 template <class N>
-__global__ void __launch_bounds__(threads) receive_x_kernel(Args<N> a)
+__global__ void __launch_bounds__(threads) receive_x_kernel(BlockTrace tracing, Args<N> a)
 {
+    const BlockSpan span(tracing);
+
     GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m);
     if (has_come(m.x_receive, *a.watch))
@@ -201,8 +210,10 @@ __global__ void __launch_bounds__(threads) receive_x_kernel(Args<N> a)
 // Requires       forces complete, with what later messages have brought back (staged)
 // Cost           3 force slots of bytes a slot
 template <class N>
-__global__ void __launch_bounds__(threads) send_f_kernel(Args<N> a)
+__global__ void __launch_bounds__(threads) send_f_kernel(BlockTrace tracing, Args<N> a)
 {
+    const BlockSpan span(tracing);
+
     GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m);
     for_share(a.count_of(m), [&](std::int32_t i) {
@@ -219,8 +230,10 @@ __global__ void __launch_bounds__(threads) send_f_kernel(Args<N> a)
 // Requires       sent by all ranks that share this GPU
 // Cost           2 force slots and 4 bytes a slot
 template <class N>
-__global__ void __launch_bounds__(threads) receive_f_kernel(Args<N> a)
+__global__ void __launch_bounds__(threads) receive_f_kernel(BlockTrace tracing, Args<N> a)
 {
+    const BlockSpan span(tracing);
+
     GpuMessage<N>& m = a.message();
     if (has_come(m.f_receive, *a.watch))
     {
@@ -305,6 +318,7 @@ std::size_t GpuHalo<N>::bytes(HaloMethod method, const GpuCell& cell, std::size_
 template <class N>
 GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity)
 {
+    // Without credits: gpu_halo.hpp says why; models halo_direct.pml, halo_staged.pml.
     ChannelOptions signals_alone;
     signals_alone.depth = 1, signals_alone.credits = Credits::No;
     GpuHaloRoom room;

@@ -15,7 +15,8 @@
 // Order and reuse: every message is one epoch of a channel of depth 1 without credits. Positions e + 1 are sent after forces e
 // have come back, which their holder sent after its last look at positions e; forces e + 1 after positions e + 1, hence after
 // forces e have been used; a repartition passes a barrier between the last step and the first message after it. (The pattern "x
-// forward, f back" of docs/design/communication.md.) Each send comes before each wait on every rank.
+// forward, f back" of docs/design/communication.md; models halo_direct.pml, halo_staged.pml.) Each send comes before each wait on
+// every rank.
 //
 // Cost: 16 bytes an atom and direction, read once and stored once across, then read and stored once more.
 #pragma once

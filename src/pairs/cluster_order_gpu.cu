@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pairs/cluster_order_gpu.hpp"
 
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -123,9 +124,11 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 // Cost           41 bytes an atom of the system
 template <class N>
 __global__ void __launch_bounds__(threads)
-    find_zones_kernel(GpuCell cell, const PositionCharge<N>* x, const std::int32_t* reference, int atoms,
+    find_zones_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* x, const std::int32_t* reference, int atoms,
                       std::uint8_t* zone_and_one, std::int32_t* slot_of_global, DeviceScalars* scalars)
 {
+    const BlockSpan span(tracing);
+
     const int g = blockIdx.x * threads + threadIdx.x;
     if (g >= atoms) { return; }
     const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
@@ -145,9 +148,12 @@ __global__ void __launch_bounds__(threads)
 // Cost           32 bytes an atom
 template <class N, bool lone>
 __global__ void __launch_bounds__(threads)
-    make_keys_kernel(Keys keys, const PositionCharge<N>* x, const std::int32_t* here, const std::int32_t* count,
-                     const std::uint8_t* zone_and_one, int room, std::uint32_t* key, std::int32_t* atom, DeviceScalars* scalars)
+    make_keys_kernel(BlockTrace tracing, Keys keys, const PositionCharge<N>* x, const std::int32_t* here,
+                     const std::int32_t* count, const std::uint8_t* zone_and_one, int room, std::uint32_t* key,
+                     std::int32_t* atom, DeviceScalars* scalars)
 {
+    const BlockSpan span(tracing);
+
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i >= room) { return; }
     const int atoms = lone ? room : *count;
@@ -170,8 +176,10 @@ __global__ void __launch_bounds__(threads)
 // Requires       keys sorted
 // Cost           8 bytes an atom
 __global__ void __launch_bounds__(threads)
-    find_columns_kernel(const std::uint32_t* key, int room, Keys keys, std::int32_t* column_begin)
+    find_columns_kernel(BlockTrace tracing, const std::uint32_t* key, int room, Keys keys, std::int32_t* column_begin)
 {
+    const BlockSpan span(tracing);
+
     const int i = blockIdx.x * threads + threadIdx.x;
     if (i > room) { return; }
     const int before = i == 0 ? -1 : keys.column(key[i - 1]);
@@ -187,9 +195,11 @@ __global__ void __launch_bounds__(threads)
 // Cost           latency: some microseconds
 constexpr int cut_threads = 1024;
 __global__ void __launch_bounds__(cut_threads)
-    cut_columns_kernel(GpuCell cell, GpuColumns grid, const std::int32_t* column_begin, int superclusters,
+    cut_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns grid, const std::int32_t* column_begin, int superclusters,
                        std::int32_t* first_supercluster, std::uint8_t* zone_of_supercluster, std::int32_t* first_atom)
 {
+    const BlockSpan span(tracing);
+
     __shared__ std::int32_t of_warp[32];
     const int t = threadIdx.x, lane = t % 32, columns = grid.count;
     const int run = (columns + cut_threads - 1) / cut_threads;
@@ -286,8 +296,10 @@ struct PlaceArguments
 // Cost           66 bytes an atom twice, about 300 instructions a warp
 constexpr int place_warps = 4;
 template <class N>
-__global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(PlaceArguments<N> a)
+__global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrace tracing, PlaceArguments<N> a)
 {
+    const BlockSpan span(tracing);
+
     __shared__ std::uint32_t coordinate[place_warps][3][supercluster_size];
     __shared__ std::int32_t source[place_warps][supercluster_size];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -349,9 +361,12 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(PlaceArgu
 // Requires       every atom on this rank
 // Cost           14 bytes an atom, once
 __global__ void __launch_bounds__(threads)
-    fill_table_kernel(const std::int32_t* global_of_slot, const std::int32_t* lj_type, const std::uint8_t* temperature_group,
-                      int slots, std::int32_t* lj_type_of_global, std::uint8_t* temperature_group_of_global)
+    fill_table_kernel(BlockTrace tracing, const std::int32_t* global_of_slot, const std::int32_t* lj_type,
+                      const std::uint8_t* temperature_group, int slots, std::int32_t* lj_type_of_global,
+                      std::uint8_t* temperature_group_of_global)
 {
+    const BlockSpan span(tracing);
+
     const int slot = blockIdx.x * threads + threadIdx.x;
     if (slot >= slots || global_of_slot[slot] < 0) { return; }
     lj_type_of_global[global_of_slot[slot]] = lj_type[slot];

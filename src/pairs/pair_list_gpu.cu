@@ -2,6 +2,7 @@
 #include "pairs/pair_list_gpu.hpp"
 
 #include "base/units.hpp"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_tiles.cuh"
 
@@ -65,9 +66,11 @@ __device__ Extent united(Extent e, int distance)
 constexpr int bounds_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * bounds_warps)
-    find_bounds_kernel(GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
+    find_bounds_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
                        const DeviceScalars* scalars, int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
 {
+    const BlockSpan span(tracing);
+
     const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (supercluster >= superclusters) { return; }
     const int slot = supercluster * supercluster_size + lane;
@@ -373,7 +376,8 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
                                   s.plains + s.maskeds,
                                   0,
                                   0,
-                                  exact ? 1 : 0};
+                                  exact ? 1 : 0,
+                                  supercluster};
     }
     __syncthreads();
     PairWord* const entries = out.entries + s.entry_begin;
@@ -393,8 +397,10 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
 // Requires       bounds, zones and first_supercluster of the present positions; demand zero
 // Cost           about 130 superclusters and 500 clusters tested per supercluster
 template <class N, bool lone>
-__global__ void __launch_bounds__(search_threads) search_kernel(SearchInput in, SearchOutput out)
+__global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace tracing, SearchInput in, SearchOutput out)
 {
+    const BlockSpan span(tracing);
+
     __shared__ SearchShared s;
     const int supercluster = blockIdx.x, t = threadIdx.x;
     const AtomBounds own = in.superclusters[supercluster];
@@ -432,7 +438,8 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
-    list.rows.resize(superclusters), list.cost_before.resize(superclusters + 1), list.demand.resize(1);
+    list.rows.resize(superclusters), list.busy_rows.resize(superclusters), list.busy_count.resize(1);
+    list.cost_before.resize(superclusters + 1), list.demand.resize(1);
     list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.slot_of_global.size()) / (box.x * box.y * box.z);
@@ -442,7 +449,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
     list.masks.resize(superclusters * 64 * masks_per_entry);
     // The host may read these whole, though padding, and what pruning has left out, is never written.
-    list.rows.clear(queue), list.pruned.clear(queue);
+    list.rows.clear(queue), list.busy_rows.clear(queue), list.pruned.clear(queue);
 }
 
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)

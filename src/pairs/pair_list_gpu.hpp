@@ -43,6 +43,7 @@ struct alignas(16) GpuPairRow
     std::int32_t pruned;
     std::uint32_t cost; // of the pruned row, in units of a twentieth of a tile
     std::int32_t exact; // 1: partners may be half a box away, so distances must be taken pair by pair
+    std::int32_t supercluster;
 };
 
 // Twice as many as a multiprocessor holds of the warps that compute forces: it runs some ahead of others, and who is done early
@@ -51,7 +52,7 @@ inline constexpr int shares_per_multiprocessor = 32;
 
 struct PairShare
 {
-    std::int32_t row, entry; // where it begins; it ends where the next one begins
+    std::int32_t row, entry; // where it begins, in GpuPairList::busy_rows; it ends where the next one begins
 };
 
 // What the last build asked for; more than there was room for means that the list is incomplete.
@@ -82,8 +83,11 @@ struct GpuPairList
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
     // Of lane 4 * i + j: bit c set: atom i of i cluster c interacts with atom j; bit 8 + c: with atom j + 4.
-    DeviceBuffer<std::uint16_t> masks;            // masks_per_entry per masked entry
-    DeviceBuffer<unsigned long long> cost_before; // of all rows before a row, and of all
+    DeviceBuffer<std::uint16_t> masks; // masks_per_entry per masked entry
+    // Of the pruned list: rows that have entries, without gaps (few have in a list of halo pairs), and how many these are.
+    DeviceBuffer<GpuPairRow> busy_rows;
+    DeviceBuffer<std::int32_t> busy_count;
+    DeviceBuffer<unsigned long long> cost_before; // of all busy rows before one, and of all
     DeviceBuffer<PairShare> shares;               // and the end of the last
     DeviceBuffer<PairListDemand> demand;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pruning: what is left of a pair list at the present positions, and its division into shares of equal cost.
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
@@ -114,8 +115,11 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms
 // Cost           about 20 instructions a tile
 template <class N>
-__global__ void __launch_bounds__(32 * prune_warps) prune_kernel(PruneArguments a, const PositionCharge<N>* xq)
+__global__ void __launch_bounds__(32 * prune_warps)
+    prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
+    const BlockSpan span(tracing);
+
     __shared__ int kept;
     __shared__ std::uint32_t cost;
     const int supercluster = blockIdx.x;
@@ -134,38 +138,51 @@ __global__ void __launch_bounds__(32 * prune_warps) prune_kernel(PruneArguments 
     }
 }
 
-// Purpose        cost of all rows before each row, and of all
+struct RowSum
+{
+    unsigned long long cost;
+    int rows;
+};
+
+// Purpose        gather the rows that have entries, and the cost of all before each
 // Work           one block: each thread a run of rows, a scan over the threads between
-// Reads/Writes   rows / cost_before
+// Reads/Writes   rows / busy_rows, busy_count, cost_before
 // Orders         nothing: stream order alone
 // Requires       pruned rows
 // Cost           latency: some microseconds
-constexpr int sum_threads = 1024;
-__global__ void __launch_bounds__(sum_threads)
-    sum_costs_kernel(const GpuPairRow* rows, int row_count, unsigned long long* cost_before)
+constexpr int gather_threads = 1024;
+__global__ void __launch_bounds__(gather_threads)
+    gather_rows_kernel(BlockTrace tracing, const GpuPairRow* rows, int row_count, GpuPairRow* busy_rows, int* busy_count,
+                       unsigned long long* cost_before)
 {
-    __shared__ unsigned long long of_warp[32];
+    const BlockSpan span(tracing);
+
+    __shared__ RowSum of_warp[32];
     const int t = threadIdx.x, lane = t % 32;
-    const int run = (row_count + sum_threads - 1) / sum_threads;
+    const int run = (row_count + gather_threads - 1) / gather_threads;
     const int begin = min(t * run, row_count), end = min(begin + run, row_count);
-    unsigned long long mine = 0;
-    for (int r = begin; r < end; ++r) { mine += rows[r].cost; }
-    unsigned long long sum = mine;
+    RowSum mine{0, 0};
+    for (int r = begin; r < end; ++r) { mine.cost += rows[r].cost, mine.rows += rows[r].cost > 0 ? 1 : 0; }
+    RowSum sum = mine;
     for (int distance = 1; distance < 32; distance *= 2)
     {
-        const unsigned long long other = __shfl_up_sync(all_lanes, sum, distance);
-        if (lane >= distance) { sum += other; }
+        const unsigned long long cost = __shfl_up_sync(all_lanes, sum.cost, distance);
+        const int count = __shfl_up_sync(all_lanes, sum.rows, distance);
+        if (lane >= distance) { sum.cost += cost, sum.rows += count; }
     }
     if (lane == 31) { of_warp[t / 32] = sum; }
     __syncthreads();
-    unsigned long long before = sum - mine;
-    for (int w = 0; w < t / 32; ++w) { before += of_warp[w]; }
+    RowSum before{sum.cost - mine.cost, sum.rows - mine.rows};
+    for (int w = 0; w < t / 32; ++w) { before.cost += of_warp[w].cost, before.rows += of_warp[w].rows; }
     for (int r = begin; r < end; ++r)
     {
-        cost_before[r] = before;
-        before += rows[r].cost;
+        const GpuPairRow row = rows[r];
+        if (row.cost == 0) { continue; }
+        busy_rows[before.rows] = row;
+        cost_before[before.rows++] = before.cost;
+        before.cost += row.cost;
     }
-    if (t == sum_threads - 1) { cost_before[row_count] = before; }
+    if (t == gather_threads - 1) { *busy_count = before.rows, cost_before[before.rows] = before.cost; }
 }
 
 // Purpose        divide the list into shares of equal cost
@@ -175,13 +192,21 @@ __global__ void __launch_bounds__(sum_threads)
 // Requires       cost_before of these rows
 // Cost           latency: some microseconds
 constexpr int share_warps = 4;
+constexpr unsigned least_share_cost = 400; // 20 tiles
 __global__ void __launch_bounds__(32 * share_warps)
-    place_shares_kernel(const GpuPairRow* rows, int row_count, const PairWord* pruned, const unsigned long long* cost_before,
-                        int shares, PairShare* share)
+    place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
+                        const unsigned long long* cost_before, int shares, PairShare* share)
 {
+    const BlockSpan span(tracing);
+
     const int s = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (s > shares) { return; }
-    const unsigned long long target = cost_before[row_count] * static_cast<unsigned long long>(s) / static_cast<unsigned>(shares);
+    const int row_count = *busy_count;
+    const unsigned long long total = cost_before[row_count];
+    // What a share costs by itself is not worth it for small ones: then as many as run at once, and the others are empty.
+    const auto worth = static_cast<unsigned>(min(total / least_share_cost, static_cast<unsigned long long>(shares)));
+    const unsigned used = max(worth, static_cast<unsigned>(shares) / 2);
+    const unsigned long long target = total * min(static_cast<unsigned>(s), used) / used;
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
     {
@@ -189,7 +214,7 @@ __global__ void __launch_bounds__(32 * share_warps)
         (cost_before[middle] < target ? r : above) = middle;
     }
     PairShare place{r, 0};
-    if (s > 0)
+    if (s > 0 && row_count > 0)
     {
         const GpuPairRow row = rows[r];
         std::uint32_t into = static_cast<std::uint32_t>(min(target - cost_before[r], 0xffffffffull)), before = row_cost;
@@ -222,9 +247,11 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     const PruneArguments arguments{list.superclusters.data(), list.rows.data(),     list.entries.data(),
                                    list.pruned.data(),        state.scalars.data(), reach * reach};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
-    launch(queue, Phase::PairList, sum_costs_kernel, {1, sum_threads}, list.rows.data(), superclusters, list.cost_before.data());
+    launch(queue, Phase::PairList, gather_rows_kernel, {1, gather_threads}, list.rows.data(), superclusters,
+           list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
     launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
-           list.rows.data(), superclusters, list.pruned.data(), list.cost_before.data(), list.share_count(), list.shares.data());
+           list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
+           list.shares.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);

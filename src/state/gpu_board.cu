@@ -2,6 +2,7 @@
 #include "state/gpu_board.hpp"
 
 #include "base/error.hpp"
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
 namespace parhelion {
@@ -18,10 +19,12 @@ constexpr int threads = 256;
 // Cost           37 bytes read an atom, 32 written to every board
 template <class N>
 __global__ void __launch_bounds__(threads)
-    publish_kernel(const PositionCharge<N>* xq, const VelocityMass<N>* v, const std::int32_t* global_of_slot,
+    publish_kernel(BlockTrace tracing, const PositionCharge<N>* xq, const VelocityMass<N>* v, const std::int32_t* global_of_slot,
                    const std::uint8_t* zone_of_supercluster, const DeviceScalars* scalars, std::int64_t slots,
                    const GpuBoard<N>* boards, int board_count)
 {
+    const BlockSpan span(tracing);
+
     const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (slot >= slots || scalars->flags != 0) { return; }
     const std::int32_t global = global_of_slot[slot];

@@ -80,7 +80,7 @@ struct GpuState
 
     DeviceBuffer<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
 
-    DeviceBuffer<std::int32_t> first_supercluster;   // of a column, and the end of the last
+    DeviceBuffer<std::int32_t> first_supercluster; // of a column, and the end of the last
 
     DeviceBuffer<std::uint8_t> zone_of_supercluster; // length: superclusters; 0: home (state/gpu_cell.hpp)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state/gpu_view.cuh"
 
+#include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
 namespace parhelion {
@@ -15,9 +16,12 @@ constexpr int threads = 256;
 // Orders         nothing: stream order alone
 // Requires       the map of the present order
 // Cost           13 bytes per name
-__global__ void resolve_home_slots_kernel(const std::int32_t* slot_of_global, const std::uint8_t* zone_of_supercluster,
-                                          const std::int32_t* atoms, std::int32_t* slots, std::size_t n)
+__global__ void resolve_home_slots_kernel(BlockTrace tracing, const std::int32_t* slot_of_global,
+                                          const std::uint8_t* zone_of_supercluster, const std::int32_t* atoms,
+                                          std::int32_t* slots, std::size_t n)
 {
+    const BlockSpan span(tracing);
+
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * threads + threadIdx.x;
     if (i >= n) { return; }
     const std::int32_t slot = slot_of_global[atoms[i]];

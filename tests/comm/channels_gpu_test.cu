@@ -83,8 +83,11 @@ __device__ bool send_one(RingRank& r, int way, Word nth, Fault fault)
         slot[i] = payload_word(epoch, r.rank, destination, i);
     }
     __syncthreads();
-    const bool is_published = r.rank == 1 && fault == Fault::SignalBeforeData;
-    if (threadIdx.x == 0 && !is_published && !(is_faulty && fault == Fault::LostSignal)) { send.publish(bytes); }
+    if (threadIdx.x == 0)
+    {
+        if (is_faulty && fault == Fault::LostSignal) { send = GpuSender(send.route(), nullptr, epoch + 1); }
+        else if (fault != Fault::SignalBeforeData || r.rank != 1) { send.publish(bytes); }
+    }
     __syncthreads();
     return true;
 }
@@ -224,7 +227,7 @@ struct Packing
     SendRoute send;
     ReceiveRoute receive;
     const Watch *sender_watch, *receiver_watch;
-    ArrivalCounter<CudaAtomics> arrivals;
+    ArrivalCounter<CudaAtomics> arrivals[2]; // for each slot: blocks run ahead of each other
 };
 
 // Blocks 0 .. 7 pack a part each, the last one publishes; block 8 receives.
@@ -256,7 +259,7 @@ __global__ void pack_together_kernel(Packing* p, unsigned long long* errors, int
         {
             slot[i] = payload_word(epoch, 0, 1, i);
         }
-        block_publish(sender, p->arrivals, epoch * packing_blocks, n * sizeof(Word));
+        block_publish(sender, p->arrivals[epoch % 2], (epoch + 1) / 2 * packing_blocks, n * sizeof(Word));
     }
 }
 

@@ -27,6 +27,13 @@ std::ptrdiff_t open_files()
     return std::distance(begin(files), end(files));
 }
 
+std::size_t free_bytes()
+{
+    std::size_t free = 0, total = 0;
+    cuda_check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+}
+
 class GpuArenas : public OnOneGpu
 {
 };
@@ -86,29 +93,39 @@ TEST_F(GpuArenas, are_zero_at_first)
     }
 }
 
+TEST_F(GpuArenas, give_back_what_they_take)
+{
+    constexpr std::size_t bytes = 16 << 20, repetitions = 1000;
+    const int here[] = {0};
+    GpuQueue queue;
+    const std::size_t free = free_bytes();
+    const std::ptrdiff_t files = open_files();
+    for (std::size_t i = 0; i < repetitions; ++i) { const GpuArena arena(0, bytes, here); }
+    EXPECT_EQ(open_files(), files);
+    EXPECT_GT(free_bytes() + repetitions * bytes / 2, free); // whatever else runs on this GPU
+}
+
 TEST_F(GpuWorlds, give_back_what_they_take)
 {
-    // Twice the memory of the GPU in all: worlds that kept theirs would not come to the end.
-    std::size_t free = 0, total = 0;
-    cuda_check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    constexpr std::size_t repetitions = 100;
     GpuWorldOptions options;
-    options.payload_bytes = round_up_window(total / 1000);
+    options.payload_bytes = 64 << 20;
     {
         GpuWorld warm_up({0, 0}, options);
     }
+    const std::size_t free = free_bytes();
     const std::ptrdiff_t files = open_files();
-    for (int i = 0; i < 1000; ++i)
+    for (std::size_t i = 0; i < repetitions; ++i)
     {
         GpuWorld world({0, 0}, options);
         const GpuCollective collective(world, {"sum"}, 64);
-        barrier_arrive(world.setup_queue(0), collective, 0);
-        barrier_arrive(world.setup_queue(1), collective, 1);
-        barrier_wait(world.setup_queue(0), collective, 0);
-        barrier_wait(world.setup_queue(1), collective, 1);
+        for (const int rank : {0, 1}) { barrier_arrive(world.setup_queue(rank), collective, rank); }
+        for (const int rank : {0, 1}) { barrier_wait(world.setup_queue(rank), collective, rank); }
         world.setup_queue(0).synchronize();
         ASSERT_NO_THROW(world.check());
     }
     EXPECT_EQ(open_files(), files);
+    EXPECT_GT(free_bytes() + repetitions * options.payload_bytes, free);
 }
 
 TEST_F(GpuWorlds, hand_out_symmetric_memory_that_does_not_overlap_and_takes_none_twice)

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <random>
+#include <set>
 #include <tuple>
 
 using namespace parhelion;
@@ -439,6 +440,63 @@ TEST_F(OnGpu, frames_and_energies_come_in_order_and_once_however_long_the_segmen
     EXPECT_EQ(without_frames.frame().v, through.frame().v);
 }
 
+TEST_F(OnGpu, a_traced_run_has_every_phase_of_every_step_in_order)
+{
+    Refdata data = coupled(coupled_cases[1]); // couples every second step, observes every fifth, lists every fourth
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.trace = true;
+    Simulation simulation(data.system, data.parameters, options);
+    Observer nobody;
+    const RunSummary summary = simulation.run(40, nobody, never);
+    const std::vector<Timeline> timelines = simulation.timelines();
+    ASSERT_EQ(timelines.size(), 1u);
+    std::map<std::string, std::map<std::int64_t, Timeline::Span>> of_phase; // the longest of a step
+    for (const Timeline::Span& s : timelines[0].spans)
+    {
+        if (s.track >= static_cast<std::size_t>(phases) || s.step >= 40) { continue; }
+        EXPECT_LT(s.begin, s.end);
+        Timeline::Span& longest = of_phase[timelines[0].tracks[s.track]].try_emplace(s.step, s).first->second;
+        if (s.end - s.begin > longest.end - longest.begin) { longest = s; }
+    }
+    const auto steps_of = [&](const char* phase, std::int64_t every) {
+        std::int64_t step = 0;
+        for (const auto& [at, span] : of_phase[phase]) { EXPECT_EQ(at, std::exchange(step, step + every)) << phase; }
+        EXPECT_GE(step, 40) << phase;
+    };
+    steps_of("nonbonded", 1);
+    steps_of("bonded", 1);
+    steps_of("constrain", 1);
+    steps_of("pair list", 4);
+    steps_of("couple", 2);
+    for (std::int64_t step = 0; step < 40; ++step)
+    {
+        EXPECT_LE(of_phase["nonbonded"][step].end, of_phase["constrain"][step].begin) << step;
+        EXPECT_LE(of_phase["bonded"][step].end, of_phase["constrain"][step].begin) << step;
+        if (step > 0) { EXPECT_LE(of_phase["constrain"][step - 1].end, of_phase["nonbonded"][step].begin) << step; }
+    }
+    EXPECT_GT(summary.covered_us, 0);
+    EXPECT_FALSE(summary.kernels.empty());
+    options.trace = false;
+    EXPECT_TRUE(Simulation(data.system, data.parameters, options).timelines().empty());
+}
+
+TEST_F(OnGpu, a_trace_changes_no_bit_of_a_run)
+{
+    const Refdata data = coupled(coupled_cases[4]);
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.summation = Summation::Reproducible;
+    Observer nobody;
+    Simulation plain(data.system, data.parameters, options);
+    options.trace = true;
+    Simulation traced(data.system, data.parameters, options);
+    plain.run(100, nobody, never);
+    traced.run(100, nobody, never);
+    EXPECT_EQ(plain.frame().x, traced.frame().x);
+    EXPECT_EQ(plain.frame().v, traced.frame().v);
+}
+
 TEST_F(OnGpu, a_list_that_was_planned_for_less_density_is_made_larger)
 {
     // A drop in vacuum, of whole molecules: eight times denser than the box on average.
@@ -464,7 +522,7 @@ TEST_F(OnGpu, a_list_that_was_planned_for_less_density_is_made_larger)
 
 TEST_F(OnGpu, what_no_list_of_the_gpu_can_hold_goes_on_on_the_cpu_and_loses_nothing)
 {
-    // One molecule of 4096 atoms on a lattice, each of which excludes sixteen others all over the box: a supercluster shares
+    // One molecule of 4096 atoms on a lattice, each of which excludes some 24 others anywhere in the box: a supercluster shares
     // excluded pairs with more clusters than its block has places for.
     constexpr int edge = 16, atoms = edge * edge * edge;
     Refdata data = load_nve("spce");
@@ -472,17 +530,22 @@ TEST_F(OnGpu, what_no_list_of_the_gpu_can_hold_goes_on_on_the_cpu_and_loses_noth
     lattice.name = "LATTICE";
     lattice.residues = {{"LAT", 1}};
     lattice.exclusion_start = {0};
+    std::mt19937 random(5);
+    std::vector<std::set<std::int32_t>> excluded(atoms);
+    for (std::int32_t a = 0; a < atoms; ++a)
+    {
+        for (int k = 0; k < 12; ++k)
+        {
+            const auto b = static_cast<std::int32_t>(random() % atoms);
+            if (a != b) { excluded[static_cast<std::size_t>(a)].insert(b), excluded[static_cast<std::size_t>(b)].insert(a); }
+        }
+    }
     data.system.x.clear(), data.system.v.clear();
     for (int a = 0; a < atoms; ++a)
     {
         lattice.atoms.push_back({"A", 0, 0, 16.0, a % 2 == 0 ? 0.1 : -0.1});
-        std::vector<std::int32_t> excluded;
-        for (int k = 1; k <= 8; ++k)
-        {
-            excluded.push_back((a + 251 * k) % atoms), excluded.push_back((a + atoms - 251 * k) % atoms);
-        }
-        std::sort(excluded.begin(), excluded.end());
-        lattice.excluded.insert(lattice.excluded.end(), excluded.begin(), excluded.end());
+        const std::set<std::int32_t>& partners = excluded[static_cast<std::size_t>(a)];
+        lattice.excluded.insert(lattice.excluded.end(), partners.begin(), partners.end());
         lattice.exclusion_start.push_back(static_cast<std::int32_t>(lattice.excluded.size()));
         data.system.x.push_back({0.35 * (a % edge) + 0.01 * (a % 7), 0.35 * (a / edge % edge), 0.35 * (a / edge / edge)});
         data.system.v.push_back({0.3 * std::sin(a), 0.3 * std::cos(3 * a), 0.1});

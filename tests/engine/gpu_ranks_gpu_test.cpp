@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace parhelion;
 using namespace parhelion::test;
 using ::testing::HasSubstr;
@@ -164,5 +166,35 @@ TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
     catch (const InputError& e)
     {
         EXPECT_THAT(e.what(), HasSubstr("--gpus 64"));
+    }
+}
+
+TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step)
+{
+    LoadedInput series = load_series(45000);
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.ranks = 2;
+    options.trace = true;
+    Simulation simulation(std::move(series.system), std::move(series.parameters), options);
+    Observer nobody;
+    simulation.run(30, nobody, never);
+    const std::vector<Timeline> timelines = simulation.timelines();
+    ASSERT_EQ(timelines.size(), 1u);
+    std::set<std::pair<std::int64_t, std::string>> seen;
+    for (const Timeline::Span& s : timelines[0].spans)
+    {
+        EXPECT_LT(s.begin, s.end);
+        if (s.track < static_cast<std::size_t>(phases)) { seen.emplace(s.step, timelines[0].tracks[s.track]); }
+    }
+    for (std::int64_t step = 0; step < 30; ++step)
+    {
+        const bool repartition = step % simulation.plan().list_interval == 0;
+        EXPECT_EQ(seen.contains({step, "migrate"}), repartition) << step;
+        EXPECT_EQ(seen.contains({step, "send coordinates"}), !repartition) << step;
+        for (const auto* phase : {"nonbonded", "bonded", "return forces", "constrain"})
+        {
+            EXPECT_TRUE(seen.contains({step, phase})) << step << " " << phase;
+        }
     }
 }
