@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time of the update and of bonded forces on a GPU, for a lone rank or one of several on a GPU of its own, and of finding out
+// what is the rank's.
+//   update_gpu_bench [--atoms 45000] [--grid 1 1 1]
+// One JSON line: microseconds a call, the shortest of many short graphs, so that other programs on the GPU disturb little.
+#include "domain/gpu_cell.hpp"
+#include "dynamics/leap_frog.hpp"
+#include "dynamics/update_gpu.hpp"
+#include "forces/bonded_gpu.hpp"
+#include "pairs/cluster_order.hpp"
+#include "pairs/cluster_order_gpu.hpp"
+#include "series_timing.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+using namespace parhelion;
+
+namespace {
+
+struct Request
+{
+    std::int64_t atoms = 45000;
+    std::array<int, 3> grid{1, 1, 1};
+    double list_cutoff = 1.1;
+    int repetitions = 400;
+};
+
+template <class N>
+GpuState<N> make_rank_state(GpuQueue& queue, const LoadedInput& input, const UpdateGroups& groups, const GpuCell& cell)
+{
+    CpuQueue host(1);
+    const ParticleState<N> whole = make_state<N>(input.system, {}, host);
+    const std::size_t atoms = whole.slot_of_global.size();
+    DeviceBuffer<PositionCharge<N>> x(atoms);
+    DeviceBuffer<VelocityMass<N>> v(atoms);
+    const GpuBoard<N> board{x.data(), v.data()};
+    fill_board(queue, whole, board);
+    const GpuAtomTable table = make_atom_table(queue, whole, input.system.topology, groups);
+    GpuState<N> state;
+    TakeScratch scratch;
+    reserve_slots(queue, cell, input.system.box, atoms, 1.3, state);
+    take_atoms(queue, cell, board, table, scratch, state);
+    queue.synchronize(); // before the board goes
+    return state;
+}
+
+void measure(const Request& request)
+{
+    using N = Mixed;
+    const LoadedInput input = load_size(request.atoms);
+    const Topology& topology = input.system.topology;
+    const RunParameters& parameters = input.parameters;
+    GpuQueue queue;
+    const UpdateGroups groups = make_update_groups(topology);
+    const GpuCell cell =
+        make_gpu_cell({request.grid}, 0, input.system.box, request.list_cutoff, longest_straying(topology, groups));
+    GpuState<N> state = make_rank_state<N>(queue, input, groups, cell);
+
+    GpuUpdate update(queue, make_update_blocks(topology, {parameters.lincs_order, parameters.lincs_iterations}), parameters);
+    GpuBonded bonded(queue, make_bonded(topology, parameters), {}, topology);
+    update.resolve(queue, state);
+    bonded.resolve(queue, state, cell);
+    DeviceBuffer<GroupKick> kick;
+    DeviceBuffer<FailureReport> failure(1);
+    DeviceBuffer<ScalarSum<N>> virial(9);
+    kick.upload(queue, std::vector<GroupKick>(2, {{1, 1, 1}, 0})); // forces of many calls may add up
+    failure.clear(queue), virial.clear(queue);
+    UpdateArgs<N> args;
+    args.dt = 1e-6; // atoms stay where they are
+    args.kick = kick.data();
+    args.limits = {1e12, 1};
+    args.failure = failure.data();
+    UpdateArgs<N> with_virial = args;
+    with_virial.virial = virial.data();
+
+    constexpr int calls = 20;
+    const auto shortest_us = [&](const auto& work) { return sorted_us(queue, request.repetitions, calls, work).front(); };
+    const double update_us = shortest_us([&] { update.step(queue, args, state); });
+    const double virial_us = shortest_us([&] { update.step(queue, with_virial, state); });
+    const double bonded_us = shortest_us([&] { compute_bonded(queue, bonded, state, Compute::Forces); });
+    const double energies_us = shortest_us([&] { compute_bonded(queue, bonded, state, Compute::ForcesEnergiesVirial); });
+    const double list_groups_us = shortest_us([&] { update.resolve(queue, state); });
+    const double list_terms_us = shortest_us([&] { bonded.resolve(queue, state, cell); });
+    fmt::print(R"({{"gpu": "{}", "atoms": {}, "grid": "{}x{}x{}", "slots": {}, "update_us": {:.2f}, "update_virial_us": {:.2f}, )"
+               R"("bonded_us": {:.2f}, "bonded_energies_us": {:.2f}, "list_groups_us": {:.2f}, "list_terms_us": {:.2f}}})"
+               "\n",
+               queue.name(), request.atoms, request.grid[0], request.grid[1], request.grid[2], state.slots, update_us, virial_us,
+               bonded_us, energies_us, list_groups_us, list_terms_us);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    CLI::App app("Measures update and bonded forces of a rank on a GPU");
+    Request request;
+    app.add_option("--atoms", request.atoms, "a size of the series");
+    app.add_option("--grid", request.grid, "cells along x, y, z");
+    app.add_option("--list-cutoff", request.list_cutoff, "nm");
+    app.add_option("--repetitions", request.repetitions);
+    CLI11_PARSE(app, argc, argv);
+    try
+    {
+        measure(request);
+    }
+    catch (const std::exception& error)
+    {
+        fmt::print(stderr, "{}\n", error.what());
+        return 1;
+    }
+    return 0;
+}
