@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drift of a series against closed forms.
+#include "engine/slope.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+
+TEST(Slope, of_a_line_is_its_own_wherever_it_is)
+{
+    Slope slope;
+    for (int k = 0; k < 1000; ++k) { slope.add(1e6 + 0.1 * k, -5e5 + 0.02 * k); }
+    EXPECT_NEAR(slope.value(), 0.2, 1e-9);
+}
+
+TEST(Slope, is_that_of_least_squares)
+{
+    // Of t^2 at 0, 1, ..., n - 1 it is n - 1.
+    Slope slope;
+    constexpr int n = 11;
+    for (int t = 0; t < n; ++t) { slope.add(t, t * t); }
+    EXPECT_NEAR(slope.value(), n - 1, 1e-12);
+}
+
+TEST(Slope, is_unknown_with_fewer_than_three_points)
+{
+    Slope slope;
+    slope.add(0, 1);
+    slope.add(1, 2);
+    EXPECT_TRUE(std::isnan(slope.value()));
+    slope.add(2, 3);
+    EXPECT_DOUBLE_EQ(slope.value(), 1);
+}
