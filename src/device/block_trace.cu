@@ -11,7 +11,7 @@ namespace parhelion {
 namespace {
 
 constexpr std::size_t ring_size = std::size_t{1} << 19; // a power of two; 16 MiB
-constexpr std::uint32_t most_records = 1 << 13;         // of one launch
+constexpr std::uint32_t most_records = 1 << 13;         // of a row of a launch
 
 // Purpose        the step that the records of what follows count from
 // Work           one thread
@@ -51,11 +51,11 @@ void BlockTracer::end(GpuQueue& queue)
     launch(queue, Phase::Output, end_trace_kernel, {1, 1, 0}, header_.data(), reserved_);
 }
 
-BlockTrace BlockTracer::reserve(std::uint16_t kernel, int blocks)
+BlockTrace BlockTracer::reserve(std::uint16_t kernel, int blocks, int rows)
 {
     if (!is_on_) { return {}; }
-    const auto all = static_cast<std::uint32_t>(blocks);
-    const std::uint32_t one_in = std::bit_width((all - 1) / most_records);
+    const auto last = static_cast<std::uint32_t>(blocks) - 1;
+    const std::uint32_t one_in = std::bit_width(last / most_records);
     const BlockTrace trace{.header = header_.data(),
                            .records = ring_.data(),
                            .mask = static_cast<std::uint32_t>(ring_size - 1),
@@ -63,8 +63,9 @@ BlockTrace BlockTracer::reserve(std::uint16_t kernel, int blocks)
                            .launch = launches_++,
                            .kernel = kernel,
                            .step = step_,
-                           .one_in = one_in};
-    reserved_ += ((all - 1) >> one_in) + 1;
+                           .one_in = one_in,
+                           .row = (last >> one_in) + 1};
+    reserved_ += trace.row * static_cast<std::uint32_t>(rows);
     return trace;
 }
 

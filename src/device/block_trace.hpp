@@ -34,7 +34,8 @@ struct BlockTrace
     std::uint32_t launch = 0;
     std::uint16_t kernel = 0;
     std::uint16_t step = 0;   // after that of the header
-    std::uint32_t one_in = 0; // log2: of how many blocks one leaves a record
+    std::uint32_t one_in = 0; // log2: of how many blocks in a row of the grid one leaves a record
+    std::uint32_t row = 1;    // records of a row
 };
 
 class BlockTracer
@@ -49,7 +50,7 @@ public:
     void end(GpuQueue& queue);
 
     // For launch().
-    BlockTrace reserve(std::uint16_t kernel, int blocks);
+    BlockTrace reserve(std::uint16_t kernel, int blocks, int rows);
 
     void clear(GpuQueue& queue) { header_.clear(queue); } // queued
     // The latest, in the order of launches, those of a launch by block; no step is there in part. Waits.

@@ -52,7 +52,7 @@ void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchS
     if constexpr (begins_with_trace<Parameters...>)
     {
         BlockTracer* const tracer = queue.tracer();
-        const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks * shape.blocks_y);
+        const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks, shape.blocks_y);
         kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(tracing, arguments...);
     }
     else { kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...); }

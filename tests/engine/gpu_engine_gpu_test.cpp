@@ -459,8 +459,7 @@ TEST_F(OnGpu, a_traced_run_has_every_phase_of_every_step_in_order)
         Timeline::Span& longest = of_phase[timelines[0].tracks[s.track]].try_emplace(s.step, s).first->second;
         if (s.end - s.begin > longest.end - longest.begin) { longest = s; }
     }
-    const auto steps_of = [&](const char* phase, std::int64_t every) {
-        std::int64_t step = 0;
+    const auto steps_of = [&](const char* phase, std::int64_t every, std::int64_t step = 0) {
         for (const auto& [at, span] : of_phase[phase]) { EXPECT_EQ(at, std::exchange(step, step + every)) << phase; }
         EXPECT_GE(step, 40) << phase;
     };
@@ -468,7 +467,7 @@ TEST_F(OnGpu, a_traced_run_has_every_phase_of_every_step_in_order)
     steps_of("bonded", 1);
     steps_of("constrain", 1);
     steps_of("pair list", 4);
-    steps_of("couple", 2);
+    steps_of("couple", 2, 1); // begins with what the first step has left
     for (std::int64_t step = 0; step < 40; ++step)
     {
         EXPECT_LE(of_phase["nonbonded"][step].end, of_phase["constrain"][step].begin) << step;

@@ -178,16 +178,17 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step
     options.trace = true;
     Simulation simulation(std::move(series.system), std::move(series.parameters), options);
     Observer nobody;
-    simulation.run(30, nobody, never);
+    constexpr std::int64_t steps = 20; // the ring holds some more
+    simulation.run(steps, nobody, never);
     const std::vector<Timeline> timelines = simulation.timelines();
     ASSERT_EQ(timelines.size(), 1u);
     std::set<std::pair<std::int64_t, std::string>> seen;
     for (const Timeline::Span& s : timelines[0].spans)
     {
-        EXPECT_LT(s.begin, s.end);
+        EXPECT_LE(s.begin, s.end);
         if (s.track < static_cast<std::size_t>(phases)) { seen.emplace(s.step, timelines[0].tracks[s.track]); }
     }
-    for (std::int64_t step = 0; step < 30; ++step)
+    for (std::int64_t step = 0; step < steps; ++step)
     {
         const bool repartition = step % simulation.plan().list_interval == 0;
         EXPECT_EQ(seen.contains({step, "migrate"}), repartition) << step;
