@@ -93,7 +93,8 @@ template <class N>
 Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : system_(std::move(system)), setup_{.system = system_,
                                          .parameters = resolved(std::move(parameters), saved),
-                                         .list_plan = plan_pair_list(system_, setup_.parameters),
+                                         .list_plan = lists_miss_nothing<N> ? plan_complete_list(system_, setup_.parameters)
+                                                                            : plan_pair_list(system_, setup_.parameters),
                                          .grid = {},
                                          .update_groups = make_update_groups(system_.topology),
                                          .halo_method = options.halo}

@@ -23,6 +23,7 @@
 #include "model/system.hpp"
 #include "model/update_groups.hpp"
 #include "pairs/buffer.hpp"
+#include "pairs/listed_positions.hpp"
 #include "pairs/pair_list.hpp"
 #include "state/molecules.hpp"
 #include "state/particle_state.hpp"
@@ -67,6 +68,7 @@ struct Rank
     // Between one phase and the next.
     PairList pairs;
     std::int64_t list_step = 0; // when it was built
+    ListedPositions<N> listed;  // then; kept only where lists must miss nothing
     ForceBuffers<N> buffers;
     ConstraintResult<N> constraint_result;
     KineticEnergies half_step; // of state.v, as of the last step that asked for it

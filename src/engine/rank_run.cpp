@@ -80,6 +80,7 @@ Rank<N> RankRun<N>::make_rank()
         .barostat = {},
         .bath_heat = 0,
         .pairs = {},
+        .listed = {},
         .buffers = {},
         .constraint_result = {},
         .half_step = {},
@@ -163,9 +164,10 @@ SavedState RankRun<N>::gather_saved_state()
 }
 
 template <class N>
-void RankRun<N>::advance(const StepFlags& flags, Observer& observer)
+void RankRun<N>::advance(StepFlags flags, Observer& observer)
 {
     comm_.set_step(rank_.step);
+    flags.repartition = flags.repartition || list_has_aged(rank_);
     queue_.clock().set_step(rank_.step);
     step(rank_, flags, [&](Rank<N>&) {
         if (!flags.due.any_frame()) { return; }

@@ -63,7 +63,7 @@ private:
     Frame gather_frame(const OutputDue& due);
     SavedState gather_saved_state();
     // One step, its frames and its energies to the observers.
-    void advance(const StepFlags& flags, Observer& observer);
+    void advance(StepFlags flags, Observer& observer);
     void evaluate_static(Observer& observer, const StepFlags& flags);
     void summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed);
 

@@ -9,6 +9,8 @@
 #include "engine/runaway.hpp"
 #include "pairs/cluster_order.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
 
 template <class N>
@@ -21,6 +23,22 @@ void repartition(Rank<N>& r)
     build_pair_list(r.queue, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     if (r.comm.ranks() > 1) { assign_work(r); }
     r.list_step = r.step;
+    if constexpr (lists_miss_nothing<N>) { r.listed.keep(r.state); }
+}
+
+// Could a pair have come within the cut-off unlisted? Collective: every rank gets the same answer. Never where lists may miss
+// pairs.
+template <class N>
+bool list_has_aged(Rank<N>& r)
+{
+    if constexpr (!lists_miss_nothing<N>) { return false; }
+    const double cutoff = std::max(r.parameters.lj_cutoff, r.parameters.coulomb_cutoff);
+    const Vec3<double>&now = r.state.box.length(), &then = r.listed.box;
+    const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
+    const double room = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // of an atom
+    std::int64_t aged[1] = {largest_displacement(r.queue, r.state, r.listed) > room ? 1 : 0};
+    r.comm.max(aged);
+    return aged[0] != 0;
 }
 
 // Prunes the list when its plan says so: with the build and at even distances after it.

@@ -231,6 +231,25 @@ std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& co
 // Of the box edge, before a list that was planned for pressure coupling no longer fits.
 constexpr double shrinkage_allowed = 0.95;
 
+// The cut-off of the forces, and the most a list may reach. Throws InputError if the box is too small.
+struct ListRange
+{
+    double cutoff, largest;
+};
+ListRange list_range(const System& system, const RunParameters& run)
+{
+    const double cutoff = std::max(run.lj_cutoff, run.coulomb_cutoff),
+                 half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+    if (cutoff > half_box)
+    {
+        throw InputError("E311", {},
+                         "the cut-off is longer than half the shortest box edge (an atom would meet two images of another). "
+                         "Use a larger box or a shorter cut-off.");
+    }
+    // A box under pressure coupling may shrink; the engine stops the run where a list no longer fits.
+    return {cutoff, run.barostat == Barostat::None ? half_box : std::max(cutoff, shrinkage_allowed * half_box)};
+}
+
 } // namespace
 
 double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan)
@@ -240,17 +259,8 @@ double missing_pair_error(const System& system, const RunParameters& run, const 
 
 ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs)
 {
-    const double rc = std::max(run.lj_cutoff, run.coulomb_cutoff),
-                 half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
-    if (rc > half_box)
-    {
-        throw InputError("E311", {},
-                         "the cut-off is longer than half the shortest box edge (an atom would meet two images of another). "
-                         "Use a larger box or a shorter cut-off.");
-    }
+    const auto [rc, largest] = list_range(system, run);
     if (run.integrator == Integrator::SteepestDescent) { return {1, rc, 0, 0}; }
-    // A box under pressure coupling may shrink; the engine stops the run where a list no longer fits.
-    const double largest = run.barostat == Barostat::None ? half_box : std::max(rc, shrinkage_allowed * half_box);
     if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest), 0, 0}; }
     const double tolerance = std::min(run.buffer_tolerance, largest_buffer_tolerance);
     const ErrorEstimate error(system, run);
@@ -267,6 +277,28 @@ ListPlan plan_pair_list(const System& system, const RunParameters& run, const Li
         best = plan_for(error, costs, std::max(1, interval), rc, largest, tolerance);
     }
     return *best;
+}
+
+ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListCosts& costs)
+{
+    const auto [rc, largest] = list_range(system, run);
+    if (run.integrator == Integrator::SteepestDescent) { return {1, rc, 0, 0}; }
+    if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest), 0, 0}; }
+    constexpr double far = 5.5; // standard deviations: an atom in a million moves as far
+    const double kt = units::boltzmann * temperature(system, run);
+    const std::vector<CountedKind> kinds = atom_kinds(system.topology);
+    ListPlan best{1, rc, 0, 0};
+    for (const int interval : {2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25})
+    {
+        double variance = 0;
+        for (const CountedKind& kind : kinds)
+        {
+            variance = std::max(variance, displacement_variance(kind.kind, kt, (interval - 1) * run.dt));
+        }
+        const ListPlan plan{interval, rc + 2 * far * std::sqrt(variance), 0, 0};
+        if (plan.cutoff <= largest && cost(plan, costs) < cost(best, costs)) { best = plan; }
+    }
+    return best;
 }
 
 } // namespace parhelion

@@ -41,6 +41,10 @@ inline constexpr double largest_buffer_tolerance = 1e-5;
 // rebuilds in every step, without buffer. Throws InputError if the cut-off itself exceeds half the shortest box edge.
 ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs = cpu_list_costs);
 
+// The same for lists that must miss nothing (pairs/listed_positions.hpp): a tolerance is not needed, and the cutoff is one that
+// few atoms move far enough for, so that lists are seldom built before their time. Not pruned.
+ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListCosts& costs = cpu_list_costs);
+
 // Upper estimate of the energy error of pairs that enter the cut-off unlisted, kJ/mol/ps per atom, for a list with the interval
 // and cutoff of this plan.
 double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan);

@@ -130,6 +130,39 @@ TEST_P(RanksTest, follow_the_trajectory_of_one)
 
 INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
 
+TEST(Ranks, have_the_bits_of_one_and_of_new_lists_where_old_lists_would_miss_pairs)
+{
+    // A list that is old after two or three steps, and hot water: within the 20 steps that it is to serve it would miss hundreds
+    // of pairs, others with every grid.
+    Refdata data = load_nve("spce");
+    data.parameters.buffer_tolerance = -1;
+    data.parameters.list_interval = 20;
+    data.parameters.list_cutoff = data.parameters.lj_cutoff + 0.03;
+    data.parameters.generate_velocities = true;
+    data.parameters.generation_temperature = 1000;
+    data.parameters.generation_seed = 5;
+    const auto frame_of = [&](const Refdata& of, SimulationOptions options) {
+        Recorder ignored;
+        Simulation simulation = simulate_on(of, options);
+        simulation.run(60, ignored, never);
+        return simulation.frame();
+    };
+    for (const Precision precision : {Precision::Mixed, Precision::Double})
+    {
+        Refdata always = data;
+        always.parameters.list_interval = 1;
+        const Frame expected =
+            frame_of(always, options_for({1, 1, 1}, HaloMethod::Direct, 2, precision, Summation::Reproducible));
+        for (const Grid& grid : {Grid{1, 1, 1}, Grid{2, 1, 1}, Grid{1, 2, 2}, Grid{2, 2, 2}})
+        {
+            SCOPED_TRACE(name_of(grid));
+            const Frame frame = frame_of(data, options_for(grid, HaloMethod::Direct, 1, precision, Summation::Reproducible));
+            EXPECT_TRUE(frame.x == expected.x);
+            EXPECT_TRUE(frame.v == expected.v);
+        }
+    }
+}
+
 TEST(Ranks, staged_methods_have_each_others_bits)
 {
     const Refdata data = load_nve("etoh");

@@ -174,3 +174,26 @@ TEST(PlanPairList, covers_the_pairs_of_a_real_trajectory)
         EXPECT_EQ(missing, 0) << name;
     }
 }
+
+TEST(PairListPlan, of_lists_that_miss_nothing_reaches_what_one_atom_in_a_million_moves)
+{
+    System system = random_liquid({6, 6, 6}, 1000, 10, 1);
+    RunParameters run;
+    run.lj_cutoff = run.coulomb_cutoff = 1;
+    run.generate_velocities = true;
+    run.generation_temperature = 300;
+    const ListPlan plan = plan_complete_list(system, run);
+    EXPECT_GT(plan.interval, 1);
+    EXPECT_EQ(plan.prune_interval, 0);
+    // Free flight of the lightest atom is the farthest an unconstrained one gets.
+    double lightest = 1e9;
+    for (std::int64_t a = 0; a < system.topology.atom_count(); ++a)
+    {
+        lightest = std::min(lightest, system.topology.atom(a).mass);
+    }
+    const double speed = std::sqrt(units::boltzmann * 300 / lightest); // one component, nm/ps
+    EXPECT_LE(plan.cutoff - 1, 2 * 5.5 * speed * (plan.interval - 1) * run.dt + 1e-9);
+    EXPECT_GE(plan.cutoff - 1, 2 * 3 * speed * (plan.interval - 1) * run.dt);
+    system.box = {2.02, 6, 6}; // no room for a buffer
+    EXPECT_LE(plan_complete_list(system, run).cutoff, 1.01);
+}
