@@ -28,7 +28,7 @@ struct GpuNonbondedTables
     DeviceBuffer<LjParameters<Real>> of_slot;
 };
 
-// Looks up tables.of_slot for the present order of atoms: call after reorder().
+// Looks up tables.of_slot for the present order of atoms: call after take_atoms().
 template <class N>
 void resolve_nonbonded(GpuQueue& queue, const GpuState<N>& state, GpuNonbondedTables<N>& tables);
 

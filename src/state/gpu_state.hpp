@@ -98,7 +98,7 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box
                    GpuState<N>& state);
 
 // Copies the atoms of a lone rank, its box and velocities to the GPU, in the order of global numbers; fillers behind. Forces,
-// energies, step and flags are zero. Sort with reorder() before listing pairs. Waits.
+// energies, step and flags are zero. Sort with reorder() before listing pairs. For tests and benchmarks. Waits.
 template <class N>
 void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to);
 
