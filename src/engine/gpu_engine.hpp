@@ -21,7 +21,6 @@
 #include "engine/slope.hpp"
 
 #include <deque>
-#include <map>
 
 namespace parhelion {
 

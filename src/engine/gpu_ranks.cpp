@@ -88,12 +88,12 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     make_halos();
     queue().make_current();
     framed_.resize(queue(), atoms_, coupling().group_count());
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         upload_coupling(team.queue, start, r.coupling);
         set_box_and_step(team.queue, start.state.box.length(), start.step, r.state);
     });
     take_from_boards();
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
     synchronize();
     queue().make_current();
 }
@@ -134,7 +134,7 @@ void GpuRanks<N>::reserve(double crowding)
 {
     crowding_ = crowding;
     const Vec3<double>& box = setup_.system.box;
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         reserve_slots(team.queue, r.cell, box, atoms_, crowding, r.state);
         for (GpuPairList& list : r.pairs)
@@ -150,7 +150,7 @@ void GpuRanks<N>::make_world(const SimulationOptions& options)
 {
     std::size_t slots = 0, sums = 0;
     std::vector<int> devices;
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         devices.push_back(team.queue.device());
         slots = std::max(slots, r.state.slots);
         sums = std::max({sums, r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
@@ -168,23 +168,23 @@ void GpuRanks<N>::make_world(const SimulationOptions& options)
     sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
     taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);
     for (const auto& team : teams_) { team->sums = sums_.get(), team->taken = taken_.get(); }
-    for_each_rank([&](GpuTeam<N>&, GpuRank<N>& r) { world_->set_step_word(r.rank, &r.state.scalars.data()->step); });
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { world_->set_step_word(r.rank, &r.state.scalars.data()->step); });
 }
 
 template <class N>
 void GpuRanks<N>::make_boards(Rank<N>& start)
 {
-    board_x_ = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
-    board_v_ = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
-    forces_ = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
-    framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces_));
+    const Window x = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
+    const Window v = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
+    const Window forces = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
+    framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces));
     std::vector<GpuBoard<N>> boards;
     for (int rank = 0; rank < ranks(); ++rank)
     {
-        boards.push_back({reinterpret_cast<PositionCharge<N>*>(world_->data(rank, board_x_)),
-                          reinterpret_cast<VelocityMass<N>*>(world_->data(rank, board_v_))});
+        boards.push_back({reinterpret_cast<PositionCharge<N>*>(world_->data(rank, x)),
+                          reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v))});
     }
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.board = boards[static_cast<std::size_t>(r.rank)];
         r.boards.upload(team.queue, boards);
@@ -196,10 +196,10 @@ template <class N>
 void GpuRanks<N>::make_halos()
 {
     std::size_t slots = 0;
-    for_each_rank([&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
     for (const Window& window : halo_room_.windows) { world_->release(window); }
     halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
     });
@@ -208,7 +208,7 @@ void GpuRanks<N>::make_halos()
 template <class N>
 void GpuRanks<N>::take_from_boards()
 {
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         take_atoms(team.queue, r.cell, r.board, r.atoms, r.scratch, r.state);
     });
@@ -239,7 +239,7 @@ void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
     keep_board(teams, framed_);
     queue_release(teams);
     if (!flags.due.f) { return; }
-    parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
     agree_on_flags(teams);
 }
 
@@ -260,11 +260,11 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
         });
         ++offset;
     }
-    parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { advance_step(t.queue, offset, r.state); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { advance_step(t.queue, offset, r.state); });
     if (coupling().collects_heat())
     {
         add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.sums(); });
-        parhelion::for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.collect_heat(t.queue, r.state); });
+        for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.collect_heat(t.queue, r.state); });
     }
     for (GpuTeam<N>* const t : teams)
     {
@@ -335,7 +335,8 @@ void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
     synchronize();
     put_back_atoms(queue(), snapshot, teams_[0]->ranks[0].boards);
     queue().synchronize();
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) { put_back_coupling(team.queue, snapshot, r.state, r.coupling); });
+    for_each_rank<N>(all_,
+                     [&](GpuTeam<N>& team, GpuRank<N>& r) { put_back_coupling(team.queue, snapshot, r.state, r.coupling); });
     take_from_boards();
     synchronize();
 }
@@ -353,7 +354,7 @@ bool GpuRanks<N>::make_more_room(std::uint32_t flags)
         make_halos();
         return true;
     }
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         for (GpuPairList& list : r.pairs)
         {
@@ -376,7 +377,7 @@ template <class N>
 FailureReport GpuRanks<N>::failure()
 {
     FailureReport first;
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         const FailureReport report = r.coupling.failure().to_vector(team.queue)[0];
         if (report.atom >= 0 && (first.atom < 0 || report.step < first.step)) { first = report; }
     });
@@ -400,7 +401,7 @@ template <class N>
 double GpuRanks<N>::tiles()
 {
     double tiles = 0;
-    for_each_rank([&](GpuTeam<N>& team, GpuRank<N>& r) {
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         for (const GpuPairList& list : r.pairs)
         {
             const std::vector<PairWord> pruned = list.pruned.to_vector(team.queue);

@@ -10,7 +10,6 @@
 #include "engine/rank_run.hpp"
 #include "engine/step_gpu.hpp"
 
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -71,14 +70,6 @@ private:
     void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps);
     void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
     void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
-    template <class Body>
-    void for_each_rank(Body&& body)
-    {
-        for (const auto& team : teams_)
-        {
-            for (GpuRank<N>& r : team->ranks) { body(*team, r); }
-        }
-    }
 
     const RunSetup& setup_;
     const ListPlan& list_plan_;
@@ -92,7 +83,6 @@ private:
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> sums_, taken_;
     GpuHaloRoom halo_room_;
-    Window board_x_, board_v_, forces_;
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
     bool is_traced_ = false;
