@@ -32,12 +32,18 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
+ListCosts list_costs(const SimulationOptions& options, const System& system)
+{
+    const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : std::max({1, options.ranks, options.gpus});
+    return gpu_list_costs(static_cast<double>(system.topology.atom_count()) / ranks, ranks > 1);
+}
+
 } // namespace
 
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
-      list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)),
+      list_plan_(plan_pair_list(setup_.system, setup_.parameters, list_costs(options, setup_.system))),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
              (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval)),
       status_(segments_under_way + 1)

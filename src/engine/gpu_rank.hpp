@@ -54,7 +54,8 @@ struct GpuRank
 template <class N>
 struct GpuTeam
 {
-    explicit GpuTeam(int device) : queue(device), side(device), third(device), tracer(queue)
+    explicit GpuTeam(int device)
+        : queue(device), side(device, GpuQueue::Priority::First), third(device, GpuQueue::Priority::First), tracer(queue)
     {
         for (GpuQueue* traced : {&queue, &side, &third}) { traced->set_tracer(&tracer); }
     }

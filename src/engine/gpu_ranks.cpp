@@ -196,12 +196,22 @@ template <class N>
 void GpuRanks<N>::make_halos()
 {
     std::size_t slots = 0;
-    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    std::vector<PositionCharge<N>*> positions;
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) {
+        slots = std::max(slots, r.state.slots);
+        positions.push_back(r.state.xq.data());
+    });
     for (const Window& window : halo_room_.windows) { world_->release(window); }
-    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
+    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, positions, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
+    });
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        if (r.halo->copies() != nullptr)
+        {
+            r.halo->send_x(team.queue, 0, r.state);
+        } // of no atoms yet: what the first step awaits
     });
 }
 

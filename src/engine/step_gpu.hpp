@@ -10,7 +10,9 @@
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   third          └ B ─────────────────┘
 //
-// Ranks meet through signals alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. What is queued
+// Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
+// rank has no X, F, G and no halo. With `direct`, U itself sends the positions of the next step and adds the forces that come
+// back (halo/gpu_copies.hpp): X only waits, F only sends. So between two steps positions are always on their way. What is queued
 // together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
 // update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
 #pragma once
@@ -105,11 +107,15 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
 template <class N>
 void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags)
 {
-    const GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const int x_rounds = flags.repartition ? 0 : any.x_rounds(); // a repartition brings positions
-    for (int round = 0; round < x_rounds; ++round)               // X
+    GpuHalo<N>& any = *teams[0]->ranks[0].halo;
+    const bool update_exchanges = any.copies() != nullptr; // then positions were sent by the step before, for this one
+    const int x_rounds = update_exchanges ? 1 : flags.repartition ? 0 : any.x_rounds(); // a repartition brings positions itself
+    for (int round = 0; round < x_rounds; ++round)                                      // X
     {
-        for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
+        if (!update_exchanges)
+        {
+            for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
+        }
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_x(t.side, round, r.state); });
     }
     for (GpuTeam<N>* const t : teams)
@@ -129,6 +135,7 @@ void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags
     for (int round = 0; round < any.f_rounds(); ++round) // F
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
+        if (update_exchanges && !flags.due.f) { continue; } // the update adds them
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_f(t.side, round, r.state); });
     }
 }
@@ -159,7 +166,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
         add_up<N>(teams, [](GpuRank<N>& r) { return energy_sums(r.state); });
     }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // O T
-        r.coupling.finish(t.queue, step_offset, flags, r.update, r.state);
+        r.coupling.finish(t.queue, step_offset, flags, r.update, {r.halo->copies(), false, r.coupling.mends(flags)}, r.state);
     });
 }
 
@@ -199,7 +206,9 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
 
     auto kick = kicks.begin();
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // U C D
-        r.update.step(t.queue, r.coupling.update_args(step_offset, flags, *kick++), r.state);
+        UpdateArgs<N> args = r.coupling.update_args(step_offset, flags, *kick++);
+        args.copies = {r.halo->copies(), !flags.due.f, !r.coupling.mends(flags)};
+        r.update.step(t.queue, args, r.state);
     });
     queue_sums(teams, step_offset, flags); // K G O T
 }
