@@ -191,13 +191,7 @@ void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t bl
 {
     const std::size_t shared = view.arena == nullptr ? view.arena_bytes : 0;
     const auto kernel = update_kernel<N, motion>;
-    // Asked for only where needed: a kernel that may use more shared memory makes the multiprocessors divide their memory anew.
-    constexpr std::size_t always_allowed = 48 * 1024;
-    if (shared > always_allowed)
-    {
-        cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-                   "shared memory of the update");
-    }
+    allow_shared_memory(kernel, shared);
     launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, args, GpuView<N>(state));
 }
 

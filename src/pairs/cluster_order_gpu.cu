@@ -86,37 +86,52 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 }
 
 // Purpose        which atoms are here, and in which column
-// Work           a thread per atom of the system
-// Reads/Writes   board, reference atoms / place in a column, atoms of columns, slot_of_global of those that are not here, flags
-// Orders         atoms of a column come in any order: they are sorted afterwards
-// Requires       a complete board; counts of columns zero
-// Cost           37 bytes an atom of the system, an atomic addition for each that is here
+// Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in one
+// word Reads/Writes   board, reference atoms / place in a column, atoms of columns, slot_of_global of those that are not here,
+// flags Orders         atoms of a column come in any order: they are sorted afterwards Requires       a complete board; counts of
+// columns zero; shared memory for a count of each column Cost           37 bytes an atom of the system; an addition for each
+// block and column, which one word takes every 30 ns
+constexpr int count_threads = 1024;
 template <class N, bool lone>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(count_threads)
     find_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns columns, const PositionCharge<N>* x,
                         const std::int32_t* reference, int atoms, ColumnPlace* place, std::int32_t* in_column,
                         std::int32_t* slot_of_global, DeviceScalars* scalars)
 {
     const BlockSpan span(tracing);
 
-    const int g = blockIdx.x * threads + threadIdx.x;
-    if (g >= atoms) { return; }
-    const Vec3<std::uint32_t> here = leading(x[g]);
-    int zone = 0;
-    if constexpr (!lone)
-    {
-        const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
-        zone = zone_of(cell, nm_per_unit, leading(x[reference[g]]), here);
-        slot_of_global[g] = -1;
-        const bool is_right = zone < 0 || is_in_place(cell, nm_per_unit, zone, here);
-        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
-    }
+    extern __shared__ std::int32_t of_block[]; // counts, then the places where this block's atoms begin
+    for (int column = threadIdx.x; column < columns.count; column += count_threads) { of_block[column] = 0; }
+    __syncthreads();
+    const int g = blockIdx.x * count_threads + threadIdx.x;
     ColumnPlace at{-1, 0};
-    if (zone >= 0)
+    if (g < atoms)
     {
-        at.column = columns.column(cell, zone, here.x, here.y);
-        at.place = atomicAdd(in_column + at.column, 1);
+        const Vec3<std::uint32_t> here = leading(x[g]);
+        int zone = 0;
+        if constexpr (!lone)
+        {
+            const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
+            zone = zone_of(cell, nm_per_unit, leading(x[reference[g]]), here);
+            slot_of_global[g] = -1;
+            const bool is_right = zone < 0 || is_in_place(cell, nm_per_unit, zone, here);
+            if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+        }
+        if (zone >= 0)
+        {
+            at.column = columns.column(cell, zone, here.x, here.y);
+            at.place = atomicAdd(of_block + at.column, 1);
+        }
     }
+    __syncthreads();
+    for (int column = threadIdx.x; column < columns.count; column += count_threads)
+    {
+        const std::int32_t count = of_block[column];
+        if (count > 0) { of_block[column] = atomicAdd(in_column + column, count); }
+    }
+    __syncthreads();
+    if (g >= atoms) { return; }
+    if (at.column >= 0) { at.place += of_block[at.column]; }
     place[g] = at;
 }
 
@@ -211,7 +226,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 // Ascending order of atom[0 .. n), by all threads of a block: a bitonic network whose comparisons all put the lesser first, so
-// that what would be behind the end counts as infinite and is left out.
+// that what would be behind the end counts as infinite and is left out. Pairs no farther apart than a warp is wide are of 64
+// consecutive atoms, which one warp has.
 __device__ void sort_by_block(ColumnAtom* atom, int n)
 {
     const auto in_order = [&](int i, int j) {
@@ -219,25 +235,28 @@ __device__ void sort_by_block(ColumnAtom* atom, int n)
         const ColumnAtom a = atom[i], b = atom[j];
         if (b < a) { atom[i] = b, atom[j] = a; }
     };
-    for (int run = 2; run / 2 < n; run *= 2)
+    for (int bits = 1; (n - 1) >> (bits - 1) > 0; ++bits) // runs of 2^bits are in order afterwards
     {
-        const int pairs = (n + run - 1) / run * (run / 2), half = run / 2;
+        const int run = 1 << bits, half = run / 2, pairs = ((n + run - 1) >> bits) * half;
         for (int k = threadIdx.x; k < pairs; k += blockDim.x)
         {
-            const int first = k / half * run;
-            in_order(first + k % half, first + run - 1 - k % half);
+            const int first = k >> (bits - 1) << bits, within = k & (half - 1);
+            in_order(first + within, first + run - 1 - within);
         }
-        __syncthreads();
-        for (int distance = run / 4; distance > 0; distance /= 2)
+        run <= 64 ? __syncwarp() : __syncthreads();
+        for (int b = bits - 2; b >= 0; --b)
         {
+            const int distance = 1 << b;
             for (int k = threadIdx.x; k < pairs; k += blockDim.x)
             {
-                const int i = k / distance * 2 * distance + k % distance;
+                const int i = k >> b << (b + 1) | (k & (distance - 1));
                 in_order(i, i + distance);
             }
-            __syncthreads();
+            // Others take over where a run begins anew, beyond 64 atoms.
+            distance <= 32 && (b > 0 || run < 64) ? __syncwarp() : __syncthreads();
         }
     }
+    __syncthreads();
 }
 
 // Purpose        atoms of a column in the order of z
@@ -247,7 +266,8 @@ __device__ void sort_by_block(ColumnAtom* atom, int n)
 // Requires       -
 // Cost           16 bytes an atom, log2(n)^2 / 2 rounds; in shared memory, unless the system is crowded into few columns
 constexpr int shared_column = 4096; // atoms
-__global__ void __launch_bounds__(threads)
+constexpr int sort_threads = 512;
+__global__ void __launch_bounds__(sort_threads)
     sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, ColumnAtom* by_column)
 {
     const BlockSpan span(tracing);
@@ -256,10 +276,10 @@ __global__ void __launch_bounds__(threads)
     const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin;
     ColumnAtom* const column = by_column + begin;
     if (n > shared_column) { return sort_by_block(column, n); }
-    for (int k = threadIdx.x; k < n; k += threads) { here[k] = column[k]; }
+    for (int k = threadIdx.x; k < n; k += sort_threads) { here[k] = column[k]; }
     __syncthreads();
     sort_by_block(here, n);
-    for (int k = threadIdx.x; k < n; k += threads) { column[k] = here[k]; }
+    for (int k = threadIdx.x; k < n; k += sort_threads) { column[k] = here[k]; }
 }
 
 // Ascending order of each `size` consecutive elements of 64, element r * 32 + lane being key[r].
@@ -410,15 +430,18 @@ void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, 
     scratch.first_atom.resize(state.superclusters() + 1);
 
     scratch.in_column.clear(queue);
-    launch(queue, Phase::Reorder, lone ? find_columns_kernel<N, true> : find_columns_kernel<N, false>,
-           one_thread_each(globals, threads), cell, state.columns, board.x, table.reference.data(), atoms, scratch.place.data(),
-           scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
+    const auto find_columns = lone ? find_columns_kernel<N, true> : find_columns_kernel<N, false>;
+    LaunchShape count_shape = one_thread_each(globals, count_threads);
+    count_shape.shared_bytes = columns * sizeof(std::int32_t);
+    allow_shared_memory(find_columns, count_shape.shared_bytes);
+    launch(queue, Phase::Reorder, find_columns, count_shape, cell, state.columns, board.x, table.reference.data(), atoms,
+           scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
     launch(queue, Phase::Reorder, cut_columns_kernel, {1, cut_threads}, cell, state.columns, scratch.in_column.data(),
            static_cast<int>(state.atoms), superclusters, scratch.column_begin.data(), state.first_supercluster.data(),
            state.zone_of_supercluster.data(), scratch.first_atom.data(), state.scalars.data());
     launch(queue, Phase::Reorder, fill_columns_kernel<N>, one_thread_each(globals, threads), cell, board.x, atoms,
            scratch.place.data(), scratch.column_begin.data(), scratch.by_column.data());
-    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, threads}, scratch.column_begin.data(),
+    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
            scratch.by_column.data());
     const PlaceArguments<N> arguments{cell,
                                       board,

@@ -144,7 +144,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms, bounds of the present positions
 // Cost           about 20 instructions a tile that is left open, a third of all
 template <class N>
-__global__ void __launch_bounds__(32 * prune_warps)
+__global__ void __launch_bounds__(32 * prune_warps, 6) // one wave of 50 000 atoms
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);
