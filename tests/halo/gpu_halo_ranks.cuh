@@ -16,6 +16,7 @@
 #include "halo/gpu_halo.hpp"
 #include "state/gpu_view.cuh"
 #include "support/random_delay.cuh"
+#include "support/stall.cuh"
 
 #include <algorithm>
 #include <cstdlib>
@@ -249,11 +250,6 @@ static __global__ void occupy_kernel(std::int64_t longest_ns, std::uint64_t seed
     for (const std::int64_t begin = CudaAtomics::nanoseconds(); CudaAtomics::nanoseconds() - begin < ns;) {}
 }
 
-static __global__ void stall_kernel(std::int64_t ns)
-{
-    for (const std::int64_t begin = CudaAtomics::nanoseconds(); CudaAtomics::nanoseconds() - begin < ns;) {}
-}
-
 struct HaloErrors
 {
     unsigned long long positions = 0, forces = 0, not_cleared = 0;
@@ -337,8 +333,7 @@ public:
     // What is queued for `rank` from here on begins after so long.
     void stall(int rank, std::chrono::nanoseconds time)
     {
-        launch(lane_of_rank_[static_cast<std::size_t>(rank)]->queue, Phase::Output, stall_kernel, {1, 1},
-               std::int64_t{time.count()});
+        test::stall(lane_of_rank_[static_cast<std::size_t>(rank)]->queue, time);
     }
 
     // Waits.
