@@ -23,7 +23,7 @@ SOURCES = ["src/halo", "src/comm/gpu_block.cuh"]
 TARGET = "test_halo_gpu"
 # Ranks side by side on one GPU have to wait for each other as those on several have.
 FILTER = "*GpuHaloStress.brings*side_by_side"
-SECONDS = 10  # of one run
+SECONDS = 20  # of one run
 
 
 def operators():

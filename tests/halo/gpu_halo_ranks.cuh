@@ -369,8 +369,8 @@ private:
     };
     struct Rank
     {
-        int rank;
-        GpuHalo<N> halo;
+        int rank = 0;
+        std::unique_ptr<GpuHalo<N>> halo;
         DeviceBuffer<std::int64_t> step;
         std::vector<OfPartition> partitions;
     };
@@ -387,7 +387,7 @@ private:
     };
     using Lanes = std::span<const std::unique_ptr<Lane>>;
 
-    // Atoms, in a random order, and fillers among them; more than before by at least one supercluster's if there are atoms.
+    // Atoms, in a random order, and fillers among them.
     static void append_zone(const std::vector<std::int32_t>& atoms, std::mt19937& engine, Zones& zones)
     {
         zones.first_supercluster.push_back(static_cast<std::int32_t>(zones.global_of_slot.size() / supercluster_size));
@@ -489,8 +489,11 @@ private:
         Lane& lane = *lane_of_rank_[static_cast<std::size_t>(rank)];
         lane.queue.make_current();
         const bool shares_gpu = layout_.queues == Queues::OfGpus && world_->shares_gpu(rank);
-        Rank& r = lane.ranks.emplace_back(Rank{
-            rank, GpuHalo<N>(lane.queue, *world_, room_, method, cell, rank, shares_gpu), DeviceBuffer<std::int64_t>(1), {}});
+        Rank& r = lane.ranks.emplace_back();
+        r.rank = rank;
+        r.halo = std::make_unique<GpuHalo<N>>(lane.queue, *world_, room_, method, cell, rank, shares_gpu);
+        lane.queue.make_current();
+        r.step.resize(1);
         r.step.clear(lane.queue);
         for (const Partition& p : partitions)
         {
@@ -558,47 +561,50 @@ private:
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Wishes)) { r.halo.announce(q, r.partitions[p].state); }
+                if (!is_silent(r, Silence::Wishes)) { r.halo->announce(q, r.partitions[p].state); }
             });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo.learn(q, r.partitions[p].state); });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
             for (int step = 0; step < steps; ++step) { queue_step(lanes, p); }
         }
     }
     void queue_step(Lanes lanes, std::size_t p)
     {
-        const GpuHalo<N>& any = lanes[0]->ranks[0].halo;
+        const GpuHalo<N>& any = *lanes[0]->ranks[0].halo;
         pause(lanes, p, 0, true);
         launch_for_ranks(lanes, p, set_home_kernel<N>);
         pause(lanes, p, 1, false);
         for (int round = 0; round < any.x_rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Positions)) { r.halo.send_x(q, round, r.partitions[p].state); }
+                if (!is_silent(r, Silence::Positions)) { r.halo->send_x(q, round, r.partitions[p].state); }
             });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo.receive_x(q, round, r.partitions[p].state); });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_x(q, round, r.partitions[p].state); });
         }
         launch_for_ranks(lanes, p, check_halo_kernel<N>);
         pause(lanes, p, 2, false);
         for (int round = 0; round < any.f_rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Forces)) { r.halo.send_f(q, round, r.partitions[p].state); }
+                if (!is_silent(r, Silence::Forces)) { r.halo->send_f(q, round, r.partitions[p].state); }
             });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo.receive_f(q, round, r.partitions[p].state); });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_f(q, round, r.partitions[p].state); });
         }
         launch_for_ranks(lanes, p, check_forces_kernel<N>);
     }
 
-    // Blocks that take all shared memory of a multiprocessor, some times as many as there are.
+    // Kernels with a block for each multiprocessor, which takes all its shared memory.
     void occupy(Lane& lane, int seed)
     {
         lane.filler.make_current();
         int bytes = 0;
         cuda_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, lane.queue.device()), "attribute");
         cuda_check(cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "attribute");
-        LaunchShape shape{8 * lane.queue.multiprocessors(), 1024};
+        LaunchShape shape{lane.queue.multiprocessors(), 1024};
         shape.shared_bytes = static_cast<std::size_t>(bytes);
-        launch(lane.filler, Phase::Output, occupy_kernel, shape, occupied_ns_, static_cast<std::uint64_t>(seed));
+        for (int k = 0; k < 16; ++k)
+        {
+            launch(lane.filler, Phase::Output, occupy_kernel, shape, occupied_ns_, static_cast<std::uint64_t>(16 * seed + k));
+        }
     }
 
     const HaloLayout layout_;
