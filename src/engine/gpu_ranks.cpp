@@ -272,14 +272,15 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
 }
 
 // What has no graph is queued for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory, for a
-// kernel to be loaded or for room in its queue, and that GPU for another.
+// kernel to be loaded or for room in its queue, and that GPU for another. Halos that the host drives have no graphs.
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
     std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
     for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     const bool is_known = teams_[0]->graphs.contains(pattern);
-    if (!room_is_made_ || (!is_known && teams_[0]->graphs.size() >= most_graphs))
+    const bool may_capture = room_is_made_ && !(ranks() > 1 && is_host_driven(method_));
+    if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
         queue_steps(all_, list_age, steps);
         room_is_made_ = true;
