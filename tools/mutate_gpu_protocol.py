@@ -29,19 +29,20 @@ SECONDS = 20  # of one run
 def operators():
     from mutate_protocol import EFFECT, Operator
 
-    wait = r"(?:has_come|block_wait_arrived)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-    publish = r"    if \((?:is_last_block|block_arrive)\([^\n]*publish[^\n]*"
+    wait = r"block_wait_(?:arrived|added)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+    publish = r"(?:    if constexpr \([^\n]*\n    \{\n    )?    if \(is_last_block\([^\n]*publish[^\n]*(?:\n    \})?"
     return [
-        Operator("no signal", EFFECT.format("publish"), r"\g<gap>;"),
-        Operator("no wait", rf"(?<=[ (=!]){wait}(?! *\n? *\{{)(?=[);& ])", "(__syncthreads(), true)"),
+        Operator("no signal", EFFECT.format("publish|store_release_system"), r"\g<gap>;", files="halo/"),
+        Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
+        Operator("no wait of a queue or the host", r"\bwait_on_host\(queue\);|wait_for\(queue, [^;]*;|learnt_\.wait\(\);", ";"),
         Operator("no next epoch", EFFECT.format("take"), r"\g<gap>;"),
-        Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);|\)\)|\) )", r"(\1) - gridDim.x + 1"),
-        Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);|\)\)|\) )", r"(\1) + 1"),
+        Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
+        Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),
         Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", "    ::parhelion::test::be_late();"),
-        Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n\}})", r"\2\n\1"),
+        Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
         Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
         Operator("sums of forces are not atomic", r"a\.state\.add_force\(slot, (Vec3<[^;]*)\);", r"{ const auto& s = \1; auto& t = a.state.f[slot]; t.x += s.x, t.y += s.y, t.z += s.z; }"),
-        Operator("forces go in the order of positions", r"count_ - 1 - round", "round"),
+        Operator("forces go in the order of positions", r"count_ - 1 - round /", "round /"),
     ]
 
 
@@ -90,7 +91,7 @@ def build(arguments):
     from mutate_protocol import ROOT, mutants_of
 
     sources = [ROOT / name for name in SOURCES]
-    files = [f for s in sources for f in (sorted([*s.glob("*.cu"), *s.glob("*.cuh")]) if s.is_dir() else [s])]
+    files = [f for s in sources for f in (sorted([*s.glob("*.cu"), *s.glob("gpu_*.cuh"), *s.glob("gpu_*.hpp")]) if s.is_dir() else [s])]
     mutants = [m for f in files for m in mutants_of(str(f.relative_to(ROOT)), operators()) if re.search(arguments.only, m.name)]
     if arguments.list:
         print(*(m.name for m in mutants), sep="\n")

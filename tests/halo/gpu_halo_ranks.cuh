@@ -27,14 +27,6 @@
 
 namespace parhelion::test {
 
-// Methods that the host takes part in are queued anew for every step.
-template <class Method>
-bool is_captured(Method method)
-{
-    if constexpr (requires { is_host_driven(method); }) { return !is_host_driven(method); }
-    else { return true; }
-}
-
 enum class Queues : std::uint8_t
 {
     OfGpus, // shared by the ranks of a GPU
@@ -273,7 +265,7 @@ class GpuHaloRanks
 public:
     GpuHaloRanks(const HaloLayout& layout, HaloMethod method, const std::vector<ZoneSizes>& partitions,
                  std::chrono::nanoseconds deadline = usual_deadline())
-        : layout_(layout), is_captured_(is_captured(method)), partitions_(partitions.size())
+        : layout_(layout), is_captured_(!is_host_driven(method)), partitions_(partitions.size())
     {
         std::vector<GpuCell> cells;
         for (int rank = 0; rank < layout.ranks(); ++rank) { cells.push_back(cell_of(layout, rank)); }
