@@ -156,9 +156,11 @@ GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<
             const MessagePlan plan = plan_messages(method, cell)[m];
             const int source = rank_at(cell, plan.from, 1), destination = rank_at(cell, plan.from, -1);
             const int pulse = static_cast<int>(m);
-            of_rank.push_back({world.open({"halo plan", pulse}, rank, source, signals_alone),
-                               world.open({"halo coordinates", pulse}, rank, destination, signals_alone),
-                               world.open({"halo forces", pulse}, rank, source, signals_alone)});
+            GpuHaloRoom::Channels& channels = of_rank.emplace_back();
+            channels.wanted = world.open({"halo plan", pulse}, rank, source, signals_alone);
+            if (is_host_driven(method)) { continue; }
+            channels.x = world.open({"halo coordinates", pulse}, rank, destination, signals_alone);
+            channels.f = world.open({"halo forces", pulse}, rank, source, signals_alone);
         }
         room.channels.push_back(std::move(of_rank));
     }

@@ -50,8 +50,8 @@ struct GpuHaloRoom
     struct Channels // of one message, by its rank
     {
         GpuChannel wanted; // to the source of its atoms
-        GpuChannel x;      // to the destination
-        GpuChannel f;      // to the source
+        GpuChannel x;      // to the destination; not opened by methods that copy
+        GpuChannel f;      // to the source; likewise
     };
     std::size_t capacity = 0;                    // slots of a message
     std::vector<Window> windows;                 // of each message
