@@ -61,7 +61,7 @@ void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t ste
 
 template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-                      std::size_t records)
+                      std::size_t records, const GpuWorldOptions& world)
     : setup_(setup), list_plan_(list_plan), method_(options.halo), atoms_(start.state.slot_of_global.size())
 {
     const Vec3<double> box = setup.system.box;
@@ -83,7 +83,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
         }
     }
     reserve(grid_.ranks() == 1 ? 1 : first_crowding);
-    make_world(options);
+    make_world(options, world);
     make_boards(start);
     make_halos();
     queue().make_current();
@@ -146,7 +146,7 @@ void GpuRanks<N>::reserve(double crowding)
 }
 
 template <class N>
-void GpuRanks<N>::make_world(const SimulationOptions& options)
+void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions world)
 {
     std::size_t slots = 0, sums = 0;
     std::vector<int> devices;
@@ -158,7 +158,6 @@ void GpuRanks<N>::make_world(const SimulationOptions& options)
     constexpr std::size_t slack = std::size_t{1} << 20;
     const std::size_t per_atom = sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(Vec3<typename N::ForceSum>);
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
-    GpuWorldOptions world;
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
     world.payload_bytes =

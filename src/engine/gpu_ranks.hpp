@@ -21,14 +21,15 @@ class GpuRanks
 {
 public:
     // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed
-    // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError.
+    // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError. Of `world` only
+    // what tests ask for counts.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-             std::size_t records);
+             std::size_t records, const GpuWorldOptions& world = {});
 
     int ranks() const { return world_->ranks(); }
     int gpus() const { return static_cast<int>(teams_.size()); }
     const CellGrid& grid() const { return grid_; }
-    GpuQueue& queue() { return teams_[0]->queue; } // of rank 0
+    GpuQueue& queue(int gpu = 0) { return teams_[static_cast<std::size_t>(gpu)]->queue; } // rank 0 is on GPU 0
     const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
     std::size_t bytes() const; // on all GPUs, about
 
@@ -62,7 +63,7 @@ public:
 
 private:
     GpuRank<N> make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records);
-    void make_world(const SimulationOptions& options);
+    void make_world(const SimulationOptions& options, GpuWorldOptions world);
     void make_boards(Rank<N>& start);
     void reserve(double crowding);
     void make_halos();
