@@ -20,7 +20,7 @@ template <class N>
 class GpuRanks
 {
 public:
-    // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed
+    // The whole system as `start` holds it, spread over ranks and GPUs as choose_gpus() says. At most `records` observed
     // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
              std::size_t records);
@@ -28,7 +28,8 @@ public:
     int ranks() const { return world_->ranks(); }
     int gpus() const { return static_cast<int>(teams_.size()); }
     const CellGrid& grid() const { return grid_; }
-    GpuQueue& queue() { return teams_[0]->queue; } // of rank 0
+    const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
+    GpuQueue& queue() { return teams_[0]->queue; }        // of rank 0
     const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
     std::size_t bytes() const; // on all GPUs, about
 
@@ -76,6 +77,7 @@ private:
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;
+    std::string remark_;
     std::vector<GpuCell> cells_; // by rank
     double crowding_ = 1;        // what slots are reserved for, relative to the mean density
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;

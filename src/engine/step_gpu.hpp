@@ -18,6 +18,7 @@
 #include "engine/gpu_rank.hpp"
 #include "engine/schedule.hpp"
 
+#include <cstddef>
 #include <span>
 
 namespace parhelion {
@@ -53,11 +54,15 @@ void add_up(GpuTeams<N> teams, Values&& values)
     });
 }
 
-// The flags of every rank become those of all; and what ranks have stored into each other's memory before is there.
+// The flags of every rank become those of all, missing terms a flag; and what ranks have stored into each other's memory before
+// is there.
 template <class N>
 void agree_on_flags(GpuTeams<N> teams)
 {
-    add_up<N>(teams, [](GpuRank<N>& r) { return std::span(&r.state.scalars.data()->flags, 1); });
+    static_assert(offsetof(DeviceScalars, missing_terms) == offsetof(DeviceScalars, flags) + offsetof(FlagsAndBalance, balance));
+    static_assert(gpu_flag_missing_terms == FlagsAndBalance::unbalanced);
+    add_up<N>(teams,
+              [](GpuRank<N>& r) { return std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1); });
 }
 
 // Every board holds all atoms afterwards, unless a flag is up, and until all ranks have released theirs.
@@ -177,6 +182,10 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
         wait_for(t->third, t->forked);
         for (GpuRank<N>& r : t->ranks)
         {
+            if constexpr (lists_miss_nothing<N>)
+            {
+                flags.repartition ? r.listed.keep(t->third, r.state) : r.listed.check(t->third, r.state);
+            }
             if (flags.repartition) // S
             {
                 r.bonded.resolve(t->third, r.state, r.cell);
