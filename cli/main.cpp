@@ -48,7 +48,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         ->default_val("mixed")
         ->check(CLI::IsMember({"mixed", "double"}));
     command.add_flag("--reproducible", engine.reproducible,
-                     "order-independent sums: the same bits for any number of threads and ranks (GPUs: at a given state)");
+                     "order-independent sums: the same bits for any number of threads and ranks");
     command
         .add_option("--ranks", engine.ranks,
                     "parts that the box is divided into, each with threads or a GPU of its own; more ranks than GPUs share them")
