@@ -12,7 +12,8 @@
 //
 // Ranks meet through signals alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. What is queued
 // together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
-// update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
+// update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must
+// miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
