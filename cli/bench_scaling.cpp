@@ -64,9 +64,9 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 const RunSummary summary = simulation.run(options.steps, nobody, never);
                 const PlanSummary& plan = simulation.plan();
                 if (of_first == 0) { of_first = summary.ns_per_day; }
-                fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>9.1f} {:>8.2f} {:>10.3f}\n", atoms, gpus, grid_text(plan.grid),
-                           plan.ranks > 1 ? method : "", summary.us_per_step, summary.ns_per_day, summary.ns_per_day / of_first,
-                           summary.host_load);
+                fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>9.1f} {:>8.2f} {:>10.3f}\n", atoms, plan.gpus,
+                           grid_text(plan.grid), plan.ranks > 1 ? method : "", summary.us_per_step, summary.ns_per_day,
+                           summary.ns_per_day / of_first, summary.host_load);
                 std::fflush(stdout);
                 append_line(options.json, to_json(atoms, method, options.steps, plan, summary).dump());
             }

@@ -14,12 +14,14 @@
 // rank has no X, F, G and no halo. With `direct`, U itself sends the positions of the next step and adds the forces that come
 // back (halo/gpu_copies.hpp): X only waits, F only sends. So between two steps positions are always on their way. What is queued
 // together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
-// update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
+// update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must
+// miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
 #include "engine/schedule.hpp"
 
+#include <cstddef>
 #include <span>
 
 namespace parhelion {
@@ -55,11 +57,15 @@ void add_up(GpuTeams<N> teams, Values&& values)
     });
 }
 
-// The flags of every rank become those of all; and what ranks have stored into each other's memory before is there.
+// The flags of every rank become those of all, missing terms a flag; and what ranks have stored into each other's memory before
+// is there.
 template <class N>
 void agree_on_flags(GpuTeams<N> teams)
 {
-    add_up<N>(teams, [](GpuRank<N>& r) { return std::span(&r.state.scalars.data()->flags, 1); });
+    static_assert(offsetof(DeviceScalars, missing_terms) == offsetof(DeviceScalars, flags) + offsetof(FlagsAndBalance, balance));
+    static_assert(gpu_flag_missing_terms == FlagsAndBalance::unbalanced);
+    add_up<N>(teams,
+              [](GpuRank<N>& r) { return std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1); });
 }
 
 // Every board holds all atoms afterwards, unless a flag is up, and until all ranks have released theirs.
@@ -183,6 +189,10 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
         wait_for(t->third, t->forked);
         for (GpuRank<N>& r : t->ranks)
         {
+            if constexpr (lists_miss_nothing<N>)
+            {
+                flags.repartition ? r.listed.keep(t->third, r.state) : r.listed.check(t->third, r.state);
+            }
             if (flags.repartition) // S
             {
                 r.bonded.resolve(t->third, r.state, r.cell);
