@@ -71,6 +71,7 @@ private:
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
     void trace_before(std::int64_t steady);
+    void add_records(RunSummary& summary) const;
     void finish(RunSummary& summary, Observer& observer);
     // One step that is observed and taken back.
     void observe_here(const StepFlags& flags, Observer& observer);
