@@ -74,6 +74,7 @@ private:
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
     void trace_before(std::int64_t steady);
+    void add_records(RunSummary& summary) const;
     void finish(RunSummary& summary, Observer& observer);
     void tell_of_halved_intervals(Observer& observer) const;
     // One step that is observed and taken back.

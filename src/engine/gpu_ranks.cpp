@@ -181,13 +181,9 @@ template <class N>
 void GpuRanks<N>::make_halos()
 {
     std::size_t slots = 0;
-    std::vector<PositionCharge<N>*> positions;
-    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) {
-        slots = std::max(slots, r.state.slots);
-        positions.push_back(r.state.xq.data());
-    });
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
     for (const Window& window : halo_room_.windows) { world_->release(window); }
-    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, positions, slots);
+    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);

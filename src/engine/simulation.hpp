@@ -9,6 +9,7 @@
 #include "model/run_parameters.hpp"
 #include "model/saved_state.hpp"
 #include "model/system.hpp"
+#include "trace/step_work.hpp"
 #include "trace/timeline.hpp"
 
 #include <array>
@@ -94,12 +95,13 @@ struct RunSummary
     double us_per_step = 0, ns_per_day = 0; // steady part: after the first tenth, at least 500 steps
     double host_load = 0;                   // cores that the process kept busy, over the steady part
     // us per step by phase of the step, over the steady part; on a GPU over a segment just before it, where phases run beside
-    // each other. In a run of 1000 steps or fewer a GPU has these and `kernels` only if it keeps a trace.
+    // each other. In a run of 1000 steps or fewer a GPU has these, `kernels` and `work` only if it keeps a trace.
     std::vector<std::pair<std::string, double>> phases;
-    double covered_us = 0; // us per step in which at least one phase runs
-    std::vector<KernelTime> kernels;
-    double drift = 0;          // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
-    double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
+    double covered_us = 0;           // us per step in which at least one phase runs
+    std::vector<KernelTime> kernels; // of the first GPU
+    std::vector<StepWork> work;      // of each GPU
+    double drift = 0;                // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
+    double pairs_per_atom = 0;       // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;
     double largest_force = 0; // kJ/mol/nm

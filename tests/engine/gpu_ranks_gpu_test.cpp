@@ -343,7 +343,13 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step
     Simulation simulation(std::move(series.system), std::move(series.parameters), options);
     Observer nobody;
     constexpr std::int64_t steps = 20; // the ring holds some more
-    simulation.run(steps, nobody, never);
+    const RunSummary summary = simulation.run(steps, nobody, never);
+    ASSERT_EQ(summary.work.size(), 1u);
+    const StepWork work = summary.work[0];
+    EXPECT_GT(work.local, 0);
+    EXPECT_GT(work.nonlocal, work.nonoverlap);
+    EXPECT_GT(work.step, work.nonlocal + work.update) << "the update follows the exchange";
+    EXPECT_GT(work.repartition, 0);
     const std::vector<Timeline> timelines = simulation.timelines();
     ASSERT_EQ(timelines.size(), 1u);
     std::set<std::pair<std::int64_t, std::string>> seen;
