@@ -14,8 +14,8 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
-constexpr double first_crowding = 1.25; // atoms of a rank of several, relative to the mean density
+constexpr std::size_t most_graphs = 128; // kept; patterns beyond are queued kernel by kernel. A trace doubles their number
+constexpr double first_crowding = 1.25;  // atoms of a rank of several, relative to the mean density
 constexpr double more_crowding = 1.5;
 
 // Everything that changes which kernels a step queues.
