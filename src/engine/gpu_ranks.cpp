@@ -186,13 +186,8 @@ void GpuRanks<N>::make_halos()
     halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
-        r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
-    });
-    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
-        if (r.halo->copies() != nullptr)
-        {
-            r.halo->send_x(team.queue, 0, r.state);
-        } // of no atoms yet: what the first step awaits
+        r.halo =
+            std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, world_->ranks_share_gpus());
     });
 }
 
