@@ -36,7 +36,7 @@ std::vector<ZoneSizes> some_partitions(const HaloLayout& layout)
     std::vector<ZoneSizes> partitions;
     for (int k = 0; k < 6; ++k)
     {
-        partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return sizes[(k + 3 * rank + zone) % 6]; }));
+        partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return sizes[(k + 5 * rank + zone) % 6]; }));
     }
     partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return with_large[(rank + zone) % 6]; }));
     partitions.push_back(zone_sizes(layout, [](int, int) { return 0; }));
