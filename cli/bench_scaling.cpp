@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion bench scaling`: whole steps by size, number of GPUs and halo method, in one go: the table that says how much faster
-// a system gets. bench/gpu/plot_scaling.py draws it.
+// a system gets and what its steps consist of, then the ladder of methods. bench/gpu/plot_scaling.py draws the first.
 #include "commands.hpp"
 #include "describe.hpp"
 #include "series.hpp"
@@ -13,6 +13,17 @@
 namespace parhelion {
 
 namespace {
+
+// A number for every part of the work of a step and every GPU.
+nlohmann::ordered_json work_json(const RunSummary& summary)
+{
+    nlohmann::ordered_json parts;
+    for (const auto& [name, part] : step_work_parts)
+    {
+        for (const StepWork& work : summary.work) { parts[std::string(name)].push_back(work.*part); }
+    }
+    return parts;
+}
 
 nlohmann::ordered_json to_json(std::int64_t atoms, const std::string& method, std::int64_t steps, const PlanSummary& plan,
                                const RunSummary& summary)
@@ -37,7 +48,67 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const std::string& method, st
     {
         if (us > 0) { line["phases"][phase] = us; }
     }
+    if (!summary.work.empty()) { line["work_us"] = work_json(summary); }
     return line;
+}
+
+void print_head()
+{
+    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9} {:>9} {:>8} {:>10}", "atoms", "GPUs", "grid", "method", "us/step", "ns/day",
+               "speed-up", "host load");
+    for (const auto& [name, part] : step_work_parts) { fmt::print(" {:>13}", name); }
+    fmt::print("\n{:>77} {:>13}\n", "", "us: mean / max over GPUs");
+}
+
+void print_line(std::int64_t atoms, const std::string& method, double of_first, const PlanSummary& plan,
+                const RunSummary& summary)
+{
+    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>9.1f} {:>8.2f} {:>10.3f}", atoms, plan.gpus, grid_text(plan.grid),
+               plan.ranks > 1 ? method : "", summary.us_per_step, summary.ns_per_day, summary.ns_per_day / of_first,
+               summary.host_load);
+    for (const auto& [name, part] : step_work_parts)
+    {
+        double sum = 0, largest = 0;
+        for (const StepWork& work : summary.work) { sum += work.*part, largest = std::max(largest, work.*part); }
+        const auto gpus = static_cast<double>(std::max<std::size_t>(summary.work.size(), 1));
+        fmt::print(" {:>6.1f}/{:<6.1f}", sum / gpus, largest);
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+}
+
+struct Rung
+{
+    std::int64_t atoms;
+    int gpus;
+    std::string method, grid;
+    double us_per_step;
+};
+
+// What each method gains over the one before it, for every size and number of GPUs.
+void print_ladder(const std::vector<Rung>& rungs)
+{
+    fmt::print("\n{:>9} {:>5} {:>7} {:<13} {:>9} {:>9} {:>9}\n", "atoms", "GPUs", "grid", "rung", "us/step", "gain", "in all");
+    for (std::size_t i = 0, first = 0; i < rungs.size(); ++i)
+    {
+        const Rung& rung = rungs[i];
+        if (rung.atoms != rungs[first].atoms || rung.gpus != rungs[first].gpus) { first = i; }
+        const auto gain_over = [&](const Rung& other) { return 100 * (other.us_per_step / rung.us_per_step - 1); };
+        fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f}", rung.atoms, rung.gpus, rung.grid, rung.method, rung.us_per_step);
+        if (i > first) { fmt::print(" {:>+8.1f}% {:>+8.1f}%", gain_over(rungs[i - 1]), gain_over(rungs[first])); }
+        fmt::print("\n");
+    }
+}
+
+// Those asked for, from the slowest rung to the fastest.
+std::vector<std::string> in_order(const std::vector<std::string>& asked)
+{
+    std::vector<std::string> methods;
+    for (const std::string_view name : halo_method_names)
+    {
+        if (std::find(asked.begin(), asked.end(), name) != asked.end()) { methods.emplace_back(name); }
+    }
+    return methods;
 }
 
 } // namespace
@@ -46,16 +117,17 @@ void command_bench_scaling(const BenchScalingOptions& options)
 {
     const std::atomic<bool> never{false};
     Observer nobody;
-    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9} {:>9} {:>8} {:>10}\n", "atoms", "GPUs", "grid", "method", "us/step", "ns/day",
-               "speed-up", "host load");
+    const std::vector<std::string> methods = in_order(options.methods);
+    std::vector<Rung> rungs;
+    print_head();
     for (const std::int64_t atoms : options.atoms)
     {
         double of_first = 0; // ns/day
         for (const int gpus : options.gpus)
         {
-            for (const std::string& method : options.methods)
+            for (const std::string& method : methods)
             {
-                if (gpus == 1 && method != options.methods.front()) { continue; } // nothing to exchange
+                if (gpus == 1 && method != methods.front()) { continue; } // nothing to exchange
                 EngineOptions engine;
                 engine.device = "gpu", engine.gpus = gpus, engine.halo = method, engine.comm_timeout_s = options.comm_timeout_s;
                 Simulation simulation = series_simulation(atoms, engine);
@@ -64,14 +136,13 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 const RunSummary summary = simulation.run(options.steps, nobody, never);
                 const PlanSummary& plan = simulation.plan();
                 if (of_first == 0) { of_first = summary.ns_per_day; }
-                fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>9.1f} {:>8.2f} {:>10.3f}\n", atoms, gpus, grid_text(plan.grid),
-                           plan.ranks > 1 ? method : "", summary.us_per_step, summary.ns_per_day, summary.ns_per_day / of_first,
-                           summary.host_load);
-                std::fflush(stdout);
+                print_line(atoms, method, of_first, plan, summary);
                 append_line(options.json, to_json(atoms, method, options.steps, plan, summary).dump());
+                if (gpus > 1) { rungs.push_back({atoms, gpus, method, grid_text(plan.grid), summary.us_per_step}); }
             }
         }
     }
+    if (methods.size() > 1 && !rungs.empty()) { print_ladder(rungs); }
 }
 
 } // namespace parhelion

@@ -50,12 +50,13 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command.add_option("--device", engine.device, "auto, cpu or gpu")
         ->default_val("auto")
         ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
-    command.add_option("--gpus", engine.gpus, "GPUs, of one host; at least one rank on each")->check(CLI::Range(1, 64));
+    command.add_option("--gpus", engine.gpus, "GPUs of this host, at most; default: as many as make the run faster")
+        ->check(CLI::Range(1, 64));
     command.add_option("--precision", engine.precision, "mixed or double")
         ->default_val("mixed")
         ->check(CLI::IsMember({"mixed", "double"}));
     command.add_flag("--reproducible", engine.reproducible,
-                     "order-independent sums: the same bits for any number of threads and ranks (GPUs: at a given state)");
+                     "order-independent sums: the same bits for any number of threads and ranks");
     command
         .add_option("--ranks", engine.ranks,
                     "parts that the box is divided into, each with threads or a GPU of its own; more ranks than GPUs share them")

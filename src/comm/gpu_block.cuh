@@ -26,6 +26,22 @@ __device__ inline bool block_arrive(ArrivalCounter<CudaAtomics>& arrivals, Word 
     return threadIdx.x == 0 && arrivals.arrive(goal);
 }
 
+// Counts the blocks of a kernel, and the kernels that have counted with it, which come one after another.
+struct BlockCounter
+{
+    ArrivalCounter<CudaAtomics> arrivals;
+    Word rounds;
+};
+
+// For all threads of `blocks` blocks: as block_arrive(), in the round after those counted.
+__device__ inline bool is_last_block(BlockCounter& counter, Word blocks)
+{
+    const Word goal = (counter.rounds + 1) * blocks; // before the arrival: the last block counts on
+    if (!block_arrive(counter.arrivals, goal)) { return false; }
+    ++counter.rounds;
+    return true;
+}
+
 // The same for blocks that pack a message: the last one publishes. Blocks that may be a message ahead of each other need a
 // counter for every slot.
 __device__ inline void block_publish(GpuSender sender, ArrivalCounter<CudaAtomics>& arrivals, Word goal, std::size_t bytes)

@@ -53,6 +53,7 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         payload_.push_back(std::make_unique<GpuArena>(device, options.payload_bytes, gpus));
         signals_.push_back(std::make_unique<GpuArena>(device, options.signal_slots * sizeof(SignalSlot), gpus));
     }
+    open_memory(gpus);
     host_abort_[0] = {0, 0};
     surroundings_ = allocate(sizeof(Surroundings));
     for (const int r : everybody_) { layout_.reserve_signals(r, 1); } // number 0: the abort word

@@ -54,7 +54,8 @@ class GpuWorld
 public:
     static constexpr int most_ranks = 64;
 
-    // One rank for each entry, on that GPU. Throws DeviceError, also where GPUs do not reach each other.
+    // One rank for each entry, on that GPU; afterwards kernels also reach what is allocated on the others for one rank alone.
+    // Throws DeviceError, also where GPUs do not reach each other.
     explicit GpuWorld(std::vector<int> devices, const GpuWorldOptions& options = {});
     ~GpuWorld();
     GpuWorld(const GpuWorld&) = delete;

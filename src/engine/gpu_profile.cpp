@@ -8,7 +8,7 @@ namespace parhelion {
 void add_profile(std::span<const BlockRecord> records, std::span<const LaunchedKernel> kernels, RunSummary& summary)
 {
     if (records.empty()) { return; }
-    const auto steps = static_cast<double>(records.back().step - records.front().step + 1);
+    const auto steps = static_cast<double>(recorded_steps(records));
     const std::vector<KernelSpan> spans = kernel_spans(records);
     const auto us_per_step = [&](const std::vector<KernelSpan>& of) {
         return static_cast<double>(covered_time(of)) * 1e-3 / steps;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "domain/gpu_cell.hpp"
+#include "engine/gpu_choice.hpp"
 #include "engine/gpu_saved_state.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
-constexpr double first_crowding = 1.25; // atoms of a rank of several, relative to the mean density
+constexpr std::size_t most_graphs = 128; // kept; patterns beyond are queued kernel by kernel. A trace doubles their number
+constexpr double first_crowding = 1.25;  // atoms of a rank of several, relative to the mean density
 constexpr double more_crowding = 1.5;
 
 // Everything that changes which kernels a step queues.
@@ -27,23 +28,6 @@ std::uint32_t pattern_of(const StepFlags& flags)
         word = 2 * word + (bit ? 1 : 0);
     }
     return word;
-}
-
-int gpus_for(const SimulationOptions& options)
-{
-    const int there = gpu_count();
-    if (options.gpus > there)
-    {
-        throw InputError("E004", {}, fmt::format("--gpus {}, but this program can use {} here.", options.gpus, there));
-    }
-    return std::max(1, options.gpus);
-}
-
-CellGrid grid_for(const SimulationOptions& options, int gpus, const Vec3<double>& box, double reach)
-{
-    const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : std::max(options.ranks, gpus);
-    if (ranks == 1) { return {}; }
-    return options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, {reach, reach, reach});
 }
 
 // A continued run is planned for the box it began with, and goes on in the one it has come to.
@@ -66,13 +50,14 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
 {
     const Vec3<double> box = setup.system.box;
     const double straying = longest_straying(start.topology, setup.update_groups);
-    const int gpus = gpus_for(options);
-    grid_ = grid_for(options, gpus, box, list_plan.cutoff + 2 * straying);
+    const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box,
+                                         dividing_reach(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box));
+    grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {
         cells_.push_back(make_gpu_cell(grid_, rank, box, list_plan.cutoff, straying));
     }
-    const int teams = std::min(gpus, grid_.ranks());
+    const int teams = choice.gpus;
     for (int t = 0; t < teams; ++t)
     {
         teams_.push_back(std::make_unique<GpuTeam<N>>(t));
@@ -125,6 +110,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
             .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, blocks.constraints(), records),
             .halo = {},
             .pairs = {},
+            .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
             .scratch = {}};
 }
 
@@ -201,6 +187,12 @@ void GpuRanks<N>::make_halos()
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
+    });
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        if (r.halo->copies() != nullptr)
+        {
+            r.halo->send_x(team.queue, 0, r.state);
+        } // of no atoms yet: what the first step awaits
     });
 }
 

@@ -20,7 +20,7 @@ template <class N>
 class GpuRanks
 {
 public:
-    // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed
+    // The whole system as `start` holds it, spread over ranks and GPUs as choose_gpus() says. At most `records` observed
     // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError. Of `world` only
     // what tests ask for counts.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
@@ -29,6 +29,7 @@ public:
     int ranks() const { return world_->ranks(); }
     int gpus() const { return static_cast<int>(teams_.size()); }
     const CellGrid& grid() const { return grid_; }
+    const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
     GpuQueue& queue(int gpu = 0) { return teams_[static_cast<std::size_t>(gpu)]->queue; } // rank 0 is on GPU 0
     const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
     std::size_t bytes() const; // on all GPUs, about
@@ -77,6 +78,7 @@ private:
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;
+    std::string remark_;
     std::vector<GpuCell> cells_; // by rank
     double crowding_ = 1;        // what slots are reserved for, relative to the mean density
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;

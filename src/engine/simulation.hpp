@@ -9,6 +9,7 @@
 #include "model/run_parameters.hpp"
 #include "model/saved_state.hpp"
 #include "model/system.hpp"
+#include "trace/step_work.hpp"
 #include "trace/timeline.hpp"
 
 #include <array>
@@ -38,8 +39,8 @@ struct SimulationOptions
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
-    bool trace = false; // keep the latest steps for timelines()
-    int gpus = 0;       // over which ranks are spread, at least one rank each; 0: one, if a run is on GPUs
+    bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
+    int gpus = 0;       // at most, over which ranks are spread, at least one rank each; 0: as many as make the run faster
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -65,7 +66,8 @@ struct PlanSummary
     std::uint64_t seed = 0; // of everything random in the run
     bool on_gpu = false;
     int gpus = 0;
-    std::string kernel; // SIMD target, or the GPU
+    std::string gpus_remark; // why others that are here or were asked for are not used; empty: nothing to say
+    std::string kernel;      // SIMD target, or the GPU
 };
 
 enum class RunEnd : std::uint8_t
@@ -93,12 +95,13 @@ struct RunSummary
     double us_per_step = 0, ns_per_day = 0; // steady part: after the first tenth, at least 500 steps
     double host_load = 0;                   // cores that the process kept busy, over the steady part
     // us per step by phase of the step, over the steady part; on a GPU over a segment just before it, where phases run beside
-    // each other. In a run of 1000 steps or fewer a GPU has these and `kernels` only if it keeps a trace.
+    // each other. In a run of 1000 steps or fewer a GPU has these, `kernels` and `work` only if it keeps a trace.
     std::vector<std::pair<std::string, double>> phases;
-    double covered_us = 0; // us per step in which at least one phase runs
-    std::vector<KernelTime> kernels;
-    double drift = 0;          // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
-    double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
+    double covered_us = 0;           // us per step in which at least one phase runs
+    std::vector<KernelTime> kernels; // of the first GPU
+    std::vector<StepWork> work;      // of each GPU
+    double drift = 0;                // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
+    double pairs_per_atom = 0;       // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;
     double largest_force = 0; // kJ/mol/nm

@@ -26,12 +26,17 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
         m.wanted_out[i] = a.state.global_of_slot[begin + i];
         if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
     });
-    if (is_last_block(m.announced, m.wanted_send)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
+    if (blockIdx.x == 0 && threadIdx.x == 0) { a.first_slot(m.wanted_out) = a.state.xq + begin; }
+    if (a.copies != nullptr && blockIdx.y == 0) // all looks at the old ones are over
+    {
+        for_share(a.home_end(), [&](std::int32_t slot) { a.copies->messages_of_slot[slot] = 0; });
+    }
+    if (is_last_block(m.announced)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
 }
 
 // Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
 // Work           as announce_kernel
-// Reads/Writes   the list, slots by global number / send_slots, is_forwarded, sizes
+// Reads/Writes   the list, slots by global number / send_slots, is_forwarded, copies, sizes
 // Orders         waits for the list with acquire
 // Requires       every rank's announcement launched before on ranks that share this GPU
 // Cost           12 bytes a slot
@@ -49,6 +54,12 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
             const std::int32_t global = m.wanted_in[i];
             const std::int32_t slot = global < 0 ? -1 : a.state.slot_of_global[global];
             m.send_slots[i] = slot;
+            if (a.copies != nullptr && slot >= 0)
+            {
+                const auto k = static_cast<unsigned>(a.number());
+                atomicOr(a.copies->messages_of_slot + slot, 1u << k);
+                a.copies->place_of_slot[k * a.copies->capacity + static_cast<std::size_t>(slot)] = i;
+            }
             if (m.is_forwarded == nullptr || slot < home_end) { return; }
             const GpuMessage<N>& bringer = a.message_of(slot, a.number());
             bringer.is_forwarded[slot - a.begin_of(bringer)] = 1;
@@ -56,10 +67,11 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
         if (blockIdx.x == 0 && threadIdx.x == 0)
         {
             m.send_count = count;
+            if (a.copies != nullptr) { m.x_out = a.first_slot(m.wanted_in); }
             if (m.sizes != nullptr) { m.sizes[0] = a.count_of(m), m.sizes[1] = count; }
         }
     }
-    if (is_last_block(m.learnt, m.wanted_receive)) { m.wanted_receive.take(); }
+    if (is_last_block(m.learnt)) { m.wanted_receive.take(); }
 }
 
 // What a message brings, and the offset of the cell it comes from.
@@ -120,7 +132,8 @@ struct MessageBox
           wanted(reinterpret_cast<std::int32_t*>(f + capacity))
     {
     }
-    static std::size_t bytes(std::size_t capacity) { return round_up_window(capacity * bytes_per_slot<N>); }
+    // With an address behind the wanted atoms.
+    static std::size_t bytes(std::size_t capacity) { return round_up_window(capacity * bytes_per_slot<N> + sizeof(void*)); }
 };
 
 // An inbox, and behind it an outbox if messages are copied.
@@ -237,7 +250,19 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
                    packed_of(destination)}});
     }
     messages_.upload(queue, std::as_bytes(std::span(messages)));
-    queue.synchronize(); // the host's table goes
+    GpuCopies<N> copies{};
+    if (method_ == HaloMethod::Direct && count_ > 0)
+    {
+        messages_of_slot_.resize(capacity_), place_of_slot_.resize(capacity_ * plan.size());
+        messages_of_slot_.clear(queue);
+        copies.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()), copies.count = count_;
+        copies.messages_of_slot = messages_of_slot_.data(), copies.place_of_slot = place_of_slot_.data();
+        copies.capacity = capacity_, copies.watch = watch_;
+        copies_done_.resize(sizeof(BlockCounter)), copies_done_.clear(queue);
+        copies.done = reinterpret_cast<BlockCounter*>(copies_done_.data());
+        copies_.upload(queue, {&copies, 1});
+    }
+    queue.synchronize(); // the host's tables go
 }
 
 template <class N>

@@ -31,6 +31,7 @@
 #include "comm/gpu_world.hpp"
 #include "device/device_buffer.hpp"
 #include "device/gpu_graph.hpp"
+#include "halo/gpu_copies.hpp"
 #include "halo/method.hpp"
 #include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
@@ -43,6 +44,9 @@
 #include <vector>
 
 namespace parhelion {
+
+template <class N>
+struct HaloArgs; // of kernels: halo/gpu_halo_message.cuh
 
 // Memory and channels of all ranks' halos.
 struct GpuHaloRoom
@@ -64,8 +68,8 @@ template <class N>
 class GpuHalo
 {
 public:
-    // For all ranks' halos. cells: of the ranks. capacity: the most slots a message may have; those of any rank are enough.
-    // Throws CommError if memory or signals are used up.
+    // For all ranks' halos. cells: of the ranks. capacity: the most slots a rank may have. Throws CommError if memory or signals
+    // are used up.
     static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
@@ -80,6 +84,7 @@ public:
 
     // An exchange is so many rounds of a send and a receive; every rank sends in a round before any receives in it, and all on a
     // queue that is the same for positions and forces.
+    // Positions go straight to their slots: receive_x() just waits.
     int x_rounds() const { return rounds(); }
     int f_rounds() const { return rounds(); }
     void send_x(GpuQueue& queue, int round, const GpuState<N>& state);
@@ -87,6 +92,10 @@ public:
     // Forces on halo atoms are cleared as they leave.
     void send_f(GpuQueue& queue, int round, GpuState<N>& state);
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
+
+    // Direct: a kernel that moves all home atoms may take the place of send_x(), and one that uses the forces on them that of
+    // receive_f(). Null for the other methods, and where there is no halo.
+    GpuCopies<N>* copies() { return copies_.data(); }
 
 private:
     struct Part // of the messages
@@ -120,6 +129,7 @@ private:
     int x_message(int round) const { return round / rounds_per_message(); }
     int f_message(int round) const { return count_ - 1 - round / rounds_per_message(); }
     Part part(int message) const { return is_at_once() ? Part{0, count_} : Part{message, 1}; }
+    HaloArgs<N> args(Part part, const GpuState<N>& state);
     template <class Kernel>
     void launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state);
     template <class Pack>
@@ -139,6 +149,11 @@ private:
     DeviceBuffer<std::byte> messages_; // of the kernels' type
     DeviceBuffer<std::int32_t> send_slots_;
     DeviceBuffer<std::uint8_t> is_forwarded_;
+    // Direct
+    DeviceBuffer<GpuCopies<N>> copies_;   // one
+    DeviceBuffer<std::byte> copies_done_; // their BlockCounter
+    DeviceBuffer<std::uint32_t> messages_of_slot_;
+    DeviceBuffer<std::int32_t> place_of_slot_;
     // Of methods that copy.
     std::vector<Fetches> fetches_; // by message
     PinnedBuffer<std::int32_t> sizes_;

@@ -17,7 +17,7 @@ enum class Carrier
 
 // Purpose        positions for the ranks that hold copies
 // Work           some blocks per message (y); a thread per slot
-// Reads/Writes   positions / the destination's inbox, or this rank's outbox if messages are copied
+// Reads/Writes   positions / the destination's slots or inbox, or this rank's outbox if messages are copied
 // Orders         carried by kernels, the last block of a message signals with release
 // Requires       forces of the step before have been received; a message whose atoms this one forwards has been unpacked
 // Cost           36 bytes a slot
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(halo_threads) send_x_kernel(BlockTrace tracing
     });
     if constexpr (carrier == Carrier::Kernels)
     {
-        if (is_last_block(m.x_sent, m.x_send)) { m.x_send.publish(0); }
+        if (is_last_block(m.x_sent)) { m.x_send.publish(0); }
     }
 }
 
@@ -58,8 +58,25 @@ __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace trac
     }
     if constexpr (carrier == Carrier::Kernels)
     {
-        if (is_last_block(m.x_received, m.x_receive)) { m.x_receive.take(); }
+        if (is_last_block(m.x_received)) { m.x_receive.take(); }
     }
+}
+
+// Purpose        wait for positions that go straight to their slots
+// Work           a thread per message
+// Reads/Writes   signals
+// Orders         waits with acquire: what comes next in the stream sees them
+// Requires       sent by all ranks that share this GPU
+// Cost           latency of a signal
+template <class N>
+__global__ void __launch_bounds__(32) await_x_kernel(BlockTrace tracing, HaloArgs<N> a, int messages)
+{
+    const BlockSpan span(tracing);
+
+    if (static_cast<int>(threadIdx.x) >= messages) { return; }
+    GpuReceiver& receive = a.messages[threadIdx.x].x_receive;
+    receive.wait_arrived(*a.watch);
+    receive.take();
 }
 
 // Purpose        forces on halo atoms back to where their positions came from
@@ -78,7 +95,7 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
     for_share(a.count_of(m), [&](std::int32_t i) { send_force(a, m, begin, i); });
     if constexpr (carrier == Carrier::Kernels)
     {
-        if (is_last_block(m.f_sent, m.f_send)) { m.f_send.publish(0); }
+        if (is_last_block(m.f_sent)) { m.f_send.publish(0); }
     }
 }
 
@@ -100,7 +117,7 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
     }
     if constexpr (carrier == Carrier::Kernels)
     {
-        if (is_last_block(m.f_received, m.f_receive)) { m.f_receive.take(); }
+        if (is_last_block(m.f_received)) { m.f_receive.take(); }
     }
 }
 
@@ -164,6 +181,10 @@ void GpuHalo<N>::receive_x(GpuQueue& queue, int round, GpuState<N>& state)
     {
         receive_copied(queue, round, fetches_[static_cast<std::size_t>(message)].x,
                        [&] { receive(receive_x_kernel<N, Carrier::Copies>); });
+    }
+    else if (method_ == HaloMethod::Direct)
+    {
+        launch(queue, Phase::SendCoordinates, await_x_kernel<N>, {1, 32}, args({}, state), count_);
     }
     else { receive(receive_x_kernel<N, Carrier::Kernels>); }
 }

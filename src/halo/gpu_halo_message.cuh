@@ -20,8 +20,6 @@ inline constexpr int halo_threads = 256; // of a block
 template <class N>
 struct GpuMessage
 {
-    using Counter = ArrivalCounter<CudaAtomics>;
-
     // As destination. Slots of zones [first_zone, end_zone).
     std::int32_t first_zone, end_zone;
     std::int32_t* wanted_out; // at the source: global numbers, by slot
@@ -35,7 +33,7 @@ struct GpuMessage
     std::int32_t* wanted_in;
     std::int32_t* send_slots; // where the wanted atoms are; -1: filler
     std::int32_t send_count;
-    PositionCharge<N>* x_out; // at the destination; here, if the message is copied
+    PositionCharge<N>* x_out;     // at the destination; here, if the message is copied
     ForceSlot<N>* f_in;
     GpuReceiver wanted_receive;
     GpuSender x_send;
@@ -44,7 +42,7 @@ struct GpuMessage
     // Slots of this message as destination and as source, in host memory; null unless the host copies it.
     std::int32_t* sizes;
     // Thread blocks that have done their part, one counter for each operation: its rounds follow one another.
-    Counter announced, learnt, x_sent, x_received, f_sent, f_received;
+    BlockCounter announced, learnt, x_sent, x_received, f_sent, f_received;
 };
 
 template <class N>
@@ -53,6 +51,7 @@ struct HaloArgs
     GpuMessage<N>* messages;
     int first; // of the messages of this launch
     const Watch* watch;
+    GpuCopies<N>* copies; // null unless positions go to their slots at once
     std::int32_t capacity;
     GpuCell cell;
     GpuColumns columns;
@@ -72,6 +71,11 @@ struct HaloArgs
     {
         return min(slot_of_zone(m.end_zone) - begin_of(m), capacity);
     }
+    // Behind a message's list of wanted atoms: where the destination has the first. All GPUs of a process use the same addresses.
+    __device__ PositionCharge<N>*& first_slot(std::int32_t* wanted) const
+    {
+        return *reinterpret_cast<PositionCharge<N>**>(wanted + capacity);
+    }
     __device__ std::int32_t home_end() const { return slot_of_zone(1); }
     // The message that brought a halo slot, one of the first `messages_before`.
     __device__ GpuMessage<N>& message_of(std::int32_t slot, int messages_before) const
@@ -90,13 +94,8 @@ __device__ void for_share(std::int32_t count, Body&& body)
     for (std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * halo_threads + threadIdx.x; i < count; i += stride) { body(i); }
 }
 
-// All blocks of a message have done their part of what `end` carries: true in one thread of the last. Epochs begin at 1 and every
-// one is a round.
-template <class End>
-__device__ bool is_last_block(ArrivalCounter<CudaAtomics>& counter, const End& end)
-{
-    return block_arrive(counter, end.next_epoch() * gridDim.x);
-}
+// All blocks of a message have done their part: true in one thread of the last.
+__device__ inline bool is_last_block(BlockCounter& counter) { return is_last_block(counter, gridDim.x); }
 
 template <class N>
 __device__ void add_received_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::int32_t i)
@@ -116,21 +115,27 @@ __device__ void send_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::in
 }
 
 template <class N>
+HaloArgs<N> GpuHalo<N>::args(Part part, const GpuState<N>& state)
+{
+    return {.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
+            .first = part.first,
+            .watch = watch_,
+            .copies = copies_.data(),
+            .capacity = static_cast<std::int32_t>(capacity_),
+            .cell = cell_,
+            .columns = state.columns,
+            .first_supercluster = state.first_supercluster.data(),
+            .state = GpuView<N>(const_cast<GpuState<N>&>(state))}; // which send_x and announce only read
+}
+
+template <class N>
 template <class Kernel>
 void GpuHalo<N>::launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state)
 {
     if (part.count == 0) { return; }
     LaunchShape shape{blocks_, halo_threads};
     shape.blocks_y = part.count;
-    const HaloArgs<N> args{.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
-                           .first = part.first,
-                           .watch = watch_,
-                           .capacity = static_cast<std::int32_t>(capacity_),
-                           .cell = cell_,
-                           .columns = state.columns,
-                           .first_supercluster = state.first_supercluster.data(),
-                           .state = GpuView<N>(const_cast<GpuState<N>&>(state))}; // which send_x and announce only read
-    launch(queue, phase, kernel, shape, args);
+    launch(queue, phase, kernel, shape, args(part, state));
 }
 
 } // namespace parhelion

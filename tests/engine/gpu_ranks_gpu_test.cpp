@@ -2,8 +2,8 @@
 // A run on several ranks on GPUs is the run of one: forces, energies, virial and trajectories for grids that fit, halo methods
 // and ranks that share a GPU; on as many GPUs as there are.
 #include "base/error.hpp"
+#include "coupled_runs.hpp"
 #include "device/gpu_queue.hpp"
-#include "run_helpers.hpp"
 #include "series.hpp"
 #include "support/compare.hpp"
 #include "support/gpu_test.hpp"
@@ -12,10 +12,13 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 using namespace parhelion;
 using namespace parhelion::test;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 namespace {
 
@@ -73,8 +76,58 @@ std::ptrdiff_t different(const std::vector<Vec3<double>>& a, const std::vector<V
     return count;
 }
 
+struct FramesAndMessages final : Observer
+{
+    void frame(const OutputDue&, Frame&& frame) override { frames.push_back(std::move(frame)); }
+    void message(const std::string& text) override { messages.push_back(text); }
+    std::vector<Frame> frames;
+    std::vector<std::string> messages;
+};
+
+// A box of 7.7 nm and a molecule of two atoms that feel nothing but a weak bond, V = 0.0005 r^2.
+LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
+{
+    LoadedInput series = load_series(45000);
+    System& system = series.system;
+    Topology& topology = system.topology;
+    MoleculeType tether;
+    tether.name = "TETHER";
+    tether.residues = {{"TET", 1}};
+    tether.atoms = {{"END1", topology.types(), 0, 40, 0}, {"END2", topology.types(), 0, 40, 0}};
+    tether.exclusion_start = {0, 1, 2}, tether.excluded = {1, 0};
+    tether.of(InteractionKind::HarmonicBond) = {
+        {{0, 1, -1, -1}, static_cast<std::int32_t>(topology.parameters_of(InteractionKind::HarmonicBond).size())}};
+    topology.parameters[static_cast<std::size_t>(InteractionKind::HarmonicBond)].push_back({0, 0.001});
+    // A type that does not interact.
+    const auto types = static_cast<std::size_t>(topology.types());
+    for (std::vector<double>* table : {&topology.c6, &topology.c12})
+    {
+        std::vector<double> larger((types + 1) * (types + 1));
+        for (std::size_t k = 0; k < types * types; ++k) { larger[k / types * (types + 1) + k % types] = (*table)[k]; }
+        *table = larger;
+    }
+    topology.type_names.push_back("NONE");
+    topology.blocks.push_back({static_cast<std::int32_t>(topology.molecule_types.size()), 1, 0});
+    topology.molecule_types.push_back(tether);
+    topology.finish();
+    system.x.push_back(a), system.x.push_back(b);
+    system.v.resize(system.v.empty() ? 0 : system.x.size());
+    return series;
+}
+
 class RanksOnGpus : public GpuTest
 {
+};
+class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<HaloMethod, Precision, Summation>>
+{
+};
+
+struct FrameKeeper final : Observer
+{
+    void frame(const OutputDue&, Frame&& frame) override { frames.push_back(std::move(frame)); }
+    void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
+    std::vector<Frame> frames;
+    std::vector<Observables> observables;
 };
 
 } // namespace
@@ -149,6 +202,118 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
     }
 }
 
+TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
+{
+    // Hot liquid, lists that are old after two or three steps and are to serve 20; frames within their time.
+    LoadedInput series = load_series(12000);
+    RunParameters& p = series.parameters;
+    p.buffer_tolerance = -1;
+    p.list_interval = 20;
+    p.list_cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff) + 0.03;
+    p.generate_velocities = true;
+    p.generation_temperature = 1000;
+    p.generation_seed = p.random_seed = 7;
+    p.compressed_out = 7;
+    for (const Barostat barostat : {Barostat::None, Barostat::Berendsen})
+    {
+        // The second shrinks the box.
+        p.barostat = barostat;
+        p.pressure_interval = 2;
+        p.tau_p = 3;
+        p.compressibility = 4.5e-5;
+        p.reference_pressure = 20000;
+        LoadedInput always = series;
+        always.parameters.list_interval = 1;
+        FramesAndMessages expected;
+        simulate_on(always, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible)
+            .run(60, expected, never);
+        EXPECT_THAT(expected.messages, IsEmpty());
+        ASSERT_EQ(expected.frames.size(), 10u); // every seventh step and the last
+        if (barostat != Barostat::None) { EXPECT_LT(expected.frames.back().box.x, 0.998 * expected.frames.front().box.x); }
+        std::size_t k = 0;
+        for (const Layout& layout :
+             layouts({{1, 1, 1}, {2, 1, 1}, {1, 1, 3}, {1, 2, 2}, {5, 1, 1}, {1, 2, 3}, {7, 1, 1}, {2, 2, 2}}))
+        {
+            const HaloMethod method = halo_methods[k++ % 3];
+            SCOPED_TRACE(name_of(layout, method));
+            FramesAndMessages seen;
+            simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible).run(60, seen, never);
+            EXPECT_THAT(seen.messages, ElementsAre(HasSubstr("lists were built before their time")));
+            ASSERT_EQ(seen.frames.size(), expected.frames.size());
+            for (std::size_t f = 0; f < seen.frames.size(); ++f)
+            {
+                EXPECT_EQ(seen.frames[f].step, expected.frames[f].step);
+                EXPECT_EQ(seen.frames[f].box, expected.frames[f].box);
+                EXPECT_EQ(different(seen.frames[f].x, expected.frames[f].x), 0) << "step " << seen.frames[f].step;
+            }
+        }
+    }
+}
+
+TEST_F(RanksOnGpus, seldom_build_a_planned_list_before_its_time)
+{
+    LoadedInput series = load_series(45000);
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
+    FramesAndMessages seen;
+    Simulation simulation = simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+    const RunSummary summary = simulation.run(5000, seen, never);
+    RecordProperty("list_interval", simulation.plan().list_interval);
+    RecordProperty("us_per_step", std::to_string(summary.us_per_step));
+    EXPECT_GT(simulation.plan().list_interval, 2);
+    EXPECT_THAT(seen.messages, IsEmpty());
+}
+
+TEST_F(RanksOnGpus, end_when_a_bonded_term_is_longer_than_halos_reach)
+{
+    const LoadedInput series = load_with_tether({0.05, 3.8, 3.8}, {3.5, 3.8, 3.8});
+    for (const Grid& grid : {Grid{1, 1, 1}, Grid{1, 2, 2}, Grid{2, 1, 1}}) // nobody misses it who has both ends
+    {
+        Simulation simulation = simulate_on(series, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        Recorder recorder;
+        EXPECT_NO_THROW(simulation.run(30, recorder, never));
+        const double bond = recorder.observables.front().forces.energy[static_cast<std::size_t>(EnergyTerm::Bond)];
+        EXPECT_NEAR(bond, 0.5 * 0.001 * 3.45 * 3.45, 1e-6);
+    }
+    for (const Grid& grid : {Grid{4, 1, 1}, Grid{4, 2, 1}})
+    {
+        Simulation simulation = simulate_on(series, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        try
+        {
+            Recorder ignored;
+            simulation.run(30, ignored, never);
+            FAIL() << "no error";
+        }
+        catch (const PhysicsError& e)
+        {
+            EXPECT_EQ(e.step(), 0);
+            EXPECT_THAT(e.what(), HasSubstr("E506 step 0"));
+            EXPECT_THAT(e.what(), HasSubstr("spans 3.450 nm, from "));
+            EXPECT_THAT(e.what(), HasSubstr("END1"));
+            EXPECT_THAT(e.what(), HasSubstr("END2"));
+        }
+        EXPECT_EQ(simulation.last_good_frame().x.size(), series.system.x.size());
+    }
+}
+
+TEST_F(RanksOnGpus, refuse_ranks_that_a_small_box_has_no_cells_for)
+{
+    const LoadedInput series = load_series(3000);
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.gpus = 1;
+    options.ranks = 2;
+    try
+    {
+        Simulation simulation(series.system, series.parameters, options);
+        FAIL() << "no error";
+    }
+    catch (const InputError& e)
+    {
+        EXPECT_EQ(e.id(), "E630");
+        EXPECT_THAT(e.what(), HasSubstr("Use fewer ranks"));
+    }
+}
+
 TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
 {
     const LoadedInput series = load_series(45000);
@@ -158,6 +323,7 @@ TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
     const SavedState saved = four.saved_state();
     SimulationOptions options;
     options.device = Device::Gpu;
+    options.gpus = 1;
     options.summation = Summation::Reproducible;
     Simulation one(series.system, series.parameters, options, &saved);
     EXPECT_EQ(different(one.frame().x, four.last_good_frame().x), 0);
@@ -178,17 +344,24 @@ TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
     }
 }
 
-TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step)
+TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_recorded_step)
 {
     LoadedInput series = load_series(45000);
     SimulationOptions options;
     options.device = Device::Gpu;
+    options.gpus = 1;
     options.ranks = 2;
     options.trace = true;
     Simulation simulation(std::move(series.system), std::move(series.parameters), options);
     Observer nobody;
-    constexpr std::int64_t steps = 20; // the ring holds some more
-    simulation.run(steps, nobody, never);
+    constexpr std::int64_t steps = 20; // the first list interval is recorded, and the ring holds it
+    const RunSummary summary = simulation.run(steps, nobody, never);
+    ASSERT_EQ(summary.work.size(), 1u);
+    const StepWork work = summary.work[0];
+    EXPECT_GT(work.local, 0);
+    EXPECT_GT(work.nonlocal, work.nonoverlap);
+    EXPECT_GT(work.step, work.nonlocal + work.update) << "the update follows the exchange";
+    EXPECT_GT(work.repartition, 0);
     const std::vector<Timeline> timelines = simulation.timelines();
     ASSERT_EQ(timelines.size(), 1u);
     std::set<std::pair<std::int64_t, std::string>> seen;
@@ -199,12 +372,75 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step
     }
     for (std::int64_t step = 0; step < steps; ++step)
     {
-        const bool repartition = step % simulation.plan().list_interval == 0;
-        EXPECT_EQ(seen.contains({step, "migrate"}), repartition) << step;
-        EXPECT_EQ(seen.contains({step, "send coordinates"}), !repartition) << step;
+        const bool is_recorded = step < simulation.plan().list_interval;
+        EXPECT_EQ(seen.contains({step, "migrate"}), step == 0) << step;
+        EXPECT_EQ(seen.contains({step, "send coordinates"}), is_recorded && step > 0) << step;
         for (const auto* phase : {"nonbonded", "bonded", "return forces", "constrain"})
         {
-            EXPECT_TRUE(seen.contains({step, phase})) << step << " " << phase;
+            EXPECT_EQ(seen.contains({step, phase}), is_recorded) << step << " " << phase;
         }
     }
 }
+
+// Everything a step can have, of so few atoms that tools which watch every access of every kernel come to an end.
+TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
+{
+    const auto [method, precision, summation] = GetParam();
+    Refdata data = coupled(coupled_cases[4]); // thermostat and barostat act every second step, lists serve four
+    RunParameters& p = data.parameters;
+    p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
+    p.com_mode = ComMode::Linear, p.com_interval = 5;
+    p.x_out = 3, p.v_out = 4, p.f_out = 6;
+    const auto run = [&, precision = precision, summation = summation, method = method](const Grid& grid) {
+        SimulationOptions options;
+        options.device = Device::Gpu;
+        options.gpus = 1;
+        options.precision = precision, options.summation = summation;
+        options.threads = 2;
+        options.grid = grid, options.halo = method;
+        FrameKeeper keeper;
+        Simulation(data.system, p, options).run(12, keeper, never);
+        return keeper;
+    };
+    constexpr Grid grid_of_method[] = {{1, 3, 1}, {8, 1, 1}, {2, 2, 2}};
+    const FrameKeeper one = run({1, 1, 1}), several = run(grid_of_method[static_cast<std::size_t>(method)]);
+    ASSERT_EQ(several.frames.size(), one.frames.size());
+    ASSERT_EQ(several.observables.size(), one.observables.size());
+    const bool same_bits = summation == Summation::Reproducible;
+    const double bound = same_bits ? 0 : precision == Precision::Double ? 1e-8 : 2e-5;
+    for (std::size_t i = 0; i < one.frames.size(); ++i)
+    {
+        const Frame &a = several.frames[i], &b = one.frames[i];
+        SCOPED_TRACE("step " + std::to_string(b.step));
+        EXPECT_EQ(a.step, b.step);
+        ASSERT_EQ(a.x.size(), b.x.size());
+        ASSERT_EQ(a.v.size(), b.v.size());
+        ASSERT_EQ(a.f.size(), b.f.size());
+        if (!b.x.empty()) { EXPECT_LE(largest_distance(a.x, b.x, b.box), bound); }
+        if (!b.f.empty() && b.step == 0) { EXPECT_LE(rms_relative(a.f, b.f), bound); }
+        if (same_bits)
+        {
+            EXPECT_EQ(different(a.v, b.v), 0);
+            EXPECT_EQ(different(a.f, b.f), 0);
+        }
+    }
+    for (std::size_t i = 0; i < one.observables.size(); ++i)
+    {
+        const Observables &a = several.observables[i], &b = one.observables[i];
+        EXPECT_NEAR(a.conserved, b.conserved, bound * std::abs(b.potential)) << b.step;
+        EXPECT_NEAR(a.box.x, b.box.x, bound * b.box.x) << b.step;
+        EXPECT_LE(max_relative(a.virial, b.virial), 10 * bound) << b.step;
+    }
+    EXPECT_NE(one.observables.back().box.x, data.system.box.x) << "no barostat acted";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, FewAtomsOnRanks,
+                         ::testing::Combine(::testing::ValuesIn(halo_methods),
+                                            ::testing::Values(Precision::Mixed, Precision::Double),
+                                            ::testing::Values(Summation::Fast, Summation::Reproducible)),
+                         [](const auto& test) {
+                             std::string name(halo_method_names[static_cast<std::size_t>(std::get<0>(test.param))]);
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             name += std::get<1>(test.param) == Precision::Mixed ? "_mixed" : "_double";
+                             return name + (std::get<2>(test.param) == Summation::Fast ? "" : "_reproducible");
+                         });

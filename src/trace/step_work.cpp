@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/step_work.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+
+struct Extent
+{
+    std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
+
+    void add(std::uint64_t from, std::uint64_t to) { begin = std::min(begin, from), end = std::max(end, to); }
+    bool is_empty() const { return end == 0; }
+    double us() const { return is_empty() ? 0 : static_cast<double>(end - begin) * 1e-3; }
+};
+
+struct StepExtents
+{
+    std::int64_t step = 0;
+    bool repartitions = false;
+    Extent all, halo, update;
+    std::vector<KernelSpan> pairs; // in the order of launches
+
+    Extent local() const
+    {
+        Extent extent;
+        const std::size_t count = halo.is_empty() ? pairs.size() : pairs.size() / 2;
+        for (std::size_t i = 0; i < count; ++i) { extent.add(pairs[i].begin, pairs[i].end); }
+        return extent;
+    }
+};
+
+std::vector<StepExtents> extents_of_steps(std::span<const NamedKernel> kernels, std::span<const BlockRecord> records)
+{
+    std::vector<StepExtents> steps;
+    for (const KernelSpan& s : kernel_spans(records))
+    {
+        if (steps.empty() || steps.back().step != s.step) { steps.emplace_back().step = s.step; }
+        StepExtents& step = steps.back();
+        step.all.add(s.begin, s.end);
+        switch (kernels[s.kernel].phase)
+        {
+        case Phase::Reorder:
+            step.repartitions = true;
+            break;
+        case Phase::SendCoordinates:
+        case Phase::ReturnForces:
+            step.halo.add(s.begin, s.end);
+            break;
+        case Phase::Nonbonded:
+            step.pairs.push_back(s);
+            break;
+        case Phase::Constrain:
+            step.update.add(s.begin, s.end);
+            break;
+        default:
+            break;
+        }
+    }
+    return steps;
+}
+
+StepWork work_of(const StepExtents& step, double length)
+{
+    const Extent local = step.local();
+    Extent forces = local;
+    if (!step.halo.is_empty()) { forces.add(step.halo.begin, step.halo.end); }
+    return {.local = local.us(),
+            .nonlocal = step.halo.us(),
+            .nonoverlap = static_cast<double>(forces.end - local.end) * 1e-3,
+            .update = step.update.us(),
+            .other = length - forces.us(),
+            .step = length};
+}
+
+} // namespace
+
+StepWork step_work(std::span<const NamedKernel> kernels, std::span<const BlockRecord> records)
+{
+    const std::vector<StepExtents> steps = extents_of_steps(kernels, records);
+    StepWork mean;
+    double all_us = 0;
+    int count = 0, ordinary = 0;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+    {
+        const StepExtents &step = steps[i], &next = steps[i + 1];
+        if (next.step != step.step + 1 || step.local().is_empty()) { continue; }
+        const double length = static_cast<double>(next.all.begin - step.all.begin) * 1e-3;
+        all_us += length, ++count;
+        if (step.repartitions) { continue; }
+        ++ordinary;
+        const StepWork work = work_of(step, length);
+        for (const auto& [name, part] : step_work_parts) { mean.*part += work.*part; }
+    }
+    if (ordinary == 0) { return {}; }
+    for (const auto& [name, part] : step_work_parts) { mean.*part /= ordinary; }
+    mean.repartition = all_us / count - mean.step;
+    return mean;
+}
+
+} // namespace parhelion
