@@ -142,6 +142,17 @@ TEST_P(GpuHaloStress, brings_every_position_and_force_whatever_the_delays)
     std::cout << share.exchanges << " exchanges in " << took.count() << " s\n";
 }
 
+TEST_P(GpuHaloStress, is_done_as_well_by_the_kernel_that_moves_atoms)
+{
+    const std::vector<ZoneSizes> partitions = some_partitions(layout());
+    GpuHaloRanks<Mixed> ranks(layout(), method(), partitions);
+    if (!ranks.let_moves_exchange()) { GTEST_SKIP() << "not by this method"; }
+    const Share share = share_of(exchanges_asked() / layouts_with(layout().gpus), partitions.size());
+    ranks.run(share.steps, share.times);
+    EXPECT_NO_THROW(ranks.world().check());
+    EXPECT_EQ(ranks.errors(), HaloErrors{});
+}
+
 TEST_P(GpuHaloStress, goes_on_beside_kernels_that_fill_the_gpu)
 {
     const std::vector<ZoneSizes> partitions = some_partitions(layout());
