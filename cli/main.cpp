@@ -37,17 +37,26 @@ void add_input_options(CLI::App& command, InputOptions& input)
 
 const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_method_names.end());
 
+std::vector<std::string> halo_methods_of_cpus()
+{
+    std::vector<std::string> names;
+    std::copy_if(halo_methods.begin(), halo_methods.end(), std::back_inserter(names),
+                 [](const std::string& name) { return runs_on_cpus(halo_method(name)); });
+    return names;
+}
+
 void add_engine_options(CLI::App& command, EngineOptions& engine)
 {
     command.add_option("--device", engine.device, "auto, cpu or gpu")
         ->default_val("auto")
         ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
-    command.add_option("--gpus", engine.gpus, "GPUs, of one host; at least one rank on each")->check(CLI::Range(1, 64));
+    command.add_option("--gpus", engine.gpus, "GPUs of this host, at most; default: as many as make the run faster")
+        ->check(CLI::Range(1, 64));
     command.add_option("--precision", engine.precision, "mixed or double")
         ->default_val("mixed")
         ->check(CLI::IsMember({"mixed", "double"}));
     command.add_flag("--reproducible", engine.reproducible,
-                     "order-independent sums: the same bits for any number of threads and ranks (GPUs: at a given state)");
+                     "order-independent sums: the same bits for any number of threads and ranks");
     command
         .add_option("--ranks", engine.ranks,
                     "parts that the box is divided into, each with threads or a GPU of its own; more ranks than GPUs share them")
@@ -58,7 +67,9 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         ->check(CLI::Range(0, 1024));
     command.add_option("--grid", engine.grid, "how the box is divided; default: the grid with the least halo")
         ->type_name("2x2x1");
-    command.add_option("--halo", engine.halo, "how ranks exchange halos: staged-host, staged-fused or direct")
+    command
+        .add_option("--halo", engine.halo,
+                    "how ranks exchange halos: staged-host, staged-dma (GPUs only), staged-fused or direct")
         ->default_val("direct")
         ->check(CLI::IsMember(halo_methods));
     command.add_option("--comm-timeout", engine.comm_timeout_s, "longest wait for another rank")
@@ -172,8 +183,8 @@ int main(int argc, char** argv)
         ->default_val(std::vector<std::int64_t>{1000, 10000, 100000})
         ->check(CLI::Range(1, 10000000));
     bench_halo_app->add_option("--halo", bench_halo.methods, "methods")
-        ->default_val(halo_methods)
-        ->check(CLI::IsMember(halo_methods));
+        ->default_val(halo_methods_of_cpus())
+        ->check(CLI::IsMember(halo_methods_of_cpus()));
     bench_halo_app->add_option("--threads", bench_halo.threads, "threads of each rank")
         ->default_val(1)
         ->check(CLI::Range(1, 1024));

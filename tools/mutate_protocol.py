@@ -107,10 +107,10 @@ def blank_comments(text):
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
 
 
-def mutants_of(file):
+def mutants_of(file, operators):
     text = (ROOT / file).read_text()
     code = blank_comments(text)
-    for operator in OPERATORS:
+    for operator in operators:
         if not re.search(operator.files, file):
             continue
         for match in re.finditer(operator.pattern, code, re.S):
@@ -212,7 +212,7 @@ def main():
         files += sorted([*path.rglob("*.hpp"), *path.rglob("*.cpp")]) if path.is_dir() else [path]
     # A tool of the tests; what the thread sanitizer's build does not compile.
     files = [f for f in files if f.name not in ("faulty.hpp", "faulty.cpp") and not f.name.startswith("gpu_")]
-    mutants = [m for f in files for m in mutants_of(str(f.relative_to(ROOT))) if re.search(arguments.only, m.name)]
+    mutants = [m for f in files for m in mutants_of(str(f.relative_to(ROOT)), OPERATORS) if re.search(arguments.only, m.name)]
     if arguments.list:
         for mutant in mutants:
             print(mutant.name)

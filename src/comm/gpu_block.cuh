@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting and publishing by whole blocks: the block barriers that belong to rules M1 and M2.
 //
-// Ends are made for an epoch that all blocks know, GpuReceiver(route, nullptr, epoch): an end that is shared by blocks cannot
-// count, since one may begin after another has advanced it.
+// Blocks that share an end must all mean the same epoch. Either each makes an end of its own for an epoch that all know,
+// GpuReceiver(route, nullptr, epoch), or the shared end goes on to the next epoch only when all of them have arrived
+// (block_arrive), having looked at it before.
 #pragma once
 
 #include "comm/gpu_atomics.cuh"
@@ -16,13 +17,36 @@ __device__ inline bool block_wait_arrived(const GpuReceiver& receiver, const Wat
     return !__syncthreads_or(threadIdx.x == 0 && receiver.wait_arrived(watch) != Verdict::Reached);
 }
 
-// For all threads of all blocks that pack a message, each having stored its part. The block that brings the arrivals to `goal`
-// publishes: the number of blocks times the messages counted here so far, this one included. Blocks that may be a message ahead
-// of each other need a counter for every slot.
-__device__ inline void block_publish(GpuSender sender, ArrivalCounter<CudaAtomics>& arrivals, Word goal, std::size_t bytes)
+// For all threads of all blocks that share some work, each having done its part. True in one thread, of the block that brings the
+// arrivals to `goal`; it has acquired all parts. The goal is the number of blocks times the rounds of this work so far, this one
+// included.
+__device__ inline bool block_arrive(ArrivalCounter<CudaAtomics>& arrivals, Word goal)
 {
     __syncthreads();
-    if (threadIdx.x == 0 && arrivals.arrive(goal)) { sender.publish(bytes); }
+    return threadIdx.x == 0 && arrivals.arrive(goal);
+}
+
+// Counts the blocks of a kernel, and the kernels that have counted with it, which come one after another.
+struct BlockCounter
+{
+    ArrivalCounter<CudaAtomics> arrivals;
+    Word rounds;
+};
+
+// For all threads of `blocks` blocks: as block_arrive(), in the round after those counted.
+__device__ inline bool is_last_block(BlockCounter& counter, Word blocks)
+{
+    const Word goal = (counter.rounds + 1) * blocks; // before the arrival: the last block counts on
+    if (!block_arrive(counter.arrivals, goal)) { return false; }
+    ++counter.rounds;
+    return true;
+}
+
+// The same for blocks that pack a message: the last one publishes. Blocks that may be a message ahead of each other need a
+// counter for every slot.
+__device__ inline void block_publish(GpuSender sender, ArrivalCounter<CudaAtomics>& arrivals, Word goal, std::size_t bytes)
+{
+    if (block_arrive(arrivals, goal)) { sender.publish(bytes); }
 }
 
 } // namespace parhelion

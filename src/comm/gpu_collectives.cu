@@ -133,5 +133,6 @@ void barrier_wait(GpuQueue& queue, const GpuCollective& collective, int rank)
 PARHELION_INSTANTIATE(double)
 PARHELION_INSTANTIATE(std::int64_t)
 PARHELION_INSTANTIATE(std::uint32_t)
+PARHELION_INSTANTIATE(FlagsAndBalance)
 
 } // namespace parhelion

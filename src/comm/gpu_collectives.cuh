@@ -13,6 +13,20 @@ namespace parhelion {
 __device__ inline double combine(double a, double b) { return a + b; }
 __device__ inline std::int64_t combine(std::int64_t a, std::int64_t b) { return a + b; }
 __device__ inline std::uint32_t combine(std::uint32_t a, std::uint32_t b) { return a | b; }
+__device__ inline FlagsAndBalance combine(FlagsAndBalance a, FlagsAndBalance b)
+{
+    return {a.flags | b.flags, a.balance + b.balance};
+}
+// What becomes of the values of all ranks, once combined.
+template <class T>
+__device__ T settled(T sum)
+{
+    return sum;
+}
+__device__ inline FlagsAndBalance settled(FlagsAndBalance sum)
+{
+    return {sum.flags | (sum.balance != 0 ? FlagsAndBalance::unbalanced : 0), 0};
+}
 
 // values: in memory that the whole block sees as it is now.
 template <class T>
@@ -55,7 +69,7 @@ __device__ bool receive_from_all(const GpuRankEnds& ends, T* values, int n)
         const T mine = values[i];
         T sum = ends.rank == 0 ? mine : slots[0][i];
         for (int r = 1; r < ends.ranks; ++r) { sum = combine(sum, r == ends.rank ? mine : slots[r][i]); }
-        values[i] = sum;
+        values[i] = settled(sum);
     }
     __syncthreads();
     if (is_peer)

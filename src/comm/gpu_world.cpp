@@ -31,7 +31,7 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 } // namespace
 
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
-    : devices_(std::move(devices)), deadline_(options.deadline),
+    : devices_(std::move(devices)), deadline_(options.deadline), loses_(options.loses),
       layout_(static_cast<int>(devices_.size()), options.payload_bytes, options.signal_slots), everybody_(devices_.size()),
       host_abort_(1)
 {
@@ -53,6 +53,7 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         payload_.push_back(std::make_unique<GpuArena>(device, options.payload_bytes, gpus));
         signals_.push_back(std::make_unique<GpuArena>(device, options.signal_slots * sizeof(SignalSlot), gpus));
     }
+    open_memory(gpus);
     host_abort_[0] = {0, 0};
     surroundings_ = allocate(sizeof(Surroundings));
     for (const int r : everybody_) { layout_.reserve_signals(r, 1); } // number 0: the abort word
@@ -113,13 +114,16 @@ GpuChannel GpuWorld::open(const ChannelLabel& label, int source, int destination
     const std::size_t credits = has_credits ? make_signals(source, options.depth, shown) : 0;
     std::byte* const payload = payload_[static_cast<std::size_t>(destination)]->data() + slots.offset;
     SignalSlot* const credit_slots = has_credits ? signal(source, credits) : nullptr;
+    const bool is_lost = loses_ && loses_(label, source);
+    SignalSlot* const raised =
+        is_lost ? signal(source, make_signals(source, options.depth, shown)) : signal(destination, signals);
     channels_.push_back(label);
 
     SendRoute send{};
     send.source = source, send.destination = destination, send.channel = number;
     send.depth = options.depth, send.has_credits = has_credits;
     send.offset = slots.offset, send.stride = stride, send.signal = signals;
-    send.payload = payload, send.signals = signal(destination, signals), send.credits = credit_slots;
+    send.payload = payload, send.signals = raised, send.credits = credit_slots;
     ReceiveRoute receive{};
     receive.source = source, receive.destination = destination, receive.channel = number;
     receive.depth = options.depth, receive.has_credits = has_credits;

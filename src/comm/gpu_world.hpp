@@ -17,6 +17,7 @@
 #include "device/device_buffer.hpp"
 #include "device/gpu_arena.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct GpuWorldOptions
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
     std::size_t payload_bytes = std::size_t{1} << 26;             // of each rank
     std::size_t signal_slots = std::size_t{1} << 14;              // of each rank; 2 MiB
+    // For tests: do the signals of this source get lost on channels of this label?
+    std::function<bool(const ChannelLabel& label, int source)> loses;
 };
 
 class GpuWorld
@@ -51,7 +54,8 @@ class GpuWorld
 public:
     static constexpr int most_ranks = 64;
 
-    // One rank for each entry, on that GPU. Throws DeviceError, also where GPUs do not reach each other.
+    // One rank for each entry, on that GPU; afterwards kernels also reach what is allocated on the others for one rank alone.
+    // Throws DeviceError, also where GPUs do not reach each other.
     explicit GpuWorld(std::vector<int> devices, const GpuWorldOptions& options = {});
     ~GpuWorld();
     GpuWorld(const GpuWorld&) = delete;
@@ -90,6 +94,7 @@ private:
 
     std::vector<int> devices_; // by rank
     std::chrono::nanoseconds deadline_;
+    std::function<bool(const ChannelLabel& label, int source)> loses_;
     SymmetricLayout layout_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank

@@ -71,6 +71,20 @@ GpuLink gpu_link(int from, int to)
     return {access != 0, atomics != 0};
 }
 
+void open_memory(std::span<const int> devices)
+{
+    for (const int from : devices)
+    {
+        cuda_check(cudaSetDevice(from), "cudaSetDevice");
+        for (const int to : devices)
+        {
+            const cudaError_t status = from == to ? cudaSuccess : cudaDeviceEnablePeerAccess(to, 0);
+            if (status == cudaErrorPeerAccessAlreadyEnabled) { cudaGetLastError(); }
+            else { cuda_check(status, "cudaDeviceEnablePeerAccess"); }
+        }
+    }
+}
+
 GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by)
 {
     cuda_check(cudaSetDevice(device), "cudaSetDevice");

@@ -18,6 +18,9 @@ struct GpuLink
 };
 GpuLink gpu_link(int from, int to);
 
+// Lets kernels on each of these GPUs use ordinary memory of the others, whenever it was allocated. Throws DeviceError.
+void open_memory(std::span<const int> devices);
+
 class GpuArena
 {
 public:

@@ -24,14 +24,17 @@ int gpu_count()
     return count;
 }
 
-GpuQueue::GpuQueue(int device) : device_(device)
+GpuQueue::GpuQueue(int device, Priority priority) : device_(device)
 {
     make_current();
     cudaDeviceProp properties;
     cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     multiprocessors_ = properties.multiProcessorCount;
     name_ = properties.name;
-    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    int lowest = 0, highest = 0;
+    cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
+    cuda_check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == Priority::First ? highest : lowest),
+               "cudaStreamCreate");
     cudaEvent_t event = nullptr;
     cuda_check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming), "cudaEventCreate");
     done_ = event;

@@ -22,8 +22,14 @@ class BlockTracer;
 class GpuQueue
 {
 public:
+    enum class Priority
+    {
+        Normal,
+        First // its blocks take the next free places, before those that wait already
+    };
+
     // A stream of its own on GPU `device`, which is then current. Throws DeviceError.
-    explicit GpuQueue(int device = 0);
+    explicit GpuQueue(int device = 0, Priority priority = Priority::Normal);
     ~GpuQueue();
     GpuQueue(const GpuQueue&) = delete;
     GpuQueue& operator=(const GpuQueue&) = delete;

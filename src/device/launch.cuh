@@ -34,6 +34,17 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
     return {blocks == 0 ? 1 : static_cast<int>(blocks), threads, 0};
 }
 
+// For kernels that may need more dynamic shared memory than every kernel gets. Asked for only where needed: a kernel that may use
+// more makes the multiprocessors divide their memory anew.
+template <class Kernel>
+void allow_shared_memory(Kernel kernel, std::size_t bytes)
+{
+    constexpr std::size_t always_allowed = 48 * 1024;
+    if (bytes <= always_allowed) { return; }
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+               "shared memory of a kernel");
+}
+
 // The kernel's number in the table of launched kernels.
 std::uint16_t note_launch(const void* function, Phase phase, LaunchShape shape);
 

@@ -87,11 +87,11 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, con
     return pulses;
 }
 
-CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
+std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
 {
     PARHELION_EXPECTS(ranks >= 1);
-    CellGrid best;
-    double lowest = -1;
+    std::optional<CellGrid> best;
+    double lowest = 0;
     for (int x = 1; x <= ranks; ++x)
     {
         for (int y = 1; ranks % x == 0 && y <= ranks / x; ++y)
@@ -99,11 +99,17 @@ CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& rea
             if (ranks / x % y != 0) { continue; }
             const CellGrid grid{{x, y, ranks / x / y}};
             if (!fits(grid, box, reach)) { continue; }
-            if (const double c = cost(grid, box, reach); lowest < 0 || c < lowest) { best = grid, lowest = c; }
+            if (const double c = cost(grid, box, reach); !best || c < lowest) { best = grid, lowest = c; }
         }
     }
-    if (lowest < 0) { check_grid({{ranks, 1, 1}}, box, reach); }
     return best;
+}
+
+CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    const std::optional<CellGrid> grid = find_grid(ranks, box, reach);
+    if (!grid) { check_grid({{ranks, 1, 1}}, box, reach); }
+    return *grid;
 }
 
 void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace parhelion {
 
@@ -40,8 +41,10 @@ struct CellGrid
 // Cells ahead that a rank needs atoms from when they may be `reach` (nm) beyond its cell; less than the cells there are.
 std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
 
-// The grid of `ranks` cells with the smallest halo. reach (nm): of the pair list, with what atoms stray from their cells. Throws
-// InputError E630 if no grid fits: in a dimension that is divided, the box must be longer than twice the reach.
+// The grid of `ranks` cells with the smallest halo. reach (nm): of the pair list, with what atoms stray from their cells. None if
+// no grid fits: in a dimension that is divided, the box must be longer than twice the reach.
+std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach);
+// Throws InputError E630 instead.
 CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach);
 
 // Throws InputError E630 if the grid does not fit, as above.

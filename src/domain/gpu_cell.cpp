@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "domain/gpu_cell.hpp"
 
+#include "state/gpu_state.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,6 +42,12 @@ double longest_straying(const Topology& topology, const UpdateGroups& groups)
         longest = std::max(longest, tolerance * longest_straying(topology.molecule_types[t], groups.molecule_types[t]));
     }
     return longest;
+}
+
+double dividing_reach(double reach, double straying, std::int64_t atoms, const Vec3<double>& box)
+{
+    const double cluster = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
+    return reach + std::max(2 * straying, cluster);
 }
 
 GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, double reach, double straying)

@@ -13,6 +13,11 @@ namespace parhelion {
 // are kept to a tolerance, and files are rounded.
 double longest_straying(const Topology& topology, const UpdateGroups& groups);
 
+// What a box edge must be twice as long as for a grid to divide it that nobody has asked for, nm. Two clusters whose atoms may be
+// listed as pairs must not reach each other the other way around the box as well (gpu_flag_ambiguous): for that a cluster is
+// taken to be as long as the cell of a supercluster. reach (nm): of the pair list; straying (nm): longest_straying().
+double dividing_reach(double reach, double straying, std::int64_t atoms, const Vec3<double>& box);
+
 // reach (nm): of the pair list; straying (nm): how far atoms may be from their owner's cell. Throws InputError E630 if the grid
 // does not fit the box (nm).
 GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, double reach, double straying);

@@ -73,11 +73,23 @@ __global__ void __launch_bounds__(listing_threads)
     }
 }
 
+template <Motion motion, class N>
+__device__ void add_sums(const UpdateArgs<N>& args, bool moves, const Tally<N>& tally)
+{
+    if (motion != Motion::Stochastic && args.virial == nullptr) { return; }
+    if (__syncthreads_or(moves) == 0) { return; }
+    if (args.virial != nullptr) { add_block_sums(tally.virial, args.virial); }
+    if constexpr (motion == Motion::Stochastic) { add_block_sums(tally.heat, args.heat); }
+}
+
 // Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
 // Work           a thread per water and per star; a block of threads for each block of other atoms; with nothing at home they
-// leave Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat
-// Orders         nothing: stream order alone
-// Requires       home groups listed since the last repartition; dynamic shared memory for the largest block's arena
+//                leave
+// Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
+//                there are copies, forces that came back / positions of the copies
+// Orders         with copies: waits for the messages of forces with acquire; the last block signals positions with release
+// Requires       home groups listed since the last repartition; dynamic shared memory for the largest block's arena; with copies:
+//                forces sent by all ranks that share this GPU
 // Cost           96 bytes per atom and 5 of indices; 400 double-precision flop per water, 500 per LINCS constraint
 template <class N, Motion motion>
 __global__ void __launch_bounds__(threads)
@@ -89,6 +101,7 @@ __global__ void __launch_bounds__(threads)
     Tally<N> tally;
     bool moves = false;
     const int block = static_cast<int>(blockIdx.x);
+    begin_copies(args.copies);
     if (block < view.stars[0].first_block)
     {
         moves = step_water<motion>(view, args, state, static_cast<std::int64_t>(block) * threads + threadIdx.x, tally);
@@ -105,10 +118,8 @@ __global__ void __launch_bounds__(threads)
         LincsBlock lincs(view.blocks, members, arena);
         moves = step_block<motion>(view, args, state, lincs, tally);
     }
-    if (motion != Motion::Stochastic && args.virial == nullptr) { return; }
-    if (__syncthreads_or(moves) == 0) { return; }
-    if (args.virial != nullptr) { add_block_sums(tally.virial, args.virial); }
-    if constexpr (motion == Motion::Stochastic) { add_block_sums(tally.heat, args.heat); }
+    add_sums<motion>(args, moves, tally);
+    end_copies(args.copies);
 }
 
 __device__ double squared_deviation(double length2, double length)
@@ -180,13 +191,7 @@ void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t bl
 {
     const std::size_t shared = view.arena == nullptr ? view.arena_bytes : 0;
     const auto kernel = update_kernel<N, motion>;
-    // Asked for only where needed: a kernel that may use more shared memory makes the multiprocessors divide their memory anew.
-    constexpr std::size_t always_allowed = 48 * 1024;
-    if (shared > always_allowed)
-    {
-        cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-                   "shared memory of the update");
-    }
+    allow_shared_memory(kernel, shared);
     launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, args, GpuView<N>(state));
 }
 
@@ -322,15 +327,17 @@ void GpuUpdate::step(GpuQueue& queue, const UpdateArgs<N>& args, GpuState<N>& st
 }
 
 template <class N>
-void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, GpuState<N>& state) const
+void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
+                     GpuState<N>& state) const
 {
-    if (constraints_ == 0) { return; }
+    if (constraints_ == 0 && copies.copies == nullptr) { return; }
     // At rest, the constrained "velocity" for a unit of time is the displacement itself.
     UpdateArgs<N> args;
     args.step_offset = step_offset;
     args.dt = 1;
     args.limits.displacement = 1e3; // no guard: a displacement is finite, or constraints have failed
     args.failure = failure;
+    args.copies = copies;
     launch_update<N, Motion::Mend>(queue, view(), blocks_, args, state);
 }
 
@@ -346,7 +353,7 @@ void GpuUpdate::add_deviations(GpuQueue& queue, const GpuState<N>& state, Scalar
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
     template void GpuUpdate::step<N>(GpuQueue&, const UpdateArgs<N>&, GpuState<N>&) const;                                       \
-    template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, GpuState<N>&) const;                               \
+    template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;           \
     template void GpuUpdate::add_deviations<N>(GpuQueue&, const GpuState<N>&, ScalarSum<N>*) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

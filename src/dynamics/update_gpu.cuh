@@ -7,6 +7,7 @@
 #include "dynamics/settle_body.hpp"
 #include "dynamics/stochastic_body.hpp"
 #include "dynamics/update_gpu.hpp"
+#include "halo/gpu_copies.cuh"
 #include "state/gpu_view.cuh"
 
 #include <cmath>
@@ -77,7 +78,8 @@ __device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state
     if constexpr (motion != Motion::Mend)
     {
         const VelocityMass<N> v = state.v[slot];
-        const ForceSlot<N> sum = state.f[slot];
+        ForceSlot<N> sum = state.f[slot];
+        add_returned_force(args.copies, slot, sum);
         atom.inverse_mass = static_cast<double>(v.inverse_mass);
         atom.v = {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)};
         atom.f = {from_sum(sum.x), from_sum(sum.y), from_sum(sum.z)};
@@ -121,7 +123,9 @@ __device__ double drift_and_store(const UpdateArgs<N>& args, const GpuView<N>& s
     const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
     if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }
     const Vec3<typename N::Fixed> x = box.displaced(atom.x(), move);
-    state.xq[atom.slot] = {x.x, x.y, x.z, atom.xq.charge};
+    const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
+    state.xq[atom.slot] = moved;
+    store_copies(args.copies, atom.slot, moved);
     if constexpr (motion == Motion::LeapFrog) { state.v[atom.slot] = {v.x, v.y, v.z, static_cast<Real>(atom.inverse_mass)}; }
     if constexpr (motion == Motion::Stochastic)
     {

@@ -15,6 +15,7 @@
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/update_blocks.hpp"
+#include "halo/gpu_copies.hpp"
 #include "state/gpu_state.hpp"
 
 #include <array>
@@ -49,6 +50,7 @@ struct UpdateArgs
     FailureReport* failure = nullptr;
     ScalarSum<N>* virial = nullptr; // nine elements: constraint forces' virial is added; null: not wanted
     ScalarSum<N>* heat = nullptr;   // heat from the bath of stochastic dynamics is added, kJ/mol
+    CopyTask<N> copies;             // on other ranks
 };
 
 class GpuUpdate
@@ -67,7 +69,8 @@ public:
     void step(GpuQueue& queue, const UpdateArgs<N>& args, GpuState<N>& state) const;
     // Moves positions onto the constraints, directions from the positions themselves; as the CPU's constrain_positions.
     template <class N>
-    void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, GpuState<N>& state) const;
+    void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
+              GpuState<N>& state) const;
     // Adds the squares of the home constraints' relative deviations to *squares.
     template <class N>
     void add_deviations(GpuQueue& queue, const GpuState<N>& state, ScalarSum<N>* squares) const;

@@ -8,6 +8,13 @@
 
 namespace parhelion {
 
+PhysicsError missing_terms(std::int64_t step, const std::string& terms, double reach, const std::string& detail)
+{
+    return PhysicsError(step, fmt::format("E506 step {}: {} were computed by no rank (their atoms are farther apart than halos "
+                                          "reach, {:.3f} nm).{} Use fewer ranks, or look for a molecule that is blowing up.",
+                                          step, terms, reach, detail));
+}
+
 template <class N>
 void assign_work(Rank<N>& r)
 {
@@ -30,11 +37,7 @@ void assign_work(Rank<N>& r)
     for (int kind = 0; kind < bonded_kinds; ++kind) { terms += r.topology.interaction_count(static_cast<InteractionKind>(kind)); }
     if (assigned[0] != terms)
     {
-        throw PhysicsError(r.step,
-                           fmt::format("E506 step {}: {} bonded terms were computed by no rank (their atoms are farther apart "
-                                       "than halos reach, {:.3f} nm). Use fewer ranks, or look for a molecule that is "
-                                       "blowing up.",
-                                       r.step, terms - assigned[0], r.list_plan.cutoff));
+        throw missing_terms(r.step, fmt::format("{} bonded terms", terms - assigned[0]), r.list_plan.cutoff, "");
     }
 }
 

@@ -318,12 +318,12 @@ void GpuCoupling<N>::sum(GpuQueue& queue, const StepFlags& flags, const GpuUpdat
 
 template <class N>
 void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update,
-                            GpuState<N>& state)
+                            const CopyTask<N>& copies, GpuState<N>& state)
 {
     if (needs_sums(flags)) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
-    if (!flags.couple_pressure || plan_.pressure.kind == Barostat::ParrinelloRahman) { return; }
+    if (!mends(flags)) { return; }
     if (plan_.pressure.kind == Barostat::CRescale) { scale_velocities(queue, velocity_factor_.data(), state); }
-    update.mend(queue, step_offset, failure_.data(), state);
+    update.mend(queue, step_offset, failure_.data(), copies, state);
 }
 
 template <class N>

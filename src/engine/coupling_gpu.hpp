@@ -70,8 +70,14 @@ public:
     // up over the ranks.
     void sum_com_motion(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state);
     void sum(GpuQueue& queue, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
-    // Centre-of-mass motion, kinetic energy, observables, box.
-    void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
+    // Centre-of-mass motion, kinetic energy, observables, box. copies: as of the positions afterwards.
+    void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update,
+                const CopyTask<N>& copies, GpuState<N>& state);
+    // Does finish() move atoms, back onto their constraints?
+    bool mends(const StepFlags& flags) const
+    {
+        return flags.couple_pressure && plan_.pressure.kind != Barostat::ParrinelloRahman;
+    }
     // Does finish() look at the sums?
     static bool needs_sums(const StepFlags& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
     std::span<ScalarSum<N>> com_sums();

@@ -3,8 +3,11 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "engine/assign.hpp"
+#include "engine/gpu_choice.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
+#include "engine/longest_term.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
 #include "trace/stopwatch.hpp"
@@ -32,11 +35,16 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
-std::vector<NamedKernel> named_kernels()
+// How many ranks there will be is settled with the list's cutoff; here only what it costs depends on it.
+template <class N>
+ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
 {
-    std::vector<NamedKernel> kernels;
-    for (const LaunchedKernel& kernel : launched_kernels()) { kernels.push_back({kernel.name, kernel.phase}); }
-    return kernels;
+    const RunParameters& p = setup.parameters;
+    const std::int64_t atoms = setup.system.topology.atom_count();
+    const double cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff);
+    const int ranks = choose_gpus(options, gpu_count(), atoms, setup.system.box, cutoff).grid.ranks();
+    const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
+    return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
 }
 
 } // namespace
@@ -44,7 +52,7 @@ std::vector<NamedKernel> named_kernels()
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
-      list_plan_(plan_pair_list(setup_.system, setup_.parameters, gpu_list_costs)),
+      list_plan_(plan_list<N>(setup_, options)),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
              (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval)),
       status_(segments_under_way + 1)
@@ -67,6 +75,7 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_ = host_.plan();
     plan_.ranks = ranks_.ranks();
     plan_.gpus = ranks_.gpus();
+    plan_.gpus_remark = ranks_.remark();
     plan_.grid = ranks_.grid().cells;
     plan_.halo = options.halo;
     plan_.kernel = ranks_.queue().name();
@@ -196,11 +205,7 @@ void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
 {
     ranks_.synchronize();
     copies_.synchronize();
-    if (intervals_of(under_way_.front()).size() == 1)
-    {
-        if ((flags & ~gpu_flag_ambiguous) == gpu_flag_runaway) { blow_up(); }
-        make_more_room(flags);
-    }
+    if (intervals_of(under_way_.front()).size() == 1) { prepare_to_do_again(flags); }
     PARHELION_EXPECTS(under_way_.front().begins_interval());
     ranks_.put_back(at_repartition_);
     std::deque<Segment> again;
@@ -215,17 +220,35 @@ void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
     }
 }
 
+// What the only interval of the oldest segment has failed with goes away, or the run ends.
+template <class N>
+void GpuEngine<N>::prepare_to_do_again(std::uint32_t flags)
+{
+    constexpr std::uint32_t overflows = gpu_flag_list_overflow | gpu_flag_scratch_overflow | gpu_flag_slot_overflow;
+    if ((flags & overflows) != 0)
+    {
+        make_more_room(flags);
+        return;
+    }
+    if ((flags & gpu_flag_list_aged) != 0) // whatever else came of it
+    {
+        std::vector<StepFlags>& steps = under_way_.front().flags;
+        PARHELION_EXPECTS(steps.size() > 1);
+        steps[steps.size() / 2].repartition = true;
+        ++intervals_halved_;
+        return;
+    }
+    if ((flags & gpu_flag_runaway) != 0) { blow_up(); }
+    if ((flags & gpu_flag_ambiguous) == 0) { stop_for_missing_terms(); }
+    throw InputError("E631", {},
+                     fmt::format("step {}: with the grid {}x{}x{}, atoms reach each other both ways around the box. Use fewer "
+                                 "ranks in its short dimensions.",
+                                 under_way_.front().first, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
+}
+
 template <class N>
 void GpuEngine<N>::make_more_room(std::uint32_t flags)
 {
-    if ((flags & gpu_flag_ambiguous) != 0)
-    {
-        throw InputError(
-            "E631", {},
-            fmt::format("step {}: with the grid {}x{}x{}, atoms reach each other both ways around the box. Use fewer "
-                        "ranks in its short dimensions.",
-                        under_way_.front().first, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
-    }
     if (++attempts_ > most_attempts || !ranks_.make_more_room(flags)) { throw NoRoom(); }
 }
 
@@ -236,6 +259,18 @@ void GpuEngine<N>::hand_to_host()
     copies_.synchronize();
     under_way_.clear();
     put_back(saved_state(), host_.lone_run().rank());
+}
+
+// The list's beginning is the snapshot's.
+template <class N>
+void GpuEngine<N>::stop_for_missing_terms()
+{
+    const Frame frame = read_frame(at_repartition_);
+    const Topology& topology = setup_.system.topology;
+    const LongestTerm longest = longest_term(topology, frame.x, frame.box);
+    throw missing_terms(frame.step, "bonded terms", list_plan_.cutoff,
+                        fmt::format(" The longest spans {:.3f} nm, from {} to {}.", longest.length, topology.describe(longest.a),
+                                    topology.describe(longest.b)));
 }
 
 // The CPU takes the interval's steps once more, and finds what the GPU found.
@@ -350,6 +385,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     const Stopwatch whole;
     const RunParameters& p = setup_.parameters;
     drift_ = {};
+    intervals_halved_ = 0;
     const std::int64_t first = step_;
     last_ = first + steps;
     const Schedule schedule(p, list_plan_.interval, setup_.first_step, last_);
@@ -372,7 +408,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         if (step_ >= steady && timed_from < steady)
         {
             complete_all(observer);
-            add_records(summary);
+            add_profile(ranks_.records(), launched_kernels(), summary);
             timed_from = step_;
             timed = {};
         }
@@ -384,10 +420,12 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         }
         trace_before(steady);
         Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
+        // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
+        if constexpr (lists_miss_nothing<N>) { segment.flags.front().repartition = true; }
         make_way(observer);
         submit(std::move(segment));
     }
-    if (keeps_trace_ && summary.phases.empty()) { add_records(summary); }
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
     summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
     summary.first_step = first;
     summary.steps = step_ - first;
@@ -399,6 +437,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         summary.host_load = timed.load();
     }
     finish(summary, observer);
+    tell_of_halved_intervals(observer);
     summary.wall_s = whole.wall_s();
     return summary;
 }
@@ -412,13 +451,13 @@ void GpuEngine<N>::trace_before(std::int64_t steady)
     ranks_.set_tracing(keeps_trace_ || is_last);
 }
 
-// What the traced steps say about where time goes.
 template <class N>
-void GpuEngine<N>::add_records(RunSummary& summary) const
+void GpuEngine<N>::tell_of_halved_intervals(Observer& observer) const
 {
-    add_profile(ranks_.records(0), launched_kernels(), summary);
-    const std::vector<NamedKernel> kernels = named_kernels();
-    for (int gpu = 0; gpu < ranks_.gpus(); ++gpu) { summary.work.push_back(step_work(kernels, ranks_.records(gpu))); }
+    if (intervals_halved_ == 0) { return; }
+    observer.message(fmt::format("note: pair lists were built before their time {} times, and steps taken again, so that no "
+                                 "pair was missed (an atom had moved far).",
+                                 intervals_halved_));
 }
 
 // As on the CPU: the last configuration is observed by a step that is taken back.
@@ -474,11 +513,13 @@ SavedState GpuEngine<N>::saved_state()
 template <class N>
 std::vector<Timeline> GpuEngine<N>::timelines()
 {
-    const std::vector<NamedKernel> kernels = named_kernels();
     std::vector<Timeline> timelines;
-    for (int gpu = 0; keeps_trace_ && gpu < ranks_.gpus(); ++gpu)
+    if (!keeps_trace_) { return timelines; }
+    const std::vector<NamedKernel> kernels = named_kernels(launched_kernels());
+    for (const std::vector<BlockRecord>& records : ranks_.records())
     {
-        timelines.push_back(timeline_of_blocks(fmt::format("GPU {}, {}", gpu, plan_.kernel), kernels, ranks_.records(gpu)));
+        const std::string name = fmt::format("GPU {}, {}", timelines.size(), plan_.kernel);
+        timelines.push_back(timeline_of_blocks(name, kernels, records));
     }
     return timelines;
 }

@@ -6,7 +6,8 @@
 // segment before is done. It then hands on what that left: records of observed steps, a frame. Two segments are under way at any
 // time, so the GPU never waits for the host. A segment with a flag up at its end is not handed on: the state set aside at its
 // beginning is put back, and it is done again, interval by interval; the interval that fails then is done again with more room if
-// a list was too small, or on the CPU, which finds the same blow-up and says what it always says. Where so many atoms crowd
+// a list was too small, in halves if a list that must miss nothing had aged, or on the CPU, which finds the same blow-up and says
+// what it always says. Where so many atoms crowd
 // that no list of the GPU can hold them, the CPU goes on from there for good.
 //
 // Differences to the CPU: `stop` is looked at when a segment is queued, up to two segments ahead of the atoms. Minimisation runs
@@ -61,7 +62,9 @@ private:
     {
     };
     void do_again(std::uint32_t flags, Observer& observer);
+    void prepare_to_do_again(std::uint32_t flags);
     void make_more_room(std::uint32_t flags);
+    [[noreturn]] void stop_for_missing_terms();
     // The state at the beginning of the oldest segment becomes the host engine's.
     void hand_to_host();
     [[noreturn]] void blow_up();
@@ -71,8 +74,8 @@ private:
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
     void trace_before(std::int64_t steady);
-    void add_records(RunSummary& summary) const;
     void finish(RunSummary& summary, Observer& observer);
+    void tell_of_halved_intervals(Observer& observer) const;
     // One step that is observed and taken back.
     void observe_here(const StepFlags& flags, Observer& observer);
 
@@ -103,7 +106,8 @@ private:
     std::array<HostSnapshot<N>, segments_under_way + 1> frames_;
     std::array<GpuEvent, segments_under_way + 1> done_;
     GpuEvent frame_taken_, frame_copied_;
-    int attempts_ = 0; // to make more room, in a row
+    int attempts_ = 0;                  // to make more room, in a row
+    std::int64_t intervals_halved_ = 0; // because a list had aged, in this run
 
     double latest_temperature_ = 0;
     Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps

@@ -13,6 +13,7 @@
 #include "halo/gpu_halo.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/cluster_order_gpu.hpp"
+#include "pairs/listed_positions_gpu.hpp"
 #include "pairs/pair_list_gpu.hpp"
 #include "state/gpu_board.hpp"
 #include "state/gpu_cell.hpp"
@@ -47,6 +48,7 @@ struct GpuRank
     // Between one phase and the next.
     std::unique_ptr<GpuHalo<N>> halo;
     std::array<GpuPairList, 2> pairs; // by PairPart
+    GpuListedPositions<N> listed;     // when they were built; kept only where lists must miss nothing
     TakeScratch scratch;
 };
 
@@ -54,7 +56,8 @@ struct GpuRank
 template <class N>
 struct GpuTeam
 {
-    explicit GpuTeam(int device) : queue(device), side(device), third(device), tracer(queue)
+    explicit GpuTeam(int device)
+        : queue(device), side(device, GpuQueue::Priority::First), third(device, GpuQueue::Priority::First), tracer(queue)
     {
         for (GpuQueue* traced : {&queue, &side, &third}) { traced->set_tracer(&tracer); }
     }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "domain/gpu_cell.hpp"
+#include "engine/gpu_choice.hpp"
 #include "engine/gpu_saved_state.hpp"
 
 #include <algorithm>
@@ -29,23 +30,6 @@ std::uint32_t pattern_of(const StepFlags& flags)
     return word;
 }
 
-int gpus_for(const SimulationOptions& options)
-{
-    const int there = gpu_count();
-    if (options.gpus > there)
-    {
-        throw InputError("E004", {}, fmt::format("--gpus {}, but this program can use {} here.", options.gpus, there));
-    }
-    return std::max(1, options.gpus);
-}
-
-CellGrid grid_for(const SimulationOptions& options, int gpus, const Vec3<double>& box, double reach)
-{
-    const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : std::max(options.ranks, gpus);
-    if (ranks == 1) { return {}; }
-    return options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, {reach, reach, reach});
-}
-
 // A continued run is planned for the box it began with, and goes on in the one it has come to.
 template <class N>
 void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
@@ -61,18 +45,19 @@ void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t ste
 
 template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-                      std::size_t records)
+                      std::size_t records, const GpuWorldOptions& world)
     : setup_(setup), list_plan_(list_plan), method_(options.halo), atoms_(start.state.slot_of_global.size())
 {
     const Vec3<double> box = setup.system.box;
     const double straying = longest_straying(start.topology, setup.update_groups);
-    const int gpus = gpus_for(options);
-    grid_ = grid_for(options, gpus, box, list_plan.cutoff + 2 * straying);
+    const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box,
+                                         dividing_reach(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box));
+    grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {
         cells_.push_back(make_gpu_cell(grid_, rank, box, list_plan.cutoff, straying));
     }
-    const int teams = std::min(gpus, grid_.ranks());
+    const int teams = choice.gpus;
     for (int t = 0; t < teams; ++t)
     {
         teams_.push_back(std::make_unique<GpuTeam<N>>(t));
@@ -83,7 +68,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
         }
     }
     reserve(grid_.ranks() == 1 ? 1 : first_crowding);
-    make_world(options);
+    make_world(options, world);
     make_boards(start);
     make_halos();
     queue().make_current();
@@ -125,6 +110,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
             .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, blocks.constraints(), records),
             .halo = {},
             .pairs = {},
+            .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
             .scratch = {}};
 }
 
@@ -146,7 +132,7 @@ void GpuRanks<N>::reserve(double crowding)
 }
 
 template <class N>
-void GpuRanks<N>::make_world(const SimulationOptions& options)
+void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions world)
 {
     std::size_t slots = 0, sums = 0;
     std::vector<int> devices;
@@ -158,7 +144,6 @@ void GpuRanks<N>::make_world(const SimulationOptions& options)
     constexpr std::size_t slack = std::size_t{1} << 20;
     const std::size_t per_atom = sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(Vec3<typename N::ForceSum>);
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
-    GpuWorldOptions world;
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
     world.payload_bytes =
@@ -196,12 +181,22 @@ template <class N>
 void GpuRanks<N>::make_halos()
 {
     std::size_t slots = 0;
-    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    std::vector<PositionCharge<N>*> positions;
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) {
+        slots = std::max(slots, r.state.slots);
+        positions.push_back(r.state.xq.data());
+    });
     for (const Window& window : halo_room_.windows) { world_->release(window); }
-    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
+    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, positions, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
+    });
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        if (r.halo->copies() != nullptr)
+        {
+            r.halo->send_x(team.queue, 0, r.state);
+        } // of no atoms yet: what the first step awaits
     });
 }
 
@@ -273,14 +268,15 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
 }
 
 // What has no graph is queued for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory, for a
-// kernel to be loaded or for room in its queue, and that GPU for another.
+// kernel to be loaded or for room in its queue, and that GPU for another. Halos that the host drives have no graphs.
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
     std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
     for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     const bool is_known = teams_[0]->graphs.contains(pattern);
-    if (!room_is_made_ || (!is_known && teams_[0]->graphs.size() >= most_graphs))
+    const bool may_capture = room_is_made_ && !(ranks() > 1 && is_host_driven(method_));
+    if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
         queue_steps(all_, list_age, steps);
         room_is_made_ = true;
@@ -385,10 +381,11 @@ FailureReport GpuRanks<N>::failure()
 }
 
 template <class N>
-std::vector<BlockRecord> GpuRanks<N>::records(int gpu) const
+std::vector<std::vector<BlockRecord>> GpuRanks<N>::records() const
 {
-    GpuTeam<N>& team = *teams_[static_cast<std::size_t>(gpu)];
-    return team.tracer.records(team.queue);
+    std::vector<std::vector<BlockRecord>> of_gpus;
+    for (const auto& team : teams_) { of_gpus.push_back(team->tracer.records(team->queue)); }
+    return of_gpus;
 }
 
 template <class N>

@@ -20,15 +20,17 @@ template <class N>
 class GpuRanks
 {
 public:
-    // The whole system as `start` holds it, spread over options.ranks ranks on options.gpus GPUs. At most `records` observed
-    // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError.
+    // The whole system as `start` holds it, spread over ranks and GPUs as choose_gpus() says. At most `records` observed
+    // steps are kept. Throws InputError for a grid that does not fit or GPUs that are not there, DeviceError. Of `world` only
+    // what tests ask for counts.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-             std::size_t records);
+             std::size_t records, const GpuWorldOptions& world = {});
 
     int ranks() const { return world_->ranks(); }
     int gpus() const { return static_cast<int>(teams_.size()); }
     const CellGrid& grid() const { return grid_; }
-    GpuQueue& queue() { return teams_[0]->queue; } // of rank 0
+    const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
+    GpuQueue& queue(int gpu = 0) { return teams_[static_cast<std::size_t>(gpu)]->queue; } // rank 0 is on GPU 0
     const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
     std::size_t bytes() const; // on all GPUs, about
 
@@ -53,8 +55,8 @@ public:
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic();
     FailureReport failure();
-    // The latest of a GPU.
-    std::vector<BlockRecord> records(int gpu) const;
+    // The latest, of each GPU.
+    std::vector<std::vector<BlockRecord>> records() const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
 
     // Throws CommError if a rank has waited for another in vain.
@@ -62,7 +64,7 @@ public:
 
 private:
     GpuRank<N> make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records);
-    void make_world(const SimulationOptions& options);
+    void make_world(const SimulationOptions& options, GpuWorldOptions world);
     void make_boards(Rank<N>& start);
     void reserve(double crowding);
     void make_halos();
@@ -76,6 +78,7 @@ private:
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;
+    std::string remark_;
     std::vector<GpuCell> cells_; // by rank
     double crowding_ = 1;        // what slots are reserved for, relative to the mean density
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;

@@ -56,6 +56,13 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
 {
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
     const bool on_gpu = is_for_gpu(options, parameters);
+    if (!on_gpu && !runs_on_cpus(options.halo))
+    {
+        throw InputError(
+            "E006", {},
+            "--halo staged-dma uses the copy engines of GPUs, and this run is on CPUs. Use staged-host, staged-fused "
+            "or direct, or give --gpus.");
+    }
     const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
         using N = decltype(policy);
         if (on_gpu) { return std::make_unique<GpuEngineOrNone<N>>(std::move(system), std::move(parameters), options, saved); }

@@ -40,7 +40,7 @@ struct SimulationOptions
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
     bool trace = false; // keep the latest steps for timelines()
-    int gpus = 0;       // over which ranks are spread, at least one rank each; 0: one, if a run is on GPUs
+    int gpus = 0;       // at most, over which ranks are spread, at least one rank each; 0: as many as make the run faster
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -66,7 +66,8 @@ struct PlanSummary
     std::uint64_t seed = 0; // of everything random in the run
     bool on_gpu = false;
     int gpus = 0;
-    std::string kernel; // SIMD target, or the GPU
+    std::string gpus_remark; // why others that are here or were asked for are not used; empty: nothing to say
+    std::string kernel;      // SIMD target, or the GPU
 };
 
 enum class RunEnd : std::uint8_t

@@ -10,14 +10,18 @@
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   third          └ B ─────────────────┘
 //
-// Ranks meet through signals alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. What is queued
+// Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
+// rank has no X, F, G and no halo. With `direct`, U itself sends the positions of the next step and adds the forces that come
+// back (halo/gpu_copies.hpp): X only waits, F only sends. So between two steps positions are always on their way. What is queued
 // together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
-// update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
+// update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must
+// miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
 #include "engine/schedule.hpp"
 
+#include <cstddef>
 #include <span>
 
 namespace parhelion {
@@ -53,11 +57,15 @@ void add_up(GpuTeams<N> teams, Values&& values)
     });
 }
 
-// The flags of every rank become those of all; and what ranks have stored into each other's memory before is there.
+// The flags of every rank become those of all, missing terms a flag; and what ranks have stored into each other's memory before
+// is there.
 template <class N>
 void agree_on_flags(GpuTeams<N> teams)
 {
-    add_up<N>(teams, [](GpuRank<N>& r) { return std::span(&r.state.scalars.data()->flags, 1); });
+    static_assert(offsetof(DeviceScalars, missing_terms) == offsetof(DeviceScalars, flags) + offsetof(FlagsAndBalance, balance));
+    static_assert(gpu_flag_missing_terms == FlagsAndBalance::unbalanced);
+    add_up<N>(teams,
+              [](GpuRank<N>& r) { return std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1); });
 }
 
 // Every board holds all atoms afterwards, unless a flag is up, and until all ranks have released theirs.
@@ -95,22 +103,25 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     const ListPlan& plan = r.list_plan;
     GpuPairList& list = r.pairs[static_cast<std::size_t>(part)];
     const bool is_pruned = plan.prune_interval > 0;
+    const bool is_due = is_pruned && list_age % plan.prune_interval == 0;
     if (list_age == 0) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
-    if (list_age == 0 || (is_pruned && list_age % plan.prune_interval == 0))
-    {
-        prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list);
-    }
+    else if (is_due) { find_cluster_bounds(queue, r.state, r.cell, list); }
+    if (list_age == 0 || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
 }
 
 // What waits for other ranks, and what needs their atoms, on the side.
 template <class N>
 void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags)
 {
-    const GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const int x_rounds = flags.repartition ? 0 : any.x_rounds(); // a repartition brings positions
-    for (int round = 0; round < x_rounds; ++round)               // X
+    GpuHalo<N>& any = *teams[0]->ranks[0].halo;
+    const bool update_exchanges = any.copies() != nullptr; // then positions were sent by the step before, for this one
+    const int x_rounds = update_exchanges ? 1 : flags.repartition ? 0 : any.x_rounds(); // a repartition brings positions itself
+    for (int round = 0; round < x_rounds; ++round)                                      // X
     {
-        for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
+        if (!update_exchanges)
+        {
+            for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
+        }
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_x(t.side, round, r.state); });
     }
     for (GpuTeam<N>* const t : teams)
@@ -130,6 +141,7 @@ void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags
     for (int round = 0; round < any.f_rounds(); ++round) // F
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
+        if (update_exchanges && !flags.due.f) { continue; } // the update adds them
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_f(t.side, round, r.state); });
     }
 }
@@ -160,7 +172,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
         add_up<N>(teams, [](GpuRank<N>& r) { return energy_sums(r.state); });
     }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // O T
-        r.coupling.finish(t.queue, step_offset, flags, r.update, r.state);
+        r.coupling.finish(t.queue, step_offset, flags, r.update, {r.halo->copies(), false, r.coupling.mends(flags)}, r.state);
     });
 }
 
@@ -177,6 +189,10 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
         wait_for(t->third, t->forked);
         for (GpuRank<N>& r : t->ranks)
         {
+            if constexpr (lists_miss_nothing<N>)
+            {
+                flags.repartition ? r.listed.keep(t->third, r.state) : r.listed.check(t->third, r.state);
+            }
             if (flags.repartition) // S
             {
                 r.bonded.resolve(t->third, r.state, r.cell);
@@ -200,7 +216,9 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
 
     auto kick = kicks.begin();
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // U C D
-        r.update.step(t.queue, r.coupling.update_args(step_offset, flags, *kick++), r.state);
+        UpdateArgs<N> args = r.coupling.update_args(step_offset, flags, *kick++);
+        args.copies = {r.halo->copies(), !flags.due.f, !r.coupling.mends(flags)};
+        r.update.step(t.queue, args, r.state);
     });
     queue_sums(teams, step_offset, flags); // K G O T
 }

@@ -23,6 +23,12 @@ struct TermsView
 struct BondedArgs
 {
     TermsView kind[interaction_kinds];
+    std::int64_t terms() const
+    {
+        std::int64_t sum = 0;
+        for (const TermsView& view : kind) { sum += view.terms; }
+        return sum;
+    }
 };
 
 std::int32_t blocks_for(std::int64_t n) { return static_cast<std::int32_t>((n + threads - 1) / threads); }
@@ -150,15 +156,16 @@ __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std:
     return true;
 }
 
-// Purpose        the list of the rank's bonded terms
+// Purpose        the list of the rank's bonded terms; what it takes of the terms of the system that ranks have to take
 // Work           a thread per term of the system; a block has terms of one kind
-// Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many
+// Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many; the count of missing terms
 // Orders         atomic additions, relaxed: a block's terms stay in order, blocks as they come
 // Requires       the map of the present order; the list all -1, its lengths 0
 // Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
 template <class N>
-__global__ void __launch_bounds__(threads) list_terms_kernel(BlockTrace tracing, BondedArgs args, GpuCell cell, GpuView<N> state,
-                                                             std::int32_t* assigned, std::int32_t* assigned_terms)
+__global__ void __launch_bounds__(threads)
+    list_terms_kernel(BlockTrace tracing, BondedArgs args, GpuCell cell, GpuView<N> state, std::int32_t* assigned,
+                      std::int32_t* assigned_terms, std::int32_t to_take)
 {
     const BlockSpan span(tracing);
 
@@ -176,6 +183,8 @@ __global__ void __launch_bounds__(threads) list_terms_kernel(BlockTrace tracing,
     }
     mine = mine && is_mine(cell, state, slot, atoms);
     const std::int32_t place = append(mine, assigned_terms + kind);
+    const std::int32_t missing = (blockIdx.x == 0 ? to_take : 0) - __syncthreads_count(mine);
+    if (threadIdx.x == 0 && missing != 0) { atomicAdd(&state.scalars->missing_terms, missing); }
     if (place < 0) { return; }
     std::int32_t* const entry = assigned + (view.records - args.kind[0].records) + static_cast<std::int64_t>(place) * (atoms + 1);
     for (int a = 0; a < atoms; ++a) { entry[a] = slot[a]; }
@@ -329,15 +338,17 @@ GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const Position
 }
 
 template <class N>
-void GpuBonded::resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell)
+void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell)
 {
     assigned_terms_.clear(queue);
     BondedArgs args;
     const std::int32_t blocks = divide_blocks(*this, records_.data(), args);
     if (blocks == 0) { return; }
     gpu_memory::set_bytes(queue, assigned_.data(), 0xff, assigned_.size() * sizeof(std::int32_t)); // all -1
-    launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell,
-           GpuView<N>(const_cast<GpuState<N>&>(state)), assigned_.data(), assigned_terms_.data());
+    // One rank puts in what all of them take out.
+    const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
+    launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell, GpuView<N>(state), assigned_.data(),
+           assigned_terms_.data(), is_first ? static_cast<std::int32_t>(args.terms()) : 0);
 }
 
 template <class N>
@@ -352,7 +363,7 @@ void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void GpuBonded::resolve<N>(GpuQueue&, const GpuState<N>&, const GpuCell&);                                          \
+    template void GpuBonded::resolve<N>(GpuQueue&, GpuState<N>&, const GpuCell&);                                                \
     template void compute_bonded<N>(GpuQueue&, const GpuBonded&, GpuState<N>&, Compute);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE

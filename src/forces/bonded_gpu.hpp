@@ -40,16 +40,16 @@ class GpuBonded
 public:
     GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology);
 
-    // Lists the rank's terms. Call after every repartition.
+    // Lists the rank's terms, and counts them in scalars.missing_terms, of which the sum over all ranks stays what it was unless
+    // a term is nobody's: its atoms are farther apart than halos reach. Call after every repartition.
     template <class N>
-    void resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell);
+    void resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell);
 
     // By interaction kind.
     const std::array<GpuTerms, interaction_kinds>& kinds() const { return kinds_; }
     // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies; -1 behind the last.
     const DeviceBuffer<std::int32_t>& assigned() const { return assigned_; }
-    // How many they are. Over all ranks, every term is counted once; if some are missing, their atoms are farther apart than
-    // halos reach.
+    // How many they are. Over all ranks, every term is counted at most once.
     const DeviceBuffer<std::int32_t>& assigned_terms() const { return assigned_terms_; }
 
 private:

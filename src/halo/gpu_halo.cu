@@ -1,98 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halo/gpu_halo.hpp"
-
-#include "comm/gpu_atomics.cuh"
-#include "device/block_trace.cuh"
-#include "device/launch.cuh"
-#include "state/gpu_view.cuh"
-
-#include <algorithm>
+#include "halo/gpu_halo_message.cuh"
 
 namespace parhelion {
 
 namespace {
 
-constexpr int threads = 256;
 constexpr int most_messages = 26;
 constexpr std::size_t slots_per_block = 1024; // of a message
 constexpr int most_blocks = 32;               // of a message: all of a rank's must run at once
-
-using Counter = ArrivalCounter<CudaAtomics>;
-
-// One message of the plan, both ends of it: this rank is the destination of one rank's atoms and the source of another's.
-template <class N>
-struct GpuMessage
-{
-    // As destination. Slots of zones [first_zone, end_zone).
-    std::int32_t first_zone, end_zone;
-    std::int32_t* wanted_out; // at the source: global numbers, by slot
-    PositionCharge<N>* x_in;
-    ForceSlot<N>* f_out; // at the source
-    GpuSender wanted_send;
-    GpuReceiver x_receive;
-    GpuSender f_send;
-    // As source.
-    std::int32_t* wanted_in;
-    std::int32_t* send_slots; // where the wanted atoms are; -1: filler
-    std::int32_t send_count;
-    PositionCharge<N>* x_out; // at the destination
-    ForceSlot<N>* f_in;
-    GpuReceiver wanted_receive;
-    GpuSender x_send;
-    GpuReceiver f_receive;
-    // Thread blocks that have done their part, one counter for each operation: its rounds follow one another.
-    Counter announced, learnt, x_sent, x_received, f_sent, f_received;
-};
-
-template <class N>
-struct Args
-{
-    GpuMessage<N>* messages;
-    int first; // of the messages of this launch
-    const Watch* watch;
-    std::int32_t capacity;
-    GpuCell cell;
-    GpuColumns columns;
-    const std::int32_t* first_supercluster;
-    GpuView<N> state;
-
-    __device__ GpuMessage<N>& message() const { return messages[first + blockIdx.y]; }
-    // zones(): the end of the last.
-    __device__ std::int32_t slot_of_zone(int zone) const
-    {
-        return first_supercluster[columns.first(cell, zone)] * supercluster_size;
-    }
-    __device__ std::int32_t begin_of(const GpuMessage<N>& m) const { return slot_of_zone(m.first_zone); }
-    // Never more than there is room for: a rank whose slots have overflowed has raised its flag.
-    __device__ std::int32_t count_of(const GpuMessage<N>& m) const
-    {
-        return min(slot_of_zone(m.end_zone) - begin_of(m), capacity);
-    }
-};
-
-// body(i) for this block's share of [0, count).
-template <class Body>
-__device__ void for_share(std::int32_t count, Body&& body)
-{
-    const int stride = static_cast<int>(gridDim.x) * threads;
-    for (std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * threads + threadIdx.x; i < count; i += stride) { body(i); }
-}
-
-// This block's part is done (rule M1): true in one thread of the last block to come here, which has acquired all parts.
-template <class End>
-__device__ bool is_last_block(Counter& counter, const End& end)
-{
-    __syncthreads();
-    if (threadIdx.x != 0) { return false; }
-    // Epochs begin at 1 and every one is a round.
-    return counter.arrive(end.next_epoch() * gridDim.x);
-}
-
-// Waits for the message's next epoch with one thread (rule M2); false if the run has failed.
-__device__ bool has_come(const GpuReceiver& receiver, const Watch& watch)
-{
-    return __syncthreads_and(threadIdx.x != 0 || receiver.wait_arrived(watch) == Verdict::Reached) != 0;
-}
 
 // Purpose        tell the sources which atoms this rank holds of theirs
 // Work           some blocks per message (y); a thread per slot
@@ -101,150 +16,62 @@ __device__ bool has_come(const GpuReceiver& receiver, const Watch& watch)
 // Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
 // Cost           4 bytes a halo slot
 template <class N>
-__global__ void __launch_bounds__(threads) announce_kernel(BlockTrace tracing, Args<N> a)
+__global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace tracing, HaloArgs<N> a)
 {
     const BlockSpan span(tracing);
 
     GpuMessage<N>& m = a.message();
     const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
-    for_share(count, [&](std::int32_t i) { m.wanted_out[i] = a.state.global_of_slot[begin + i]; });
-    if (is_last_block(m.announced, m.wanted_send)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
+    for_share(count, [&](std::int32_t i) {
+        m.wanted_out[i] = a.state.global_of_slot[begin + i];
+        if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
+    });
+    if (blockIdx.x == 0 && threadIdx.x == 0) { a.first_slot(m.wanted_out) = begin; }
+    if (a.copies != nullptr && blockIdx.y == 0) // all looks at the old ones are over
+    {
+        for_share(a.home_end(), [&](std::int32_t slot) { a.copies->messages_of_slot[slot] = 0; });
+    }
+    if (is_last_block(m.announced)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
 }
 
-// Purpose        where the atoms are that other ranks want
+// Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
 // Work           as announce_kernel
-// Reads/Writes   the list, slots by global number / send_slots
+// Reads/Writes   the list, slots by global number / send_slots, is_forwarded, copies, sizes
 // Orders         waits for the list with acquire
 // Requires       every rank's announcement launched before on ranks that share this GPU
 // Cost           12 bytes a slot
 template <class N>
-__global__ void __launch_bounds__(threads) learn_kernel(BlockTrace tracing, Args<N> a)
+__global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing, HaloArgs<N> a)
 {
     const BlockSpan span(tracing);
 
     GpuMessage<N>& m = a.message();
-    if (has_come(m.wanted_receive, *a.watch))
+    if (block_wait_arrived(m.wanted_receive, *a.watch))
     {
         const auto count = static_cast<std::int32_t>(m.wanted_receive.bytes());
+        const std::int32_t home_end = a.home_end();
         for_share(count, [&](std::int32_t i) {
             const std::int32_t global = m.wanted_in[i];
-            m.send_slots[i] = global < 0 ? -1 : a.state.slot_of_global[global];
+            const std::int32_t slot = global < 0 ? -1 : a.state.slot_of_global[global];
+            m.send_slots[i] = slot;
+            if (a.copies != nullptr && slot >= 0)
+            {
+                const auto k = static_cast<unsigned>(a.number());
+                atomicOr(a.copies->messages_of_slot + slot, 1u << k);
+                a.copies->place_of_slot[k * a.copies->capacity + static_cast<std::size_t>(slot)] = i;
+            }
+            if (m.is_forwarded == nullptr || slot < home_end) { return; }
+            const GpuMessage<N>& bringer = a.message_of(slot, a.number());
+            bringer.is_forwarded[slot - a.begin_of(bringer)] = 1;
         });
-        if (blockIdx.x == 0 && threadIdx.x == 0) { m.send_count = count; }
-    }
-    if (is_last_block(m.learnt, m.wanted_receive)) { m.wanted_receive.take(); }
-}
-
-// Where a position that is to be forwarded has arrived, its message not being unpacked yet.
-template <class N>
-__device__ PositionCharge<N> arrived(const Args<N>& a, std::int32_t slot, int messages)
-{
-    int k = 0;
-    while (k + 1 < messages && slot >= a.slot_of_zone(a.messages[k].end_zone)) { ++k; }
-    return a.messages[k].x_in[slot - a.begin_of(a.messages[k])];
-}
-
-// Purpose        positions to the ranks that hold copies
-// Work           as announce_kernel. `forwards`: what came with earlier messages and is not unpacked yet is sent on from where it
-//                arrived, by blocks that wait for these messages, after they have sent what is home
-// Reads/Writes   positions / the destination's inbox
-// Orders         the last block of a message signals with release; forwarding waits with acquire
-// Requires       forces of the step before have been received; if it forwards, all blocks of the grid at once on the GPU
-// Cost           36 bytes a slot
-template <class N, bool forwards>
-__global__ void __launch_bounds__(threads) send_x_kernel(BlockTrace tracing, Args<N> a)
-{
-    const BlockSpan span(tracing);
-
-    GpuMessage<N>& m = a.message();
-    const std::int32_t home_end = a.slot_of_zone(1);
-    bool has_more = false;
-    for_share(m.send_count, [&](std::int32_t i) {
-        const std::int32_t slot = m.send_slots[i];
-        if (slot < 0) { return; }
-        if (forwards && slot >= home_end) { has_more = true; }
-        else { m.x_out[i] = a.state.xq[slot]; }
-    });
-    if constexpr (forwards)
-    {
-        if (__syncthreads_or(has_more) != 0)
+        if (blockIdx.x == 0 && threadIdx.x == 0)
         {
-            const int before = a.first + static_cast<int>(blockIdx.y);
-            bool has_all = true;
-            for (int k = 0; k < before; ++k) { has_all &= has_come(a.messages[k].x_receive, *a.watch); }
-            for_share(has_all ? m.send_count : 0, [&](std::int32_t i) {
-                const std::int32_t slot = m.send_slots[i];
-                if (slot >= home_end) { m.x_out[i] = arrived(a, slot, before); }
-            });
+            m.send_count = count;
+            if (m.slots_out != nullptr) { m.x_out = m.slots_out + a.first_slot(m.wanted_in); }
+            if (m.sizes != nullptr) { m.sizes[0] = a.count_of(m), m.sizes[1] = count; }
         }
     }
-    if (is_last_block(m.x_sent, m.x_send)) { m.x_send.publish(0); }
-}
-
-// Purpose        positions of halo atoms to their slots
-// Work           as announce_kernel
-// Reads/Writes   the inbox, global numbers / positions
-// Orders         waits for the message with acquire
-// Requires       sent by all ranks that share this GPU
-// Cost           36 bytes a slot
-template <class N>
-__global__ void __launch_bounds__(threads) receive_x_kernel(BlockTrace tracing, Args<N> a)
-{
-    const BlockSpan span(tracing);
-
-    GpuMessage<N>& m = a.message();
-    const std::int32_t begin = a.begin_of(m);
-    if (has_come(m.x_receive, *a.watch))
-    {
-        for_share(a.count_of(m), [&](std::int32_t i) {
-            if (a.state.global_of_slot[begin + i] >= 0) { a.state.xq[begin + i] = m.x_in[i]; }
-        });
-    }
-    if (is_last_block(m.x_received, m.x_receive)) { m.x_receive.take(); }
-}
-
-// Purpose        forces on halo atoms back to where their positions came from
-// Work           as announce_kernel
-// Reads/Writes   forces (halo slots left zero) / the source's inbox
-// Orders         the last block of a message signals with release
-// Requires       forces complete, with what later messages have brought back (staged)
-// Cost           3 force slots of bytes a slot
-template <class N>
-__global__ void __launch_bounds__(threads) send_f_kernel(BlockTrace tracing, Args<N> a)
-{
-    const BlockSpan span(tracing);
-
-    GpuMessage<N>& m = a.message();
-    const std::int32_t begin = a.begin_of(m);
-    for_share(a.count_of(m), [&](std::int32_t i) {
-        m.f_out[i] = a.state.f[begin + i];
-        a.state.f[begin + i] = {};
-    });
-    if (is_last_block(m.f_sent, m.f_send)) { m.f_send.publish(0); }
-}
-
-// Purpose        forces that other ranks computed, added to those here
-// Work           as announce_kernel
-// Reads/Writes   the inbox, send_slots / forces (atomic sums: an atom may be in several messages)
-// Orders         waits for the message with acquire
-// Requires       sent by all ranks that share this GPU
-// Cost           2 force slots and 4 bytes a slot
-template <class N>
-__global__ void __launch_bounds__(threads) receive_f_kernel(BlockTrace tracing, Args<N> a)
-{
-    const BlockSpan span(tracing);
-
-    GpuMessage<N>& m = a.message();
-    if (has_come(m.f_receive, *a.watch))
-    {
-        for_share(m.send_count, [&](std::int32_t i) {
-            const std::int32_t slot = m.send_slots[i];
-            if (slot < 0) { return; }
-            const ForceSlot<N> f = m.f_in[i];
-            a.state.add_force(slot, Vec3<typename N::ForceSum>{f.x, f.y, f.z});
-        });
-    }
-    if (is_last_block(m.f_received, m.f_receive)) { m.f_receive.take(); }
+    if (is_last_block(m.learnt)) { m.wanted_receive.take(); }
 }
 
 // What a message brings, and the offset of the cell it comes from.
@@ -292,40 +119,55 @@ int rank_at(const GpuCell& cell, const std::array<int, 3>& offset, int sign)
 template <class N>
 constexpr std::size_t bytes_per_slot = sizeof(PositionCharge<N>) + sizeof(ForceSlot<N>) + sizeof(std::int32_t);
 
-// The three arrays of a message's window.
+// A box of a message's window: where messages arrive, or where they are packed to be fetched.
 template <class N>
-struct Inbox
+struct MessageBox
 {
     PositionCharge<N>* x;
     ForceSlot<N>* f;
     std::int32_t* wanted;
 
-    Inbox(std::byte* window, std::size_t capacity)
-        : x(reinterpret_cast<PositionCharge<N>*>(window)), f(reinterpret_cast<ForceSlot<N>*>(x + capacity)),
+    MessageBox(std::byte* memory, std::size_t capacity)
+        : x(reinterpret_cast<PositionCharge<N>*>(memory)), f(reinterpret_cast<ForceSlot<N>*>(x + capacity)),
           wanted(reinterpret_cast<std::int32_t*>(f + capacity))
     {
     }
+    // With a word behind the wanted atoms.
+    static std::size_t bytes(std::size_t capacity)
+    {
+        return round_up_window(capacity * bytes_per_slot<N> + sizeof(std::int32_t));
+    }
 };
+
+// An inbox, and behind it an outbox if messages are copied.
+template <class N>
+std::size_t window_bytes(HaloMethod method, std::size_t capacity)
+{
+    return (is_host_driven(method) ? 2 : 1) * MessageBox<N>::bytes(capacity);
+}
 
 } // namespace
 
 template <class N>
 std::size_t GpuHalo<N>::bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity)
 {
-    return plan_messages(method, cell).size() * round_up_window(capacity * bytes_per_slot<N>);
+    return plan_messages(method, cell).size() * window_bytes<N>(method, capacity);
 }
 
 template <class N>
-GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity)
+GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells,
+                                  std::span<PositionCharge<N>* const> slots, std::size_t capacity)
 {
+    PARHELION_EXPECTS(slots.size() == cells.size());
     // Without credits: gpu_halo.hpp says why; models halo_direct.pml, halo_staged.pml.
     ChannelOptions signals_alone;
     signals_alone.depth = 1, signals_alone.credits = Credits::No;
     GpuHaloRoom room;
     room.capacity = capacity;
+    room.slots.assign(slots.begin(), slots.end());
     for (std::size_t m = 0; m < plan_messages(method, cells[0]).size(); ++m)
     {
-        room.windows.push_back(world.allocate(capacity * bytes_per_slot<N>));
+        room.windows.push_back(world.allocate(window_bytes<N>(method, capacity)));
         std::vector<GpuHaloRoom::Channels> of_rank;
         for (int rank = 0; rank < world.ranks(); ++rank)
         {
@@ -333,11 +175,18 @@ GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<
             const MessagePlan plan = plan_messages(method, cell)[m];
             const int source = rank_at(cell, plan.from, 1), destination = rank_at(cell, plan.from, -1);
             const int pulse = static_cast<int>(m);
-            of_rank.push_back({world.open({"halo plan", pulse}, rank, source, signals_alone),
-                               world.open({"halo coordinates", pulse}, rank, destination, signals_alone),
-                               world.open({"halo forces", pulse}, rank, source, signals_alone)});
+            GpuHaloRoom::Channels& channels = of_rank.emplace_back();
+            channels.wanted = world.open({"halo plan", pulse}, rank, source, signals_alone);
+            if (is_host_driven(method)) { continue; }
+            channels.x = world.open({"halo coordinates", pulse}, rank, destination, signals_alone);
+            channels.f = world.open({"halo forces", pulse}, rank, source, signals_alone);
         }
         room.channels.push_back(std::move(of_rank));
+    }
+    for (int rank = 0; rank < world.ranks(); ++rank)
+    {
+        world.setup_queue(rank).make_current();
+        room.packed.push_back(std::make_shared<GpuEvent>());
     }
     return room;
 }
@@ -345,51 +194,84 @@ GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<
 template <class N>
 GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, HaloMethod method, const GpuCell& cell, int rank,
                     bool shares_gpu)
-    : method_(method), cell_(cell), shares_gpu_(shares_gpu), watch_(world.watch(rank)), capacity_(room.capacity)
+    : method_(method), cell_(cell), shares_gpu_(shares_gpu), count_(static_cast<int>(room.windows.size())),
+      watch_(world.watch(rank)), capacity_(room.capacity), packed_(room.packed[static_cast<std::size_t>(rank)])
 {
-    const std::vector<MessagePlan> plan = plan_messages(method, cell);
-    PARHELION_EXPECTS(plan.size() <= most_messages && plan.size() == room.windows.size());
-    count_ = static_cast<int>(plan.size());
-    blocks_ = static_cast<int>(
-        std::clamp<std::size_t>(room.capacity / slots_per_block / std::max<std::size_t>(plan.size(), 1), 1, most_blocks));
-    send_slots_.resize(room.capacity * plan.size());
-    std::vector<GpuMessage<N>> messages(plan.size());
-    for (std::size_t k = 0; k < plan.size(); ++k)
+    PARHELION_EXPECTS(count_ <= most_messages);
+    const auto messages = static_cast<std::size_t>(std::max(count_, 1));
+    blocks_ = static_cast<int>(std::clamp<std::size_t>(capacity_ / slots_per_block / messages, 1, most_blocks));
+    send_slots_.resize(capacity_ * messages);
+    if (is_forwarding())
     {
-        const int source = rank_at(cell, plan[k].from, 1), destination = rank_at(cell, plan[k].from, -1);
-        const auto inbox_of = [&](int r) { return Inbox<N>(world.data(r, room.windows[k]), room.capacity); };
-        const auto channels_of = [&](int r) -> const GpuHaloRoom::Channels& {
-            return room.channels[k][static_cast<std::size_t>(r)];
-        };
-        GpuMessage<N>& m = messages[k];
-        m.first_zone = plan[k].first_zone, m.end_zone = plan[k].end_zone;
-        m.wanted_out = inbox_of(source).wanted, m.f_out = inbox_of(source).f, m.x_in = inbox_of(rank).x;
-        m.wanted_in = inbox_of(rank).wanted, m.f_in = inbox_of(rank).f, m.x_out = inbox_of(destination).x;
-        m.send_slots = send_slots_.data() + k * room.capacity;
-        m.wanted_send = channels_of(rank).wanted.sender, m.wanted_receive = channels_of(destination).wanted.receiver;
-        m.x_send = channels_of(rank).x.sender, m.x_receive = channels_of(source).x.receiver;
-        m.f_send = channels_of(rank).f.sender, m.f_receive = channels_of(destination).f.receiver;
+        is_forwarded_.resize(capacity_ * messages);
+        // Blocks that wait for blocks of their own launch (rule D1).
+        const int most = resident_blocks(queue) / static_cast<int>(messages);
+        PARHELION_EXPECTS(most >= 1);
+        blocks_ = std::min(blocks_, most);
     }
-    messages_.upload(queue, std::as_bytes(std::span(messages)));
-    queue.synchronize(); // the host's table goes
+    if (is_host_driven(method_))
+    {
+        sizes_ = PinnedBuffer<std::int32_t>(2 * messages);
+        std::fill(sizes_.data(), sizes_.data() + sizes_.size(), 0);
+    }
+    connect(queue, world, room, rank);
 }
 
 template <class N>
-template <class Kernel>
-void GpuHalo<N>::launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state)
+void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, int rank)
 {
-    if (part.count == 0) { return; }
-    LaunchShape shape{blocks_, threads};
-    shape.blocks_y = part.count;
-    const Args<N> args{.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
-                       .first = part.first,
-                       .watch = watch_,
-                       .capacity = static_cast<std::int32_t>(capacity_),
-                       .cell = cell_,
-                       .columns = state.columns,
-                       .first_supercluster = state.first_supercluster.data(),
-                       .state = GpuView<N>(const_cast<GpuState<N>&>(state))}; // which send_x and announce only read
-    launch(queue, phase, kernel, shape, args);
+    const std::vector<MessagePlan> plan = plan_messages(method_, cell_);
+    PARHELION_EXPECTS(plan.size() == room.windows.size());
+    std::vector<GpuMessage<N>> messages(plan.size());
+    for (std::size_t k = 0; k < plan.size(); ++k)
+    {
+        const int source = rank_at(cell_, plan[k].from, 1), destination = rank_at(cell_, plan[k].from, -1);
+        const auto inbox_of = [&](int r) { return MessageBox<N>(world.data(r, room.windows[k]), capacity_); };
+        const auto outbox_of = [&](int r) {
+            return MessageBox<N>(world.data(r, room.windows[k]) + MessageBox<N>::bytes(capacity_), capacity_);
+        };
+        const auto channels_of = [&](int r) -> const GpuHaloRoom::Channels& {
+            return room.channels[k][static_cast<std::size_t>(r)];
+        };
+        const auto packed_of = [&](int r) { return room.packed[static_cast<std::size_t>(r)]; };
+        const bool is_copied = is_host_driven(method_);
+        const MessageBox<N> inbox = inbox_of(rank);
+        GpuMessage<N>& m = messages[k];
+        m.first_zone = plan[k].first_zone, m.end_zone = plan[k].end_zone;
+        m.wanted_out = inbox_of(source).wanted, m.wanted_in = inbox.wanted;
+        m.x_in = inbox.x, m.f_in = inbox.f;
+        m.x_out = is_copied ? outbox_of(rank).x : inbox_of(destination).x;
+        m.slots_out = method_ == HaloMethod::Direct
+                          ? static_cast<PositionCharge<N>*>(room.slots[static_cast<std::size_t>(destination)])
+                          : nullptr;
+        m.f_out = is_copied ? outbox_of(rank).f : inbox_of(source).f;
+        m.send_slots = send_slots_.data() + k * capacity_;
+        m.is_forwarded = is_forwarding() ? is_forwarded_.data() + k * capacity_ : nullptr;
+        m.wanted_send = channels_of(rank).wanted.sender, m.wanted_receive = channels_of(destination).wanted.receiver;
+        m.x_send = channels_of(rank).x.sender, m.x_receive = channels_of(source).x.receiver;
+        m.f_send = channels_of(rank).f.sender, m.f_receive = channels_of(destination).f.receiver;
+        if (!is_copied) { continue; }
+        const auto bytes_of = [](auto* array) { return reinterpret_cast<std::byte*>(array); };
+        m.sizes = sizes_.data() + 2 * k;
+        fetches_.push_back(
+            {.x = {bytes_of(inbox.x), bytes_of(outbox_of(source).x), sizeof(PositionCharge<N>), m.sizes, packed_of(source)},
+             .f = {bytes_of(inbox.f), bytes_of(outbox_of(destination).f), sizeof(ForceSlot<N>), m.sizes + 1,
+                   packed_of(destination)}});
+    }
+    messages_.upload(queue, std::as_bytes(std::span(messages)));
+    GpuCopies<N> copies{};
+    if (method_ == HaloMethod::Direct && count_ > 0)
+    {
+        messages_of_slot_.resize(capacity_), place_of_slot_.resize(capacity_ * plan.size());
+        messages_of_slot_.clear(queue);
+        copies.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()), copies.count = count_;
+        copies.messages_of_slot = messages_of_slot_.data(), copies.place_of_slot = place_of_slot_.data();
+        copies.capacity = capacity_, copies.watch = watch_;
+        copies_done_.resize(sizeof(BlockCounter)), copies_done_.clear(queue);
+        copies.done = reinterpret_cast<BlockCounter*>(copies_done_.data());
+        copies_.upload(queue, {&copies, 1});
+    }
+    queue.synchronize(); // the host's tables go
 }
 
 template <class N>
@@ -401,51 +283,7 @@ template <class N>
 void GpuHalo<N>::learn(GpuQueue& queue, const GpuState<N>& state)
 {
     launch_part(queue, Phase::Migrate, learn_kernel<N>, {0, count_}, state);
-}
-
-// All messages at once, or one a round: positions first to last, forces last to first.
-template <class N>
-int GpuHalo<N>::x_rounds() const
-{
-    const bool at_once = method_ == HaloMethod::Direct || (method_ == HaloMethod::StagedFused && !shares_gpu_);
-    return at_once ? std::min(count_, 1) : count_;
-}
-template <class N>
-int GpuHalo<N>::f_rounds() const
-{
-    return method_ == HaloMethod::Direct ? std::min(count_, 1) : count_;
-}
-template <class N>
-auto GpuHalo<N>::x_part(int round) const -> Part
-{
-    return x_rounds() == 1 ? Part{0, count_} : Part{round, 1};
-}
-template <class N>
-auto GpuHalo<N>::f_part(int round) const -> Part
-{
-    return f_rounds() == 1 ? Part{0, count_} : Part{count_ - 1 - round, 1};
-}
-
-template <class N>
-void GpuHalo<N>::send_x(GpuQueue& queue, int round, const GpuState<N>& state)
-{
-    const bool forwards = x_rounds() == 1 && method_ == HaloMethod::StagedFused;
-    launch_part(queue, Phase::SendCoordinates, forwards ? send_x_kernel<N, true> : send_x_kernel<N, false>, x_part(round), state);
-}
-template <class N>
-void GpuHalo<N>::receive_x(GpuQueue& queue, int round, GpuState<N>& state)
-{
-    launch_part(queue, Phase::SendCoordinates, receive_x_kernel<N>, x_part(round), state);
-}
-template <class N>
-void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
-{
-    launch_part(queue, Phase::ReturnForces, send_f_kernel<N>, f_part(round), state);
-}
-template <class N>
-void GpuHalo<N>::receive_f(GpuQueue& queue, int round, GpuState<N>& state)
-{
-    launch_part(queue, Phase::ReturnForces, receive_f_kernel<N>, f_part(round), state);
+    if (is_host_driven(method_)) { learnt_.record(queue); }
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuHalo<N>;

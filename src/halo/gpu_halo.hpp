@@ -1,38 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// The halo of a rank on a GPU: which atoms it sends to whom, and the exchange of every step from inside kernels.
+// The halo of a rank on a GPU: which atoms it sends to whom, and the exchange of every step.
 //
 // The idea: a repartition leaves every rank with its halo atoms in slots of its own choice, a zone's next to each other. It tells
 // the source of each zone which atoms these are, in the order of the slots (announce), and the source looks up where it has them
-// (learn). From then on a message of positions is what the source gathers and stores into the receiver's memory, and a message of
-// forces is what the receiver stores back, entry by entry; no list travels again until the next repartition. Two patterns, as on
+// (learn). From then on a message of positions is what the source gathers, in the order of the receiver's slots, and a message of
+// forces is what the receiver gives back, entry by entry; no list travels again until the next repartition. Two patterns, as on
 // the CPU (halo/halo.hpp):
 //   direct   one message per zone, from its owner
 //   staged   one message per pulse, z first, then y, then x; it brings the zones that begin with this pulse, of which the
 //            neighbour has all but its home atoms from pulses before
-// and three methods: `direct`; `staged-host`, pulse by pulse; `staged-fused`, positions of all pulses by one kernel, whose blocks
-// wait only for what they forward (Doijade et al., SC Workshops '25, Algorithm 3).
+// and four methods:
+//   staged-host    pulse by pulse. A kernel packs, the host waits, starts the copies, waits, and a kernel unpacks
+//   staged-dma     the same, but queues wait for each other's events; the host reads the sizes of messages at a repartition
+//   staged-fused   one kernel stores all pulses into the receivers' memory, one returns all forces; their blocks wait only for
+//                  what they forward (Doijade et al., SC Workshops '25, Algorithms 3 to 6, with puts). Ranks that share a GPU:
+//                  pulse by pulse
+//   direct         kernels store all messages; none waits for another
+// The first two are queued by the host in every step, kernel by kernel; the last two can be captured and replayed.
 //
 // Order and reuse: every message is one epoch of a channel of depth 1 without credits. Positions e + 1 are sent after forces e
 // have come back, which their holder sent after its last look at positions e; forces e + 1 after positions e + 1, hence after
 // forces e have been used; a repartition passes a barrier between the last step and the first message after it. (The pattern "x
 // forward, f back" of docs/design/communication.md; models halo_direct.pml, halo_staged.pml.) Each send comes before each wait on
-// every rank.
+// every rank. A message that is copied is packed here and fetched by its receiver; the same argument, with "fetched" for "sent".
 //
-// Cost: 16 bytes an atom and direction, read once and stored once across, then read and stored once more.
+// Cost: 16 bytes an atom and direction, read once and stored once across, then read and stored once more; copied messages are
+// read and stored once more on either side.
 #pragma once
 
 #include "comm/gpu_world.hpp"
 #include "device/device_buffer.hpp"
+#include "device/gpu_graph.hpp"
+#include "halo/gpu_copies.hpp"
 #include "halo/method.hpp"
 #include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 #include "trace/phases.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace parhelion {
+
+template <class N>
+struct HaloArgs; // of kernels: halo/gpu_halo_message.cuh
 
 // Memory and channels of all ranks' halos.
 struct GpuHaloRoom
@@ -40,21 +54,25 @@ struct GpuHaloRoom
     struct Channels // of one message, by its rank
     {
         GpuChannel wanted; // to the source of its atoms
-        GpuChannel x;      // to the destination
-        GpuChannel f;      // to the source
+        GpuChannel x;      // to the destination; not opened by methods that copy
+        GpuChannel f;      // to the source; likewise
     };
     std::size_t capacity = 0;                    // slots of a message
     std::vector<Window> windows;                 // of each message
     std::vector<std::vector<Channels>> channels; // [message][rank]
+    // By rank: it has packed what others may fetch. Of staged-dma.
+    std::vector<std::shared_ptr<GpuEvent>> packed;
+    std::vector<void*> slots; // positions, by rank
 };
 
 template <class N>
 class GpuHalo
 {
 public:
-    // For all ranks' halos. cells: of the ranks. capacity: the most slots a message may have; those of any rank are enough.
+    // For all ranks' halos. By rank: cells, and the positions of the slots. capacity: of slots of any rank.
     // Throws CommError if memory or signals are used up.
-    static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
+    static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells,
+                                 std::span<PositionCharge<N>* const> slots, std::size_t capacity);
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
 
@@ -66,24 +84,63 @@ public:
     void announce(GpuQueue& queue, const GpuState<N>& state);
     void learn(GpuQueue& queue, const GpuState<N>& state);
 
-    // An exchange is so many rounds of a send and a receive; every rank sends in a round before any receives in it.
-    int x_rounds() const;
-    int f_rounds() const;
+    // An exchange is so many rounds of a send and a receive; every rank sends in a round before any receives in it, and all on a
+    // queue that is the same for positions and forces.
+    // Positions go straight to their slots: receive_x() just waits.
+    int x_rounds() const { return rounds(); }
+    int f_rounds() const { return rounds(); }
     void send_x(GpuQueue& queue, int round, const GpuState<N>& state);
     void receive_x(GpuQueue& queue, int round, GpuState<N>& state);
     // Forces on halo atoms are cleared as they leave.
     void send_f(GpuQueue& queue, int round, GpuState<N>& state);
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
 
+    // Direct: a kernel that moves all home atoms may take the place of send_x(), and one that uses the forces on them that of
+    // receive_f(). Null for the other methods, and where there is no halo.
+    GpuCopies<N>* copies() { return copies_.data(); }
+
 private:
     struct Part // of the messages
     {
         int first, count;
     };
-    Part x_part(int round) const;
-    Part f_part(int round) const;
+    // From another rank's memory to this one's, for methods that copy.
+    struct Fetch
+    {
+        std::byte* to;
+        const std::byte* from;
+        std::size_t slot_bytes;
+        const std::int32_t* slots;
+        std::shared_ptr<GpuEvent> packed; // at `from`
+    };
+    struct Fetches // of a message
+    {
+        Fetch x, f;
+    };
+
+    // Set-up
+    void connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, int rank);
+    static int resident_blocks(const GpuQueue& queue); // of kernels whose blocks wait for each other
+
+    // The step
+    bool is_forwarding() const { return method_ == HaloMethod::StagedFused && !shares_gpu_; } // all pulses at once
+    bool is_at_once() const { return method_ == HaloMethod::Direct || is_forwarding(); }
+    int rounds_per_message() const { return method_ == HaloMethod::StagedHost ? 2 : 1; } // the first packs, the second copies
+    int rounds() const { return is_at_once() ? std::min(count_, 1) : rounds_per_message() * count_; }
+    // Positions first to last, forces last to first.
+    int x_message(int round) const { return round / rounds_per_message(); }
+    int f_message(int round) const { return count_ - 1 - round / rounds_per_message(); }
+    Part part(int message) const { return is_at_once() ? Part{0, count_} : Part{message, 1}; }
+    HaloArgs<N> args(Part part, const GpuState<N>& state);
     template <class Kernel>
     void launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state);
+    template <class Pack>
+    void send_copied(GpuQueue& queue, int round, const Fetch& fetch, Pack&& pack);
+    template <class Unpack>
+    void receive_copied(GpuQueue& queue, int round, const Fetch& fetch, Unpack&& unpack);
+    void start(GpuQueue& queue, const Fetch& fetch);
+    void forward_x(GpuQueue& queue, const GpuState<N>& state);
+    void return_f(GpuQueue& queue, GpuState<N>& state);
 
     HaloMethod method_;
     GpuCell cell_;
@@ -93,6 +150,17 @@ private:
     std::size_t capacity_;
     DeviceBuffer<std::byte> messages_; // of the kernels' type
     DeviceBuffer<std::int32_t> send_slots_;
+    DeviceBuffer<std::uint8_t> is_forwarded_;
+    // Direct
+    DeviceBuffer<GpuCopies<N>> copies_;   // one
+    DeviceBuffer<std::byte> copies_done_; // their BlockCounter
+    DeviceBuffer<std::uint32_t> messages_of_slot_;
+    DeviceBuffer<std::int32_t> place_of_slot_;
+    // Of methods that copy.
+    std::vector<Fetches> fetches_; // by message
+    PinnedBuffer<std::int32_t> sizes_;
+    GpuEvent learnt_; // the sizes are there
+    std::shared_ptr<GpuEvent> packed_;
 };
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of halo exchange, by name; halo/halo.hpp says what they are.
+// The methods of halo exchange, by name; halo/halo.hpp and halo/gpu_halo.hpp say what they are.
 #pragma once
 
 #include <array>
@@ -11,9 +11,14 @@ namespace parhelion {
 enum class HaloMethod : std::uint8_t
 {
     StagedHost,
+    StagedDma,
     StagedFused,
     Direct
 };
-inline constexpr std::array<std::string_view, 3> halo_method_names = {"staged-host", "staged-fused", "direct"};
+inline constexpr std::array<std::string_view, 4> halo_method_names = {"staged-host", "staged-dma", "staged-fused", "direct"};
+
+constexpr bool runs_on_cpus(HaloMethod method) { return method != HaloMethod::StagedDma; }
+// Between GPUs the host starts this method's copies, and must know their sizes: it cannot be captured in a graph.
+constexpr bool is_host_driven(HaloMethod method) { return method == HaloMethod::StagedHost || method == HaloMethod::StagedDma; }
 
 } // namespace parhelion

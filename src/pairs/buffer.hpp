@@ -29,7 +29,13 @@ struct ListCosts
     bool prunes_with_build; // even if not later
 };
 inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, false};
-inline constexpr ListCosts gpu_list_costs{0.25, 2.7, 1.07, true};
+// A GPU with so many home atoms. Building and pruning have a part that does not shrink with them: latencies of launches and, of
+// several ranks, of messages. Microseconds: bench/gpu/step.md.
+constexpr ListCosts gpu_list_costs(double atoms, bool of_several)
+{
+    const double forces = 5 + 0.91e-3 * atoms;
+    return {0.25, (60 + (of_several ? 30 : 0) + 0.6e-3 * atoms) / forces, (20 + 0.5e-3 * atoms) / forces, true};
+}
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'
 // default tolerance, 0.005, lets spce/rf gain 0.19 kT/ns per atom.

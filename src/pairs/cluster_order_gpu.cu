@@ -4,12 +4,7 @@
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 #include <algorithm>
-#include <bit>
 
 namespace parhelion {
 
@@ -17,32 +12,6 @@ namespace {
 
 constexpr int threads = 256;
 constexpr std::uint32_t all_lanes = 0xffffffff;
-
-// Sort keys: the column above, z below. Each eight bits are a pass of the sort, so that z is cut off where further bits would
-// decide nothing that matters: to a small part of a supercluster's height.
-constexpr int parts_of_layer = 32;
-struct Keys
-{
-    GpuCell cell;
-    GpuColumns columns;
-    int bits, z_bits;
-
-    Keys(const GpuCell& for_cell, const GpuColumns& with_columns) : cell(for_cell), columns(with_columns)
-    {
-        // One more than there are columns: of no atom at all.
-        const auto highest = static_cast<unsigned>(columns.count - (cell.is_everything() ? 1 : 0));
-        const int column_bits = std::max(1, static_cast<int>(std::bit_width(highest)));
-        const int enough = column_bits + std::bit_width(static_cast<unsigned>(parts_of_layer * columns.layers));
-        bits = std::min((enough + 7) / 8 * 8, 32);
-        z_bits = bits - column_bits;
-    }
-    __device__ std::uint32_t key(int zone, std::uint32_t x, std::uint32_t y, std::uint32_t z) const
-    {
-        return static_cast<std::uint32_t>(columns.column(cell, zone, x, y)) << z_bits | cell.unrolled(2, z) >> (32 - z_bits);
-    }
-    __device__ std::uint32_t no_atom() const { return static_cast<std::uint32_t>(columns.count) << z_bits; }
-    __device__ int column(std::uint32_t key) const { return static_cast<int>(key >> z_bits); }
-};
 
 __device__ std::uint32_t leading(std::uint32_t x) { return x; }
 __device__ std::uint32_t leading(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -116,130 +85,201 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
     return true;
 }
 
-// Purpose        which atoms are here, and in which zone
-// Work           a thread per atom of the system
-// Reads/Writes   board, reference atoms / zone and one, or 0; slot_of_global of those that are not here, flags
+// Purpose        which atoms are here, and in which column
+// Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in one
+// word Reads/Writes   board, reference atoms / place in a column, atoms of columns, slot_of_global of those that are not here,
+// flags Orders         atoms of a column come in any order: they are sorted afterwards Requires       a complete board; counts of
+// columns zero; shared memory for a count of each column Cost           37 bytes an atom of the system; an addition for each
+// block and column, which one word takes every 30 ns
+constexpr int count_threads = 1024;
+template <class N, bool lone>
+__global__ void __launch_bounds__(count_threads)
+    find_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns columns, const PositionCharge<N>* x,
+                        const std::int32_t* reference, int atoms, ColumnPlace* place, std::int32_t* in_column,
+                        std::int32_t* slot_of_global, DeviceScalars* scalars)
+{
+    const BlockSpan span(tracing);
+
+    extern __shared__ std::int32_t of_block[]; // counts, then the places where this block's atoms begin
+    for (int column = threadIdx.x; column < columns.count; column += count_threads) { of_block[column] = 0; }
+    __syncthreads();
+    const int g = blockIdx.x * count_threads + threadIdx.x;
+    ColumnPlace at{-1, 0};
+    if (g < atoms)
+    {
+        const Vec3<std::uint32_t> here = leading(x[g]);
+        int zone = 0;
+        if constexpr (!lone)
+        {
+            const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
+            zone = zone_of(cell, nm_per_unit, leading(x[reference[g]]), here);
+            slot_of_global[g] = -1;
+            const bool is_right = zone < 0 || is_in_place(cell, nm_per_unit, zone, here);
+            if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+        }
+        if (zone >= 0)
+        {
+            at.column = columns.column(cell, zone, here.x, here.y);
+            at.place = atomicAdd(of_block + at.column, 1);
+        }
+    }
+    __syncthreads();
+    for (int column = threadIdx.x; column < columns.count; column += count_threads)
+    {
+        const std::int32_t count = of_block[column];
+        if (count > 0) { of_block[column] = atomicAdd(in_column + column, count); }
+    }
+    __syncthreads();
+    if (g >= atoms) { return; }
+    if (at.column >= 0) { at.place += of_block[at.column]; }
+    place[g] = at;
+}
+
+// Purpose        cut columns into superclusters
+// Work           one block: each thread a run of columns, a scan over the threads between
+// Reads/Writes   atoms of columns / column_begin, first_supercluster, zone_of_supercluster, first_atom, flags
 // Orders         nothing: stream order alone
-// Requires       a complete board
-// Cost           41 bytes an atom of the system
+// Requires       1024 threads; superclusters enough for any columns of `room` atoms. More atoms raise a flag, and none is taken
+// Cost           latency: some microseconds
+constexpr int cut_threads = 1024;
+__global__ void __launch_bounds__(cut_threads)
+    cut_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns grid, const std::int32_t* in_column, int room,
+                       int superclusters, std::int32_t* column_begin, std::int32_t* first_supercluster,
+                       std::uint8_t* zone_of_supercluster, std::int32_t* first_atom, DeviceScalars* scalars)
+{
+    const BlockSpan span(tracing);
+
+    struct Sum
+    {
+        std::int32_t atoms, superclusters;
+    };
+    __shared__ Sum of_warp[32];
+    const int t = threadIdx.x, lane = t % 32, columns = grid.count;
+    const int run = (columns + cut_threads - 1) / cut_threads;
+    const int begin = min(t * run, columns), end = min(begin + run, columns);
+    const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
+    Sum mine{0, 0};
+    for (int column = begin; column < end; ++column)
+    {
+        mine.atoms += in_column[column], mine.superclusters += superclusters_of(in_column[column]);
+    }
+    Sum sum = mine;
+    for (int distance = 1; distance < 32; distance *= 2)
+    {
+        const Sum other{__shfl_up_sync(all_lanes, sum.atoms, distance), __shfl_up_sync(all_lanes, sum.superclusters, distance)};
+        if (lane >= distance) { sum.atoms += other.atoms, sum.superclusters += other.superclusters; }
+    }
+    if (lane == 31) { of_warp[t / 32] = sum; }
+    __syncthreads();
+    Sum next{sum.atoms - mine.atoms, sum.superclusters - mine.superclusters}, all{0, 0};
+    for (int w = 0; w < 32; ++w)
+    {
+        if (w == t / 32) { next.atoms += all.atoms, next.superclusters += all.superclusters; }
+        all.atoms += of_warp[w].atoms, all.superclusters += of_warp[w].superclusters;
+    }
+    if (all.atoms > room)
+    {
+        if (t == 0) { atomicOr(&scalars->flags, gpu_flag_slot_overflow); }
+        next = all = {0, 0};
+    }
+    const bool takes = all.atoms > 0;
+    int zone = 0;
+    for (int column = begin; column < end; ++column)
+    {
+        while (zone + 1 < cell.zones() && grid.first(cell, zone + 1) <= column) { ++zone; }
+        column_begin[column] = next.atoms, first_supercluster[column] = next.superclusters;
+        const int atoms = takes ? in_column[column] : 0, here = superclusters_of(atoms);
+        for (int k = 0; k < here; ++k)
+        {
+            first_atom[next.superclusters + k] = next.atoms + k * supercluster_size;
+            zone_of_supercluster[next.superclusters + k] = static_cast<std::uint8_t>(zone);
+        }
+        next.atoms += atoms, next.superclusters += here;
+    }
+    if (t == 0) { column_begin[columns] = all.atoms, first_supercluster[columns] = all.superclusters; }
+    for (int s = all.superclusters + t; s <= superclusters; s += cut_threads)
+    {
+        first_atom[s] = all.atoms;
+        if (s < superclusters) { zone_of_supercluster[s] = 0; }
+    }
+}
+
+// Purpose        atoms to their columns
+// Work           a thread per atom of the system
+// Reads/Writes   places, column_begin, board / atoms by column: z above, the atom below
+// Orders         nothing: stream order alone
+// Requires       column_begin of these places
+// Cost           36 bytes an atom of the system
 template <class N>
 __global__ void __launch_bounds__(threads)
-    find_zones_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* x, const std::int32_t* reference, int atoms,
-                      std::uint8_t* zone_and_one, std::int32_t* slot_of_global, DeviceScalars* scalars)
+    fill_columns_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* x, int atoms, const ColumnPlace* place,
+                        const std::int32_t* column_begin, ColumnAtom* by_column)
 {
     const BlockSpan span(tracing);
 
     const int g = blockIdx.x * threads + threadIdx.x;
     if (g >= atoms) { return; }
-    const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
-    const Vec3<std::uint32_t> here = leading(x[g]);
-    const int zone = zone_of(cell, nm_per_unit, leading(x[reference[g]]), here);
-    zone_and_one[g] = static_cast<std::uint8_t>(zone + 1);
-    slot_of_global[g] = -1;
-    const bool is_right = zone < 0 || is_in_place(cell, nm_per_unit, zone, here);
-    if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+    const ColumnPlace at = place[g];
+    if (at.column < 0 || column_begin[at.column] + at.place >= column_begin[at.column + 1]) { return; }
+    by_column[column_begin[at.column] + at.place] =
+        static_cast<ColumnAtom>(cell.unrolled(2, leading(x[g].z))) << 32 | static_cast<ColumnAtom>(g);
 }
 
-// Purpose        sort keys of the atoms here
-// Work           a thread per atom there is room for, by global number, so that atoms in one place have a definite order
-// Reads/Writes   board, atoms here, zones / keys, atoms, flags
-// Orders         nothing: stream order alone
-// Requires       -
-// Cost           32 bytes an atom
-template <class N, bool lone>
-__global__ void __launch_bounds__(threads)
-    make_keys_kernel(BlockTrace tracing, Keys keys, const PositionCharge<N>* x, const std::int32_t* here,
-                     const std::int32_t* count, const std::uint8_t* zone_and_one, int room, std::uint32_t* key,
-                     std::int32_t* atom, DeviceScalars* scalars)
+// Ascending order of atom[0 .. n), by all threads of a block: a bitonic network whose comparisons all put the lesser first, so
+// that what would be behind the end counts as infinite and is left out. Pairs no farther apart than a warp is wide are of 64
+// consecutive atoms, which one warp has.
+__device__ void sort_by_block(ColumnAtom* atom, int n)
 {
-    const BlockSpan span(tracing);
-
-    const int i = blockIdx.x * threads + threadIdx.x;
-    if (i >= room) { return; }
-    const int atoms = lone ? room : *count;
-    if (!lone && i == 0 && atoms > room) { atomicOr(&scalars->flags, gpu_flag_slot_overflow); }
-    if (i >= atoms)
-    {
-        key[i] = keys.no_atom(), atom[i] = 0;
-        return;
-    }
-    const std::int32_t g = lone ? i : here[i];
-    const Vec3<std::uint32_t> p = leading(x[g]);
-    key[i] = keys.key(lone ? 0 : zone_and_one[g] - 1, p.x, p.y, p.z);
-    atom[i] = g;
-}
-
-// Purpose        where each column's atoms begin in the sorted order
-// Work           a thread per key and one more; whoever follows a border writes the columns that begin there
-// Reads/Writes   sorted keys / column_begin
-// Orders         nothing: stream order alone
-// Requires       keys sorted
-// Cost           8 bytes an atom
-__global__ void __launch_bounds__(threads)
-    find_columns_kernel(BlockTrace tracing, const std::uint32_t* key, int room, Keys keys, std::int32_t* column_begin)
-{
-    const BlockSpan span(tracing);
-
-    const int i = blockIdx.x * threads + threadIdx.x;
-    if (i > room) { return; }
-    const int before = i == 0 ? -1 : keys.column(key[i - 1]);
-    const int here = i == room ? keys.columns.count : keys.column(key[i]);
-    for (int column = before + 1; column <= here; ++column) { column_begin[column] = i; }
-}
-
-// Purpose        cut columns into superclusters
-// Work           one block: each thread a run of columns, a scan over the threads between
-// Reads/Writes   column_begin / first_supercluster, zone_of_supercluster, first_atom
-// Orders         nothing: stream order alone
-// Requires       1024 threads; superclusters enough for any columns of so many atoms
-// Cost           latency: some microseconds
-constexpr int cut_threads = 1024;
-__global__ void __launch_bounds__(cut_threads)
-    cut_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns grid, const std::int32_t* column_begin, int superclusters,
-                       std::int32_t* first_supercluster, std::uint8_t* zone_of_supercluster, std::int32_t* first_atom)
-{
-    const BlockSpan span(tracing);
-
-    __shared__ std::int32_t of_warp[32];
-    const int t = threadIdx.x, lane = t % 32, columns = grid.count;
-    const int run = (columns + cut_threads - 1) / cut_threads;
-    const int begin = min(t * run, columns), end = min(begin + run, columns);
-    const auto count = [&](int column) {
-        return (column_begin[column + 1] - column_begin[column] + supercluster_size - 1) / supercluster_size;
+    const auto in_order = [&](int i, int j) {
+        if (j >= n) { return; }
+        const ColumnAtom a = atom[i], b = atom[j];
+        if (b < a) { atom[i] = b, atom[j] = a; }
     };
-    std::int32_t mine = 0;
-    for (int column = begin; column < end; ++column) { mine += count(column); }
-    std::int32_t sum = mine;
-    for (int distance = 1; distance < 32; distance *= 2)
+    for (int bits = 1; (n - 1) >> (bits - 1) > 0; ++bits) // runs of 2^bits are in order afterwards
     {
-        const std::int32_t other = __shfl_up_sync(all_lanes, sum, distance);
-        if (lane >= distance) { sum += other; }
-    }
-    if (lane == 31) { of_warp[t / 32] = sum; }
-    __syncthreads();
-    std::int32_t next = sum - mine;
-    for (int w = 0; w < t / 32; ++w) { next += of_warp[w]; }
-    int zone = 0;
-    for (int column = begin; column < end; ++column)
-    {
-        while (zone + 1 < cell.zones() && grid.first(cell, zone + 1) <= column) { ++zone; }
-        first_supercluster[column] = next;
-        const int here = count(column);
-        for (int k = 0; k < here; ++k)
+        const int run = 1 << bits, half = run / 2, pairs = ((n + run - 1) >> bits) * half;
+        for (int k = threadIdx.x; k < pairs; k += blockDim.x)
         {
-            first_atom[next + k] = column_begin[column] + k * supercluster_size;
-            zone_of_supercluster[next + k] = static_cast<std::uint8_t>(zone);
+            const int first = k >> (bits - 1) << bits, within = k & (half - 1);
+            in_order(first + within, first + run - 1 - within);
         }
-        next += here;
+        run <= 64 ? __syncwarp() : __syncthreads();
+        for (int b = bits - 2; b >= 0; --b)
+        {
+            const int distance = 1 << b;
+            for (int k = threadIdx.x; k < pairs; k += blockDim.x)
+            {
+                const int i = k >> b << (b + 1) | (k & (distance - 1));
+                in_order(i, i + distance);
+            }
+            // Others take over where a run begins anew, beyond 64 atoms.
+            distance <= 32 && (b > 0 || run < 64) ? __syncwarp() : __syncthreads();
+        }
     }
-    __shared__ std::int32_t used;
-    if (t == cut_threads - 1) { used = first_supercluster[columns] = next; }
     __syncthreads();
-    for (int s = used + t; s <= superclusters; s += cut_threads)
-    {
-        first_atom[s] = column_begin[columns];
-        if (s < superclusters) { zone_of_supercluster[s] = 0; }
-    }
+}
+
+// Purpose        atoms of a column in the order of z
+// Work           a block per column
+// Reads/Writes   atoms by column
+// Orders         equal z: by global number
+// Requires       -
+// Cost           16 bytes an atom, log2(n)^2 / 2 rounds; in shared memory, unless the system is crowded into few columns
+constexpr int shared_column = 4096; // atoms
+constexpr int sort_threads = 512;
+__global__ void __launch_bounds__(sort_threads)
+    sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, ColumnAtom* by_column)
+{
+    const BlockSpan span(tracing);
+
+    __shared__ ColumnAtom here[shared_column];
+    const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin;
+    ColumnAtom* const column = by_column + begin;
+    if (n > shared_column) { return sort_by_block(column, n); }
+    for (int k = threadIdx.x; k < n; k += sort_threads) { here[k] = column[k]; }
+    __syncthreads();
+    sort_by_block(here, n);
+    for (int k = threadIdx.x; k < n; k += sort_threads) { column[k] = here[k]; }
 }
 
 // Ascending order of each `size` consecutive elements of 64, element r * 32 + lane being key[r].
@@ -278,7 +318,8 @@ struct PlaceArguments
     GpuBoard<N> board;
     const std::int32_t* lj_type_of_global;
     const std::uint8_t* temperature_group_of_global;
-    const std::int32_t *sorted_atom, *first_atom;
+    const ColumnAtom* by_column; // sorted
+    const std::int32_t* first_atom;
     const std::uint8_t* zone_of_supercluster;
     int superclusters;
 
@@ -312,7 +353,7 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
         Vec3<std::uint32_t> at{~0u, ~0u, ~0u};
         if (k < atoms)
         {
-            const std::int32_t global = a.sorted_atom[begin + k];
+            const auto global = static_cast<std::int32_t>(a.by_column[begin + k]);
             source[warp][k] = global;
             at = leading(a.board.x[global]);
             for (int d = 0; d < 3; ++d) { at[d] = a.cell.unrolled(d, at[d]); }
@@ -373,39 +414,6 @@ __global__ void __launch_bounds__(threads)
     temperature_group_of_global[global_of_slot[slot]] = temperature_group[slot];
 }
 
-// Which atoms are here, in the order of their global numbers.
-template <class N>
-void choose_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, const GpuAtomTable& table, TakeScratch& scratch,
-                  GpuState<N>& state)
-{
-    const std::size_t globals = state.slot_of_global.size();
-    const auto atoms = static_cast<int>(globals);
-    scratch.zone_and_one.resize(globals), scratch.here.resize(globals), scratch.count.resize(1);
-    launch(queue, Phase::Migrate, find_zones_kernel<N>, one_thread_each(globals, threads), cell, board.x, table.reference.data(),
-           atoms, scratch.zone_and_one.data(), state.slot_of_global.data(), state.scalars.data());
-    const auto select = [&](void* memory, std::size_t& bytes) {
-        cuda_check(cub::DeviceSelect::Flagged(memory, bytes, thrust::counting_iterator<std::int32_t>(0),
-                                              scratch.zone_and_one.data(), scratch.here.data(), scratch.count.data(), atoms,
-                                              queue.stream()),
-                   "choosing atoms");
-    };
-    std::size_t bytes = 0;
-    select(nullptr, bytes);
-    scratch.choice.resize(bytes);
-    select(scratch.choice.data(), bytes);
-}
-
-// Equal keys stay in the order of their global numbers.
-void sort_keys(GpuQueue& queue, cub::DoubleBuffer<std::uint32_t>& keys, cub::DoubleBuffer<std::int32_t>& atoms, int count,
-               int key_bits, DeviceBuffer<unsigned char>& scratch)
-{
-    std::size_t bytes = 0;
-    cuda_check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, atoms, count, 0, key_bits, queue.stream()), "sorting atoms");
-    scratch.resize(bytes);
-    cuda_check(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, keys, atoms, count, 0, key_bits, queue.stream()),
-               "sorting atoms");
-}
-
 } // namespace
 
 template <class N>
@@ -415,27 +423,31 @@ void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, 
     const bool lone = cell.is_everything();
     PARHELION_EXPECTS(!lone || state.atoms == state.slot_of_global.size());
     PARHELION_EXPECTS(state.first_supercluster.size() == static_cast<std::size_t>(state.columns.count) + 1);
-    const auto room = static_cast<int>(state.atoms), superclusters = static_cast<int>(state.superclusters());
-    const Keys keys(cell, state.columns);
-    for (int i = 0; i < 2; ++i) { scratch.key[i].resize(state.atoms), scratch.atom[i].resize(state.atoms); }
-    scratch.column_begin.resize(state.first_supercluster.size()), scratch.first_atom.resize(state.superclusters() + 1);
+    const std::size_t globals = state.slot_of_global.size(), columns = static_cast<std::size_t>(state.columns.count);
+    const auto atoms = static_cast<int>(globals), superclusters = static_cast<int>(state.superclusters());
+    scratch.place.resize(globals), scratch.by_column.resize(state.atoms);
+    scratch.in_column.resize(columns), scratch.column_begin.resize(columns + 1);
+    scratch.first_atom.resize(state.superclusters() + 1);
 
-    if (!lone) { choose_atoms(queue, cell, board, table, scratch, state); }
-    launch(queue, Phase::Reorder, lone ? make_keys_kernel<N, true> : make_keys_kernel<N, false>,
-           one_thread_each(state.atoms, threads), keys, board.x, scratch.here.data(), scratch.count.data(),
-           scratch.zone_and_one.data(), room, scratch.key[0].data(), scratch.atom[0].data(), state.scalars.data());
-    cub::DoubleBuffer<std::uint32_t> key(scratch.key[0].data(), scratch.key[1].data());
-    cub::DoubleBuffer<std::int32_t> atom(scratch.atom[0].data(), scratch.atom[1].data());
-    sort_keys(queue, key, atom, room, keys.bits, scratch.sort);
-    launch(queue, Phase::Reorder, find_columns_kernel, one_thread_each(state.atoms + 1, threads), key.Current(), room, keys,
-           scratch.column_begin.data());
-    launch(queue, Phase::Reorder, cut_columns_kernel, {1, cut_threads}, cell, state.columns, scratch.column_begin.data(),
-           superclusters, state.first_supercluster.data(), state.zone_of_supercluster.data(), scratch.first_atom.data());
+    scratch.in_column.clear(queue);
+    const auto find_columns = lone ? find_columns_kernel<N, true> : find_columns_kernel<N, false>;
+    LaunchShape count_shape = one_thread_each(globals, count_threads);
+    count_shape.shared_bytes = columns * sizeof(std::int32_t);
+    allow_shared_memory(find_columns, count_shape.shared_bytes);
+    launch(queue, Phase::Reorder, find_columns, count_shape, cell, state.columns, board.x, table.reference.data(), atoms,
+           scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
+    launch(queue, Phase::Reorder, cut_columns_kernel, {1, cut_threads}, cell, state.columns, scratch.in_column.data(),
+           static_cast<int>(state.atoms), superclusters, scratch.column_begin.data(), state.first_supercluster.data(),
+           state.zone_of_supercluster.data(), scratch.first_atom.data(), state.scalars.data());
+    launch(queue, Phase::Reorder, fill_columns_kernel<N>, one_thread_each(globals, threads), cell, board.x, atoms,
+           scratch.place.data(), scratch.column_begin.data(), scratch.by_column.data());
+    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
+           scratch.by_column.data());
     const PlaceArguments<N> arguments{cell,
                                       board,
                                       table.lj_type.data(),
                                       table.temperature_group.data(),
-                                      atom.Current(),
+                                      scratch.by_column.data(),
                                       scratch.first_atom.data(),
                                       state.zone_of_supercluster.data(),
                                       superclusters,

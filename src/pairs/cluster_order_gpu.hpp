@@ -2,13 +2,14 @@
 // The repartition on a GPU: which atoms of the board are this rank's, home or halo, and their cluster order.
 //
 // The idea: a rank takes what it needs from its board (state/gpu_board.hpp), without a word to the others: its home atoms, of
-// whose update group the reference atom is in its cell, and every atom ahead that may be within reach of one in the cell. One
-// radix sort by (zone, column, z) puts a column's atoms in a row, of which each 64 are a supercluster, about a cube; a warp
-// halves each in y, x and z, so that every cluster of 8 is compact. Between superclusters' atoms nothing is exchanged, so a
-// supercluster's last clusters may be fillers at a column's end. A lone rank takes everything: the same code without the choice.
+// whose update group the reference atom is in its cell, and every atom ahead that may be within reach of one in the cell. Atoms
+// are counted into columns, each of which is then sorted by z, by a block of threads; each 64 in a row are a supercluster, about
+// a cube. A warp halves it in y, x and z, so that every cluster of 8 is compact. Between superclusters' atoms nothing is
+// exchanged, so a supercluster's last clusters may be fillers at a column's end. A lone rank takes everything: the same code
+// without the choice.
 //
-// Cost: one look at every atom of the system, two to four passes of a radix sort, and one gather of all that an atom has; no
-// copy to the host, no allocation after the first call, so that it can be part of a graph.
+// Cost: two looks at every atom of the system, a sort of some hundred atoms in shared memory and one gather of all that an atom
+// has; no copy to the host, no allocation after the first call, so that it can be part of a graph.
 #pragma once
 
 #include "state/gpu_board.hpp"
@@ -18,16 +19,22 @@
 
 namespace parhelion {
 
+// Where an atom is before its column is sorted.
+struct alignas(8) ColumnPlace
+{
+    std::int32_t column, place; // column -1: not here
+};
+// An atom as its column sorts it: unrolled z in the upper half, global number in the lower.
+using ColumnAtom = unsigned long long;
+
 // What take_atoms() needs beside the state; keep it from call to call.
 struct TakeScratch
 {
-    DeviceBuffer<std::uint8_t> zone_and_one; // by global number; 0: not here
-    DeviceBuffer<std::int32_t> here, count;  // the global numbers of the atoms here, ascending; how many
-    DeviceBuffer<std::uint32_t> key[2];
-    DeviceBuffer<std::int32_t> atom[2];
-    DeviceBuffer<unsigned char> choice, sort; // of the library's algorithms
-    DeviceBuffer<std::int32_t> column_begin;  // sorted atoms of a column, and the end
-    DeviceBuffer<std::int32_t> first_atom;    // sorted atoms of a supercluster, and the end
+    DeviceBuffer<ColumnPlace> place;         // by global number
+    DeviceBuffer<std::int32_t> in_column;    // atoms of a column
+    DeviceBuffer<std::int32_t> column_begin; // where they are in by_column, and the end
+    DeviceBuffer<ColumnAtom> by_column;
+    DeviceBuffer<std::int32_t> first_atom; // of a supercluster in by_column, and the end
 };
 
 // Fills every per-slot and per-supercluster array but state.f from the board, in cluster order: zone by zone, home first. state.f

@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
         all[d] = {min(e[0][d].low, e[1][d].low), max(e[0][d].high, e[1][d].high)};
         all[d] = united(united(all[d], 8), 16);
     }
-    if (lane == 0) { of_supercluster[supercluster] = bounds(all); }
+    if (lane == 0 && of_supercluster != nullptr) { of_supercluster[supercluster] = bounds(all); }
 }
 
 // How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
@@ -431,6 +431,15 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
     write_row(out, supercluster, exact, s);
 }
 
+template <class N>
+void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, AtomBounds* of_supercluster,
+                 AtomBounds* of_cluster)
+{
+    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
+           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), static_cast<int>(state.superclusters()),
+           of_supercluster, of_cluster);
+}
+
 } // namespace
 
 template <class N>
@@ -470,9 +479,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
     list.part = part;
     list.demand.clear(queue);
-    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
-           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), superclusters, list.superclusters.data(),
-           list.clusters.data());
+    find_bounds(queue, state, cell, list.superclusters.data(), list.clusters.data());
     const SearchInput in{cell,
                          state.columns,
                          part,
@@ -499,7 +506,15 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
            out);
 }
 
+// Forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the next list.
+template <class N>
+void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list)
+{
+    find_bounds<N>(queue, state, cell, nullptr, list.clusters.data());
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void find_cluster_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);                           \
     template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, GpuPairList&);                \
     template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
                                      GpuPairList&);

@@ -115,7 +115,12 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
     build_pair_list(queue, state, GpuCell{}, exclusions, cutoff, PairPart::Local, list);
 }
 
-// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and divides them into shares.
+// Where clusters are at the present positions. build_pair_list() leaves it done.
+template <class N>
+void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
+
+// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and some without, and divides
+// them into shares. Precondition: find_cluster_bounds() at these positions.
 template <class N>
 void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, GpuPairList& list);
 

@@ -50,7 +50,7 @@ __device__ std::uint32_t clusters_in_range(PairWord word, const uint4 (&j)[2], c
 
 struct PruneArguments
 {
-    const AtomBounds* superclusters;
+    const AtomBounds *superclusters, *clusters;
     GpuPairRow* rows;
     const PairWord* entries;
     PairWord* pruned;
@@ -58,10 +58,32 @@ struct PruneArguments
     float cutoff2;
 };
 
+// Tiles of an entry, a bit per i cluster, as their bounding boxes have it.
+struct BoxedTiles
+{
+    std::uint32_t possible; // may have a pair in range
+    std::uint32_t certain;  // have their middles in range, and hence a pair, but for the rarest, which do no harm
+};
+__device__ BoxedTiles tiles_by_boxes(const AtomBounds (&i)[clusters_per_supercluster], const AtomBounds& j, const Scale& nm,
+                                     float cutoff2)
+{
+    BoxedTiles tiles{0, 0};
+    for (int c = 0; c < clusters_per_supercluster; ++c)
+    {
+        const float x = fabsf(offset(i[c].x, j.x, nm.x)), y = fabsf(offset(i[c].y, j.y, nm.y)),
+                    z = fabsf(offset(i[c].z, j.z, nm.z));
+        const float gap_x = fmaxf(x - (i[c].half_x + j.half_x), 0.0f), gap_y = fmaxf(y - (i[c].half_y + j.half_y), 0.0f),
+                    gap_z = fmaxf(z - (i[c].half_z + j.half_z), 0.0f);
+        if (gap_x * gap_x + gap_y * gap_y + gap_z * gap_z < cutoff2) { tiles.possible |= 1u << c; }
+        if (x * x + y * y + z * z < cutoff2) { tiles.certain |= 1u << c; }
+    }
+    return tiles;
+}
+
 // Prunes every prune_warps-th 32 entries of a row, from this warp's on. Returns the lane's share of the cost.
 template <class N, bool exact>
 __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row, int supercluster,
-                                   int* kept)
+                                   const AtomBounds (&i_cluster)[clusters_per_supercluster], int* kept)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const AtomBounds own = a.superclusters[supercluster];
@@ -79,20 +101,25 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
     for (int first = warp * 32; first < row.count; first += prune_warps * 32)
     {
         const PairWord mine = first + lane < row.count ? a.entries[row.begin + first + lane] : 0;
-        PairWord left = 0;
-        const int here = min(32, row.count - first);
+        const BoxedTiles boxed = tiles_by_boxes(i_cluster, a.clusters[mine >> 8], nm, a.cutoff2);
+        PairWord left = (mine & ~0xffu) | (mine & boxed.certain);
+        // What boxes leave open, the atoms decide, one entry after another.
+        const std::uint32_t open = mine & boxed.possible & ~boxed.certain & 0xffu;
+        std::uint32_t todo = __ballot_sync(all_lanes, open != 0);
         // The same in all lanes, and the compiler knows it.
-        const auto word_of = [&](int k) { return __reduce_or_sync(all_lanes, lane == k ? mine : 0); };
-        PairWord word = word_of(0);
+        const auto word_of = [&](int k) { return __reduce_or_sync(all_lanes, lane == k ? (mine & ~0xffu) | open : 0); };
+        PairWord word = word_of(max(__ffs(todo) - 1, 0));
         PositionCharge<N> p[2] = {xq[j_slot(word, lane)], xq[j_slot(word, lane) + j_lanes]};
-        for (int k = 0; k < here; ++k)
+        while (todo != 0)
         {
-            const PairWord next_word = word_of(min(k + 1, here - 1));
+            const int k = __ffs(todo) - 1;
+            todo &= todo - 1;
+            const PairWord next_word = word_of(max(__ffs(todo) - 1, 0));
             const PositionCharge<N> next[2] = {xq[j_slot(next_word, lane)], xq[j_slot(next_word, lane) + j_lanes]};
             const uint4 j[2] = {{leading(p[0].x), leading(p[0].y), leading(p[0].z), 0},
                                 {leading(p[1].x), leading(p[1].y), leading(p[1].z), 0}};
             const std::uint32_t bits = clusters_in_range<exact>(word, j, xi, own, nm, a.cutoff2);
-            if (lane == k) { left = (word & ~0xffu) | bits; }
+            if (lane == k) { left |= bits; }
             word = next_word, p[0] = next[0], p[1] = next[1];
         }
         const int k = first + lane;
@@ -109,25 +136,29 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 }
 
 // Purpose        keep the tiles that have a pair in range
-// Work           a block per row; a warp takes 32 entries at a time and tests their tiles one after another, two pairs a lane
-// Reads/Writes   entries, positions / pruned entries, cost of rows
+// Work           a block per row; a warp takes 32 entries at a time, looks at the boxes of an entry's tiles in each lane, and
+// tests
+//                what these leave open entry by entry, two pairs a lane
+// Reads/Writes   entries, bounds, positions / pruned entries, cost of rows
 // Orders         entries of a row come in any order
-// Requires       a list of this order of atoms
-// Cost           about 20 instructions a tile
+// Requires       a list of this order of atoms, bounds of the present positions
+// Cost           about 20 instructions a tile that is left open, a third of all
 template <class N>
-__global__ void __launch_bounds__(32 * prune_warps)
+__global__ void __launch_bounds__(32 * prune_warps, 6) // one wave of 50 000 atoms
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);
 
     __shared__ int kept;
     __shared__ std::uint32_t cost;
-    const int supercluster = blockIdx.x;
+    __shared__ AtomBounds i_cluster[clusters_per_supercluster];
+    const int supercluster = blockIdx.x, t = threadIdx.x;
     const GpuPairRow row = a.rows[supercluster];
-    if (threadIdx.x == 0) { kept = 0, cost = 0; }
+    if (t == 0) { kept = 0, cost = 0; }
+    if (t < clusters_per_supercluster) { i_cluster[t] = a.clusters[supercluster * clusters_per_supercluster + t]; }
     __syncthreads();
-    const std::uint32_t of_lane = row.exact != 0 ? prune_row<N, true>(a, xq, row, supercluster, &kept)
-                                                 : prune_row<N, false>(a, xq, row, supercluster, &kept);
+    const std::uint32_t of_lane = row.exact != 0 ? prune_row<N, true>(a, xq, row, supercluster, i_cluster, &kept)
+                                                 : prune_row<N, false>(a, xq, row, supercluster, i_cluster, &kept);
     const std::uint32_t of_warp = __reduce_add_sync(all_lanes, of_lane);
     if (threadIdx.x % 32 == 0) { atomicAdd(&cost, of_warp); }
     __syncthreads();
@@ -192,7 +223,7 @@ __global__ void __launch_bounds__(gather_threads)
 // Requires       cost_before of these rows
 // Cost           latency: some microseconds
 constexpr int share_warps = 4;
-constexpr unsigned least_share_cost = 400; // 20 tiles
+constexpr unsigned least_share_cost = 1200; // 40 tiles
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
                         const unsigned long long* cost_before, int shares, PairShare* share)
@@ -204,8 +235,7 @@ __global__ void __launch_bounds__(32 * share_warps)
     const int row_count = *busy_count;
     const unsigned long long total = cost_before[row_count];
     // What a share costs by itself is not worth it for small ones: then as many as run at once, and the others are empty.
-    const auto worth = static_cast<unsigned>(min(total / least_share_cost, static_cast<unsigned long long>(shares)));
-    const unsigned used = max(worth, static_cast<unsigned>(shares) / 2);
+    const unsigned used = static_cast<unsigned>(total / least_share_cost >= shares ? shares : shares / 2);
     const unsigned long long target = total * min(static_cast<unsigned>(s), used) / used;
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
@@ -244,7 +274,7 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
 {
     const auto superclusters = static_cast<int>(state.superclusters());
     const float reach = static_cast<float>(cutoff) * margin;
-    const PruneArguments arguments{list.superclusters.data(), list.rows.data(),     list.entries.data(),
+    const PruneArguments arguments{list.superclusters.data(), list.clusters.data(), list.rows.data(), list.entries.data(),
                                    list.pruned.data(),        state.scalars.data(), reach * reach};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
     launch(queue, Phase::PairList, gather_rows_kernel, {1, gather_threads}, list.rows.data(), superclusters,

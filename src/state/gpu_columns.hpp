@@ -42,7 +42,6 @@ struct GpuColumns
 {
     GpuStrips strips[2]; // along x and y
     int count = 1;       // of all zones
-    int layers = 1;      // superclusters above one another in the box, about
 
     // The first column of a zone.
     PARHELION_HD int first(const GpuCell& cell, int zone) const

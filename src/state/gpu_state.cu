@@ -67,7 +67,6 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box
     for (int d = 0; d < 2; ++d) { state.columns.strips[d] = make_strips(cell, box, d, edge); }
     const GpuStrips &x = state.columns.strips[0], &y = state.columns.strips[1];
     state.columns.count = x.first[cell.pulses[0] + 1] * y.first[cell.pulses[1] + 1] * (cell.pulses[2] + 1);
-    state.columns.layers = std::max(1, static_cast<int>(std::lround(box.z / edge)));
     // However the atoms are spread over the columns.
     const std::size_t partly_empty = std::min(static_cast<std::size_t>(state.columns.count), state.atoms);
     state.slots = std::max<std::size_t>(state.atoms / supercluster_size + partly_empty, 1) * supercluster_size;

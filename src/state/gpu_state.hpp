@@ -49,11 +49,13 @@ struct alignas(4 * sizeof(typename N::ForceSum)) ForceSlot
 // Raised by kernels, seen by the host at the end of an interval. Overflows are answered with more room and a replay.
 enum GpuFlag : std::uint32_t
 {
-    gpu_flag_list_overflow = 1,    // pair list
-    gpu_flag_scratch_overflow = 2, // neighbours or exclusions of one supercluster
-    gpu_flag_runaway = 4,          // a force or velocity that is not finite, or absurd
-    gpu_flag_slot_overflow = 8,    // home and halo atoms of a rank
-    gpu_flag_ambiguous = 16        // whose a pair is: the box is too short for this grid, or an atom has left its owner's cell
+    gpu_flag_list_overflow = 1,       // pair list
+    gpu_flag_scratch_overflow = 2,    // neighbours or exclusions of one supercluster
+    gpu_flag_runaway = 4,             // a force or velocity that is not finite, or absurd
+    gpu_flag_slot_overflow = 8,       // home and halo atoms of a rank
+    gpu_flag_ambiguous = 16,          // whose a pair is: the box is too short for this grid, or an atom has left its owner's cell
+    gpu_flag_list_aged = 32,          // an atom has moved so far that unlisted pairs may be in range, where lists must miss none
+    gpu_flag_missing_terms = 1u << 31 // bonded terms that no rank has taken
 };
 
 struct DeviceScalars
@@ -62,6 +64,9 @@ struct DeviceScalars
     Vec3<double> nm_per_unit; // of the policy's Fixed
     std::int64_t step = 0;
     std::uint32_t flags = 0; // of GpuFlag
+    // A rank's part of the bonded terms of the system less those that ranks have taken, which must add up to 0; since the last
+    // repartition, until ranks agree on their flags.
+    std::int32_t missing_terms = 0;
 };
 
 template <class N>

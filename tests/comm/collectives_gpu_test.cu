@@ -33,6 +33,10 @@ OfRanks<T> random_values(int ranks, int n, unsigned seed)
             {
                 value = std::ldexp(static_cast<double>(random() >> 11) - 4e15, static_cast<int>(random() % 40));
             }
+            else if constexpr (std::is_same_v<T, FlagsAndBalance>)
+            {
+                value = {static_cast<std::uint32_t>(random() >> 33), static_cast<std::int32_t>(random() % 3) - 1};
+            }
             else { value = static_cast<T>(random()); }
         }
     }
@@ -52,7 +56,18 @@ std::vector<T> combined(const OfRanks<T>& values)
             {
                 sum[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum[i]) + static_cast<std::uint64_t>(values[r][i]));
             }
+            else if constexpr (std::is_same_v<T, FlagsAndBalance>)
+            {
+                sum[i].flags |= values[r][i].flags, sum[i].balance += values[r][i].balance;
+            }
             else { sum[i] += values[r][i]; }
+        }
+    }
+    if constexpr (std::is_same_v<T, FlagsAndBalance>)
+    {
+        for (FlagsAndBalance& of_all : sum)
+        {
+            if (of_all.balance != 0) { of_all = {of_all.flags | 1u << 31, 0}; }
         }
     }
     return sum;
@@ -119,6 +134,7 @@ TEST_P(GpuCollectives, add_in_rank_order_so_that_all_ranks_have_the_same_bits)
     expect_right_sums<double>(world);
     expect_right_sums<std::int64_t>(world);
     expect_right_sums<std::uint32_t>(world);
+    expect_right_sums<FlagsAndBalance>(world);
 }
 
 TEST_P(GpuCollectives, are_right_each_time_a_graph_is_replayed)

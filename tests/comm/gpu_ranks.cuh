@@ -6,6 +6,7 @@
 #include "comm/gpu_atomics.cuh"
 #include "comm/gpu_world.hpp"
 #include "device/launch.cuh"
+#include "support/random_delay.cuh"
 
 #include <gtest/gtest.h>
 
@@ -116,12 +117,6 @@ private:
     PinnedBuffer<unsigned long long> errors_;
 };
 
-__host__ __device__ inline std::uint64_t hash(std::uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return z ^ (z >> 31);
-}
 // Word i of what `source` sends to `destination` in this epoch.
 __host__ __device__ inline std::uint64_t payload_word(Word epoch, int source, int destination, int i)
 {
@@ -135,13 +130,5 @@ __host__ __device__ inline int message_words(Word epoch)
     return sizes[hash(epoch) % 6];
 }
 constexpr std::size_t most_message_bytes = 1000 * sizeof(Word);
-
-// Mostly none; one in 16 up to 2 us, one in 4096 up to 100 us.
-__device__ inline void random_delay(std::uint64_t seed)
-{
-    const std::uint64_t r = hash(seed);
-    if (r % 16 == 0) { __nanosleep(static_cast<unsigned>((r >> 8) % 2000)); }
-    if (r % 4096 == 1) { __nanosleep(static_cast<unsigned>((r >> 16) % 100000)); }
-}
 
 } // namespace parhelion::test

@@ -221,15 +221,11 @@ std::vector<std::int32_t> order_of_all(const ParticleState<N>& whole)
     const auto nx = static_cast<std::uint64_t>(std::lround(box.x / edge)),
                ny = static_cast<std::uint64_t>(std::lround(box.y / edge));
     const auto x_of = [&](std::int32_t g) { return leading(whole.x.get(static_cast<std::size_t>(g))); };
-    int column_bits = 1;
-    while (nx * ny > std::uint64_t{1} << column_bits) { ++column_bits; }
-    int z_bits = 16 - column_bits;
-    if (32 * std::lround(box.z / edge) >= 1 << z_bits) { z_bits += 8; }
     std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> columns(nx * ny);
     for (std::int32_t g = 0; g < static_cast<std::int32_t>(atoms); ++g)
     {
         const Vec3<std::uint32_t> x = x_of(g);
-        columns[(nx * x.x >> 32) * ny + (ny * x.y >> 32)].emplace_back(x.z >> (32 - z_bits), g);
+        columns[(nx * x.x >> 32) * ny + (ny * x.y >> 32)].emplace_back(x.z, g);
     }
     std::vector<std::int32_t> order;
     for (auto& column : columns)

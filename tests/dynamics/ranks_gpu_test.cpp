@@ -267,7 +267,7 @@ TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)
     };
     const auto mend = [&](UpdateRanks<N>& ranks) {
         return ranks.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-            update.mend(queue, step, failure, state);
+            update.mend(queue, step, failure, {}, state);
         });
     };
     UpdateRanks<N> one(queue, bent, particles, {1, 1, 1});

@@ -15,7 +15,9 @@
 
 using namespace parhelion;
 using namespace parhelion::test;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 namespace {
 
@@ -24,6 +26,9 @@ struct Layout
     Grid grid;
     int gpus;
 };
+
+// The nth method, going round.
+HaloMethod method_of(std::size_t n) { return static_cast<HaloMethod>(n % halo_method_names.size()); }
 
 std::string name_of(const Layout& layout, HaloMethod method)
 {
@@ -70,6 +75,45 @@ std::ptrdiff_t different(const std::vector<Vec3<double>>& a, const std::vector<V
     return count;
 }
 
+struct FramesAndMessages final : Observer
+{
+    void frame(const OutputDue&, Frame&& frame) override { frames.push_back(std::move(frame)); }
+    void message(const std::string& text) override { messages.push_back(text); }
+    std::vector<Frame> frames;
+    std::vector<std::string> messages;
+};
+
+// A box of 7.7 nm and a molecule of two atoms that feel nothing but a weak bond, V = 0.0005 r^2.
+LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
+{
+    LoadedInput series = load_series(45000);
+    System& system = series.system;
+    Topology& topology = system.topology;
+    MoleculeType tether;
+    tether.name = "TETHER";
+    tether.residues = {{"TET", 1}};
+    tether.atoms = {{"END1", topology.types(), 0, 40, 0}, {"END2", topology.types(), 0, 40, 0}};
+    tether.exclusion_start = {0, 1, 2}, tether.excluded = {1, 0};
+    tether.of(InteractionKind::HarmonicBond) = {
+        {{0, 1, -1, -1}, static_cast<std::int32_t>(topology.parameters_of(InteractionKind::HarmonicBond).size())}};
+    topology.parameters[static_cast<std::size_t>(InteractionKind::HarmonicBond)].push_back({0, 0.001});
+    // A type that does not interact.
+    const auto types = static_cast<std::size_t>(topology.types());
+    for (std::vector<double>* table : {&topology.c6, &topology.c12})
+    {
+        std::vector<double> larger((types + 1) * (types + 1));
+        for (std::size_t k = 0; k < types * types; ++k) { larger[k / types * (types + 1) + k % types] = (*table)[k]; }
+        *table = larger;
+    }
+    topology.type_names.push_back("NONE");
+    topology.blocks.push_back({static_cast<std::int32_t>(topology.molecule_types.size()), 1, 0});
+    topology.molecule_types.push_back(tether);
+    topology.finish();
+    system.x.push_back(a), system.x.push_back(b);
+    system.v.resize(system.v.empty() ? 0 : system.x.size());
+    return series;
+}
+
 class RanksOnGpus : public GpuTest
 {
 };
@@ -83,8 +127,9 @@ TEST_F(RanksOnGpus, compute_what_one_computes_in_double)
         simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Double, Summation::Fast).evaluate();
     for (const Layout& layout : layouts(some_grids))
     {
-        for (const HaloMethod method : halo_methods)
+        for (std::size_t n = 0; n < halo_method_names.size(); ++n)
         {
+            const HaloMethod method = method_of(n);
             SCOPED_TRACE(name_of(layout, method));
             const SinglePoint point = simulate_on(series, layout, method, Precision::Double, Summation::Fast).evaluate();
             EXPECT_LE(rms_relative(point.forces, one.forces), 1e-12);
@@ -103,7 +148,7 @@ TEST_F(RanksOnGpus, compute_the_bits_of_one_in_reproducible_mode)
     std::size_t k = 0;
     for (const Layout& layout : layouts(some_grids))
     {
-        const HaloMethod method = halo_methods[k++ % 3];
+        const HaloMethod method = method_of(k++);
         SCOPED_TRACE(name_of(layout, method));
         const SinglePoint point = simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible).evaluate();
         EXPECT_EQ(different(point.forces, one.forces), 0);
@@ -127,16 +172,133 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
         return std::pair(simulation.frame(), recorder.observables.back().conserved);
     };
     const auto one = run({{1, 1, 1}, 1}, HaloMethod::Direct);
-    std::size_t k = 0;
-    for (const Layout& layout : layouts(some_grids))
+    // Every method where cells are thin, and one after another on all grids.
+    std::vector<std::pair<Layout, HaloMethod>> runs;
+    for (std::size_t n = 0; n < halo_method_names.size(); ++n)
     {
-        const HaloMethod method = halo_methods[k++ % 3];
+        for (const Layout& layout : layouts({{1, 2, 4}})) { runs.emplace_back(layout, method_of(n)); }
+    }
+    for (const Layout& layout : layouts(some_grids)) { runs.emplace_back(layout, method_of(runs.size())); }
+    for (const auto& [layout, method] : runs)
+    {
         SCOPED_TRACE(name_of(layout, method));
         const auto several = run(layout, method);
         EXPECT_EQ(several.first.step, 200);
         EXPECT_EQ(different(several.first.x, one.first.x), 0) << largest_distance(several.first.x, one.first.x, one.first.box);
         EXPECT_EQ(different(several.first.v, one.first.v), 0);
         EXPECT_EQ(several.second, one.second);
+    }
+}
+
+TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
+{
+    // Hot liquid, lists that are old after two or three steps and are to serve 20; frames within their time.
+    LoadedInput series = load_series(12000);
+    RunParameters& p = series.parameters;
+    p.buffer_tolerance = -1;
+    p.list_interval = 20;
+    p.list_cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff) + 0.03;
+    p.generate_velocities = true;
+    p.generation_temperature = 1000;
+    p.generation_seed = p.random_seed = 7;
+    p.compressed_out = 7;
+    for (const Barostat barostat : {Barostat::None, Barostat::Berendsen})
+    {
+        // The second shrinks the box.
+        p.barostat = barostat;
+        p.pressure_interval = 2;
+        p.tau_p = 3;
+        p.compressibility = 4.5e-5;
+        p.reference_pressure = 20000;
+        LoadedInput always = series;
+        always.parameters.list_interval = 1;
+        FramesAndMessages expected;
+        simulate_on(always, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible)
+            .run(60, expected, never);
+        EXPECT_THAT(expected.messages, IsEmpty());
+        ASSERT_EQ(expected.frames.size(), 10u); // every seventh step and the last
+        if (barostat != Barostat::None) { EXPECT_LT(expected.frames.back().box.x, 0.998 * expected.frames.front().box.x); }
+        std::size_t k = 0;
+        for (const Layout& layout :
+             layouts({{1, 1, 1}, {2, 1, 1}, {1, 1, 3}, {1, 2, 2}, {5, 1, 1}, {1, 2, 3}, {7, 1, 1}, {2, 2, 2}}))
+        {
+            const HaloMethod method = halo_methods[k++ % 3];
+            SCOPED_TRACE(name_of(layout, method));
+            FramesAndMessages seen;
+            simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible).run(60, seen, never);
+            EXPECT_THAT(seen.messages, ElementsAre(HasSubstr("lists were built before their time")));
+            ASSERT_EQ(seen.frames.size(), expected.frames.size());
+            for (std::size_t f = 0; f < seen.frames.size(); ++f)
+            {
+                EXPECT_EQ(seen.frames[f].step, expected.frames[f].step);
+                EXPECT_EQ(seen.frames[f].box, expected.frames[f].box);
+                EXPECT_EQ(different(seen.frames[f].x, expected.frames[f].x), 0) << "step " << seen.frames[f].step;
+            }
+        }
+    }
+}
+
+TEST_F(RanksOnGpus, seldom_build_a_planned_list_before_its_time)
+{
+    LoadedInput series = load_series(45000);
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
+    FramesAndMessages seen;
+    Simulation simulation = simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+    const RunSummary summary = simulation.run(5000, seen, never);
+    RecordProperty("list_interval", simulation.plan().list_interval);
+    RecordProperty("us_per_step", std::to_string(summary.us_per_step));
+    EXPECT_GT(simulation.plan().list_interval, 2);
+    EXPECT_THAT(seen.messages, IsEmpty());
+}
+
+TEST_F(RanksOnGpus, end_when_a_bonded_term_is_longer_than_halos_reach)
+{
+    const LoadedInput series = load_with_tether({0.05, 3.8, 3.8}, {3.5, 3.8, 3.8});
+    for (const Grid& grid : {Grid{1, 1, 1}, Grid{1, 2, 2}, Grid{2, 1, 1}}) // nobody misses it who has both ends
+    {
+        Simulation simulation = simulate_on(series, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        Recorder recorder;
+        EXPECT_NO_THROW(simulation.run(30, recorder, never));
+        const double bond = recorder.observables.front().forces.energy[static_cast<std::size_t>(EnergyTerm::Bond)];
+        EXPECT_NEAR(bond, 0.5 * 0.001 * 3.45 * 3.45, 1e-6);
+    }
+    for (const Grid& grid : {Grid{4, 1, 1}, Grid{4, 2, 1}})
+    {
+        Simulation simulation = simulate_on(series, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        try
+        {
+            Recorder ignored;
+            simulation.run(30, ignored, never);
+            FAIL() << "no error";
+        }
+        catch (const PhysicsError& e)
+        {
+            EXPECT_EQ(e.step(), 0);
+            EXPECT_THAT(e.what(), HasSubstr("E506 step 0"));
+            EXPECT_THAT(e.what(), HasSubstr("spans 3.450 nm, from "));
+            EXPECT_THAT(e.what(), HasSubstr("END1"));
+            EXPECT_THAT(e.what(), HasSubstr("END2"));
+        }
+        EXPECT_EQ(simulation.last_good_frame().x.size(), series.system.x.size());
+    }
+}
+
+TEST_F(RanksOnGpus, refuse_ranks_that_a_small_box_has_no_cells_for)
+{
+    const LoadedInput series = load_series(3000);
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.gpus = 1;
+    options.ranks = 2;
+    try
+    {
+        Simulation simulation(series.system, series.parameters, options);
+        FAIL() << "no error";
+    }
+    catch (const InputError& e)
+    {
+        EXPECT_EQ(e.id(), "E630");
+        EXPECT_THAT(e.what(), HasSubstr("Use fewer ranks"));
     }
 }
 
@@ -149,6 +311,7 @@ TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
     const SavedState saved = four.saved_state();
     SimulationOptions options;
     options.device = Device::Gpu;
+    options.gpus = 1;
     options.summation = Summation::Reproducible;
     Simulation one(series.system, series.parameters, options, &saved);
     EXPECT_EQ(different(one.frame().x, four.last_good_frame().x), 0);
@@ -174,6 +337,7 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step
     LoadedInput series = load_series(45000);
     SimulationOptions options;
     options.device = Device::Gpu;
+    options.gpus = 1;
     options.ranks = 2;
     options.trace = true;
     Simulation simulation(std::move(series.system), std::move(series.parameters), options);

@@ -216,6 +216,20 @@ TEST(Ranks, that_do_not_fit_are_refused_with_advice)
     }
 }
 
+TEST(Ranks, on_cpus_refuse_the_method_of_copy_engines)
+{
+    const Refdata data = load_nve("spce");
+    try
+    {
+        simulate_on(data, options_for({2, 1, 1}, HaloMethod::StagedDma, 1, Precision::Mixed));
+        FAIL() << "no error";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E006");
+    }
+}
+
 TEST(Ranks, all_end_when_one_blows_up)
 {
     Refdata data = load_nve("etoh");

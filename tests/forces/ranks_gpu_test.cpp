@@ -88,6 +88,12 @@ public:
         std::sort(all.begin(), all.end());
         return all;
     }
+    std::int64_t missing_terms()
+    {
+        std::int64_t missing = 0;
+        for (const GpuPart<N>& part : ranks_.parts) { missing += part.state.scalars.to_vector(queue_)[0].missing_terms; }
+        return missing;
+    }
     int with_halo() const { return with_halo_; } // after records()
     std::size_t most_terms() const { return most_terms_; }
 
@@ -209,8 +215,12 @@ TEST_P(RefdataRanksOnGpu, have_each_term_once)
             EXPECT_EQ(ranks.records(), expected);
             EXPECT_GT(ranks.with_halo(), 0);
             EXPECT_LT(ranks.most_terms(), expected.size());
+            EXPECT_EQ(ranks.missing_terms(), 0);
         }
     }
+    BondedRanks<Mixed> blind(queue, data.system, {}, data.parameters, {8, 1, 1}, 0.01);
+    EXPECT_GT(blind.missing_terms(), 0);
+    EXPECT_EQ(blind.missing_terms(), terms - static_cast<std::int64_t>(blind.records().size()));
 }
 
 TEST_P(RefdataRanksOnGpu, add_up_to_the_bonded_forces_energies_and_virial_of_one)

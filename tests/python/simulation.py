@@ -2,7 +2,8 @@
 """Runs of our program for the tests of its physics: a box, an .mdp made of a dictionary, and the energies read back with pyedr.
 
 Every run has one thread and fixed seeds, so its numbers are a property of the program and the processor's vector width. With
-PARHELION_DEVICE=gpu they are of a GPU, and sums there have another order every time.
+PARHELION_DEVICE=gpu they are of a GPU, and sums there have another order every time. PARHELION_GPUS and PARHELION_RANKS spread the
+run over so many.
 """
 import json
 import os
@@ -13,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyedr
 
+GPUS = int(os.environ.get("PARHELION_GPUS", "0"))
+RANKS = max(int(os.environ.get("PARHELION_RANKS", "1")), GPUS)
 REFDATA = Path(__file__).parents[1] / "data" / "refdata"
 BOLTZMANN = 8.31446261815324e-3  # kJ/mol/K
 BAR = 16.605390671738  # of one kJ/mol/nm^3
@@ -159,6 +162,8 @@ def run(folder, box, *settings, time, every=10, options=()):
     (folder / "run.mdp").write_text("".join(f"{key} = {value}\n" for key, value in mdp.items()))
     command = [os.environ.get("PARHELION_PROGRAM", "parhelion"), "run", "-q", "-f", "run.mdp", "-c", box.structure, "-p", box.topology, "-o", "run",
                "--threads", "1", "--device", os.environ.get("PARHELION_DEVICE", "cpu"), *options]
+    command += ["--ranks", RANKS] if RANKS > 1 else []
+    command += ["--gpus", GPUS] if GPUS > 0 else []
     result = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     energies = {term: np.asarray(values, float) for term, values in pyedr.edr_to_dict(str(folder / "run.edr")).items()}

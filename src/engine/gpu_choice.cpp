@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu_choice.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <optional>
+
+namespace parhelion {
+
+namespace {
+
+// us, of H200 joined by NVLink.
+constexpr double fixed_time = 26, time_of_1000_atoms = 1.14;
+constexpr double exchange = 16, exchange_per_doubling = 5, exchange_of_1000_atoms = 0.04;
+
+// Whoever predicts a gain smaller than this predicts none.
+constexpr double least_gain = 0.03;
+
+bool is_candidate(int gpus, int there) { return gpus == there || (gpus & (gpus - 1)) == 0; }
+
+// The most GPUs, up to `most`, that the box has cells for; `all` is for the remark.
+GpuChoice most_that_fit(int most, int all, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    for (int gpus = most; gpus > 1; --gpus)
+    {
+        const std::optional<CellGrid> grid = find_grid(gpus, box, reach);
+        if (!grid) { continue; }
+        return {gpus, *grid, gpus == most ? "" : fmt::format("{} of {}: the box is too short to be divided further", gpus, all)};
+    }
+    return {1, {}, most == 1 ? "" : fmt::format("1 of {}: the box is too short to be divided", all)};
+}
+
+// The fewest of those that make a step about as fast as it gets.
+int fastest(int there, std::int64_t atoms)
+{
+    double shortest = predicted_step(atoms, 1);
+    for (int gpus = 2; gpus <= there; ++gpus)
+    {
+        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_step(atoms, gpus)); }
+    }
+    int gpus = 1;
+    while (!is_candidate(gpus, there) || predicted_step(atoms, gpus) > (1 + least_gain) * shortest) { ++gpus; }
+    return gpus;
+}
+
+} // namespace
+
+double predicted_step(std::int64_t atoms, int gpus)
+{
+    const double thousands = 1e-3 * static_cast<double>(atoms);
+    const double alone = fixed_time + time_of_1000_atoms * thousands / gpus;
+    return gpus == 1 ? alone : alone + exchange + exchange_per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands;
+}
+
+GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box, double reach)
+{
+    PARHELION_EXPECTS(there >= 1);
+    if (options.gpus > there)
+    {
+        throw InputError("E004", {}, fmt::format("--gpus {}, but this program can use {} here.", options.gpus, there));
+    }
+    const Vec3<double> everywhere{reach, reach, reach};
+    const int most = options.gpus > 0 ? options.gpus : there;
+    const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : options.ranks;
+    if (options.grid[0] != 0) { return {std::min(most, ranks), CellGrid{options.grid}, ""}; }
+    if (ranks > most) { return {most, choose_grid(ranks, box, everywhere), ""}; }
+    if (options.gpus > 0) { return most_that_fit(most, most, box, everywhere); }
+    if (ranks > 1) { return {ranks, choose_grid(ranks, box, everywhere), ""}; }
+    const int wanted = fastest(there, atoms);
+    GpuChoice choice = most_that_fit(wanted, there, box, everywhere);
+    if (choice.gpus == wanted && wanted < there)
+    {
+        choice.remark = fmt::format("{} of {}: more would not help at {} atoms", wanted, there, atoms);
+    }
+    return choice;
+}
+
+} // namespace parhelion

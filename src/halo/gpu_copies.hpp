@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copies that other ranks hold of a rank's home atoms, as the kernel that moves these sees them: halo exchange without
+// kernels of its own (method direct).
+//
+// The idea: who moves an atom knows first where it is, and needs the forces that came back for it last. So that kernel stores a
+// new position into the slots of all copies as well, beside its own, and adds the forces that holders have stored into this
+// rank's inbox, in the order of messages. Its blocks wait for the forces before they begin; the last one to end signals the
+// positions. Most atoms have no copies: they cost a look at a word.
+#pragma once
+
+#include "comm/gpu_world.hpp"
+#include "state/gpu_state.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+struct BlockCounter; // comm/gpu_block.cuh
+template <class N>
+struct GpuMessage; // halo/gpu_halo_message.cuh
+
+// In device memory; of one rank.
+template <class N>
+struct GpuCopies
+{
+    GpuMessage<N>* messages;
+    int count;                       // of messages
+    std::uint32_t* messages_of_slot; // a bit for each message that the slot's atom is in
+    std::int32_t* place_of_slot;     // in message k: place_of_slot[k * capacity + slot]
+    std::size_t capacity;
+    const Watch* watch;
+    BlockCounter* done;
+};
+
+// What a kernel does for the copies of the atoms it moves.
+template <class N>
+struct CopyTask
+{
+    GpuCopies<N>* copies = nullptr; // null: nothing
+    bool adds_forces = false;       // those that came back
+    bool sends_positions = false;
+};
+
+} // namespace parhelion

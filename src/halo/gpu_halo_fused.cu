@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of staged-fused: all pulses of positions at once, all pulses of forces at once.
+//
+// The idea (Doijade et al., SC Workshops '25): most of a message does not depend on other messages and leaves at once; what is
+// forwarded follows when the message that brings it is there. On the way back a message's forces leave when those of later
+// messages have been added to them. Blocks of one message thus wait for blocks of another, on this rank and its neighbours: all
+// of a launch must be on the GPU together (rule D1), which GpuHalo sees to. Waits lead from later messages to earlier ones for
+// positions, from earlier to later ones for forces, on all ranks alike, so that there is no cycle.
+//
+// Cost: one launch a direction, the way of as many signals as pulses depend on each other.
+#include "halo/gpu_halo_message.cuh"
+
+#include <limits>
+
+namespace parhelion {
+
+namespace {
+
+// Purpose        positions to the ranks that hold copies, of all pulses
+// Work           some blocks per message (y); a thread per slot. What came with earlier messages and is not unpacked yet is sent
+// on
+//                from where it arrived, by blocks that wait for these messages, after they have sent what is home
+// Reads/Writes   positions, inboxes / the destinations' inboxes
+// Orders         waits for earlier messages with acquire; the last block of a message signals with release
+// Requires       forces of the step before have been received; all blocks of the grid at once on the GPU, one rank a GPU
+// Cost           36 bytes a slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    GpuMessage<N>& m = a.message();
+    const std::int32_t home_end = a.home_end();
+    bool has_more = false;
+    for_share(m.send_count, [&](std::int32_t i) {
+        const std::int32_t slot = m.send_slots[i];
+        if (slot >= home_end) { has_more = true; }
+        else if (slot >= 0) { m.x_out[i] = a.state.xq[slot]; }
+    });
+    if (__syncthreads_or(has_more) != 0)
+    {
+        const int before = a.number();
+        bool has_all = true;
+        for (int k = 0; k < before; ++k) { has_all &= block_wait_arrived(a.messages[k].x_receive, *a.watch); }
+        for_share(has_all ? m.send_count : 0, [&](std::int32_t i) {
+            const std::int32_t slot = m.send_slots[i];
+            if (slot < home_end) { return; }
+            const GpuMessage<N>& bringer = a.message_of(slot, before);
+            m.x_out[i] = bringer.x_in[slot - a.begin_of(bringer)];
+        });
+    }
+    if (is_last_block(m.x_sent)) { m.x_send.publish(0); }
+}
+
+// For all threads of a block: waits until the forces that message `m` brings back in this epoch have been added.
+template <class N>
+__device__ bool block_wait_added(const HaloArgs<N>& a, GpuMessage<N>& m, Word epoch)
+{
+    const ReceiveRoute& route = m.f_receive.route();
+    const FailureRecord record{route.destination, route.source, route.channel, Awaited::Signal, epoch, 0, 0, *a.watch->step};
+    return !__syncthreads_or(threadIdx.x == 0 && wait_until<CudaAtomics>(&m.f_added, *a.watch, record) != Verdict::Reached);
+}
+
+// Purpose        forces on halo atoms back to where their positions came from, through all pulses, and added there
+// Work           some blocks per message (y), the last message first; a thread per slot. Each block sends its share, what is
+//                forwarded after all later messages have been added to it, then adds its share of what comes back
+// Reads/Writes   forces (halo slots left zero; atomic sums), own inboxes, send_slots / the sources' inboxes
+// Orders         the last block of a message signals with release, when it has sent and when it has added; waits with acquire
+// Requires       forces complete; all blocks of the grid at once on the GPU, one rank a GPU
+// Cost           5 force slots and 5 bytes a slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    const int messages = static_cast<int>(gridDim.y), number = messages - 1 - static_cast<int>(blockIdx.y);
+    GpuMessage<N>& m = a.messages[number];
+    const Word epoch = m.f_send.next_epoch(); // of all messages' forces
+    const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
+    bool has_more = false;
+    for_share(count, [&](std::int32_t i) {
+        if (m.is_forwarded[i] != 0) { has_more = true; }
+        else { send_force(a, m, begin, i); }
+    });
+    if (__syncthreads_or(has_more) != 0)
+    {
+        bool has_all = true;
+        for (int k = messages - 1; k > number; --k) { has_all &= block_wait_added(a, a.messages[k], epoch); }
+        for_share(has_all ? count : 0, [&](std::int32_t i) {
+            if (m.is_forwarded[i] != 0) { send_force(a, m, begin, i); }
+        });
+    }
+    if (is_last_block(m.f_sent)) { m.f_send.publish(0); }
+
+    if (block_wait_arrived(m.f_receive, *a.watch))
+    {
+        for_share(m.send_count, [&](std::int32_t i) { add_received_force(a, m, i); });
+    }
+    if (is_last_block(m.f_received))
+    {
+        CudaAtomics::store_release_system(&m.f_added.epoch, epoch);
+        m.f_receive.take();
+    }
+}
+
+} // namespace
+
+template <class N>
+int GpuHalo<N>::resident_blocks(const GpuQueue& queue)
+{
+    queue.make_current();
+    int least = std::numeric_limits<int>::max();
+    for (const auto kernel : {forward_x_kernel<N>, return_f_kernel<N>})
+    {
+        int blocks = 0;
+        cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, halo_threads, 0),
+                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        least = std::min(least, blocks * queue.multiprocessors());
+    }
+    return least;
+}
+
+template <class N>
+void GpuHalo<N>::forward_x(GpuQueue& queue, const GpuState<N>& state)
+{
+    launch_part(queue, Phase::SendCoordinates, forward_x_kernel<N>, {0, count_}, state);
+}
+template <class N>
+void GpuHalo<N>::return_f(GpuQueue& queue, GpuState<N>& state)
+{
+    launch_part(queue, Phase::ReturnForces, return_f_kernel<N>, {0, count_}, state);
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuHalo<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message of a GPU's halo as kernels see it: both ends of it, and what all kernels of the exchange do alike.
+//
+// The idea: a launch covers some of the messages, so many blocks for each; a block does its share of one. What differs between
+// methods is where a message is packed and who says that it has come, which the table of messages decides and the kernel's way of
+// waiting. Cost: the table is some kilobytes in device memory, written by the kernels as epochs advance.
+#pragma once
+
+#include "comm/gpu_block.cuh"
+#include "device/block_trace.cuh"
+#include "device/launch.cuh"
+#include "halo/gpu_halo.hpp"
+#include "state/gpu_view.cuh"
+
+namespace parhelion {
+
+inline constexpr int halo_threads = 256; // of a block
+
+// One message of the plan, both ends of it: this rank is the destination of one rank's atoms and the source of another's.
+template <class N>
+struct GpuMessage
+{
+    // As destination. Slots of zones [first_zone, end_zone).
+    std::int32_t first_zone, end_zone;
+    std::int32_t* wanted_out; // at the source: global numbers, by slot
+    PositionCharge<N>* x_in;
+    ForceSlot<N>* f_out;        // at the source; here, if the message is copied
+    std::uint8_t* is_forwarded; // by slot; null where messages do not wait for each other
+    GpuSender wanted_send;
+    GpuReceiver x_receive;
+    GpuSender f_send;
+    // As source.
+    std::int32_t* wanted_in;
+    std::int32_t* send_slots; // where the wanted atoms are; -1: filler
+    std::int32_t send_count;
+    PositionCharge<N>* x_out;     // at the destination; here, if the message is copied
+    PositionCharge<N>* slots_out; // the destination's, where positions go to their slots at once; then x_out is among them
+    ForceSlot<N>* f_in;
+    GpuReceiver wanted_receive;
+    GpuSender x_send;
+    GpuReceiver f_receive;
+    SignalSlot f_added; // here: the epoch whose forces have been added
+    // Slots of this message as destination and as source, in host memory; null unless the host copies it.
+    std::int32_t* sizes;
+    // Thread blocks that have done their part, one counter for each operation: its rounds follow one another.
+    BlockCounter announced, learnt, x_sent, x_received, f_sent, f_received;
+};
+
+template <class N>
+struct HaloArgs
+{
+    GpuMessage<N>* messages;
+    int first; // of the messages of this launch
+    const Watch* watch;
+    GpuCopies<N>* copies; // null unless positions go to their slots at once
+    std::int32_t capacity;
+    GpuCell cell;
+    GpuColumns columns;
+    const std::int32_t* first_supercluster;
+    GpuView<N> state;
+
+    __device__ int number() const { return first + static_cast<int>(blockIdx.y); } // of this block's message
+    __device__ GpuMessage<N>& message() const { return messages[number()]; }
+    // zones(): the end of the last.
+    __device__ std::int32_t slot_of_zone(int zone) const
+    {
+        return first_supercluster[columns.first(cell, zone)] * supercluster_size;
+    }
+    __device__ std::int32_t begin_of(const GpuMessage<N>& m) const { return slot_of_zone(m.first_zone); }
+    // Never more than there is room for: a rank whose slots have overflowed has raised its flag.
+    __device__ std::int32_t count_of(const GpuMessage<N>& m) const
+    {
+        return min(slot_of_zone(m.end_zone) - begin_of(m), capacity);
+    }
+    // Behind a message's list of wanted atoms: the slot of the first.
+    __device__ std::int32_t& first_slot(std::int32_t* wanted) const { return wanted[capacity]; }
+    __device__ std::int32_t home_end() const { return slot_of_zone(1); }
+    // The message that brought a halo slot, one of the first `messages_before`.
+    __device__ GpuMessage<N>& message_of(std::int32_t slot, int messages_before) const
+    {
+        int k = 0;
+        while (k + 1 < messages_before && slot >= slot_of_zone(messages[k].end_zone)) { ++k; }
+        return messages[k];
+    }
+};
+
+// body(i) for this block's share of [0, count).
+template <class Body>
+__device__ void for_share(std::int32_t count, Body&& body)
+{
+    const int stride = static_cast<int>(gridDim.x) * halo_threads;
+    for (std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * halo_threads + threadIdx.x; i < count; i += stride) { body(i); }
+}
+
+// All blocks of a message have done their part: true in one thread of the last.
+__device__ inline bool is_last_block(BlockCounter& counter) { return is_last_block(counter, gridDim.x); }
+
+template <class N>
+__device__ void add_received_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::int32_t i)
+{
+    const std::int32_t slot = m.send_slots[i];
+    if (slot < 0) { return; }
+    const ForceSlot<N> f = m.f_in[i];
+    a.state.add_force(slot, Vec3<typename N::ForceSum>{f.x, f.y, f.z});
+}
+
+// Halo forces are zero after they have left.
+template <class N>
+__device__ void send_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::int32_t begin, std::int32_t i)
+{
+    m.f_out[i] = a.state.f[begin + i];
+    a.state.f[begin + i] = {};
+}
+
+template <class N>
+HaloArgs<N> GpuHalo<N>::args(Part part, const GpuState<N>& state)
+{
+    return {.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
+            .first = part.first,
+            .watch = watch_,
+            .copies = copies_.data(),
+            .capacity = static_cast<std::int32_t>(capacity_),
+            .cell = cell_,
+            .columns = state.columns,
+            .first_supercluster = state.first_supercluster.data(),
+            .state = GpuView<N>(const_cast<GpuState<N>&>(state))}; // which send_x and announce only read
+}
+
+template <class N>
+template <class Kernel>
+void GpuHalo<N>::launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state)
+{
+    if (part.count == 0) { return; }
+    LaunchShape shape{blocks_, halo_threads};
+    shape.blocks_y = part.count;
+    launch(queue, phase, kernel, shape, args(part, state));
+}
+
+} // namespace parhelion

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many GPUs a run gets: those that were measured to be fastest, no more than the box has cells for, or what was asked for.
+#include "engine/gpu_choice.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+using namespace parhelion;
+using ::testing::HasSubstr;
+
+namespace {
+
+// us per step of the ethanol-water series on H200, by atoms and GPUs: bench/gpu/scaling.md.
+const std::map<std::int64_t, std::map<int, double>> measured = {
+    {3000, {{1, 30}}},
+    {12000, {{1, 53}, {2, 57.8}}},
+    {24000, {{1, 55.7}, {2, 63.5}}},
+    {45000, {{1, 78.1}, {2, 76.7}, {4, 69.0}}},
+    {90000, {{1, 128.3}, {2, 96.1}, {4, 74.0}}},
+    {180000, {{1, 232}, {2, 150.6}, {4, 105.1}}},
+    {360000, {{1, 440.7}, {2, 268.5}, {4, 174.9}}},
+    {720000, {{1, 845}, {2, 477.8}, {4, 286.3}}},
+};
+
+const Vec3<double> large_box{50, 50, 50};
+constexpr double reach = 1.3;
+
+GpuChoice choose(std::int64_t atoms, int there, const Vec3<double>& box = large_box, const SimulationOptions& options = {})
+{
+    return choose_gpus(options, there, atoms, box, reach);
+}
+
+} // namespace
+
+TEST(GpuChoice, predicts_a_step_to_a_quarter)
+{
+    for (const auto& [atoms, by_gpus] : measured)
+    {
+        for (const auto& [gpus, us] : by_gpus)
+        {
+            EXPECT_NEAR(predicted_step(atoms, gpus), us, 0.26 * us) << atoms << " atoms, " << gpus;
+        }
+    }
+}
+
+TEST(GpuChoice, takes_what_was_measured_to_be_fastest)
+{
+    for (const auto& [atoms, by_gpus] : measured)
+    {
+        double shortest = INFINITY;
+        for (const auto& [there, us] : by_gpus)
+        {
+            shortest = std::min(shortest, us);
+            EXPECT_LE(by_gpus.at(choose(atoms, there).gpus), 1.03 * shortest) << atoms << " atoms, " << there << " there";
+        }
+    }
+}
+
+TEST(GpuChoice, leaves_gpus_that_would_not_help_and_says_so)
+{
+    const GpuChoice some = choose(45000, 8);
+    EXPECT_EQ(some.gpus, 4);
+    EXPECT_EQ(some.grid.ranks(), 4);
+    EXPECT_EQ(some.remark, "4 of 8: more would not help at 45000 atoms");
+    EXPECT_EQ(choose(3000, 4).remark, "1 of 4: more would not help at 3000 atoms");
+    const GpuChoice all = choose(10'000'000, 6);
+    EXPECT_EQ(all.gpus, 6);
+    EXPECT_EQ(all.remark, "");
+    EXPECT_EQ(choose(3000, 1).remark, "");
+}
+
+TEST(GpuChoice, never_divides_a_box_that_is_too_short)
+{
+    const GpuChoice slab = choose(10'000'000, 4, {2.5, 40, 2.5});
+    EXPECT_EQ(slab.grid.cells, (std::array<int, 3>{1, 4, 1}));
+    const GpuChoice none = choose(10'000'000, 4, {2.5, 2.5, 2.5});
+    EXPECT_EQ(none.gpus, 1);
+    EXPECT_EQ(none.grid.ranks(), 1);
+    EXPECT_EQ(none.remark, "1 of 4: the box is too short to be divided");
+}
+
+TEST(GpuChoice, gives_as_many_as_are_asked_for_or_fit)
+{
+    SimulationOptions options;
+    options.gpus = 4;
+    EXPECT_EQ(choose(3000, 4, large_box, options).gpus, 4);
+    EXPECT_EQ(choose(3000, 8, large_box, options).remark, "");
+    const GpuChoice small = choose(3000, 4, {2.5, 2.5, 2.5}, options);
+    EXPECT_EQ(small.gpus, 1);
+    EXPECT_EQ(small.remark, "1 of 4: the box is too short to be divided");
+    try
+    {
+        choose(3000, 2, large_box, options);
+        FAIL() << "no error";
+    }
+    catch (const InputError& e)
+    {
+        EXPECT_THAT(e.what(), HasSubstr("--gpus 4"));
+    }
+}
+
+TEST(GpuChoice, spreads_ranks_that_are_asked_for_over_gpus)
+{
+    SimulationOptions options;
+    options.ranks = 6;
+    EXPECT_EQ(choose(3000, 4, large_box, options).gpus, 4);
+    EXPECT_EQ(choose(3000, 4, large_box, options).grid.ranks(), 6);
+    EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 6);
+    options.gpus = 2;
+    EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 2);
+    EXPECT_EQ(choose(3000, 8, large_box, options).grid.ranks(), 6);
+    EXPECT_THROW(choose(3000, 8, {2.5, 2.5, 2.5}, options), InputError);
+    SimulationOptions grid;
+    grid.grid = {1, 2, 1};
+    EXPECT_EQ(choose(3000, 8, large_box, grid).gpus, 2);
+    EXPECT_EQ(choose(3000, 1, large_box, grid).gpus, 1);
+    EXPECT_EQ(choose(3000, 1, large_box, grid).grid.cells, grid.grid);
+}

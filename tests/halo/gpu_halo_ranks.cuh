@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuHalo alone, on made-up atoms whose zones have any number of them: positions are functions of (step, atom), forces whole
+// numbers of (step, rank that computed them, atom), and kernels check every one.
+//
+// Ranks on the same GPU share a queue, as those of the engine do, or have one each, as if they had a GPU each: then their kernels
+// run beside each other and have to wait for one another.
+//
+// Where the zones' atoms are from: every rank owns atoms in an order of its own, of which a zone holds as many as wished, from
+// the first. Staged exchanges bring a zone from the neighbour's copy of it, so no zone has more than that.
+#pragma once
+
+#include "comm/gpu_atomics.cuh"
+#include "comm/gpu_collectives.hpp"
+#include "device/gpu_graph.hpp"
+#include "device/launch.cuh"
+#include "halo/gpu_halo.hpp"
+#include "state/gpu_view.cuh"
+#include "support/random_delay.cuh"
+#include "support/stall.cuh"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+
+namespace parhelion::test {
+
+enum class Queues : std::uint8_t
+{
+    OfGpus, // shared by the ranks of a GPU
+    OfRanks
+};
+
+struct HaloLayout
+{
+    std::array<int, 3> grid, pulses;
+    int gpus;
+    Queues queues;
+
+    int ranks() const { return grid[0] * grid[1] * grid[2]; }
+    std::vector<int> devices() const
+    {
+        std::vector<int> of_rank;
+        for (int r = 0; r < ranks(); ++r) { of_rank.push_back(r * gpus / ranks()); }
+        return of_rank;
+    }
+};
+
+inline GpuCell cell_of(const HaloLayout& layout, int rank)
+{
+    GpuCell cell;
+    for (int d = 2; d >= 0; --d)
+    {
+        const auto at = static_cast<std::size_t>(d);
+        cell.cells[d] = layout.grid[at], cell.pulses[d] = layout.pulses[at];
+        cell.cell[d] = rank % layout.grid[at];
+        rank /= layout.grid[at];
+    }
+    return cell;
+}
+
+// The rank `steps` cells ahead.
+inline int rank_ahead(const GpuCell& cell, const std::array<int, 3>& steps)
+{
+    int rank = 0;
+    for (int d = 0; d < 3; ++d)
+    {
+        rank = rank * cell.cells[d] + (cell.cell[d] + steps[static_cast<std::size_t>(d)]) % cell.cells[d];
+    }
+    return rank;
+}
+
+// How many atoms each zone of each rank shall have; [0]: home, of which there will be more.
+using ZoneSizes = std::vector<std::vector<int>>;
+
+// wish(rank, zone), as far as neighbours have as many.
+template <class Wish>
+ZoneSizes zone_sizes(const HaloLayout& layout, Wish&& wish)
+{
+    ZoneSizes sizes;
+    for (int rank = 0; rank < layout.ranks(); ++rank)
+    {
+        std::vector<int>& of_rank = sizes.emplace_back();
+        for (int zone = 0; zone < cell_of(layout, rank).zones(); ++zone) { of_rank.push_back(zone == 0 ? 0 : wish(rank, zone)); }
+    }
+    // Who a zone comes from has it nearer by one cell, hence in a zone with a lower number.
+    for (int zone = 1; zone < cell_of(layout, 0).zones(); ++zone)
+    {
+        for (int rank = 0; rank < layout.ranks(); ++rank)
+        {
+            const GpuCell cell = cell_of(layout, rank);
+            std::array<int, 3> offset{cell.offset_of(zone, 0), cell.offset_of(zone, 1), cell.offset_of(zone, 2)}, step{};
+            const std::size_t d = offset[0] != 0 ? 0 : offset[1] != 0 ? 1 : 2;
+            step[d] = 1, --offset[d];
+            const int nearer = cell.zone_at(offset[0], offset[1], offset[2]);
+            auto& here = sizes[static_cast<std::size_t>(rank)][static_cast<std::size_t>(zone)];
+            auto& there = sizes[static_cast<std::size_t>(rank_ahead(cell, step))];
+            if (nearer == 0) { there[0] = std::max(there[0], here); }
+            else { here = std::min(here, there[static_cast<std::size_t>(nearer)]); }
+        }
+    }
+    for (auto& of_rank : sizes) { of_rank[0] += 37; }
+    return sizes;
+}
+
+// What the checking kernels know of a rank.
+template <class N>
+struct CheckedRank
+{
+    PositionCharge<N>* xq;
+    ForceSlot<N>* f;
+    const std::int32_t* global_of_slot;
+    const std::uint32_t* holders; // by atom, a bit for each rank that has a copy
+    std::int32_t slots, home_slots;
+    int rank;
+    std::int64_t* step;
+    unsigned long long* errors; // of positions, of returned forces, of forces that should have left
+};
+
+constexpr int check_threads = 256, check_blocks = 32;
+
+template <class N>
+__device__ PositionCharge<N> position_of(std::int64_t step, std::int32_t atom)
+{
+    using Fixed = typename N::Fixed;
+    const std::uint64_t h = hash((static_cast<std::uint64_t>(step) << 24) + static_cast<std::uint64_t>(atom) + 1);
+    return {static_cast<Fixed>(h), static_cast<Fixed>(h >> 16), static_cast<Fixed>(h >> 32),
+            static_cast<typename N::Real>(atom % 1000)};
+}
+template <class N>
+__device__ PositionCharge<N> no_position()
+{
+    using Fixed = typename N::Fixed;
+    return {static_cast<Fixed>(~Fixed{0}), static_cast<Fixed>(~Fixed{0}), static_cast<Fixed>(~Fixed{0}), typename N::Real{-1}};
+}
+template <class Slot>
+__device__ bool is_same(const Slot& a, const Slot& b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+// Whole numbers, so small that sums of eight are exact in any type.
+template <class N>
+__device__ ForceSlot<N> force_of(std::int64_t step, int computed_by, std::int32_t atom)
+{
+    using Sum = typename N::ForceSum;
+    const std::uint64_t h = hash((static_cast<std::uint64_t>(step) << 30) + (static_cast<std::uint64_t>(computed_by) << 24) +
+                                 static_cast<unsigned>(atom));
+    const auto part = [&](int shift) { return static_cast<Sum>(static_cast<int>((h >> shift) % 4096) - 2048); };
+    return {part(0), part(16), part(32), Sum{0}};
+}
+template <class N>
+__device__ ForceSlot<N> filler_force()
+{
+    using Sum = typename N::ForceSum;
+    return {Sum{77777}, Sum{88888}, Sum{99999}, Sum{0}};
+}
+
+template <class Body>
+__device__ void for_slots(std::int32_t begin, std::int32_t end, Body&& body)
+{
+    const std::int32_t stride = check_blocks * check_threads;
+    for (std::int32_t i = begin + static_cast<std::int32_t>(blockIdx.x) * check_threads + threadIdx.x; i < end; i += stride)
+    {
+        body(i);
+    }
+}
+__device__ inline void count_errors(int wrong, unsigned long long* errors)
+{
+    if (wrong > 0) { atomicAdd(errors, static_cast<unsigned long long>(wrong)); }
+}
+
+// Between what ranks queue.
+template <class N>
+__global__ void pause_kernel(const CheckedRank<N>* ranks, int place, bool is_new_step)
+{
+    const CheckedRank<N>& r = ranks[blockIdx.x];
+    if (is_new_step) { ++*r.step; }
+    random_delay((static_cast<std::uint64_t>(*r.step) << 8) + static_cast<unsigned>(r.rank * 4 + place) + 1);
+}
+
+template <class N>
+__global__ void set_home_kernel(const CheckedRank<N>* ranks)
+{
+    const CheckedRank<N>& r = ranks[blockIdx.y];
+    for_slots(0, r.home_slots, [&](std::int32_t slot) {
+        const std::int32_t atom = r.global_of_slot[slot];
+        r.xq[slot] = atom >= 0 ? position_of<N>(*r.step, atom) : no_position<N>();
+        r.f[slot] = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
+    });
+}
+
+// What has come is destroyed as soon as it is checked, so that what does not come next time shows.
+template <class N>
+__global__ void check_halo_kernel(const CheckedRank<N>* ranks)
+{
+    const CheckedRank<N>& r = ranks[blockIdx.y];
+    int wrong = 0;
+    for_slots(r.home_slots, r.slots, [&](std::int32_t slot) {
+        const std::int32_t atom = r.global_of_slot[slot];
+        const PositionCharge<N> expected = atom >= 0 ? position_of<N>(*r.step, atom) : no_position<N>();
+        wrong += is_same(r.xq[slot], expected) && r.xq[slot].charge == expected.charge ? 0 : 1;
+        r.xq[slot] = no_position<N>();
+        r.f[slot] = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
+    });
+    count_errors(wrong, r.errors);
+}
+
+template <class N>
+__global__ void check_forces_kernel(const CheckedRank<N>* ranks)
+{
+    const CheckedRank<N>& r = ranks[blockIdx.y];
+    int wrong = 0, left = 0;
+    for_slots(0, r.home_slots, [&](std::int32_t slot) {
+        const std::int32_t atom = r.global_of_slot[slot];
+        ForceSlot<N> expected = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
+        for (std::uint32_t more = atom >= 0 ? r.holders[atom] : 0; more != 0; more &= more - 1)
+        {
+            const ForceSlot<N> part = force_of<N>(*r.step, __ffs(static_cast<int>(more)) - 1, atom);
+            expected.x += part.x, expected.y += part.y, expected.z += part.z;
+        }
+        wrong += is_same(r.f[slot], expected) ? 0 : 1;
+    });
+    for_slots(r.home_slots, r.slots, [&](std::int32_t slot) { left += is_same(r.f[slot], ForceSlot<N>{}) ? 0 : 1; });
+    count_errors(wrong, r.errors + 1);
+    count_errors(left, r.errors + 2);
+}
+
+template <class T>
+__global__ void fill_kernel(T* values, std::int32_t n, T value)
+{
+    const auto i = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) { values[i] = value; }
+}
+
+// Spins for up to so long, every block for a time of its own.
+static __global__ void occupy_kernel(std::int64_t longest_ns, std::uint64_t seed)
+{
+    const auto ns = static_cast<std::int64_t>(hash(seed * 1024 + blockIdx.x) % static_cast<std::uint64_t>(longest_ns));
+    for (const std::int64_t begin = CudaAtomics::nanoseconds(); CudaAtomics::nanoseconds() - begin < ns;) {}
+}
+
+struct HaloErrors
+{
+    unsigned long long positions = 0, forces = 0, not_cleared = 0;
+    friend bool operator==(const HaloErrors&, const HaloErrors&) = default;
+};
+inline void PrintTo(const HaloErrors& e, std::ostream* os)
+{
+    *os << e.positions << " wrong positions, " << e.forces << " wrong forces, " << e.not_cleared << " forces left behind";
+}
+
+// A search among mutants of the protocol wants to know of a deadlock soon.
+inline std::chrono::nanoseconds usual_deadline()
+{
+    const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
+    return std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+}
+
+template <class N>
+class GpuHaloRanks
+{
+public:
+    GpuHaloRanks(const HaloLayout& layout, HaloMethod method, const std::vector<ZoneSizes>& partitions,
+                 std::chrono::nanoseconds deadline = usual_deadline())
+        : layout_(layout), is_captured_(!is_host_driven(method)), partitions_(partitions.size())
+    {
+        std::vector<GpuCell> cells;
+        for (int rank = 0; rank < layout.ranks(); ++rank) { cells.push_back(cell_of(layout, rank)); }
+        std::vector<Partition> dealt;
+        std::size_t capacity = supercluster_size;
+        for (const ZoneSizes& sizes : partitions)
+        {
+            dealt.push_back(deal_out(sizes, dealt.size()));
+            for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size() - z.home_slots); }
+        }
+        GpuWorldOptions options;
+        options.deadline = deadline;
+        options.payload_bytes = (std::size_t{1} << 20) + GpuHalo<N>::bytes(method, cells[0], capacity);
+        world_ = std::make_unique<GpuWorld>(layout.devices(), options);
+        repartitioned_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"repartition", 0}, 0);
+        room_ = GpuHalo<N>::make_room(*world_, method, cells, capacity);
+        make_lanes();
+        for (int rank = 0; rank < layout.ranks(); ++rank)
+        {
+            add_rank(rank, method, cells[static_cast<std::size_t>(rank)], dealt);
+        }
+        for (const auto& lane : lanes_) { tell_checks(*lane, partitions.size()); }
+    }
+
+    // As often: so many steps after each of as many repartitions as were given. A step is two exchanges: positions there, forces
+    // back. Waits.
+    void run(int steps, int times)
+    {
+        for (const auto& lane : lanes_)
+        {
+            if (!is_captured_) { break; }
+            lane->queue.make_current();
+            lane->graph = std::make_unique<GpuGraph>(lane->queue, [&] { queue_steps(Lanes(&lane, 1), steps); });
+        }
+        for (int k = 0; k < times; ++k)
+        {
+            for (const auto& lane : lanes_)
+            {
+                if (occupied_ns_ > 0) { occupy(*lane, k); }
+                if (is_captured_) { lane->graph->replay(lane->queue); }
+            }
+            if (!is_captured_) { queue_steps(lanes_, steps); }
+        }
+        for (const auto& lane : lanes_) { lane->queue.synchronize(); }
+    }
+    // Kernels that leave no room for others run beside the exchange, each block for up to so long.
+    void occupy_gpus_for(std::chrono::nanoseconds longest) { occupied_ns_ = longest.count(); }
+    // From here on `rank` no longer sends: positions, or forces, or which atoms it wants.
+    enum class Silence : std::uint8_t
+    {
+        None,
+        Positions,
+        Forces,
+        Wishes
+    };
+    void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
+    // What is queued for `rank` from here on begins after so long.
+    void stall(int rank, std::chrono::nanoseconds time)
+    {
+        test::stall(lane_of_rank_[static_cast<std::size_t>(rank)]->queue, time);
+    }
+
+    // Waits.
+    HaloErrors errors()
+    {
+        HaloErrors sum;
+        for (const auto& lane : lanes_)
+        {
+            const std::vector<unsigned long long> e = lane->errors.to_vector(lane->queue);
+            sum.positions += e[0], sum.forces += e[1], sum.not_cleared += e[2];
+        }
+        return sum;
+    }
+    GpuWorld& world() { return *world_; }
+
+private:
+    // The slots of a rank after a repartition.
+    struct Zones
+    {
+        std::vector<std::int32_t> global_of_slot, first_supercluster;
+        std::size_t home_slots = 0;
+    };
+    struct Partition
+    {
+        std::vector<Zones> of_rank;
+        std::vector<std::uint32_t> holders;
+    };
+    struct OfPartition
+    {
+        GpuState<N> state;
+        DeviceBuffer<std::uint32_t> holders;
+        std::int32_t home_slots;
+    };
+    struct Rank
+    {
+        int rank = 0;
+        std::unique_ptr<GpuHalo<N>> halo;
+        DeviceBuffer<std::int64_t> step;
+        std::vector<OfPartition> partitions;
+    };
+    // What shares a queue.
+    struct Lane
+    {
+        explicit Lane(int device) : queue(device), filler(device) {}
+
+        std::vector<Rank> ranks;
+        DeviceBuffer<unsigned long long> errors;
+        std::vector<DeviceBuffer<CheckedRank<N>>> checked; // by partition
+        std::unique_ptr<GpuGraph> graph;
+        GpuQueue queue, filler; // end before the memory they use goes
+    };
+    using Lanes = std::span<const std::unique_ptr<Lane>>;
+
+    // Atoms, in a random order, and fillers among them.
+    static void append_zone(const std::vector<std::int32_t>& atoms, std::mt19937& engine, Zones& zones)
+    {
+        zones.first_supercluster.push_back(static_cast<std::int32_t>(zones.global_of_slot.size() / supercluster_size));
+        std::vector<std::int32_t> slots = atoms;
+        const std::size_t most = atoms.size() + atoms.size() / 8 + engine() % 2; // now and then a zone of fillers
+        slots.resize((most + supercluster_size - 1) / supercluster_size * supercluster_size, -1);
+        std::shuffle(slots.begin(), slots.end(), engine);
+        zones.global_of_slot.insert(zones.global_of_slot.end(), slots.begin(), slots.end());
+    }
+
+    Partition deal_out(const ZoneSizes& sizes, std::size_t seed) const
+    {
+        std::mt19937 engine(static_cast<unsigned>(seed));
+        std::vector<std::vector<std::int32_t>> atoms_of_rank;
+        Partition partition;
+        for (const std::vector<int>& of_rank : sizes)
+        {
+            std::vector<std::int32_t>& atoms = atoms_of_rank.emplace_back(static_cast<std::size_t>(of_rank[0]));
+            std::iota(atoms.begin(), atoms.end(), static_cast<std::int32_t>(partition.holders.size()));
+            std::shuffle(atoms.begin(), atoms.end(), engine);
+            partition.holders.resize(partition.holders.size() + atoms.size());
+        }
+        for (int rank = 0; rank < layout_.ranks(); ++rank)
+        {
+            const GpuCell cell = cell_of(layout_, rank);
+            Zones& zones = partition.of_rank.emplace_back();
+            for (int zone = 0; zone < cell.zones(); ++zone)
+            {
+                const int owner = rank_ahead(cell, {cell.offset_of(zone, 0), cell.offset_of(zone, 1), cell.offset_of(zone, 2)});
+                const std::vector<std::int32_t>& all = atoms_of_rank[static_cast<std::size_t>(owner)];
+                const int count = sizes[static_cast<std::size_t>(rank)][static_cast<std::size_t>(zone)];
+                const std::vector<std::int32_t> atoms(all.begin(), all.begin() + count);
+                append_zone(atoms, engine, zones);
+                if (zone == 0) { zones.home_slots = zones.global_of_slot.size(); }
+                else
+                {
+                    for (const std::int32_t atom : atoms) { partition.holders[static_cast<std::size_t>(atom)] |= 1u << rank; }
+                }
+            }
+            zones.first_supercluster.push_back(static_cast<std::int32_t>(zones.global_of_slot.size() / supercluster_size));
+        }
+        return partition;
+    }
+
+    static GpuColumns one_column_a_zone(const GpuCell& cell)
+    {
+        GpuColumns columns;
+        columns.count = cell.zones();
+        for (int d = 0; d < 2; ++d)
+        {
+            std::iota(columns.strips[d].first, columns.strips[d].first + GpuStrips::most_offsets + 1, 0);
+        }
+        return columns;
+    }
+
+    static GpuState<N> make_state(GpuQueue& queue, const GpuCell& cell, const Zones& zones, std::size_t globals)
+    {
+        GpuState<N> state;
+        const std::size_t n = zones.global_of_slot.size();
+        std::vector<std::int32_t> slot_of_global(globals, -1);
+        for (std::size_t slot = 0; slot < n; ++slot)
+        {
+            const std::int32_t atom = zones.global_of_slot[slot];
+            if (atom >= 0) { slot_of_global[static_cast<std::size_t>(atom)] = static_cast<std::int32_t>(slot); }
+        }
+        state.atoms = state.slots = n;
+        state.columns = one_column_a_zone(cell);
+        state.xq.resize(n), state.f.resize(n), state.scalars.resize(1);
+        state.f.clear(queue), state.scalars.clear(queue);
+        state.global_of_slot.upload(queue, zones.global_of_slot);
+        state.slot_of_global.upload(queue, slot_of_global);
+        state.first_supercluster.upload(queue, zones.first_supercluster);
+        launch(queue, Phase::Output, fill_kernel<PositionCharge<N>>, one_thread_each(n, check_threads), state.xq.data(),
+               static_cast<std::int32_t>(n), no_position_on_host());
+        queue.synchronize();
+        return state;
+    }
+    static PositionCharge<N> no_position_on_host()
+    {
+        using Fixed = typename N::Fixed;
+        return {static_cast<Fixed>(~Fixed{0}), static_cast<Fixed>(~Fixed{0}), static_cast<Fixed>(~Fixed{0}),
+                typename N::Real{-1}};
+    }
+
+    void make_lanes()
+    {
+        const std::vector<int> devices = layout_.devices();
+        for (int rank = 0; rank < layout_.ranks(); ++rank)
+        {
+            const int device = devices[static_cast<std::size_t>(rank)];
+            const bool has_lane = !lanes_.empty() && lanes_.back()->queue.device() == device && layout_.queues == Queues::OfGpus;
+            if (!has_lane) { lanes_.push_back(std::make_unique<Lane>(device)); }
+            lane_of_rank_.push_back(lanes_.back().get());
+        }
+    }
+
+    void add_rank(int rank, HaloMethod method, const GpuCell& cell, const std::vector<Partition>& partitions)
+    {
+        Lane& lane = *lane_of_rank_[static_cast<std::size_t>(rank)];
+        lane.queue.make_current();
+        const bool shares_gpu = layout_.queues == Queues::OfGpus && world_->shares_gpu(rank);
+        Rank& r = lane.ranks.emplace_back();
+        r.rank = rank;
+        r.halo = std::make_unique<GpuHalo<N>>(lane.queue, *world_, room_, method, cell, rank, shares_gpu);
+        lane.queue.make_current();
+        r.step.resize(1);
+        r.step.clear(lane.queue);
+        for (const Partition& p : partitions)
+        {
+            const Zones& zones = p.of_rank[static_cast<std::size_t>(rank)];
+            OfPartition& of = r.partitions.emplace_back();
+            of.state = make_state(lane.queue, cell, zones, p.holders.size());
+            of.holders.upload(lane.queue, p.holders);
+            of.home_slots = static_cast<std::int32_t>(zones.home_slots);
+        }
+        lane.queue.synchronize();
+    }
+
+    void tell_checks(Lane& lane, std::size_t partitions)
+    {
+        lane.queue.make_current();
+        lane.errors.resize(3);
+        lane.errors.clear(lane.queue);
+        for (std::size_t p = 0; p < partitions; ++p)
+        {
+            std::vector<CheckedRank<N>> checked;
+            for (Rank& r : lane.ranks)
+            {
+                OfPartition& of = r.partitions[p];
+                checked.push_back({of.state.xq.data(), of.state.f.data(), of.state.global_of_slot.data(), of.holders.data(),
+                                   static_cast<std::int32_t>(of.state.slots), of.home_slots, r.rank, r.step.data(),
+                                   lane.errors.data()});
+            }
+            lane.checked.emplace_back().upload(lane.queue, checked);
+            lane.queue.synchronize();
+        }
+    }
+
+    template <class Body>
+    static void for_each_rank(Lanes lanes, Body&& body) // body(queue, rank)
+    {
+        for (const auto& lane : lanes)
+        {
+            for (Rank& r : lane->ranks) { body(lane->queue, r); }
+        }
+    }
+    template <class Kernel, class... More>
+    static void launch_for_ranks(Lanes lanes, std::size_t partition, Kernel kernel, const More&... more)
+    {
+        for (const auto& lane : lanes)
+        {
+            LaunchShape shape{check_blocks, check_threads};
+            shape.blocks_y = static_cast<int>(lane->ranks.size());
+            launch(lane->queue, Phase::Output, kernel, shape, lane->checked[partition].data(), more...);
+        }
+    }
+    static void pause(Lanes lanes, std::size_t partition, int place, bool is_new_step)
+    {
+        for (const auto& lane : lanes)
+        {
+            launch(lane->queue, Phase::Output, pause_kernel<N>, {static_cast<int>(lane->ranks.size()), 1},
+                   lane->checked[partition].data(), place, is_new_step);
+        }
+    }
+    bool is_silent(const Rank& r, Silence about) const { return r.rank == silent_ && silence_ == about; }
+
+    void queue_steps(Lanes lanes, int steps)
+    {
+        for (std::size_t p = 0; p < partitions_; ++p)
+        {
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
+                if (!is_silent(r, Silence::Wishes)) { r.halo->announce(q, r.partitions[p].state); }
+            });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
+            for (int step = 0; step < steps; ++step) { queue_step(lanes, p); }
+        }
+    }
+    void queue_step(Lanes lanes, std::size_t p)
+    {
+        const GpuHalo<N>& any = *lanes[0]->ranks[0].halo;
+        pause(lanes, p, 0, true);
+        launch_for_ranks(lanes, p, set_home_kernel<N>);
+        pause(lanes, p, 1, false);
+        for (int round = 0; round < any.x_rounds(); ++round)
+        {
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
+                if (!is_silent(r, Silence::Positions)) { r.halo->send_x(q, round, r.partitions[p].state); }
+            });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_x(q, round, r.partitions[p].state); });
+        }
+        launch_for_ranks(lanes, p, check_halo_kernel<N>);
+        pause(lanes, p, 2, false);
+        for (int round = 0; round < any.f_rounds(); ++round)
+        {
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
+                if (!is_silent(r, Silence::Forces)) { r.halo->send_f(q, round, r.partitions[p].state); }
+            });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_f(q, round, r.partitions[p].state); });
+        }
+        launch_for_ranks(lanes, p, check_forces_kernel<N>);
+    }
+
+    // Kernels with a block for each multiprocessor, which takes all its shared memory.
+    void occupy(Lane& lane, int seed)
+    {
+        lane.filler.make_current();
+        int bytes = 0;
+        cuda_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, lane.queue.device()), "attribute");
+        cuda_check(cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "attribute");
+        LaunchShape shape{lane.queue.multiprocessors(), 1024};
+        shape.shared_bytes = static_cast<std::size_t>(bytes);
+        for (int k = 0; k < 16; ++k)
+        {
+            launch(lane.filler, Phase::Output, occupy_kernel, shape, occupied_ns_, static_cast<std::uint64_t>(16 * seed + k));
+        }
+    }
+
+    const HaloLayout layout_;
+    const bool is_captured_;
+    const std::size_t partitions_;
+    std::unique_ptr<GpuWorld> world_;
+    std::unique_ptr<GpuCollective> repartitioned_;
+    GpuHaloRoom room_;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<Lane*> lane_of_rank_;
+    std::int64_t occupied_ns_ = 0;
+    int silent_ = -1;
+    Silence silence_ = Silence::None;
+};
+
+} // namespace parhelion::test
