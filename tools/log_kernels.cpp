@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels a program launches: a library that the CUDA driver loads into it (CUDA_INJECTION64_PATH) and that, at its end,
-// appends their names to the file PARHELION_KERNEL_LOG. Used by sanitize_gpu.sh; a kernel that is captured into a graph counts.
+// appends their names to the file PARHELION_KERNEL_LOG. Used by sanitize_gpu.py; a kernel that is captured into a graph counts.
 #include <cupti.h>
 
 #include <cstdlib>

@@ -4,11 +4,11 @@
 
     tools/soak_gpu.py build-cuda/parhelion --minutes 30 --out soak.jsonl
 
-Every few seconds a JSON line goes to --out: seconds since the start, step, resident memory and GPU memory of the process (MiB), open
-files, threads. After the first minute none of them may grow, or the exit code is 1. The pid of the simulation is in OUT.pid, so
-that it can be held (kill -STOP) and let go (kill -CONT) while something else is timed; held time counts towards the minutes, and
-its samples say "held". The folder of the run is removed in the end. Takes three minutes at least. The GPU's part needs nvidia-smi and
-is null without it.
+Every few seconds a JSON line goes to --out: seconds since the start, output so far, resident memory and GPU memory of the process
+(MiB), open files, threads. After the first minute none of them but the output may grow, or the exit code is 1. The pid of the
+simulation is in OUT.pid, so that it can be held (kill -STOP) and let go (kill -CONT) while something else is timed; held time counts
+towards the minutes, and its samples say "held". SIGTERM ends the soak before its time. The folder of the run is removed in the end.
+Takes three minutes at least. The GPU's part needs nvidia-smi and is null without it.
 """
 import argparse
 import json
@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -81,13 +82,15 @@ def main():
     prepare(program, options.atoms, folder)
     command = [program, "run", "-q", "-o", "md", "--device", options.device, "--checkpoint", "15s"]
     samples, start = [], time.monotonic()
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     with open(options.out, "w") as out, open(folder / "stdout", "w") as log:
         run = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
         Path(f"{options.out}.pid").write_text(f"{run.pid}\n")
-        while run.poll() is None and time.monotonic() - start < 60 * options.minutes:
+        while run.poll() is None and not ended.is_set() and time.monotonic() - start < 60 * options.minutes:
             samples.append(sample(run.pid, folder, start))
             print(json.dumps(samples[-1]), file=out, flush=True)
-            time.sleep(options.every)
+            ended.wait(options.every)
         ended_by_itself = run.poll() is not None
         for wish in (signal.SIGCONT, signal.SIGTERM):
             run.send_signal(wish)

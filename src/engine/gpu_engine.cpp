@@ -27,6 +27,9 @@ constexpr int most_attempts = 8; // to make room for a list
 constexpr double segment_seconds = 0.01;
 constexpr std::int64_t most_segment_steps = 1000;
 
+// Of a run that keeps a trace, one list interval in so many leaves records, which slow it down.
+constexpr std::int64_t intervals_to_a_recorded_one = 4;
+
 SimulationOptions lone(SimulationOptions options)
 {
     options.ranks = 1;
@@ -107,6 +110,7 @@ void GpuEngine<N>::submit(Segment segment)
     for (const std::span<const StepFlags> interval : intervals_of(segment))
     {
         if (interval.front().repartition) { list_begin_ = step; }
+        ranks_.set_tracing(is_profiled_ || is_recorded(list_begin_));
         ranks_.replay(step - list_begin_, interval);
         step += static_cast<std::int64_t>(interval.size());
     }
@@ -418,7 +422,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
             if (begins_interval) { keep_last_repartition(); }
             break;
         }
-        trace_before(steady);
+        profile_before(steady);
         Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
         // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
         if constexpr (lists_miss_nothing<N>) { segment.flags.front().repartition = true; }
@@ -442,13 +446,20 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     return summary;
 }
 
-// The last segment before the part of a run that is timed, or all of them.
+// A run that keeps no trace is profiled in the last segment before the part that is timed.
 template <class N>
-void GpuEngine<N>::trace_before(std::int64_t steady)
+void GpuEngine<N>::profile_before(std::int64_t steady)
 {
-    const bool is_last = step_ < steady && step_ + segment_steps_ >= steady;
-    if (is_last && !keeps_trace_) { ranks_.clear_records(); }
-    ranks_.set_tracing(keeps_trace_ || is_last);
+    is_profiled_ = !keeps_trace_ && step_ < steady && step_ + segment_steps_ >= steady;
+    if (is_profiled_) { ranks_.clear_records(); }
+}
+
+// By the step alone, so that a segment that is done again leaves the same records.
+template <class N>
+bool GpuEngine<N>::is_recorded(std::int64_t list_begin) const
+{
+    const std::int64_t interval = (list_begin - setup_.first_step) / list_plan_.interval;
+    return keeps_trace_ && interval % intervals_to_a_recorded_one == 0;
 }
 
 template <class N>

@@ -73,7 +73,8 @@ private:
     void stop_if_box_too_small(const Segment& segment);
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
-    void trace_before(std::int64_t steady);
+    void profile_before(std::int64_t steady);
+    bool is_recorded(std::int64_t list_begin) const;
     void finish(RunSummary& summary, Observer& observer);
     void tell_of_halved_intervals(Observer& observer) const;
     // One step that is observed and taken back.
@@ -100,6 +101,7 @@ private:
     std::deque<Segment> under_way_;
     std::int64_t segment_steps_ = 1; // that take the GPU as long as a segment should
     Clock::time_point last_completed_;
+    bool is_profiled_ = false;  // what is queued now
     std::size_t submitted_ = 0; // segments so far
     std::int64_t records_ = 0;  // observed steps queued so far
     PinnedBuffer<DeviceScalars> status_;

@@ -16,7 +16,7 @@ void add_profile(std::span<const std::vector<BlockRecord>> of_gpus, std::span<co
 {
     const std::vector<BlockRecord>& records = of_gpus.front();
     if (records.empty()) { return; }
-    const auto steps = static_cast<double>(records.back().step - records.front().step + 1);
+    const auto steps = static_cast<double>(recorded_steps(records));
     const std::vector<KernelSpan> spans = kernel_spans(records);
     const auto us_per_step = [&](const std::vector<KernelSpan>& of) {
         return static_cast<double>(covered_time(of)) * 1e-3 / steps;

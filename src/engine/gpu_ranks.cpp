@@ -14,8 +14,8 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t most_graphs = 64; // kept; patterns beyond are queued kernel by kernel
-constexpr double first_crowding = 1.25; // atoms of a rank of several, relative to the mean density
+constexpr std::size_t most_graphs = 128; // kept; patterns beyond are queued kernel by kernel. A trace doubles their number
+constexpr double first_crowding = 1.25;  // atoms of a rank of several, relative to the mean density
 constexpr double more_crowding = 1.5;
 
 // Everything that changes which kernels a step queues.
@@ -181,13 +181,9 @@ template <class N>
 void GpuRanks<N>::make_halos()
 {
     std::size_t slots = 0;
-    std::vector<PositionCharge<N>*> positions;
-    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) {
-        slots = std::max(slots, r.state.slots);
-        positions.push_back(r.state.xq.data());
-    });
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
     for (const Window& window : halo_room_.windows) { world_->release(window); }
-    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, positions, slots);
+    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);

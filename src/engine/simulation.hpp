@@ -39,7 +39,7 @@ struct SimulationOptions
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
-    bool trace = false; // keep the latest steps for timelines()
+    bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
     int gpus = 0;       // at most, over which ranks are spread, at least one rank each; 0: as many as make the run faster
 };
 

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
         m.wanted_out[i] = a.state.global_of_slot[begin + i];
         if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0) { a.first_slot(m.wanted_out) = begin; }
+    if (blockIdx.x == 0 && threadIdx.x == 0) { a.first_slot(m.wanted_out) = a.state.xq + begin; }
     if (a.copies != nullptr && blockIdx.y == 0) // all looks at the old ones are over
     {
         for_share(a.home_end(), [&](std::int32_t slot) { a.copies->messages_of_slot[slot] = 0; });
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
         if (blockIdx.x == 0 && threadIdx.x == 0)
         {
             m.send_count = count;
-            if (m.slots_out != nullptr) { m.x_out = m.slots_out + a.first_slot(m.wanted_in); }
+            if (a.copies != nullptr) { m.x_out = a.first_slot(m.wanted_in); }
             if (m.sizes != nullptr) { m.sizes[0] = a.count_of(m), m.sizes[1] = count; }
         }
     }
@@ -132,11 +132,8 @@ struct MessageBox
           wanted(reinterpret_cast<std::int32_t*>(f + capacity))
     {
     }
-    // With a word behind the wanted atoms.
-    static std::size_t bytes(std::size_t capacity)
-    {
-        return round_up_window(capacity * bytes_per_slot<N> + sizeof(std::int32_t));
-    }
+    // With an address behind the wanted atoms.
+    static std::size_t bytes(std::size_t capacity) { return round_up_window(capacity * bytes_per_slot<N> + sizeof(void*)); }
 };
 
 // An inbox, and behind it an outbox if messages are copied.
@@ -155,16 +152,13 @@ std::size_t GpuHalo<N>::bytes(HaloMethod method, const GpuCell& cell, std::size_
 }
 
 template <class N>
-GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells,
-                                  std::span<PositionCharge<N>* const> slots, std::size_t capacity)
+GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity)
 {
-    PARHELION_EXPECTS(slots.size() == cells.size());
     // Without credits: gpu_halo.hpp says why; models halo_direct.pml, halo_staged.pml.
     ChannelOptions signals_alone;
     signals_alone.depth = 1, signals_alone.credits = Credits::No;
     GpuHaloRoom room;
     room.capacity = capacity;
-    room.slots.assign(slots.begin(), slots.end());
     for (std::size_t m = 0; m < plan_messages(method, cells[0]).size(); ++m)
     {
         room.windows.push_back(world.allocate(window_bytes<N>(method, capacity)));
@@ -241,9 +235,6 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
         m.wanted_out = inbox_of(source).wanted, m.wanted_in = inbox.wanted;
         m.x_in = inbox.x, m.f_in = inbox.f;
         m.x_out = is_copied ? outbox_of(rank).x : inbox_of(destination).x;
-        m.slots_out = method_ == HaloMethod::Direct
-                          ? static_cast<PositionCharge<N>*>(room.slots[static_cast<std::size_t>(destination)])
-                          : nullptr;
         m.f_out = is_copied ? outbox_of(rank).f : inbox_of(source).f;
         m.send_slots = send_slots_.data() + k * capacity_;
         m.is_forwarded = is_forwarding() ? is_forwarded_.data() + k * capacity_ : nullptr;

@@ -62,17 +62,15 @@ struct GpuHaloRoom
     std::vector<std::vector<Channels>> channels; // [message][rank]
     // By rank: it has packed what others may fetch. Of staged-dma.
     std::vector<std::shared_ptr<GpuEvent>> packed;
-    std::vector<void*> slots; // positions, by rank
 };
 
 template <class N>
 class GpuHalo
 {
 public:
-    // For all ranks' halos. By rank: cells, and the positions of the slots. capacity: of slots of any rank.
-    // Throws CommError if memory or signals are used up.
-    static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells,
-                                 std::span<PositionCharge<N>* const> slots, std::size_t capacity);
+    // For all ranks' halos. cells: of the ranks. capacity: the most slots a rank may have. Throws CommError if memory or signals
+    // are used up.
+    static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
 

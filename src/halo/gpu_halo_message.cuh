@@ -34,7 +34,6 @@ struct GpuMessage
     std::int32_t* send_slots; // where the wanted atoms are; -1: filler
     std::int32_t send_count;
     PositionCharge<N>* x_out;     // at the destination; here, if the message is copied
-    PositionCharge<N>* slots_out; // the destination's, where positions go to their slots at once; then x_out is among them
     ForceSlot<N>* f_in;
     GpuReceiver wanted_receive;
     GpuSender x_send;
@@ -72,8 +71,11 @@ struct HaloArgs
     {
         return min(slot_of_zone(m.end_zone) - begin_of(m), capacity);
     }
-    // Behind a message's list of wanted atoms: the slot of the first.
-    __device__ std::int32_t& first_slot(std::int32_t* wanted) const { return wanted[capacity]; }
+    // Behind a message's list of wanted atoms: where the destination has the first. All GPUs of a process use the same addresses.
+    __device__ PositionCharge<N>*& first_slot(std::int32_t* wanted) const
+    {
+        return *reinterpret_cast<PositionCharge<N>**>(wanted + capacity);
+    }
     __device__ std::int32_t home_end() const { return slot_of_zone(1); }
     // The message that brought a halo slot, one of the first `messages_before`.
     __device__ GpuMessage<N>& message_of(std::int32_t slot, int messages_before) const

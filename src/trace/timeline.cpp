@@ -43,7 +43,39 @@ void add_blocks(std::span<const BlockRecord> records, Timeline& timeline)
     }
 }
 
+// From the end of one list interval that left records to the begin of the next, if there were steps between.
+void add_gaps(std::span<const BlockRecord> records, Timeline& timeline)
+{
+    const std::size_t track = timeline.tracks.size(), name = timeline.names.size();
+    timeline.tracks.emplace_back("not recorded"), timeline.names.emplace_back("steps not recorded");
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < records.size(); ++i)
+    {
+        if (i > 0 && records[i].step > records[i - 1].step + 1)
+        {
+            std::uint64_t begin = records[i].begin;
+            for (std::size_t k = i; k < records.size() && records[k].step == records[i].step; ++k)
+            {
+                begin = std::min(begin, records[k].begin);
+            }
+            timeline.spans.push_back({end, begin, records[i - 1].step + 1, track, name});
+        }
+        end = std::max(end, records[i].end);
+    }
+}
+
 } // namespace
+
+std::int64_t recorded_steps(std::span<const BlockRecord> records)
+{
+    std::int64_t steps = 0;
+    for (std::size_t i = 0; i < records.size(); ++i)
+    {
+        const bool begins_step = i == 0 || records[i].step != records[i - 1].step || records[i].launch < records[i - 1].launch;
+        steps += begins_step ? 1 : 0;
+    }
+    return steps;
+}
 
 std::vector<KernelSpan> kernel_spans(std::span<const BlockRecord> records)
 {
@@ -81,6 +113,7 @@ Timeline timeline_of_blocks(std::string process, std::span<const NamedKernel> ke
     {
         timeline.spans.push_back({s.begin, s.end, s.step, static_cast<std::size_t>(kernels[s.kernel].phase), s.kernel});
     }
+    add_gaps(records, timeline);
     add_blocks(records, timeline);
     return timeline;
 }

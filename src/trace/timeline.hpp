@@ -24,6 +24,10 @@ struct alignas(16) BlockRecord
     std::uint16_t multiprocessor = 0;
 };
 
+// How many steps the records are of. Between list intervals that were recorded others may not be, and a step that was done again
+// counts again.
+std::int64_t recorded_steps(std::span<const BlockRecord> records);
+
 struct NamedKernel
 {
     std::string name;
@@ -56,7 +60,8 @@ struct Timeline
     std::vector<Span> spans;
 };
 
-// A track for each phase, with the spans of its kernels, and as many for each multiprocessor as it ran blocks at a time.
+// A track for each phase, with the spans of its kernels; one where steps between others left no records; and as many for each
+// multiprocessor as it ran blocks at a time.
 Timeline timeline_of_blocks(std::string process, std::span<const NamedKernel> kernels, std::span<const BlockRecord> records);
 
 // One track, of the phases that the thread driving a rank's queue went through.

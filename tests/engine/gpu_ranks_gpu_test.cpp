@@ -2,8 +2,8 @@
 // A run on several ranks on GPUs is the run of one: forces, energies, virial and trajectories for grids that fit, halo methods
 // and ranks that share a GPU; on as many GPUs as there are.
 #include "base/error.hpp"
+#include "coupled_runs.hpp"
 #include "device/gpu_queue.hpp"
-#include "run_helpers.hpp"
 #include "series.hpp"
 #include "support/compare.hpp"
 #include "support/gpu_test.hpp"
@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -116,6 +117,17 @@ LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
 
 class RanksOnGpus : public GpuTest
 {
+};
+class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<HaloMethod, Precision, Summation>>
+{
+};
+
+struct FrameKeeper final : Observer
+{
+    void frame(const OutputDue&, Frame&& frame) override { frames.push_back(std::move(frame)); }
+    void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
+    std::vector<Frame> frames;
+    std::vector<Observables> observables;
 };
 
 } // namespace
@@ -332,7 +344,7 @@ TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
     }
 }
 
-TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step)
+TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_recorded_step)
 {
     LoadedInput series = load_series(45000);
     SimulationOptions options;
@@ -342,7 +354,7 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step
     options.trace = true;
     Simulation simulation(std::move(series.system), std::move(series.parameters), options);
     Observer nobody;
-    constexpr std::int64_t steps = 20; // the ring holds some more
+    constexpr std::int64_t steps = 20; // the first list interval is recorded, and the ring holds it
     const RunSummary summary = simulation.run(steps, nobody, never);
     ASSERT_EQ(summary.work.size(), 1u);
     const StepWork work = summary.work[0];
@@ -360,12 +372,75 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_step
     }
     for (std::int64_t step = 0; step < steps; ++step)
     {
-        const bool repartition = step % simulation.plan().list_interval == 0;
-        EXPECT_EQ(seen.contains({step, "migrate"}), repartition) << step;
-        EXPECT_EQ(seen.contains({step, "send coordinates"}), !repartition) << step;
+        const bool is_recorded = step < simulation.plan().list_interval;
+        EXPECT_EQ(seen.contains({step, "migrate"}), step == 0) << step;
+        EXPECT_EQ(seen.contains({step, "send coordinates"}), is_recorded && step > 0) << step;
         for (const auto* phase : {"nonbonded", "bonded", "return forces", "constrain"})
         {
-            EXPECT_TRUE(seen.contains({step, phase})) << step << " " << phase;
+            EXPECT_EQ(seen.contains({step, phase}), is_recorded) << step << " " << phase;
         }
     }
 }
+
+// Everything a step can have, of so few atoms that tools which watch every access of every kernel come to an end.
+TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
+{
+    const auto [method, precision, summation] = GetParam();
+    Refdata data = coupled(coupled_cases[4]); // thermostat and barostat act every second step, lists serve four
+    RunParameters& p = data.parameters;
+    p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
+    p.com_mode = ComMode::Linear, p.com_interval = 5;
+    p.x_out = 3, p.v_out = 4, p.f_out = 6;
+    const auto run = [&, precision = precision, summation = summation, method = method](const Grid& grid) {
+        SimulationOptions options;
+        options.device = Device::Gpu;
+        options.gpus = 1;
+        options.precision = precision, options.summation = summation;
+        options.threads = 2;
+        options.grid = grid, options.halo = method;
+        FrameKeeper keeper;
+        Simulation(data.system, p, options).run(12, keeper, never);
+        return keeper;
+    };
+    constexpr Grid grid_of_method[] = {{1, 3, 1}, {8, 1, 1}, {2, 2, 2}};
+    const FrameKeeper one = run({1, 1, 1}), several = run(grid_of_method[static_cast<std::size_t>(method)]);
+    ASSERT_EQ(several.frames.size(), one.frames.size());
+    ASSERT_EQ(several.observables.size(), one.observables.size());
+    const bool same_bits = summation == Summation::Reproducible;
+    const double bound = same_bits ? 0 : precision == Precision::Double ? 1e-8 : 2e-5;
+    for (std::size_t i = 0; i < one.frames.size(); ++i)
+    {
+        const Frame &a = several.frames[i], &b = one.frames[i];
+        SCOPED_TRACE("step " + std::to_string(b.step));
+        EXPECT_EQ(a.step, b.step);
+        ASSERT_EQ(a.x.size(), b.x.size());
+        ASSERT_EQ(a.v.size(), b.v.size());
+        ASSERT_EQ(a.f.size(), b.f.size());
+        if (!b.x.empty()) { EXPECT_LE(largest_distance(a.x, b.x, b.box), bound); }
+        if (!b.f.empty() && b.step == 0) { EXPECT_LE(rms_relative(a.f, b.f), bound); }
+        if (same_bits)
+        {
+            EXPECT_EQ(different(a.v, b.v), 0);
+            EXPECT_EQ(different(a.f, b.f), 0);
+        }
+    }
+    for (std::size_t i = 0; i < one.observables.size(); ++i)
+    {
+        const Observables &a = several.observables[i], &b = one.observables[i];
+        EXPECT_NEAR(a.conserved, b.conserved, bound * std::abs(b.potential)) << b.step;
+        EXPECT_NEAR(a.box.x, b.box.x, bound * b.box.x) << b.step;
+        EXPECT_LE(max_relative(a.virial, b.virial), 10 * bound) << b.step;
+    }
+    EXPECT_NE(one.observables.back().box.x, data.system.box.x) << "no barostat acted";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, FewAtomsOnRanks,
+                         ::testing::Combine(::testing::ValuesIn(halo_methods),
+                                            ::testing::Values(Precision::Mixed, Precision::Double),
+                                            ::testing::Values(Summation::Fast, Summation::Reproducible)),
+                         [](const auto& test) {
+                             std::string name(halo_method_names[static_cast<std::size_t>(std::get<0>(test.param))]);
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             name += std::get<1>(test.param) == Precision::Mixed ? "_mixed" : "_double";
+                             return name + (std::get<2>(test.param) == Summation::Fast ? "" : "_reproducible");
+                         });

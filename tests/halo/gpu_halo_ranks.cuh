@@ -274,7 +274,7 @@ public:
         for (const ZoneSizes& sizes : partitions)
         {
             dealt.push_back(deal_out(sizes, dealt.size()));
-            for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size() - z.home_slots); }
+            for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size()); }
         }
         GpuWorldOptions options;
         options.deadline = deadline;

@@ -99,12 +99,51 @@ TEST(Timeline, spans_of_a_track_do_not_overlap_and_no_block_is_lost)
         blocks += timeline.tracks[s.track].starts_with("multiprocessor") ? 1 : 0;
     }
     EXPECT_EQ(blocks, records.size());
-    EXPECT_EQ(timeline.tracks.size(), static_cast<std::size_t>(phases) + 4) << "two blocks at a time on two multiprocessors";
+    EXPECT_EQ(timeline.tracks.size(), static_cast<std::size_t>(phases) + 1 + 4) << "two blocks at a time on two multiprocessors";
     for (auto& [track, spans] : of_track)
     {
         std::sort(spans.begin(), spans.end());
         for (std::size_t i = 1; i < spans.size(); ++i) { EXPECT_LE(spans[i - 1].second, spans[i].first) << track; }
     }
+}
+
+TEST(Timeline, says_where_steps_left_no_records_and_how_many_did)
+{
+    const auto gaps = [](std::span<const BlockRecord> records) {
+        const Timeline timeline = timeline_of_blocks("GPU 0", kernels, records);
+        std::vector<Timeline::Span> spans;
+        for (const Timeline::Span& s : timeline.spans)
+        {
+            if (timeline.tracks[s.track] != "not recorded") { continue; }
+            EXPECT_EQ(timeline.names[s.name], "steps not recorded");
+            spans.push_back(s);
+        }
+        return spans;
+    };
+    std::vector<BlockRecord> records = two_steps(); // 40 and 41, until 1190
+    EXPECT_TRUE(gaps(records).empty());
+    EXPECT_EQ(recorded_steps(records), 2);
+    for (BlockRecord r : two_steps()) // 46 and 47; the first of them begins with the block that is recorded second
+    {
+        r.step += 6, r.begin += 600, r.end += 600;
+        if (r.begin == 1601) { r.begin = 1599; }
+        records.push_back(r);
+    }
+    ASSERT_EQ(gaps(records).size(), 1u);
+    EXPECT_EQ(recorded_steps(records), 4);
+    const Timeline::Span gap = gaps(records)[0];
+    EXPECT_EQ(gap.step, 42);
+    EXPECT_EQ(gap.begin, 1190u);
+    EXPECT_EQ(gap.end, 1599u);
+    for (BlockRecord r : two_steps()) // done again
+    {
+        r.begin += 900, r.end += 900;
+        records.push_back(r);
+    }
+    EXPECT_EQ(gaps(records).size(), 1u) << "a step back is no gap";
+    EXPECT_EQ(recorded_steps(records), 6);
+    EXPECT_EQ(recorded_steps(std::vector<BlockRecord>{{10, 20, 5, 0, 0, 0}, {30, 40, 5, 1, 1, 0}, {50, 60, 5, 0, 0, 0}}), 2)
+        << "one step, taken twice in a row";
 }
 
 TEST(Timeline, of_a_rank_has_its_phases_and_their_steps)
