@@ -372,10 +372,11 @@ FailureReport GpuRanks<N>::failure()
 }
 
 template <class N>
-std::vector<BlockRecord> GpuRanks<N>::records(int gpu) const
+std::vector<std::vector<BlockRecord>> GpuRanks<N>::records() const
 {
-    GpuTeam<N>& team = *teams_[static_cast<std::size_t>(gpu)];
-    return team.tracer.records(team.queue);
+    std::vector<std::vector<BlockRecord>> of_gpus;
+    for (const auto& team : teams_) { of_gpus.push_back(team->tracer.records(team->queue)); }
+    return of_gpus;
 }
 
 template <class N>

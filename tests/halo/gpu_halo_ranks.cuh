@@ -13,6 +13,7 @@
 #include "comm/gpu_collectives.hpp"
 #include "device/gpu_graph.hpp"
 #include "device/launch.cuh"
+#include "halo/gpu_copies.cuh"
 #include "halo/gpu_halo.hpp"
 #include "state/gpu_view.cuh"
 #include "support/random_delay.cuh"
@@ -208,24 +209,56 @@ __global__ void check_halo_kernel(const CheckedRank<N>* ranks)
     count_errors(wrong, r.errors);
 }
 
+// Own force and those of all holders.
+template <class N>
+__device__ bool is_sum(const CheckedRank<N>& r, std::int32_t slot, const ForceSlot<N>& sum)
+{
+    const std::int32_t atom = r.global_of_slot[slot];
+    ForceSlot<N> expected = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
+    for (std::uint32_t more = atom >= 0 ? r.holders[atom] : 0; more != 0; more &= more - 1)
+    {
+        const ForceSlot<N> part = force_of<N>(*r.step, __ffs(static_cast<int>(more)) - 1, atom);
+        expected.x += part.x, expected.y += part.y, expected.z += part.z;
+    }
+    return is_same(sum, expected);
+}
+template <class N>
+__device__ void check_cleared(const CheckedRank<N>& r)
+{
+    int left = 0;
+    for_slots(r.home_slots, r.slots, [&](std::int32_t slot) { left += is_same(r.f[slot], ForceSlot<N>{}) ? 0 : 1; });
+    count_errors(left, r.errors + 2);
+}
+
 template <class N>
 __global__ void check_forces_kernel(const CheckedRank<N>* ranks)
 {
     const CheckedRank<N>& r = ranks[blockIdx.y];
-    int wrong = 0, left = 0;
+    int wrong = 0;
+    for_slots(0, r.home_slots, [&](std::int32_t slot) { wrong += is_sum(r, slot, r.f[slot]) ? 0 : 1; });
+    count_errors(wrong, r.errors + 1);
+    check_cleared(r);
+}
+
+// In the place of receive_f(), check_forces_kernel, set_home_kernel of the next step and its send_x().
+template <class N>
+__global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
+{
+    check_cleared(r);
+    begin_copies(task);
+    int wrong = 0;
     for_slots(0, r.home_slots, [&](std::int32_t slot) {
         const std::int32_t atom = r.global_of_slot[slot];
-        ForceSlot<N> expected = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
-        for (std::uint32_t more = atom >= 0 ? r.holders[atom] : 0; more != 0; more &= more - 1)
-        {
-            const ForceSlot<N> part = force_of<N>(*r.step, __ffs(static_cast<int>(more)) - 1, atom);
-            expected.x += part.x, expected.y += part.y, expected.z += part.z;
-        }
-        wrong += is_same(r.f[slot], expected) ? 0 : 1;
+        ForceSlot<N> sum = r.f[slot];
+        add_returned_force(task, slot, sum);
+        wrong += is_sum(r, slot, sum) ? 0 : 1;
+        if (atom < 0) { return; }
+        r.xq[slot] = position_of<N>(*r.step + 1, atom);
+        r.f[slot] = force_of<N>(*r.step + 1, r.rank, atom);
+        store_copies(task, slot, r.xq[slot]);
     });
-    for_slots(r.home_slots, r.slots, [&](std::int32_t slot) { left += is_same(r.f[slot], ForceSlot<N>{}) ? 0 : 1; });
     count_errors(wrong, r.errors + 1);
-    count_errors(left, r.errors + 2);
+    end_copies(task);
 }
 
 template <class T>
@@ -322,6 +355,13 @@ public:
         Wishes
     };
     void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
+    // From here on a kernel that moves atoms takes part in the exchange, where the method lets it (GpuHalo::copies). False if
+    // not.
+    bool let_moves_exchange()
+    {
+        moves_exchange_ = lanes_[0]->ranks[0].halo->copies() != nullptr;
+        return moves_exchange_;
+    }
     // What is queued for `rank` from here on begins after so long.
     void stall(int rank, std::chrono::nanoseconds time)
     {
@@ -364,6 +404,7 @@ private:
         int rank = 0;
         std::unique_ptr<GpuHalo<N>> halo;
         DeviceBuffer<std::int64_t> step;
+        unsigned long long* errors = nullptr; // of its lane
         std::vector<OfPartition> partitions;
     };
     // What shares a queue.
@@ -498,22 +539,31 @@ private:
         lane.queue.synchronize();
     }
 
+    static CheckedRank<N> checked(Rank& r, std::size_t partition)
+    {
+        OfPartition& of = r.partitions[partition];
+        return {of.state.xq.data(),
+                of.state.f.data(),
+                of.state.global_of_slot.data(),
+                of.holders.data(),
+                static_cast<std::int32_t>(of.state.slots),
+                of.home_slots,
+                r.rank,
+                r.step.data(),
+                r.errors};
+    }
+
     void tell_checks(Lane& lane, std::size_t partitions)
     {
         lane.queue.make_current();
         lane.errors.resize(3);
         lane.errors.clear(lane.queue);
+        for (Rank& r : lane.ranks) { r.errors = lane.errors.data(); }
         for (std::size_t p = 0; p < partitions; ++p)
         {
-            std::vector<CheckedRank<N>> checked;
-            for (Rank& r : lane.ranks)
-            {
-                OfPartition& of = r.partitions[p];
-                checked.push_back({of.state.xq.data(), of.state.f.data(), of.state.global_of_slot.data(), of.holders.data(),
-                                   static_cast<std::int32_t>(of.state.slots), of.home_slots, r.rank, r.step.data(),
-                                   lane.errors.data()});
-            }
-            lane.checked.emplace_back().upload(lane.queue, checked);
+            std::vector<CheckedRank<N>> of_lane;
+            for (Rank& r : lane.ranks) { of_lane.push_back(checked(r, p)); }
+            lane.checked.emplace_back().upload(lane.queue, of_lane);
             lane.queue.synchronize();
         }
     }
@@ -556,19 +606,20 @@ private:
                 if (!is_silent(r, Silence::Wishes)) { r.halo->announce(q, r.partitions[p].state); }
             });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
-            for (int step = 0; step < steps; ++step) { queue_step(lanes, p); }
+            for (int step = 0; step < steps; ++step) { queue_step(lanes, p, step == 0, step == steps - 1); }
         }
     }
-    void queue_step(Lanes lanes, std::size_t p)
+    void queue_step(Lanes lanes, std::size_t p, bool is_first, bool is_last)
     {
         const GpuHalo<N>& any = *lanes[0]->ranks[0].halo;
         pause(lanes, p, 0, true);
-        launch_for_ranks(lanes, p, set_home_kernel<N>);
+        if (is_first || !moves_exchange_) { launch_for_ranks(lanes, p, set_home_kernel<N>); }
         pause(lanes, p, 1, false);
         for (int round = 0; round < any.x_rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Positions)) { r.halo->send_x(q, round, r.partitions[p].state); }
+                if (is_silent(r, Silence::Positions) || (moves_exchange_ && !is_first)) { return; }
+                r.halo->send_x(q, round, r.partitions[p].state);
             });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_x(q, round, r.partitions[p].state); });
         }
@@ -579,9 +630,17 @@ private:
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
                 if (!is_silent(r, Silence::Forces)) { r.halo->send_f(q, round, r.partitions[p].state); }
             });
+            if (moves_exchange_) { continue; }
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_f(q, round, r.partitions[p].state); });
         }
-        launch_for_ranks(lanes, p, check_forces_kernel<N>);
+        if (!moves_exchange_) { launch_for_ranks(lanes, p, check_forces_kernel<N>); }
+        else
+        {
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
+                launch(q, Phase::Output, move_kernel<N>, {check_blocks, check_threads}, checked(r, p),
+                       CopyTask<N>{r.halo->copies(), true, !is_last});
+            });
+        }
     }
 
     // Kernels with a block for each multiprocessor, which takes all its shared memory.
@@ -608,6 +667,7 @@ private:
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<Lane*> lane_of_rank_;
     std::int64_t occupied_ns_ = 0;
+    bool moves_exchange_ = false;
     int silent_ = -1;
     Silence silence_ = Silence::None;
 };

@@ -36,7 +36,7 @@ std::vector<ZoneSizes> some_partitions(const HaloLayout& layout)
     std::vector<ZoneSizes> partitions;
     for (int k = 0; k < 6; ++k)
     {
-        partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return sizes[(k + 3 * rank + zone) % 6]; }));
+        partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return sizes[(k + 5 * rank + zone) % 6]; }));
     }
     partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return with_large[(rank + zone) % 6]; }));
     partitions.push_back(zone_sizes(layout, [](int, int) { return 0; }));
@@ -140,6 +140,17 @@ TEST_P(GpuHaloStress, brings_every_position_and_force_whatever_the_delays)
     EXPECT_NO_THROW(ranks.world().check());
     EXPECT_EQ(ranks.errors(), HaloErrors{});
     std::cout << share.exchanges << " exchanges in " << took.count() << " s\n";
+}
+
+TEST_P(GpuHaloStress, is_done_as_well_by_the_kernel_that_moves_atoms)
+{
+    const std::vector<ZoneSizes> partitions = some_partitions(layout());
+    GpuHaloRanks<Mixed> ranks(layout(), method(), partitions);
+    if (!ranks.let_moves_exchange()) { GTEST_SKIP() << "not by this method"; }
+    const Share share = share_of(exchanges_asked() / layouts_with(layout().gpus), partitions.size());
+    ranks.run(share.steps, share.times);
+    EXPECT_NO_THROW(ranks.world().check());
+    EXPECT_EQ(ranks.errors(), HaloErrors{});
 }
 
 TEST_P(GpuHaloStress, goes_on_beside_kernels_that_fill_the_gpu)
