@@ -34,7 +34,7 @@ protected:
         LoadedInput series = load_series(45000);
         start_ =
             std::make_unique<Engine<Mixed>>(std::move(series.system), std::move(series.parameters), SimulationOptions{}, nullptr);
-        list_plan_ = plan_pair_list(start_->setup().system, start_->setup().parameters, gpu_list_costs(45000 / 4, true));
+        list_plan_ = plan_pair_list(start_->setup().system, start_->setup().parameters, gpu_list_costs(45000, true));
     }
 
     // How a run of eight list intervals ends; before the last four `event` happens.
