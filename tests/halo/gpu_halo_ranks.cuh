@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <ostream>
 #include <random>
 #include <string>
 
@@ -48,6 +49,14 @@ struct HaloLayout
         return of_rank;
     }
 };
+
+inline std::string name_of(const HaloLayout& layout)
+{
+    std::string name;
+    for (const int cells : layout.grid) { name += std::to_string(cells) + "_"; }
+    return name + "on_" + std::to_string(layout.gpus) + (layout.queues == Queues::OfRanks ? "_side_by_side" : "");
+}
+inline void PrintTo(const HaloLayout& layout, std::ostream* os) { *os << name_of(layout); }
 
 inline GpuCell cell_of(const HaloLayout& layout, int rank)
 {
@@ -355,13 +364,8 @@ public:
         Wishes
     };
     void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
-    // From here on a kernel that moves atoms takes part in the exchange, where the method lets it (GpuHalo::copies). False if
-    // not.
-    bool let_moves_exchange()
-    {
-        moves_exchange_ = lanes_[0]->ranks[0].halo->copies() != nullptr;
-        return moves_exchange_;
-    }
+    // Direct: from here on a kernel that moves atoms takes part in the exchange (GpuHalo::copies).
+    void let_moves_exchange() { moves_exchange_ = true; }
     // What is queued for `rank` from here on begins after so long.
     void stall(int rank, std::chrono::nanoseconds time)
     {
