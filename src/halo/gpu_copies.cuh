@@ -28,7 +28,7 @@ template <class N>
 __device__ AtomCopies<N> load_copies(const GpuCopies<N>* copies, std::int32_t slot)
 {
     if (copies == nullptr) { return {}; }
-    return {copies->copies_of_slot[slot], copies->copies[slot]};
+    return {min(copies->copies_of_slot[slot], copies->count), copies->copies[slot]};
 }
 
 // body(copy) for the copies behind the first.

@@ -12,7 +12,7 @@ constexpr int most_blocks = 32;               // of a message: all of a rank's m
 // Purpose        tell the sources which atoms this rank holds of theirs
 // Work           some blocks per message (y); a thread per slot
 // Reads/Writes   global numbers by slot / the source's list
-// Orders         the last block of a message signals with release, with the number of slots
+// Orders         the last block of a message signals with release
 // Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
 // Cost           4 bytes a halo slot
 template <class N>
@@ -26,12 +26,12 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
         m.wanted_out[i] = a.state.global_of_slot[begin + i];
         if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0) { a.first_slot(m.wanted_out) = a.state.xq + begin; }
+    if (blockIdx.x == 0 && threadIdx.x == 0) { *m.slots_out = {a.state.xq + begin, count}; }
     if (a.copies != nullptr && blockIdx.y == 0) // all looks at the old ones are over
     {
         for_share(a.home_end(), [&](std::int32_t slot) { a.copies->copies_of_slot[slot] = 0; });
     }
-    if (is_last_block(m.announced)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
+    if (is_last_block(m.announced)) { m.wanted_send.publish(0); }
 }
 
 // Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
     GpuMessage<N>& m = a.message();
     if (block_wait_arrived(m.wanted_receive, *a.watch))
     {
-        const auto count = static_cast<std::int32_t>(m.wanted_receive.bytes());
+        const WantedSlots<N> wanted = *m.slots_in;
+        const auto count = static_cast<std::int32_t>(wanted.count);
         const std::int32_t home_end = a.home_end();
         for_share(count, [&](std::int32_t i) {
             const std::int32_t global = m.wanted_in[i];
@@ -57,8 +58,11 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
             if (a.copies != nullptr && slot >= 0)
             {
                 const auto k = static_cast<std::size_t>(atomicAdd(a.copies->copies_of_slot + slot, 1));
-                a.copies->copies[k * a.copies->capacity + static_cast<std::size_t>(slot)] = {a.first_slot(m.wanted_in) + i,
-                                                                                             m.f_in + i};
+                // An atom is in a message once, unless a run has failed already.
+                if (k < static_cast<std::size_t>(a.copies->count))
+                {
+                    a.copies->copies[k * a.copies->capacity + static_cast<std::size_t>(slot)] = {wanted.x + i, m.f_in + i};
+                }
             }
             if (m.is_forwarded == nullptr || slot < home_end) { return; }
             const GpuMessage<N>& bringer = a.message_of(slot, a.number());
@@ -67,7 +71,7 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
         if (blockIdx.x == 0 && threadIdx.x == 0)
         {
             m.send_count = count;
-            if (a.copies != nullptr) { m.x_out = a.first_slot(m.wanted_in); }
+            if (a.copies != nullptr) { m.x_out = wanted.x; }
             if (m.sizes != nullptr) { m.sizes[0] = a.count_of(m), m.sizes[1] = count; }
         }
     }
@@ -123,17 +127,20 @@ constexpr std::size_t bytes_per_slot = sizeof(PositionCharge<N>) + sizeof(ForceS
 template <class N>
 struct MessageBox
 {
+    WantedSlots<N>* slots;
     PositionCharge<N>* x;
     ForceSlot<N>* f;
     std::int32_t* wanted;
 
     MessageBox(std::byte* memory, std::size_t capacity)
-        : x(reinterpret_cast<PositionCharge<N>*>(memory)), f(reinterpret_cast<ForceSlot<N>*>(x + capacity)),
-          wanted(reinterpret_cast<std::int32_t*>(f + capacity))
+        : slots(reinterpret_cast<WantedSlots<N>*>(memory)), x(reinterpret_cast<PositionCharge<N>*>(memory + front)),
+          f(reinterpret_cast<ForceSlot<N>*>(x + capacity)), wanted(reinterpret_cast<std::int32_t*>(f + capacity))
     {
     }
-    // With an address behind the wanted atoms.
-    static std::size_t bytes(std::size_t capacity) { return round_up_window(capacity * bytes_per_slot<N> + sizeof(void*)); }
+    static std::size_t bytes(std::size_t capacity) { return round_up_window(front + capacity * bytes_per_slot<N>); }
+
+private:
+    static constexpr std::size_t front = 128; // for `slots`, so that what follows is aligned
 };
 
 // An inbox, and behind it an outbox if messages are copied.
@@ -233,6 +240,7 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
         GpuMessage<N>& m = messages[k];
         m.first_zone = plan[k].first_zone, m.end_zone = plan[k].end_zone;
         m.wanted_out = inbox_of(source).wanted, m.wanted_in = inbox.wanted;
+        m.slots_out = inbox_of(source).slots, m.slots_in = inbox.slots;
         m.x_in = inbox.x, m.f_in = inbox.f;
         m.x_out = is_copied ? outbox_of(rank).x : inbox_of(destination).x;
         m.f_out = is_copied ? outbox_of(rank).f : inbox_of(source).f;

@@ -16,6 +16,15 @@ namespace parhelion {
 
 inline constexpr int halo_threads = 256; // of a block
 
+// What a message's destination tells its source beside the atoms it wants: where it has them. All GPUs of a process use the same
+// addresses.
+template <class N>
+struct alignas(16) WantedSlots
+{
+    PositionCharge<N>* x; // the first
+    std::int64_t count;
+};
+
 // One message of the plan, both ends of it: this rank is the destination of one rank's atoms and the source of another's.
 template <class N>
 struct GpuMessage
@@ -23,6 +32,7 @@ struct GpuMessage
     // As destination. Slots of zones [first_zone, end_zone).
     std::int32_t first_zone, end_zone;
     std::int32_t* wanted_out; // at the source: global numbers, by slot
+    WantedSlots<N>* slots_out;
     PositionCharge<N>* x_in;
     ForceSlot<N>* f_out;        // at the source; here, if the message is copied
     std::uint8_t* is_forwarded; // by slot; null where messages do not wait for each other
@@ -31,6 +41,7 @@ struct GpuMessage
     GpuSender f_send;
     // As source.
     std::int32_t* wanted_in;
+    WantedSlots<N>* slots_in;
     std::int32_t* send_slots; // where the wanted atoms are; -1: filler
     std::int32_t send_count;
     PositionCharge<N>* x_out; // at the destination; here, if the message is copied
@@ -70,11 +81,6 @@ struct HaloArgs
     __device__ std::int32_t count_of(const GpuMessage<N>& m) const
     {
         return min(slot_of_zone(m.end_zone) - begin_of(m), capacity);
-    }
-    // Behind a message's list of wanted atoms: where the destination has the first. All GPUs of a process use the same addresses.
-    __device__ PositionCharge<N>*& first_slot(std::int32_t* wanted) const
-    {
-        return *reinterpret_cast<PositionCharge<N>**>(wanted + capacity);
     }
     __device__ std::int32_t home_end() const { return slot_of_zone(1); }
     // The message that brought a halo slot, one of the first `messages_before`.

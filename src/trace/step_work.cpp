@@ -29,11 +29,18 @@ struct StepExtents
     {
         if (pairs.empty() || span.kernel == pairs.front().kernel) { pairs.push_back(span); }
     }
+    // Pairs with halo atoms are launched before those of home atoms, as many times.
+    std::size_t first_local() const { return halo.is_empty() ? 0 : pairs.size() / 2; }
     Extent local() const
     {
         Extent extent;
-        const std::size_t count = halo.is_empty() ? pairs.size() : pairs.size() / 2;
-        for (std::size_t i = 0; i < count; ++i) { extent.add(pairs[i].begin, pairs[i].end); }
+        for (std::size_t i = first_local(); i < pairs.size(); ++i) { extent.add(pairs[i].begin, pairs[i].end); }
+        return extent;
+    }
+    Extent nonlocal() const
+    {
+        Extent extent = halo;
+        for (std::size_t i = 0; i < first_local(); ++i) { extent.add(pairs[i].begin, pairs[i].end); }
         return extent;
     }
 };
@@ -70,11 +77,11 @@ std::vector<StepExtents> extents_of_steps(std::span<const NamedKernel> kernels, 
 
 StepWork work_of(const StepExtents& step, double length)
 {
-    const Extent local = step.local();
+    const Extent local = step.local(), nonlocal = step.nonlocal();
     Extent forces = local;
-    if (!step.halo.is_empty()) { forces.add(step.halo.begin, step.halo.end); }
+    if (!nonlocal.is_empty()) { forces.add(nonlocal.begin, nonlocal.end); }
     return {.local = local.us(),
-            .nonlocal = step.halo.us(),
+            .nonlocal = nonlocal.us(),
             .nonoverlap = static_cast<double>(forces.end - local.end) * 1e-3,
             .update = step.update.us(),
             .other = length - forces.us(),

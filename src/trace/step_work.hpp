@@ -4,8 +4,8 @@
 //
 // The words and intervals are those of Doijade et al., SC Workshops '25, section 6.3, so that figures can be laid side by side:
 //   local         from the begin to the end of the pair forces among home atoms
-//   nonlocal      from the begin of the first kernel that sends halo positions to the end of the last that receives forces,
-//                 with what runs between them: pruning and pair forces with halo atoms, and all gaps
+//   nonlocal      from the begin of the first kernel that sends halo positions, or of pair forces with halo atoms where there is
+//                 none, to the end of the last that exchanges forces, with what runs between them, and all gaps
 //   non-overlap   from the end of the first interval to the end of the second, at least 0
 // Where the update sends positions and adds the forces that come back (engine/step_gpu.hpp), nonlocal work begins with the kernel
 // that waits for positions and ends with the one that sends forces; the rest is in `update`.

@@ -206,7 +206,7 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
 TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
 {
     // Hot liquid, lists that are old after two or three steps and are to serve 20; frames within their time.
-    LoadedInput series = load_series(12000);
+    LoadedInput series = load_series(24000);
     RunParameters& p = series.parameters;
     p.buffer_tolerance = -1;
     p.list_interval = 20;
@@ -362,8 +362,9 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_reco
     ASSERT_EQ(summary.work.size(), 1u);
     const StepWork work = summary.work[0];
     EXPECT_GT(work.local, 0);
-    EXPECT_GT(work.nonlocal, work.nonoverlap);
-    EXPECT_GT(work.step, work.nonlocal + work.update) << "the update follows the exchange";
+    EXPECT_GT(work.nonlocal, 0);
+    EXPECT_GE(work.nonlocal, work.nonoverlap);
+    EXPECT_GT(work.step, work.local + work.update) << "the update follows the forces";
     EXPECT_GT(work.repartition, 0);
     const std::vector<Timeline> timelines = simulation.timelines();
     ASSERT_EQ(timelines.size(), 1u);
@@ -377,8 +378,7 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_reco
     {
         const bool is_recorded = step < simulation.plan().list_interval;
         EXPECT_EQ(seen.contains({step, "migrate"}), step == 0) << step;
-        EXPECT_EQ(seen.contains({step, "send coordinates"}), is_recorded && step > 0) << step;
-        for (const auto* phase : {"nonbonded", "bonded", "return forces", "constrain"})
+        for (const auto* phase : {"send coordinates", "nonbonded", "bonded", "return forces", "constrain"})
         {
             EXPECT_EQ(seen.contains({step, phase}), is_recorded) << step << " " << phase;
         }

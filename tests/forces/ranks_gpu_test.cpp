@@ -272,6 +272,7 @@ TEST_F(RanksOnGpu, charge_home_atoms_only)
             GpuNonbondedTables<N> tables(queue, NonbondedTables<N>(make_nonbonded(system.topology, run)));
             GpuPairList no_pairs;
             no_pairs.rows.resize(part.state.superclusters()), no_pairs.rows.clear(queue);
+            no_pairs.busy_rows.resize(1), no_pairs.busy_rows.clear(queue);
             no_pairs.shares.resize(2), no_pairs.shares.clear(queue);
             resolve_nonbonded(queue, part.state, tables);
             compute_nonbonded(queue, tables, no_pairs, part.state, Compute::ForcesEnergiesVirial);

@@ -44,12 +44,12 @@ public:
     // Pairs of home atoms, pairs with halo atoms, and the exchange around them.
     void run_ordinary(double local_end_us)
     {
-        run(Pairs, 0, local_end_us);
         run(SendX, 2, 4);
         run(ReceiveX, 5, 8);
         run(Pairs, 9, 20);
         run(SendF, 21, 23);
         run(ReceiveF, 24, 26);
+        run(Pairs, 0, local_end_us);
         run(Update, 30, 35);
     }
     const std::vector<BlockRecord>& records() const { return records_; }
@@ -98,8 +98,8 @@ TEST(StepWork, counts_the_time_before_local_work_as_part_of_a_halo_that_begins_f
     {
         steps.begin(30 * i);
         steps.run(SendX, 0, 2);
-        steps.run(Pairs, 3, 13);
         steps.run(Pairs, 6, 16);
+        steps.run(Pairs, 3, 13);
         steps.run(ReceiveF, 17, 20);
     }
     const StepWork work = step_work(kernels, steps.records());
@@ -131,13 +131,13 @@ TEST(StepWork, takes_half_of_the_pair_forces_as_local_however_many_ranks_share_t
     for (int i = 0; i < 2; ++i)
     {
         steps.begin(50 * i);
+        steps.run(SendX, 1, 3);
+        steps.run(Pairs, 19, 25);
+        steps.run(Pairs, 24, 30);
         steps.run(Pairs, 0, 10);
         steps.run(SelfEnergy, 0, 40);
         steps.run(Pairs, 8, 18);
         steps.run(SelfEnergy, 0, 41);
-        steps.run(SendX, 1, 3);
-        steps.run(Pairs, 19, 25);
-        steps.run(Pairs, 24, 30);
         steps.run(ReceiveF, 31, 33);
     }
     const StepWork work = step_work(kernels, steps.records());
