@@ -67,7 +67,7 @@ public:
     }
     PARHELION_HD Verdict wait_ready(const Watch& watch) const
     {
-        if (!route_.has_credits) { return Verdict::Reached; }
+        if (is_ready()) { return Verdict::Reached; } // before the record is gathered
         return wait_until<Atomics>(credit_slot(), watch, record(watch));
     }
     // Where to pack the next epoch.
@@ -144,6 +144,7 @@ public:
     PARHELION_HD bool has_arrived() const { return reached(Atomics::load_acquire_system(&signal_slot()->epoch), epoch_); }
     PARHELION_HD Verdict wait_arrived(const Watch& watch) const
     {
+        if (has_arrived()) { return Verdict::Reached; } // before the record is gathered
         return wait_until<Atomics>(signal_slot(), watch, record(watch));
     }
     // The next message, which has arrived.

@@ -64,7 +64,8 @@ struct MovingAtom
     std::int32_t slot;
     PositionCharge<N> xq;
     double inverse_mass = 0;
-    Vec3<double> v, f;
+    Vec3<double> v;
+    ForceSlot<N> f; // as summed
     GroupKick kick;
 
     __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
@@ -78,14 +79,24 @@ __device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state
     if constexpr (motion != Motion::Mend)
     {
         const VelocityMass<N> v = state.v[slot];
-        ForceSlot<N> sum = state.f[slot];
-        add_returned_force(args.copies, slot, sum);
+        atom.f = state.f[slot];
         atom.inverse_mass = static_cast<double>(v.inverse_mass);
         atom.v = {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)};
-        atom.f = {from_sum(sum.x), from_sum(sum.y), from_sum(sum.z)};
         atom.kick = args.kick[state.temperature_group[slot]];
     }
     return atom;
+}
+
+template <Motion motion, int n, class N>
+__device__ void add_returned_forces(const UpdateArgs<N>& args, MovingAtom<N>* const (&atoms)[n])
+{
+    if constexpr (motion != Motion::Mend)
+    {
+        std::int32_t slot[n];
+        ForceSlot<N>* f[n];
+        for (int i = 0; i < n; ++i) { slot[i] = atoms[i]->slot, f[i] = &atoms[i]->f; }
+        add_returned_forces(args.copies, slot, f);
+    }
 }
 
 // The force is used up.
@@ -95,10 +106,11 @@ __device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, MovingA
     if constexpr (motion != Motion::Mend)
     {
         state.f[atom.slot] = {};
+        const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
         // Written so that NaN is caught.
-        if (!(norm2(atom.f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
+        if (!(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
         const double push = atom.kick.push * atom.inverse_mass;
-        for (int d = 0; d < 3; ++d) { atom.v[d] = atom.kick.keep[d] * atom.v[d] + push * atom.f[d]; }
+        for (int d = 0; d < 3; ++d) { atom.v[d] = atom.kick.keep[d] * atom.v[d] + push * f[d]; }
     }
 }
 
@@ -190,7 +202,9 @@ __device__ bool step_water(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     const SettleWater kind = view.water_kinds[record.w];
     const PeriodicBox<N> box = state.box();
     Water<N> water{load<motion>(args, state, record.x), load<motion>(args, state, record.y), load<motion>(args, state, record.z)};
-    for (MovingAtom<N>* m : {&water.o, &water.a, &water.b}) { kick<motion>(args, state, *m); }
+    MovingAtom<N>* const atoms[3] = {&water.o, &water.a, &water.b};
+    add_returned_forces<motion>(args, atoms);
+    for (MovingAtom<N>* m : atoms) { kick<motion>(args, state, *m); }
     water.oh_a = box.difference(water.a.x(), water.o.x());
     water.oh_b = box.difference(water.b.x(), water.o.x());
     constrain_water(args, state, kind, water, args.virial == nullptr ? nullptr : &tally);
@@ -244,8 +258,11 @@ __device__ bool step_star(const GpuUpdate::View& view, const UpdateArgs<N>& args
     const PeriodicBox<N> box = state.box();
     MovingAtom<N> atom[n + 1];
     for (int k = 0; k <= n; ++k) { atom[k] = load<motion>(args, state, record[k]); }
+    MovingAtom<N>* atoms[n + 1];
+    for (int k = 0; k <= n; ++k) { atoms[k] = &atom[k]; }
     [[maybe_unused]] StarShape shape;
     if constexpr (n > 0) { shape = view.star_shapes[record[n + 1]]; }
+    add_returned_forces<motion>(args, atoms);
     for (MovingAtom<N>& a : atom) { kick<motion>(args, state, a); }
     [[maybe_unused]] Vec3<double> bond[n > 0 ? n : 1];
     if constexpr (n > 0)
@@ -318,6 +335,8 @@ __device__ void start_block(const UpdateArgs<N>& args, const GpuView<N>& state, 
         lincs.move()[i] = {};
         if (slots[i] < 0) { continue; }
         MovingAtom<N> atom = load<motion>(args, state, slots[i]);
+        MovingAtom<N>* const atoms[1] = {&atom};
+        add_returned_forces<motion>(args, atoms);
         kick<motion>(args, state, atom);
         lincs.move()[i] = args.dt * atom.v;
     }

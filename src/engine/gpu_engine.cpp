@@ -50,13 +50,6 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
     return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
 }
 
-std::vector<NamedKernel> named_kernels()
-{
-    std::vector<NamedKernel> kernels;
-    for (const LaunchedKernel& kernel : launched_kernels()) { kernels.push_back({kernel.name, kernel.phase}); }
-    return kernels;
-}
-
 } // namespace
 
 template <class N>
@@ -419,7 +412,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         if (step_ >= steady && timed_from < steady)
         {
             complete_all(observer);
-            add_records(summary);
+            add_profile(ranks_.records(), launched_kernels(), summary);
             timed_from = step_;
             timed = {};
         }
@@ -436,7 +429,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         make_way(observer);
         submit(std::move(segment));
     }
-    if (keeps_trace_ && summary.phases.empty()) { add_records(summary); }
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
     summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
     summary.first_step = first;
     summary.steps = step_ - first;
@@ -476,15 +469,6 @@ void GpuEngine<N>::tell_of_halved_intervals(Observer& observer) const
     observer.message(fmt::format("note: pair lists were built before their time {} times, and steps taken again, so that no "
                                  "pair was missed (an atom had moved far).",
                                  intervals_halved_));
-}
-
-// What the traced steps say about where time goes.
-template <class N>
-void GpuEngine<N>::add_records(RunSummary& summary) const
-{
-    add_profile(ranks_.records(0), launched_kernels(), summary);
-    const std::vector<NamedKernel> kernels = named_kernels();
-    for (int gpu = 0; gpu < ranks_.gpus(); ++gpu) { summary.work.push_back(step_work(kernels, ranks_.records(gpu))); }
 }
 
 // As on the CPU: the last configuration is observed by a step that is taken back.
@@ -540,11 +524,13 @@ SavedState GpuEngine<N>::saved_state()
 template <class N>
 std::vector<Timeline> GpuEngine<N>::timelines()
 {
-    const std::vector<NamedKernel> kernels = named_kernels();
     std::vector<Timeline> timelines;
-    for (int gpu = 0; keeps_trace_ && gpu < ranks_.gpus(); ++gpu)
+    if (!keeps_trace_) { return timelines; }
+    const std::vector<NamedKernel> kernels = named_kernels(launched_kernels());
+    for (const std::vector<BlockRecord>& records : ranks_.records())
     {
-        timelines.push_back(timeline_of_blocks(fmt::format("GPU {}, {}", gpu, plan_.kernel), kernels, ranks_.records(gpu)));
+        const std::string name = fmt::format("GPU {}, {}", timelines.size(), plan_.kernel);
+        timelines.push_back(timeline_of_blocks(name, kernels, records));
     }
     return timelines;
 }

@@ -73,7 +73,6 @@ private:
     void stop_if_box_too_small(const Segment& segment);
     void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
-    void add_records(RunSummary& summary) const;
     void profile_before(std::int64_t steady);
     bool is_recorded(std::int64_t list_begin) const;
     void finish(RunSummary& summary, Observer& observer);

@@ -5,8 +5,16 @@
 
 namespace parhelion {
 
-void add_profile(std::span<const BlockRecord> records, std::span<const LaunchedKernel> kernels, RunSummary& summary)
+std::vector<NamedKernel> named_kernels(std::span<const LaunchedKernel> kernels)
 {
+    std::vector<NamedKernel> named;
+    for (const LaunchedKernel& kernel : kernels) { named.push_back({kernel.name, kernel.phase}); }
+    return named;
+}
+
+void add_profile(std::span<const std::vector<BlockRecord>> of_gpus, std::span<const LaunchedKernel> kernels, RunSummary& summary)
+{
+    const std::vector<BlockRecord>& records = of_gpus.front();
     if (records.empty()) { return; }
     const auto steps = static_cast<double>(recorded_steps(records));
     const std::vector<KernelSpan> spans = kernel_spans(records);
@@ -42,6 +50,8 @@ void add_profile(std::span<const BlockRecord> records, std::span<const LaunchedK
                                    .spilled_bytes = kernel.spilled_bytes,
                                    .occupancy = kernel.occupancy});
     }
+    const std::vector<NamedKernel> named = named_kernels(kernels);
+    for (const std::vector<BlockRecord>& of_gpu : of_gpus) { summary.work.push_back(step_work(named, of_gpu)); }
 }
 
 } // namespace parhelion

@@ -8,7 +8,10 @@
 
 namespace parhelion {
 
-// Phases, their cover and kernels of `summary`, per step. Kernels without a record are left out.
-void add_profile(std::span<const BlockRecord> records, std::span<const LaunchedKernel> kernels, RunSummary& summary);
+std::vector<NamedKernel> named_kernels(std::span<const LaunchedKernel> kernels);
+
+// Of `summary`: phases, their cover and kernels of the first GPU, per step, and the work of each. Kernels without a record are
+// left out.
+void add_profile(std::span<const std::vector<BlockRecord>> of_gpus, std::span<const LaunchedKernel> kernels, RunSummary& summary);
 
 } // namespace parhelion

@@ -186,13 +186,8 @@ void GpuRanks<N>::make_halos()
     halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
-        r.halo = std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, team.ranks.size() > 1);
-    });
-    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
-        if (r.halo->copies() != nullptr)
-        {
-            r.halo->send_x(team.queue, 0, r.state);
-        } // of no atoms yet: what the first step awaits
+        r.halo =
+            std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, world_->ranks_share_gpus());
     });
 }
 
@@ -377,10 +372,11 @@ FailureReport GpuRanks<N>::failure()
 }
 
 template <class N>
-std::vector<BlockRecord> GpuRanks<N>::records(int gpu) const
+std::vector<std::vector<BlockRecord>> GpuRanks<N>::records() const
 {
-    GpuTeam<N>& team = *teams_[static_cast<std::size_t>(gpu)];
-    return team.tracer.records(team.queue);
+    std::vector<std::vector<BlockRecord>> of_gpus;
+    for (const auto& team : teams_) { of_gpus.push_back(team->tracer.records(team->queue)); }
+    return of_gpus;
 }
 
 template <class N>

@@ -55,8 +55,8 @@ public:
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic();
     FailureReport failure();
-    // The latest of a GPU.
-    std::vector<BlockRecord> records(int gpu) const;
+    // The latest, of each GPU.
+    std::vector<std::vector<BlockRecord>> records() const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
 
     // Throws CommError if a rank has waited for another in vain.

@@ -11,8 +11,8 @@
 //   third          └ B ─────────────────┘
 //
 // Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
-// rank has no X, F, G and no halo. With `direct`, U itself sends the positions of the next step and adds the forces that come
-// back (halo/gpu_copies.hpp): X only waits, F only sends. So between two steps positions are always on their way. What is queued
+// rank has no X, F, G and no halo. With `direct`, U itself adds the
+// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends. What is queued
 // together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
 // update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must
 // miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
@@ -114,14 +114,11 @@ template <class N>
 void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const bool update_exchanges = any.copies() != nullptr; // then positions were sent by the step before, for this one
-    const int x_rounds = update_exchanges ? 1 : flags.repartition ? 0 : any.x_rounds(); // a repartition brings positions itself
-    for (int round = 0; round < x_rounds; ++round)                                      // X
+    const bool is_updates_work = any.copies() != nullptr;                           // X, and of F what is received
+    const int x_rounds = is_updates_work || flags.repartition ? 0 : any.x_rounds(); // positions are here already
+    for (int round = 0; round < x_rounds; ++round)                                  // X
     {
-        if (!update_exchanges)
-        {
-            for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
-        }
+        for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_x(t.side, round, r.state); });
     }
     for (GpuTeam<N>* const t : teams)
@@ -141,7 +138,7 @@ void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags
     for (int round = 0; round < any.f_rounds(); ++round) // F
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
-        if (update_exchanges && !flags.due.f) { continue; } // the update adds them
+        if (is_updates_work && !flags.due.f) { continue; }
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_f(t.side, round, r.state); });
     }
 }
@@ -151,6 +148,14 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
 {
     static_assert(sizeof(EnergySums<N>) % sizeof(ScalarSum<N>) == 0);
     return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
+}
+
+// With `direct`: positions of the next step are on their way when they are sent, and there when the kernel ends that sends them;
+// where ranks share a GPU, one behind the kernels of all.
+template <class N>
+CopyTask<N> copies_of(GpuRank<N>& r, bool adds_forces, bool sends_positions)
+{
+    return {r.halo->copies(), adds_forces, sends_positions, sends_positions && !r.halo->shares_gpu()};
 }
 
 // Sums over atoms become sums over all of them, and those the observables and the box of the next step.
@@ -172,7 +177,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
         add_up<N>(teams, [](GpuRank<N>& r) { return energy_sums(r.state); });
     }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // O T
-        r.coupling.finish(t.queue, step_offset, flags, r.update, {r.halo->copies(), false, r.coupling.mends(flags)}, r.state);
+        r.coupling.finish(t.queue, step_offset, flags, r.update, copies_of(r, false, r.coupling.mends(flags)), r.state);
     });
 }
 
@@ -198,11 +203,14 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
                 r.bonded.resolve(t->third, r.state, r.cell);
                 r.update.resolve(t->third, r.state);
             }
-            queue_lists_if_due(t->queue, r, PairPart::Local, list_age);
-            compute_nonbonded(t->queue, r.nonbonded, r.pairs[0], r.state, flags.compute); // L
         }
     }
+    // First, since pairs of home atoms fill the GPU.
     queue_halo_forces(teams, list_age, flags); // X L B F
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
+        queue_lists_if_due(t.queue, r, PairPart::Local, list_age);
+        compute_nonbonded(t.queue, r.nonbonded, r.pairs[0], r.state, flags.compute); // L
+    });
     std::vector<const GroupKick*> kicks;
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // T
         kicks.push_back(r.coupling.couple(t.side, step_offset, flags, r.state));
@@ -217,10 +225,13 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     auto kick = kicks.begin();
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // U C D
         UpdateArgs<N> args = r.coupling.update_args(step_offset, flags, *kick++);
-        args.copies = {r.halo->copies(), !flags.due.f, !r.coupling.mends(flags)};
+        args.copies = copies_of(r, !flags.due.f, !r.coupling.mends(flags));
         r.update.step(t.queue, args, r.state);
     });
     queue_sums(teams, step_offset, flags); // K G O T
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
+        if (r.halo->copies() != nullptr && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
+    });
 }
 
 } // namespace parhelion

@@ -4,8 +4,8 @@
 //
 // The idea: who moves an atom knows first where it is, and needs the forces that came back for it last. So that kernel stores a
 // new position into the slots of all copies as well, beside its own, and adds the forces that holders have stored into this
-// rank's inbox, in the order of messages. Its blocks wait for the forces before they begin; the last one to end signals the
-// positions. Most atoms have no copies: they cost a look at a word.
+// rank's inbox. Its blocks wait for the forces before they begin; the last one to end signals the positions, and may wait for
+// those of the others' atoms. An atom without copies costs a look at a word.
 #pragma once
 
 #include "comm/gpu_world.hpp"
@@ -19,14 +19,22 @@ struct BlockCounter; // comm/gpu_block.cuh
 template <class N>
 struct GpuMessage; // halo/gpu_halo_message.cuh
 
+// Of one atom, on one other rank.
+template <class N>
+struct alignas(16) Copy
+{
+    PositionCharge<N>* x;  // there: its slot
+    const ForceSlot<N>* f; // here: what came back
+};
+
 // In device memory; of one rank.
 template <class N>
 struct GpuCopies
 {
     GpuMessage<N>* messages;
-    int count;                       // of messages
-    std::uint32_t* messages_of_slot; // a bit for each message that the slot's atom is in
-    std::int32_t* place_of_slot;     // in message k: place_of_slot[k * capacity + slot]
+    int count;                    // of messages
+    std::int32_t* copies_of_slot; // how many
+    Copy<N>* copies;              // the k-th of a slot, in any order: copies[k * capacity + slot]
     std::size_t capacity;
     const Watch* watch;
     BlockCounter* done;
@@ -39,6 +47,7 @@ struct CopyTask
     GpuCopies<N>* copies = nullptr; // null: nothing
     bool adds_forces = false;       // those that came back
     bool sends_positions = false;
+    bool awaits_positions = false; // of the copies here; for a rank that has a GPU to itself
 };
 
 } // namespace parhelion

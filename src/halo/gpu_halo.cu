@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
     if (blockIdx.x == 0 && threadIdx.x == 0) { a.first_slot(m.wanted_out) = a.state.xq + begin; }
     if (a.copies != nullptr && blockIdx.y == 0) // all looks at the old ones are over
     {
-        for_share(a.home_end(), [&](std::int32_t slot) { a.copies->messages_of_slot[slot] = 0; });
+        for_share(a.home_end(), [&](std::int32_t slot) { a.copies->copies_of_slot[slot] = 0; });
     }
     if (is_last_block(m.announced)) { m.wanted_send.publish(static_cast<std::size_t>(count)); }
 }
@@ -56,9 +56,9 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
             m.send_slots[i] = slot;
             if (a.copies != nullptr && slot >= 0)
             {
-                const auto k = static_cast<unsigned>(a.number());
-                atomicOr(a.copies->messages_of_slot + slot, 1u << k);
-                a.copies->place_of_slot[k * a.copies->capacity + static_cast<std::size_t>(slot)] = i;
+                const auto k = static_cast<std::size_t>(atomicAdd(a.copies->copies_of_slot + slot, 1));
+                a.copies->copies[k * a.copies->capacity + static_cast<std::size_t>(slot)] = {a.first_slot(m.wanted_in) + i,
+                                                                                             m.f_in + i};
             }
             if (m.is_forwarded == nullptr || slot < home_end) { return; }
             const GpuMessage<N>& bringer = a.message_of(slot, a.number());
@@ -253,10 +253,10 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
     GpuCopies<N> copies{};
     if (method_ == HaloMethod::Direct && count_ > 0)
     {
-        messages_of_slot_.resize(capacity_), place_of_slot_.resize(capacity_ * plan.size());
-        messages_of_slot_.clear(queue);
+        copies_of_slot_.resize(capacity_), copy_table_.resize(capacity_ * plan.size());
+        copies_of_slot_.clear(queue), copy_table_.clear(queue);
         copies.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()), copies.count = count_;
-        copies.messages_of_slot = messages_of_slot_.data(), copies.place_of_slot = place_of_slot_.data();
+        copies.copies_of_slot = copies_of_slot_.data(), copies.copies = copy_table_.data();
         copies.capacity = capacity_, copies.watch = watch_;
         copies_done_.resize(sizeof(BlockCounter)), copies_done_.clear(queue);
         copies.done = reinterpret_cast<BlockCounter*>(copies_done_.data());

@@ -74,7 +74,8 @@ public:
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
 
-    // The halo of `rank`. shares_gpu: other ranks are on its GPU, so no kernel may wait for what is queued behind it.
+    // The halo of `rank`. shares_gpu, the same for all: some rank shares a GPU, so no kernel may wait for what is queued behind
+    // it.
     GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, HaloMethod method, const GpuCell& cell, int rank,
             bool shares_gpu);
 
@@ -93,9 +94,10 @@ public:
     void send_f(GpuQueue& queue, int round, GpuState<N>& state);
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
 
-    // Direct: a kernel that moves all home atoms may take the place of send_x(), and one that uses the forces on them that of
-    // receive_f(). Null for the other methods, and where there is no halo.
+    // Direct: a kernel that moves all home atoms may take the place of send_x(), and of receive_x() for a rank that has a GPU to
+    // itself, one that uses the forces on them that of receive_f(). Null for the other methods, and where there is no halo.
     GpuCopies<N>* copies() { return copies_.data(); }
+    bool shares_gpu() const { return shares_gpu_; }
 
 private:
     struct Part // of the messages
@@ -152,8 +154,8 @@ private:
     // Direct
     DeviceBuffer<GpuCopies<N>> copies_;   // one
     DeviceBuffer<std::byte> copies_done_; // their BlockCounter
-    DeviceBuffer<std::uint32_t> messages_of_slot_;
-    DeviceBuffer<std::int32_t> place_of_slot_;
+    DeviceBuffer<std::int32_t> copies_of_slot_;
+    DeviceBuffer<Copy<N>> copy_table_;
     // Of methods that copy.
     std::vector<Fetches> fetches_; // by message
     PinnedBuffer<std::int32_t> sizes_;

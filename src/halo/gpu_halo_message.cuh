@@ -33,7 +33,7 @@ struct GpuMessage
     std::int32_t* wanted_in;
     std::int32_t* send_slots; // where the wanted atoms are; -1: filler
     std::int32_t send_count;
-    PositionCharge<N>* x_out;     // at the destination; here, if the message is copied
+    PositionCharge<N>* x_out; // at the destination; here, if the message is copied
     ForceSlot<N>* f_in;
     GpuReceiver wanted_receive;
     GpuSender x_send;

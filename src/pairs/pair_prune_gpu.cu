@@ -223,10 +223,18 @@ __global__ void __launch_bounds__(gather_threads)
 // Requires       cost_before of these rows
 // Cost           latency: some microseconds
 constexpr int share_warps = 4;
-constexpr unsigned least_share_cost = 1200; // 40 tiles
+// What a share costs by itself is as much as 20 tiles. So small lists have no more shares than run at once, and the others are
+// empty; and pairs of halo atoms, which run first, leave room for those of home atoms beside them.
+__device__ unsigned used_shares(unsigned long long cost, unsigned shares, PairPart part)
+{
+    constexpr unsigned of_two_rounds = 1200, of_nonlocal = 800; // twentieths of a tile
+    if (cost / of_two_rounds >= shares) { return shares; }
+    if (part == PairPart::Local) { return shares / 2; }
+    return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares / 2);
+}
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
-                        const unsigned long long* cost_before, int shares, PairShare* share)
+                        const unsigned long long* cost_before, int shares, PairPart part, PairShare* share)
 {
     const BlockSpan span(tracing);
 
@@ -234,8 +242,7 @@ __global__ void __launch_bounds__(32 * share_warps)
     if (s > shares) { return; }
     const int row_count = *busy_count;
     const unsigned long long total = cost_before[row_count];
-    // What a share costs by itself is not worth it for small ones: then as many as run at once, and the others are empty.
-    const unsigned used = static_cast<unsigned>(total / least_share_cost >= shares ? shares : shares / 2);
+    const unsigned used = used_shares(total, static_cast<unsigned>(shares), part);
     const unsigned long long target = total * min(static_cast<unsigned>(s), used) / used;
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
@@ -281,7 +288,7 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
            list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
     launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
            list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
-           list.shares.data());
+           list.part, list.shares.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);

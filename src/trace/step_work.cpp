@@ -24,6 +24,11 @@ struct StepExtents
     Extent all, halo, update;
     std::vector<KernelSpan> pairs; // in the order of launches
 
+    // Of the kernel that comes first: where energies are due there are others, which are not of pairs.
+    void add_pairs(const KernelSpan& span)
+    {
+        if (pairs.empty() || span.kernel == pairs.front().kernel) { pairs.push_back(span); }
+    }
     Extent local() const
     {
         Extent extent;
@@ -51,7 +56,7 @@ std::vector<StepExtents> extents_of_steps(std::span<const NamedKernel> kernels, 
             step.halo.add(s.begin, s.end);
             break;
         case Phase::Nonbonded:
-            step.pairs.push_back(s);
+            step.add_pairs(s);
             break;
         case Phase::Constrain:
             step.update.add(s.begin, s.end);

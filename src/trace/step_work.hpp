@@ -7,6 +7,8 @@
 //   nonlocal      from the begin of the first kernel that sends halo positions to the end of the last that receives forces,
 //                 with what runs between them: pruning and pair forces with halo atoms, and all gaps
 //   non-overlap   from the end of the first interval to the end of the second, at least 0
+// Where the update sends positions and adds the forces that come back (engine/step_gpu.hpp), nonlocal work begins with the kernel
+// that waits for positions and ends with the one that sends forces; the rest is in `update`.
 // They are means over steps without a repartition, as there. Here a repartition is also a step with forces, so its own time is
 // what such a step takes longer than the others, spread over all steps; there it is taken off the run's wall time. A step lasts
 // from its first block to that of the next step, so the gaps between graphs are in it.
@@ -42,8 +44,8 @@ inline constexpr std::array<std::pair<std::string_view, double StepWork::*>, 7> 
     {"repartition", &StepWork::repartition},
 }};
 
-// Of one GPU. Of the launches of pair forces in a step the first half is local if there is a halo, else all are. Zeros if no
-// two steps follow each other.
+// Of one GPU. Of the launches of the kernel of pair forces in a step the first half is local if there is a halo, else all. Zeros
+// if no two steps follow each other.
 StepWork step_work(std::span<const NamedKernel> kernels, std::span<const BlockRecord> records);
 
 } // namespace parhelion

