@@ -26,6 +26,9 @@ struct CheckedRank
 };
 
 constexpr int check_threads = 256, check_blocks = 32;
+// They wait, and those of eight ranks side by side must leave multiprocessors free: with some on each, a late rank's next kernel,
+// which has other shared memory, did not begin in one of sixty runs.
+constexpr int move_blocks = 8;
 
 template <class N>
 __device__ PositionCharge<N> position_of(std::int64_t step, std::int32_t atom)
@@ -67,7 +70,7 @@ __device__ ForceSlot<N> filler_force()
 template <class Body>
 __device__ void for_slots(std::int32_t begin, std::int32_t end, Body&& body)
 {
-    const std::int32_t stride = check_blocks * check_threads;
+    const std::int32_t stride = static_cast<std::int32_t>(gridDim.x) * check_threads;
     for (std::int32_t i = begin + static_cast<std::int32_t>(blockIdx.x) * check_threads + threadIdx.x; i < end; i += stride)
     {
         body(i);
@@ -78,13 +81,14 @@ __device__ inline void count_errors(int wrong, unsigned long long* errors)
     if (wrong > 0) { atomicAdd(errors, static_cast<unsigned long long>(wrong)); }
 }
 
-// Between what ranks queue.
+// Between what ranks queue: that many times a random delay.
 template <class N>
-__global__ void pause_kernel(const CheckedRank<N>* ranks, int place, bool is_new_step)
+__global__ void pause_kernel(const CheckedRank<N>* ranks, int place, bool is_new_step, int times)
 {
     const CheckedRank<N>& r = ranks[blockIdx.x];
     if (is_new_step) { ++*r.step; }
-    random_delay((static_cast<std::uint64_t>(*r.step) << 8) + static_cast<unsigned>(r.rank * 4 + place) + 1);
+    const std::uint64_t seed = (static_cast<std::uint64_t>(*r.step) << 8) + static_cast<unsigned>(r.rank * 4 + place) + 1;
+    for (int k = 0; k < times; ++k) { random_delay(seed); }
 }
 
 template <class N>

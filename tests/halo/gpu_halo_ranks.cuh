@@ -122,10 +122,12 @@ inline void PrintTo(const HaloErrors& e, std::ostream* os)
 }
 
 // A search among mutants of the protocol wants to know of a deadlock soon.
-inline std::chrono::nanoseconds usual_deadline()
+inline GpuWorldOptions usual_options()
 {
     const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
-    return std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+    GpuWorldOptions options;
+    options.deadline = std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+    return options;
 }
 
 template <class N>
@@ -133,7 +135,7 @@ class GpuHaloRanks
 {
 public:
     GpuHaloRanks(const HaloLayout& layout, HaloMethod method, const std::vector<ZoneSizes>& partitions,
-                 std::chrono::nanoseconds deadline = usual_deadline())
+                 GpuWorldOptions options = usual_options())
         : layout_(layout), is_captured_(!is_host_driven(method)), partitions_(partitions.size())
     {
         std::vector<GpuCell> cells;
@@ -145,8 +147,6 @@ public:
             dealt.push_back(deal_out(sizes, dealt.size()));
             for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size()); }
         }
-        GpuWorldOptions options;
-        options.deadline = deadline;
         options.payload_bytes = (std::size_t{1} << 20) + GpuHalo<N>::bytes(method, cells[0], capacity);
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
         repartitioned_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"repartition", 0}, 0);
@@ -182,13 +182,12 @@ public:
     }
     // Kernels that leave no room for others run beside the exchange, each block for up to so long.
     void occupy_gpus_for(std::chrono::nanoseconds longest) { occupied_ns_ = longest.count(); }
-    // From here on `rank` no longer sends: positions, or forces, or which atoms it wants.
+    // From here on `rank` no longer sends: positions, or forces.
     enum class Silence : std::uint8_t
     {
         None,
         Positions,
-        Forces,
-        Wishes
+        Forces
     };
     void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
     // Direct: from here on a kernel that moves atoms takes part in the exchange (GpuHalo::copies).
@@ -417,12 +416,13 @@ private:
             launch(lane->queue, Phase::Output, kernel, shape, lane->checked[partition].data(), more...);
         }
     }
-    static void pause(Lanes lanes, std::size_t partition, int place, bool is_new_step)
+    // Longer where the host takes part, which is slow itself.
+    void pause(Lanes lanes, std::size_t partition, int place, bool is_new_step)
     {
         for (const auto& lane : lanes)
         {
             launch(lane->queue, Phase::Output, pause_kernel<N>, {static_cast<int>(lane->ranks.size()), 1},
-                   lane->checked[partition].data(), place, is_new_step);
+                   lane->checked[partition].data(), place, is_new_step, is_captured_ ? 1 : 50);
         }
     }
     bool is_silent(const Rank& r, Silence about) const { return r.rank == silent_ && silence_ == about; }
@@ -431,11 +431,10 @@ private:
     {
         for (std::size_t p = 0; p < partitions_; ++p)
         {
+            pause(lanes, p, 3, false);
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Wishes)) { r.halo->announce(q, r.partitions[p].state); }
-            });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->announce(q, r.partitions[p].state); });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
             for (int step = 0; step < steps; ++step) { queue_step(lanes, p, step == 0, step == steps - 1); }
         }
@@ -468,7 +467,7 @@ private:
         else
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                launch(q, Phase::Output, move_kernel<N>, {check_blocks, check_threads}, checked(r, p),
+                launch(q, Phase::Output, move_kernel<N>, {move_blocks, check_threads}, checked(r, p),
                        CopyTask<N>{r.halo->copies(), true, !is_last});
             });
         }
