@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuHalo alone, on made-up atoms whose zones have any number of them: positions are functions of (step, atom), forces whole
-// numbers of (step, rank that computed them, atom), and kernels check every one.
+// GpuHalo alone, on made-up atoms whose zones have any number of them: kernels check every position and force.
 //
 // Ranks on the same GPU share a queue, as those of the engine do, or have one each, as if they had a GPU each: then their kernels
 // run beside each other and have to wait for one another.
@@ -9,14 +8,11 @@
 // the first. Staged exchanges bring a zone from the neighbour's copy of it, so no zone has more than that.
 #pragma once
 
-#include "comm/gpu_atomics.cuh"
 #include "comm/gpu_collectives.hpp"
 #include "device/gpu_graph.hpp"
 #include "device/launch.cuh"
-#include "halo/gpu_copies.cuh"
 #include "halo/gpu_halo.hpp"
-#include "state/gpu_view.cuh"
-#include "support/random_delay.cuh"
+#include "halo/gpu_halo_checks.cuh"
 #include "support/stall.cuh"
 
 #include <algorithm>
@@ -115,177 +111,6 @@ ZoneSizes zone_sizes(const HaloLayout& layout, Wish&& wish)
     return sizes;
 }
 
-// What the checking kernels know of a rank.
-template <class N>
-struct CheckedRank
-{
-    PositionCharge<N>* xq;
-    ForceSlot<N>* f;
-    const std::int32_t* global_of_slot;
-    const std::uint32_t* holders; // by atom, a bit for each rank that has a copy
-    std::int32_t slots, home_slots;
-    int rank;
-    std::int64_t* step;
-    unsigned long long* errors; // of positions, of returned forces, of forces that should have left
-};
-
-constexpr int check_threads = 256, check_blocks = 32;
-
-template <class N>
-__device__ PositionCharge<N> position_of(std::int64_t step, std::int32_t atom)
-{
-    using Fixed = typename N::Fixed;
-    const std::uint64_t h = hash((static_cast<std::uint64_t>(step) << 24) + static_cast<std::uint64_t>(atom) + 1);
-    return {static_cast<Fixed>(h), static_cast<Fixed>(h >> 16), static_cast<Fixed>(h >> 32),
-            static_cast<typename N::Real>(atom % 1000)};
-}
-template <class N>
-__device__ PositionCharge<N> no_position()
-{
-    using Fixed = typename N::Fixed;
-    return {static_cast<Fixed>(~Fixed{0}), static_cast<Fixed>(~Fixed{0}), static_cast<Fixed>(~Fixed{0}), typename N::Real{-1}};
-}
-template <class Slot>
-__device__ bool is_same(const Slot& a, const Slot& b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-// Whole numbers, so small that sums of eight are exact in any type.
-template <class N>
-__device__ ForceSlot<N> force_of(std::int64_t step, int computed_by, std::int32_t atom)
-{
-    using Sum = typename N::ForceSum;
-    const std::uint64_t h = hash((static_cast<std::uint64_t>(step) << 30) + (static_cast<std::uint64_t>(computed_by) << 24) +
-                                 static_cast<unsigned>(atom));
-    const auto part = [&](int shift) { return static_cast<Sum>(static_cast<int>((h >> shift) % 4096) - 2048); };
-    return {part(0), part(16), part(32), Sum{0}};
-}
-template <class N>
-__device__ ForceSlot<N> filler_force()
-{
-    using Sum = typename N::ForceSum;
-    return {Sum{77777}, Sum{88888}, Sum{99999}, Sum{0}};
-}
-
-template <class Body>
-__device__ void for_slots(std::int32_t begin, std::int32_t end, Body&& body)
-{
-    const std::int32_t stride = check_blocks * check_threads;
-    for (std::int32_t i = begin + static_cast<std::int32_t>(blockIdx.x) * check_threads + threadIdx.x; i < end; i += stride)
-    {
-        body(i);
-    }
-}
-__device__ inline void count_errors(int wrong, unsigned long long* errors)
-{
-    if (wrong > 0) { atomicAdd(errors, static_cast<unsigned long long>(wrong)); }
-}
-
-// Between what ranks queue.
-template <class N>
-__global__ void pause_kernel(const CheckedRank<N>* ranks, int place, bool is_new_step)
-{
-    const CheckedRank<N>& r = ranks[blockIdx.x];
-    if (is_new_step) { ++*r.step; }
-    random_delay((static_cast<std::uint64_t>(*r.step) << 8) + static_cast<unsigned>(r.rank * 4 + place) + 1);
-}
-
-template <class N>
-__global__ void set_home_kernel(const CheckedRank<N>* ranks)
-{
-    const CheckedRank<N>& r = ranks[blockIdx.y];
-    for_slots(0, r.home_slots, [&](std::int32_t slot) {
-        const std::int32_t atom = r.global_of_slot[slot];
-        r.xq[slot] = atom >= 0 ? position_of<N>(*r.step, atom) : no_position<N>();
-        r.f[slot] = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
-    });
-}
-
-// What has come is destroyed as soon as it is checked, so that what does not come next time shows.
-template <class N>
-__global__ void check_halo_kernel(const CheckedRank<N>* ranks)
-{
-    const CheckedRank<N>& r = ranks[blockIdx.y];
-    int wrong = 0;
-    for_slots(r.home_slots, r.slots, [&](std::int32_t slot) {
-        const std::int32_t atom = r.global_of_slot[slot];
-        const PositionCharge<N> expected = atom >= 0 ? position_of<N>(*r.step, atom) : no_position<N>();
-        wrong += is_same(r.xq[slot], expected) && r.xq[slot].charge == expected.charge ? 0 : 1;
-        r.xq[slot] = no_position<N>();
-        r.f[slot] = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
-    });
-    count_errors(wrong, r.errors);
-}
-
-// Own force and those of all holders.
-template <class N>
-__device__ bool is_sum(const CheckedRank<N>& r, std::int32_t slot, const ForceSlot<N>& sum)
-{
-    const std::int32_t atom = r.global_of_slot[slot];
-    ForceSlot<N> expected = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
-    for (std::uint32_t more = atom >= 0 ? r.holders[atom] : 0; more != 0; more &= more - 1)
-    {
-        const ForceSlot<N> part = force_of<N>(*r.step, __ffs(static_cast<int>(more)) - 1, atom);
-        expected.x += part.x, expected.y += part.y, expected.z += part.z;
-    }
-    return is_same(sum, expected);
-}
-template <class N>
-__device__ void check_cleared(const CheckedRank<N>& r)
-{
-    int left = 0;
-    for_slots(r.home_slots, r.slots, [&](std::int32_t slot) { left += is_same(r.f[slot], ForceSlot<N>{}) ? 0 : 1; });
-    count_errors(left, r.errors + 2);
-}
-
-template <class N>
-__global__ void check_forces_kernel(const CheckedRank<N>* ranks)
-{
-    const CheckedRank<N>& r = ranks[blockIdx.y];
-    int wrong = 0;
-    for_slots(0, r.home_slots, [&](std::int32_t slot) { wrong += is_sum(r, slot, r.f[slot]) ? 0 : 1; });
-    count_errors(wrong, r.errors + 1);
-    check_cleared(r);
-}
-
-// In the place of receive_f(), check_forces_kernel, set_home_kernel of the next step and its send_x().
-template <class N>
-__global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
-{
-    check_cleared(r);
-    begin_copies(task);
-    int wrong = 0;
-    for_slots(0, r.home_slots, [&](std::int32_t slot) {
-        const std::int32_t atom = r.global_of_slot[slot];
-        ForceSlot<N> sum = r.f[slot];
-        const std::int32_t slots[1] = {slot};
-        ForceSlot<N>* const sums[1] = {&sum};
-        add_returned_forces(task, slots, sums);
-        wrong += is_sum(r, slot, sum) ? 0 : 1;
-        if (atom < 0) { return; }
-        r.xq[slot] = position_of<N>(*r.step + 1, atom);
-        r.f[slot] = force_of<N>(*r.step + 1, r.rank, atom);
-        store_copies(task, slot, r.xq[slot]);
-    });
-    count_errors(wrong, r.errors + 1);
-    end_copies(task);
-}
-
-template <class T>
-__global__ void fill_kernel(T* values, std::int32_t n, T value)
-{
-    const auto i = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n) { values[i] = value; }
-}
-
-// Spins for up to so long, every block for a time of its own.
-static __global__ void occupy_kernel(std::int64_t longest_ns, std::uint64_t seed)
-{
-    const auto ns = static_cast<std::int64_t>(hash(seed * 1024 + blockIdx.x) % static_cast<std::uint64_t>(longest_ns));
-    for (const std::int64_t begin = CudaAtomics::nanoseconds(); CudaAtomics::nanoseconds() - begin < ns;) {}
-}
-
 struct HaloErrors
 {
     unsigned long long positions = 0, forces = 0, not_cleared = 0;
@@ -297,10 +122,12 @@ inline void PrintTo(const HaloErrors& e, std::ostream* os)
 }
 
 // A search among mutants of the protocol wants to know of a deadlock soon.
-inline std::chrono::nanoseconds usual_deadline()
+inline GpuWorldOptions usual_options()
 {
     const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
-    return std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+    GpuWorldOptions options;
+    options.deadline = std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+    return options;
 }
 
 template <class N>
@@ -308,7 +135,7 @@ class GpuHaloRanks
 {
 public:
     GpuHaloRanks(const HaloLayout& layout, HaloMethod method, const std::vector<ZoneSizes>& partitions,
-                 std::chrono::nanoseconds deadline = usual_deadline())
+                 GpuWorldOptions options = usual_options())
         : layout_(layout), is_captured_(!is_host_driven(method)), partitions_(partitions.size())
     {
         std::vector<GpuCell> cells;
@@ -320,8 +147,6 @@ public:
             dealt.push_back(deal_out(sizes, dealt.size()));
             for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size()); }
         }
-        GpuWorldOptions options;
-        options.deadline = deadline;
         options.payload_bytes = (std::size_t{1} << 20) + GpuHalo<N>::bytes(method, cells[0], capacity);
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
         repartitioned_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"repartition", 0}, 0);
@@ -357,13 +182,12 @@ public:
     }
     // Kernels that leave no room for others run beside the exchange, each block for up to so long.
     void occupy_gpus_for(std::chrono::nanoseconds longest) { occupied_ns_ = longest.count(); }
-    // From here on `rank` no longer sends: positions, or forces, or which atoms it wants.
+    // From here on `rank` no longer sends: positions, or forces.
     enum class Silence : std::uint8_t
     {
         None,
         Positions,
-        Forces,
-        Wishes
+        Forces
     };
     void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
     // Direct: from here on a kernel that moves atoms takes part in the exchange (GpuHalo::copies).
@@ -592,12 +416,13 @@ private:
             launch(lane->queue, Phase::Output, kernel, shape, lane->checked[partition].data(), more...);
         }
     }
-    static void pause(Lanes lanes, std::size_t partition, int place, bool is_new_step)
+    // Longer where the host takes part, which is slow itself.
+    void pause(Lanes lanes, std::size_t partition, int place, bool is_new_step)
     {
         for (const auto& lane : lanes)
         {
             launch(lane->queue, Phase::Output, pause_kernel<N>, {static_cast<int>(lane->ranks.size()), 1},
-                   lane->checked[partition].data(), place, is_new_step);
+                   lane->checked[partition].data(), place, is_new_step, is_captured_ ? 1 : 50);
         }
     }
     bool is_silent(const Rank& r, Silence about) const { return r.rank == silent_ && silence_ == about; }
@@ -606,11 +431,10 @@ private:
     {
         for (std::size_t p = 0; p < partitions_; ++p)
         {
+            pause(lanes, p, 3, false);
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Wishes)) { r.halo->announce(q, r.partitions[p].state); }
-            });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->announce(q, r.partitions[p].state); });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
             for (int step = 0; step < steps; ++step) { queue_step(lanes, p, step == 0, step == steps - 1); }
         }
@@ -643,7 +467,7 @@ private:
         else
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                launch(q, Phase::Output, move_kernel<N>, {check_blocks, check_threads}, checked(r, p),
+                launch(q, Phase::Output, move_kernel<N>, {move_blocks, check_threads}, checked(r, p),
                        CopyTask<N>{r.halo->copies(), true, !is_last});
             });
         }
