@@ -12,11 +12,10 @@
 //
 // Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
 // rank has no X, F, G and no halo. With `direct`, U itself adds the
-// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends. What is
-// queued together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits.
-// Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
-// Where lists must miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that
-// raises one, too.
+// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends. What is queued
+// together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
+// update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must
+// miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
@@ -151,25 +150,12 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
     return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
 }
 
-// With `direct`: what a kernel that moves atoms does for their copies.
+// With `direct`: positions of the next step are on their way when they are sent, and there when the kernel ends that sends them;
+// where ranks share a GPU, one behind the kernels of all.
 template <class N>
-CopyTask<N> copies_of(GpuRank<N>& r, bool adds_forces, bool is_last_move)
+CopyTask<N> copies_of(GpuRank<N>& r, bool adds_forces, bool sends_positions)
 {
-    const bool sends = is_last_move && r.halo->is_small();
-    return {r.halo->copies(), adds_forces, sends, sends && !r.halo->shares_gpu()};
-}
-
-// With `direct`: positions of the next step are sent, if no kernel has done so, and have arrived.
-template <class N>
-void queue_end_of_exchange(GpuTeams<N> teams)
-{
-    GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    if (any.copies() == nullptr || (any.is_small() && !any.shares_gpu())) { return; }
-    if (!any.is_small())
-    {
-        for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.queue, 0, r.state); });
-    }
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_x(t.queue, 0, r.state); });
+    return {r.halo->copies(), adds_forces, sends_positions, sends_positions && !r.halo->shares_gpu()};
 }
 
 // Sums over atoms become sums over all of them, and those the observables and the box of the next step.
@@ -243,7 +229,9 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
         r.update.step(t.queue, args, r.state);
     });
     queue_sums(teams, step_offset, flags); // K G O T
-    queue_end_of_exchange(teams);          // X of the next step
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
+        if (r.halo->copies() != nullptr && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
+    });
 }
 
 } // namespace parhelion

@@ -97,8 +97,6 @@ public:
     // Direct: a kernel that moves all home atoms may take the place of send_x(), and of receive_x() for a rank that has a GPU to
     // itself, one that uses the forces on them that of receive_f(). Null for the other methods, and where there is no halo.
     GpuCopies<N>* copies() { return copies_.data(); }
-    // Does that pay? A copy that is stored by itself is a packet of its own on the link; of a large halo send_x() makes few.
-    bool is_small() const { return capacity_ <= 65536; }
     bool shares_gpu() const { return shares_gpu_; }
 
 private:
