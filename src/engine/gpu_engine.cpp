@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "engine/assign.hpp"
-#include "engine/gpu_choice.hpp"
+#include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "engine/longest_term.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "domain/gpu_cell.hpp"
-#include "engine/gpu_choice.hpp"
+#include "engine/choose_gpus.hpp"
 #include "engine/gpu_saved_state.hpp"
 
 #include <algorithm>

@@ -12,10 +12,11 @@
 //
 // Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
 // rank has no X, F, G and no halo. With `direct`, U itself adds the
-// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends. What is queued
-// together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the
-// update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must
-// miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
+// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends. What is
+// queued together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits.
+// Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
+// Where lists must miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that
+// raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"

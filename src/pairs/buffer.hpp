@@ -30,11 +30,12 @@ struct ListCosts
 };
 inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, false};
 // A GPU with so many home atoms. Building and pruning have a part that does not shrink with them: latencies of launches and, of
-// several ranks, of messages. Microseconds: bench/gpu/step.md.
+// several ranks, of messages; several ranks have a list of halo pairs as well. Microseconds: bench/gpu/step.md.
 constexpr ListCosts gpu_list_costs(double atoms, bool of_several)
 {
-    const double forces = 5 + 0.91e-3 * atoms;
-    return {0.25, (60 + (of_several ? 30 : 0) + 0.6e-3 * atoms) / forces, (20 + 0.5e-3 * atoms) / forces, true};
+    const double forces = 5 + 0.91e-3 * atoms, build = 60 + 0.6e-3 * atoms, prune = 20 + 0.5e-3 * atoms;
+    if (!of_several) { return {0.25, build / forces, prune / forces, true}; }
+    return {0.25, (30 + 1.3 * build) / forces, 1.6 * prune / forces, true};
 }
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'

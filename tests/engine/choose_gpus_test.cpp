@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many GPUs a run gets: those that were measured to be fastest, no more than the box has cells for, or what was asked for.
-#include "engine/gpu_choice.hpp"
+#include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
 
@@ -17,14 +17,14 @@ namespace {
 
 // us per step of the ethanol-water series on H200, by atoms and GPUs: bench/gpu/scaling.md.
 const std::map<std::int64_t, std::map<int, double>> measured = {
-    {3000, {{1, 30}}},
-    {12000, {{1, 53}, {2, 57.8}}},
-    {24000, {{1, 55.7}, {2, 63.5}}},
-    {45000, {{1, 78.1}, {2, 76.7}, {4, 69.0}}},
-    {90000, {{1, 128.3}, {2, 96.1}, {4, 74.0}}},
-    {180000, {{1, 232}, {2, 150.6}, {4, 105.1}}},
-    {360000, {{1, 440.7}, {2, 268.5}, {4, 174.9}}},
-    {720000, {{1, 845}, {2, 477.8}, {4, 286.3}}},
+    {3000, {{1, 29.3}}},
+    {12000, {{1, 48.1}}},
+    {24000, {{1, 53.6}}},
+    {45000, {{1, 75.1}, {2, 68.4}, {4, 55.3}}},
+    {90000, {{1, 122.9}, {2, 93.5}, {4, 68.9}}},
+    {180000, {{1, 231.2}, {2, 153.6}, {4, 101.4}}},
+    {360000, {{1, 432.8}, {2, 282.4}, {4, 169.3}}},
+    {720000, {{1, 831.8}, {2, 515.1}, {4, 308.6}}},
 };
 
 const Vec3<double> large_box{50, 50, 50};
@@ -63,10 +63,10 @@ TEST(GpuChoice, takes_what_was_measured_to_be_fastest)
 
 TEST(GpuChoice, leaves_gpus_that_would_not_help_and_says_so)
 {
-    const GpuChoice some = choose(45000, 8);
+    const GpuChoice some = choose(24000, 8);
     EXPECT_EQ(some.gpus, 4);
     EXPECT_EQ(some.grid.ranks(), 4);
-    EXPECT_EQ(some.remark, "4 of 8: more would not help at 45000 atoms");
+    EXPECT_EQ(some.remark, "4 of 8: more would not help at 24000 atoms");
     EXPECT_EQ(choose(3000, 4).remark, "1 of 4: more would not help at 3000 atoms");
     const GpuChoice all = choose(10'000'000, 6);
     EXPECT_EQ(all.gpus, 6);

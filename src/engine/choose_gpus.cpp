@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/gpu_choice.hpp"
+#include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 // us, of H200 joined by NVLink.
 constexpr double fixed_time = 26, time_of_1000_atoms = 1.14;
-constexpr double exchange = 16, exchange_per_doubling = 5, exchange_of_1000_atoms = 0.04;
+constexpr double exchange = 10, exchange_per_doubling = 3, exchange_of_1000_atoms = 0.06;
 
 // Whoever predicts a gain smaller than this predicts none.
 constexpr double least_gain = 0.03;
