@@ -123,11 +123,8 @@ void GpuRanks<N>::reserve(double crowding)
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         reserve_slots(team.queue, r.cell, box, atoms_, crowding, r.state);
-        for (GpuPairList& list : r.pairs)
-        {
-            reserve_pair_list(team.queue, r.state, box, list_plan_.cutoff, list);
-            if (grid_.ranks() == 1) { break; }
-        }
+        reserve_pair_list(team.queue, r.state, box, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
+        if (grid_.ranks() > 1) { reserve_pair_list(team.queue, r.state, box, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
     });
 }
 

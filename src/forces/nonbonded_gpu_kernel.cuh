@@ -161,12 +161,12 @@ private:
     template <bool exact>
     __device__ void run_row(int supercluster, const GpuPairRow& row, int begin, int end)
     {
-        begin_row<exact>(supercluster);
         const unsigned first = static_cast<unsigned>(row.begin), last = first + static_cast<unsigned>(end) - 1;
-        Ahead ahead;
+        Ahead ahead; // under way while the row's atoms are loaded
         ahead.word = a.entries[first + static_cast<unsigned>(begin)];
         ahead.next = min(first + static_cast<unsigned>(begin) + 1, last);
         ahead.next_word = a.entries[ahead.next];
+        begin_row<exact>(supercluster);
         load(ahead);
         int e = begin;
         const int masked_end = min(end, row.masked);

@@ -443,13 +443,15 @@ void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell,
 } // namespace
 
 template <class N>
-void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list)
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, PairPart part,
+                       GpuPairList& list)
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
     list.rows.resize(superclusters), list.busy_rows.resize(superclusters), list.busy_count.resize(1);
     list.cost_before.resize(superclusters + 1), list.demand.resize(1);
-    list.shares.resize(static_cast<std::size_t>(queue.multiprocessors()) * shares_per_multiprocessor + 1);
+    const int shares = queue.multiprocessors() * shares_per_multiprocessor / (part == PairPart::Local ? 1 : 2);
+    list.shares.resize(static_cast<std::size_t>(shares) + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.slot_of_global.size()) / (box.x * box.y * box.z);
     const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
@@ -515,7 +517,7 @@ void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCel
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void find_cluster_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);                           \
-    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, GpuPairList&);                \
+    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, PairPart, GpuPairList&);      \
     template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
                                      GpuPairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

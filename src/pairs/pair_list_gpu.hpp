@@ -48,7 +48,7 @@ struct alignas(16) GpuPairRow
 
 // Twice as many as a multiprocessor holds of the warps that compute forces: it runs some ahead of others, and who is done early
 // takes another share.
-inline constexpr int shares_per_multiprocessor = 32;
+inline constexpr int shares_per_multiprocessor = 32; // half as many of halo pairs, which leave room for others
 
 struct PairShare
 {
@@ -96,7 +96,13 @@ struct GpuPairList
 
 // Room for a list of pairs nearer than `cutoff` (nm) at the mean density, with a margin. Call before the first build.
 template <class N>
-void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list);
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, PairPart part,
+                       GpuPairList& list);
+template <class N>
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list)
+{
+    reserve_pair_list(queue, state, box, cutoff, PairPart::Local, list);
+}
 // After gpu_flag_list_overflow: enlarges the list to what the last build asked for, and a half. Waits.
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list);
 

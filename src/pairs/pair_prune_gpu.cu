@@ -228,9 +228,11 @@ constexpr int share_warps = 4;
 __device__ unsigned used_shares(unsigned long long cost, unsigned shares, PairPart part)
 {
     constexpr unsigned of_two_rounds = 1200, of_nonlocal = 800; // twentieths of a tile
-    if (cost / of_two_rounds >= shares) { return shares; }
-    if (part == PairPart::Local) { return shares / 2; }
-    return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares / 2);
+    if (part == PairPart::Nonlocal) { return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares); }
+    return cost / of_two_rounds >= shares ? shares : shares / 2;
+}
+if (part == PairPart::Local) { return shares / 2; }
+return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares / 2);
 }
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,

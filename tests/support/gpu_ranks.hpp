@@ -55,8 +55,8 @@ public:
         {
             const Vec3<double>& box = whole_.box.length();
             reserve_slots(queue_, r->cell, box, whole_.slot_of_global.size(), crowding, r->state);
-            reserve_pair_list(queue_, r->state, box, options_.reach, r->local);
-            reserve_pair_list(queue_, r->state, box, options_.reach, r->nonlocal);
+            reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Local, r->local);
+            reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Nonlocal, r->nonlocal);
         }
     }
     // Queued: all that a repartition does when the board is complete.
