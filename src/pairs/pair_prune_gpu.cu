@@ -231,9 +231,6 @@ __device__ unsigned used_shares(unsigned long long cost, unsigned shares, PairPa
     if (part == PairPart::Nonlocal) { return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares); }
     return cost / of_two_rounds >= shares ? shares : shares / 2;
 }
-if (part == PairPart::Local) { return shares / 2; }
-return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares / 2);
-}
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
                         const unsigned long long* cost_before, int shares, PairPart part, PairShare* share)
