@@ -34,9 +34,9 @@ def operators():
     from mutate_protocol import EFFECT, Operator
 
     wait = r"block_wait_(?:arrived|added)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-    publish = r"(?:    if constexpr \([^\n]*\n    \{\n    )?    if \(is_last_block\([^\n]*publish[^\n]*(?:\n    \})?"
+    publish = r"(?:    if constexpr \([^\n]*\n    \{\n    )?    if \(is_last_block\([^\n]*(?:publish|signal)\([^\n]*(?:\n    \})?"
     return [
-        Operator("no signal", EFFECT.format("publish|store_release_system"), r"\g<gap>;", files="halo/"),
+        Operator("no signal", EFFECT.format("publish|signal|store_release_system"), r"\g<gap>;", files="halo/"),
         Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
         Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
         Operator("no wait of a queue or the host", r"\bwait_on_host\(queue\);|wait_for\(queue, [^;]*;|learnt_\.wait\(\);", ";"),

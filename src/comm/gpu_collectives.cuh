@@ -46,7 +46,7 @@ __device__ void send_to_all(const GpuRankEnds& ends, const T* values, int n)
         }
     }
     __syncthreads(); // M1: the releases below cover the whole block's stores
-    if (is_peer) { ends.senders[thread].publish(static_cast<std::size_t>(n) * sizeof(T)); }
+    if (is_peer) { ends.senders[thread].signal(); }
 }
 
 // False if a wait was in vain. values[i] is read and written by one and the same thread; barrier before others read it.

@@ -24,9 +24,9 @@ struct PairSide
     __device__ GpuReceiver receiver(Word epoch) const { return {receive, nullptr, epoch}; }
     __device__ bool wait(Word epoch) const { return block_wait_arrived(receiver(epoch), *watch); }
     // The nth message of this kernel, from 1.
-    __device__ void publish(Word epoch, Word nth, std::size_t bytes) const
+    __device__ void signal(Word epoch, Word nth) const
     {
-        block_publish(sender(epoch), arrivals[epoch % 2], (nth + 1) / 2 * gridDim.x, bytes);
+        if (block_arrive(arrivals[epoch % 2], (nth + 1) / 2 * gridDim.x)) { sender(epoch).signal(); }
     }
 };
 

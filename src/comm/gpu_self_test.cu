@@ -33,7 +33,7 @@ __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResu
     const int thread = static_cast<int>(threadIdx.x);
     auto* const to = reinterpret_cast<std::uint64_t*>(side.sender(epoch).slot());
     for (int i = thread; i < words; i += threads) { to[i] = pattern(side.send.source, side.send.destination, i); }
-    side.publish(epoch, 1, words * sizeof(std::uint64_t));
+    side.signal(epoch, 1);
     if (!side.wait(epoch)) { return; }
     const auto* const from = reinterpret_cast<const std::uint64_t*>(side.receiver(epoch).slot());
     int wrong = 0;
@@ -46,9 +46,9 @@ __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResu
     for (int k = 1; k < epochs; ++k)
     {
         const Word e = epoch + static_cast<Word>(k);
-        if (side.is_first) { side.sender(e).publish(0); }
+        if (side.is_first) { side.sender(e).signal(); }
         if (side.receiver(e).wait_arrived(*side.watch) != Verdict::Reached) { return; }
-        if (!side.is_first) { side.sender(e).publish(0); }
+        if (!side.is_first) { side.sender(e).signal(); }
     }
     *result = {wrong, CudaAtomics::nanoseconds() - begin};
 }

@@ -95,7 +95,7 @@ __global__ void messages_kernel(PairSide side, Word first_epoch, int epochs, Tur
         const auto send = [&] {
             auto* const slot = reinterpret_cast<uint4*>(side.sender(epoch).slot());
             how == How::Stores ? copy(local, slot, n) : copy_in_bulk(local, slot, n);
-            side.publish(epoch, static_cast<Word>(k) + 1, bytes);
+            side.signal(epoch, static_cast<Word>(k) + 1);
         };
         if (turns == Turns::Both || side.is_first) { send(); }
         if (!side.wait(epoch)) { return; }

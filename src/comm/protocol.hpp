@@ -94,6 +94,15 @@ public:
         ++epoch_;
     }
 
+    // The same where the destination does not ask for bytes(). One store instead of two, of which the second, a release, waits
+    // until the first has come to the other side: between GPUs the way of a signal and back.
+    PARHELION_HD void signal()
+    {
+        if (route_.signals == nullptr) { return publish(0); }
+        Atomics::store_release_system(&route_.signals[index()].epoch, epoch_);
+        ++epoch_;
+    }
+
     PARHELION_HD Word next_epoch() const { return epoch_; }
     PARHELION_HD const SendRoute& route() const { return route_; }
     // Payload slots elsewhere from the next epoch on. No message may be on its way.

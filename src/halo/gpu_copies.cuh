@@ -82,7 +82,7 @@ __device__ void end_copies(const CopyTask<N>& task)
     {
         GpuMessage<N>& m = c.messages[threadIdx.x];
         if (task.adds_forces) { m.f_receive.take(); }
-        if (task.sends_positions) { m.x_send.publish(0); }
+        if (task.sends_positions) { m.x_send.signal(); }
         if (task.awaits_positions) { m.x_receive.wait_arrived(*c.watch), m.x_receive.take(); }
     }
 }

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
     {
         for_share(a.home_end(), [&](std::int32_t slot) { a.copies->copies_of_slot[slot] = 0; });
     }
-    if (is_last_block(m.announced)) { m.wanted_send.publish(0); }
+    if (is_last_block(m.announced)) { m.wanted_send.signal(); }
 }
 
 // Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(halo_threads) send_x_kernel(BlockTrace tracing
     });
     if constexpr (carrier == Carrier::Kernels)
     {
-        if (is_last_block(m.x_sent)) { m.x_send.publish(0); }
+        if (is_last_block(m.x_sent)) { m.x_send.signal(); }
     }
 }
 
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
     for_share(a.count_of(m), [&](std::int32_t i) { send_force(a, m, begin, i); });
     if constexpr (carrier == Carrier::Kernels)
     {
-        if (is_last_block(m.f_sent)) { m.f_send.publish(0); }
+        if (is_last_block(m.f_sent)) { m.f_send.signal(); }
     }
 }
 

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace trac
             m.x_out[i] = bringer.x_in[slot - a.begin_of(bringer)];
         });
     }
-    if (is_last_block(m.x_sent)) { m.x_send.publish(0); }
+    if (is_last_block(m.x_sent)) { m.x_send.signal(); }
 }
 
 // For all threads of a block: waits until the forces that message `m` brings back in this epoch have been added.
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace traci
             if (m.is_forwarded[i] != 0) { send_force(a, m, begin, i); }
         });
     }
-    if (is_last_block(m.f_sent)) { m.f_send.publish(0); }
+    if (is_last_block(m.f_sent)) { m.f_send.signal(); }
 
     if (block_wait_arrived(m.f_receive, *a.watch))
     {
