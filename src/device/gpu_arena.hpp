@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of one GPU that other GPUs of the process address as well: the same pointer is good on all of them.
 //
-// The idea: pages are created on one GPU, mapped once, and opened to the named GPUs alone; ordinary allocations stay private and
-// cheap. Cost: a few hundred microseconds and whole granules of 2 MiB; for setting up, not for the step.
+// The idea: pages are created on one GPU, mapped once, and opened to the named GPUs alone. Ordinary allocations are private until
+// open_memory(). Cost: a few hundred microseconds and whole granules of 2 MiB; for setting up, not for the step.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,8 @@
 //   staged-fused   one kernel stores all pulses into the receivers' memory, one returns all forces; their blocks wait only for
 //                  what they forward (Doijade et al., SC Workshops '25, Algorithms 3 to 6, with puts). Ranks that share a GPU:
 //                  pulse by pulse
-//   direct         kernels store all messages; none waits for another
+//   direct         kernels store all messages; none waits for another. Positions go into the slots of the copies at once, and the
+//                  kernel that moves atoms may do so itself (halo/gpu_copies.hpp)
 // The first two are queued by the host in every step, kernel by kernel; the last two can be captured and replayed.
 //
 // Order and reuse: every message is one epoch of a channel of depth 1 without credits. Positions e + 1 are sent after forces e
