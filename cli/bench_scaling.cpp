@@ -70,6 +70,12 @@ void print_line(std::int64_t atoms, const std::string& method, double of_first, 
     {
         double sum = 0, largest = 0;
         for (const StepWork& work : summary.work) { sum += work.*part, largest = std::max(largest, work.*part); }
+        // A step of so many blocks that their records hold no whole one.
+        if (largest == 0 && std::all_of(summary.work.begin(), summary.work.end(), [](const StepWork& w) { return w.step == 0; }))
+        {
+            fmt::print(" {:>6} {:<6}", "-", "");
+            continue;
+        }
         const auto gpus = static_cast<double>(std::max<std::size_t>(summary.work.size(), 1));
         fmt::print(" {:>6.1f}/{:<6.1f}", sum / gpus, largest);
     }
