@@ -17,9 +17,9 @@ __device__ inline bool block_wait_arrived(const GpuReceiver& receiver, const Wat
     return !__syncthreads_or(threadIdx.x == 0 && receiver.wait_arrived(watch) != Verdict::Reached);
 }
 
-// For all threads of all blocks that share some work, each having done its part. True in one thread, of the block that brings the
-// arrivals to `goal`; it has acquired all parts. The goal is the number of blocks times the rounds of this work so far, this one
-// included.
+// For all threads of all blocks that share some work, say pack a message, each having done its part. True in one thread, of the
+// block that brings the arrivals to `goal`; it has acquired all parts. The goal is the number of blocks times the rounds of this
+// work so far, this one included. Blocks that may be a round ahead of each other need a counter for every slot of the message.
 __device__ inline bool block_arrive(ArrivalCounter<CudaAtomics>& arrivals, Word goal)
 {
     __syncthreads();
@@ -40,13 +40,6 @@ __device__ inline bool is_last_block(BlockCounter& counter, Word blocks)
     if (!block_arrive(counter.arrivals, goal)) { return false; }
     ++counter.rounds;
     return true;
-}
-
-// The same for blocks that pack a message: the last one publishes. Blocks that may be a message ahead of each other need a
-// counter for every slot.
-__device__ inline void block_publish(GpuSender sender, ArrivalCounter<CudaAtomics>& arrivals, Word goal, std::size_t bytes)
-{
-    if (block_arrive(arrivals, goal)) { sender.publish(bytes); }
 }
 
 } // namespace parhelion

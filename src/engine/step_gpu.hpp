@@ -11,12 +11,11 @@
 //   third          └ B ─────────────────┘
 //
 // Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
-// rank has no X, F, G and no halo. With `direct`, U itself adds the
-// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends. What is
-// queued together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits.
-// Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
-// Where lists must miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that
-// raises one, too.
+// rank has no X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of the next
+// step (halo/gpu_copies.hpp): no X, and F only sends. What is queued together, for ranks that share a GPU and its queues or for
+// several GPUs, is in phases: all send before any waits. Blow-ups: the update looks at every force and displacement and raises a
+// flag, which the host sees when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far
+// atoms have moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
@@ -151,8 +150,8 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
     return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
 }
 
-// With `direct`: positions of the next step are on their way when they are sent, and there when the kernel ends that sends them;
-// where ranks share a GPU, one behind the kernels of all.
+// With `direct`: what a kernel that moves atoms does for their copies. It also awaits the positions here, unless ranks share a
+// GPU: then that is queued behind the kernels of all.
 template <class N>
 CopyTask<N> copies_of(GpuRank<N>& r, bool adds_forces, bool sends_positions)
 {

@@ -251,7 +251,7 @@ __global__ void pack_together_kernel(Packing* p, unsigned long long* errors, int
             receiver.acknowledge();
             continue;
         }
-        const GpuSender sender(p->send, nullptr, epoch);
+        GpuSender sender(p->send, nullptr, epoch);
         if (__syncthreads_or(thread == 0 && sender.wait_ready(*p->sender_watch) != Verdict::Reached)) { return; }
         random_delay(epoch * 16 + blockIdx.x);
         auto* const slot = reinterpret_cast<Word*>(sender.slot());
@@ -259,7 +259,7 @@ __global__ void pack_together_kernel(Packing* p, unsigned long long* errors, int
         {
             slot[i] = payload_word(epoch, 0, 1, i);
         }
-        block_publish(sender, p->arrivals[epoch % 2], (epoch + 1) / 2 * packing_blocks, n * sizeof(Word));
+        if (block_arrive(p->arrivals[epoch % 2], (epoch + 1) / 2 * packing_blocks)) { sender.publish(n * sizeof(Word)); }
     }
 }
 
