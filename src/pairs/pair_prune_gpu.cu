@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(gather_threads)
 }
 
 // Purpose        divide the list into shares of equal cost
-// Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
+// Work           a warp per share and one for the end: it looks for the row in 33 parts at a time, then at 32 of its entries
 // Reads/Writes   rows, pruned entries, cost_before / shares
 // Orders         nothing: stream order alone
 // Requires       cost_before of these rows
@@ -306,8 +306,9 @@ __global__ void __launch_bounds__(32 * share_warps)
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
     {
-        const int middle = r + (above - r) / 2;
-        (cost_before[middle] < target ? r : above) = middle;
+        const int step = (above - r + 32) / 33, ahead = r + (lane + 1) * step;
+        r += step * __popc(__ballot_sync(all_lanes, ahead < above && cost_before[ahead] < target));
+        above = min(r + step, above);
     }
     PairShare place{r, 0};
     if (s > 0 && row_count > 0)
