@@ -50,9 +50,16 @@ struct alignas(16) GpuPairRow
 // takes another share.
 inline constexpr int shares_per_multiprocessor = 32; // half as many of halo pairs, which leave room for others
 
-struct PairShare
+// A place in a pruned list: an entry of a row of GpuPairList::busy_rows.
+struct PairPlace
 {
-    std::int32_t row, entry; // where it begins, in GpuPairList::busy_rows; it ends where the next one begins
+    std::int32_t row, entry;
+};
+// It ends where the next one begins. With a copy of its first row, so that its warp need not ask twice.
+struct alignas(16) PairShare
+{
+    GpuPairRow first;
+    PairPlace begin;
 };
 
 // What the last build asked for; more than there was room for means that the list is incomplete.

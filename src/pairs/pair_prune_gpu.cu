@@ -310,10 +310,10 @@ __global__ void __launch_bounds__(32 * share_warps)
         r += step * __popc(__ballot_sync(all_lanes, ahead < above && cost_before[ahead] < target));
         above = min(r + step, above);
     }
-    PairShare place{r, 0};
+    const GpuPairRow row = row_count > 0 ? rows[r] : GpuPairRow{};
+    PairPlace place{r, 0};
     if (s > 0 && row_count > 0)
     {
-        const GpuPairRow row = rows[r];
         std::uint32_t into = static_cast<std::uint32_t>(min(target - cost_before[r], 0xffffffffull)), before = row_cost;
         for (int first = 0; first < row.pruned; first += 32)
         {
@@ -331,7 +331,7 @@ __global__ void __launch_bounds__(32 * share_warps)
             before += __shfl_sync(all_lanes, sum, 31);
         }
     }
-    if (lane == 0) { share[s] = place; }
+    if (lane == 0) { share[s] = {row, place}; }
 }
 
 } // namespace

@@ -266,15 +266,17 @@ TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
         build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
         prune_pair_list(queue, state, 0.9, list);
         const std::vector<PairShare> shares = list.shares.to_vector(queue);
-        const std::vector<GpuPairRow> rows = list.rows.to_vector(queue);
-        EXPECT_EQ(shares.front().row, 0);
-        EXPECT_EQ(shares.front().entry, 0);
-        const PairShare end = shares.back();
+        const std::vector<GpuPairRow> rows = list.busy_rows.to_vector(queue);
+        EXPECT_EQ(shares.front().begin.row, 0);
+        EXPECT_EQ(shares.front().begin.entry, 0);
+        const PairPlace end = shares.back().begin;
         EXPECT_EQ(end.entry, rows[static_cast<std::size_t>(end.row)].pruned);
         for (auto r = static_cast<std::size_t>(end.row) + 1; r < rows.size(); ++r) { EXPECT_EQ(rows[r].pruned, 0); }
         for (std::size_t s = 0; s + 1 < shares.size(); ++s)
         {
-            EXPECT_LE(std::pair(shares[s].row, shares[s].entry), std::pair(shares[s + 1].row, shares[s + 1].entry)) << s;
+            const PairPlace here = shares[s].begin, next = shares[s + 1].begin;
+            EXPECT_LE(std::pair(here.row, here.entry), std::pair(next.row, next.entry)) << s;
+            EXPECT_EQ(shares[s].first.supercluster, rows[static_cast<std::size_t>(here.row)].supercluster) << s;
         }
     }
 }
