@@ -201,7 +201,7 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
             if (flags.repartition) // S
             {
                 r.bonded.resolve(t->third, r.state, r.cell);
-                r.update.resolve(t->third, r.state);
+                r.update.resolve(t->third, r.state, r.cell);
             }
         }
     }

@@ -4,8 +4,9 @@
 //
 // The idea: who moves an atom knows first where it is, and needs the forces that came back for it last. So that kernel stores a
 // new position into the slots of all copies as well, beside its own, and adds the forces that holders have stored into this
-// rank's inbox. Its blocks wait for the forces before they begin; the last one to end signals the positions, and may wait for
-// those of the others' atoms. An atom without copies costs a look at a word.
+// rank's inbox. Its warps wait for the forces once their own loads are under way, and only if one of their atoms has copies; the
+// last block to end signals the positions, and may wait for those of the others' atoms. An atom without copies costs a look at a
+// word.
 #pragma once
 
 #include "comm/gpu_world.hpp"
