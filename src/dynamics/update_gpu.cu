@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(listing_threads)
 //                forces sent by all ranks that share this GPU
 // Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
 template <class N, Motion motion>
-__global__ void __launch_bounds__(threads, 4)
+__global__ void __launch_bounds__(threads, motion == Motion::Stochastic ? 3 : 4)
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
 {
     const BlockSpan span(tracing);
@@ -323,7 +323,7 @@ template <class N>
 void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
                      GpuState<N>& state) const
 {
-    if (constraints_ == 0 && copies.copies == nullptr) { return; }
+    if (constraints_ == 0 && copies.copies.count == 0) { return; }
     // At rest, the constrained "velocity" for a unit of time is the displacement itself.
     UpdateArgs<N> args;
     args.step_offset = step_offset;

@@ -17,8 +17,8 @@ struct AtomCopies
 template <class N>
 __device__ AtomCopies<N> load_copies(const CopyTask<N>& task, std::int32_t slot)
 {
-    if (task.copies == nullptr) { return {}; }
-    return {min(task.copies->copies_of_slot[slot], task.copies->count), task.copies->copies[slot]};
+    if (task.copies.count == 0) { return {}; }
+    return {min(task.copies.copies_of_slot[slot], task.copies.count), task.copies.copies[slot]};
 }
 
 // body(copy) for the copies behind the first.
@@ -28,7 +28,7 @@ __device__ void for_each_further_copy(const CopyTask<N>& task, std::int32_t slot
 #pragma unroll 1
     for (std::int32_t k = 1; k < of_atom.count; ++k) // few have any
     {
-        body(task.copies->copies[static_cast<std::size_t>(k) * task.copies->capacity + static_cast<std::size_t>(slot)]);
+        body(task.copies.copies[static_cast<std::size_t>(k) * task.copies.capacity + static_cast<std::size_t>(slot)]);
     }
 }
 
@@ -37,8 +37,8 @@ __device__ void for_each_further_copy(const CopyTask<N>& task, std::int32_t slot
 template <class N>
 __device__ void await_returned_forces(const CopyTask<N>& task)
 {
-    if (task.copies == nullptr || !task.adds_forces) { return; }
-    const GpuCopies<N>& c = *task.copies;
+    if (!task.adds_forces) { return; }
+    const GpuCopies<N>& c = task.copies;
     for (int k = static_cast<int>(threadIdx.x) % 32; k < c.count; k += 32) { c.messages[k].f_receive.wait_arrived(*c.watch); }
     __syncwarp(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
 }
@@ -67,8 +67,8 @@ __device__ void store_copies(const CopyTask<N>& task, std::int32_t slot, const A
 template <class N>
 __device__ void end_copies(const CopyTask<N>& task)
 {
-    if (task.copies == nullptr) { return; }
-    const GpuCopies<N>& c = *task.copies;
+    const GpuCopies<N>& c = task.copies;
+    if (c.count == 0) { return; }
     if (__syncthreads_or(is_last_block(*c.done, gridDim.x)) == 0) { return; }
     if (static_cast<int>(threadIdx.x) < c.count)
     {

@@ -10,7 +10,6 @@
 #include <random>
 
 using namespace parhelion;
-using namespace parhelion::test;
 
 namespace {
 
