@@ -119,7 +119,7 @@ template <class N>
 void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const bool is_updates_work = any.copies() != nullptr;                           // X, and of F what is received
+    const bool is_updates_work = any.copies().count > 0;                            // X, and of F what is received
     const int x_rounds = is_updates_work || flags.repartition ? 0 : any.x_rounds(); // positions are here already
     for (int round = 0; round < x_rounds; ++round)                                  // X
     {
@@ -206,7 +206,7 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
             if (flags.repartition) // S
             {
                 r.bonded.resolve(t->third, r.state, r.cell);
-                r.update.resolve(t->third, r.state);
+                r.update.resolve(t->third, r.state, r.cell);
             }
         }
     }
@@ -236,7 +236,7 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     });
     queue_sums(teams, step_offset, flags); // K G O T
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
-        if (r.halo->copies() != nullptr && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
+        if (r.halo->copies().count > 0 && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
     });
 }
 
