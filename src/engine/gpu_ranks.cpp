@@ -309,8 +309,21 @@ void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 template <class N>
 void GpuRanks<N>::synchronize()
 {
-    for (const auto& team : teams_) { team->queue.synchronize(); }
-    check();
+    for (const auto& team : teams_)
+    {
+        team->queue.make_current();
+        GpuEvent done;
+        done.record(team->queue);
+        world_->wait(team->ranks[0].rank, done);
+    }
+    world_->check();
+}
+
+template <class N>
+void GpuRanks<N>::wait(const GpuEvent& event)
+{
+    world_->wait(0, event);
+    world_->check();
 }
 
 template <class N>

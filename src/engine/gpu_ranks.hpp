@@ -48,7 +48,9 @@ public:
     void keep_state(GpuSnapshot<N>& snapshot);
 
     // All of these wait.
-    void synchronize(); // throws CommError if a rank has waited for another in vain
+    // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck.
+    void synchronize();
+    void wait(const GpuEvent& event); // of a queue on rank 0's GPU
     void put_back(const GpuSnapshot<N>& snapshot);
     // After flags of an overflow; put_back() must follow. False if larger lists would not help.
     bool make_more_room(std::uint32_t flags);
@@ -58,9 +60,6 @@ public:
     // The latest, of each GPU.
     std::vector<std::vector<BlockRecord>> records() const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
-
-    // Throws CommError if a rank has waited for another in vain.
-    void check() { world_->check(); }
 
 private:
     GpuRank<N> make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records);
