@@ -103,11 +103,14 @@ def kill_program(group, program):
 def run_for(seconds, command, program, **options):
     """The exit code, and whether the program was killed."""
     process = subprocess.Popen(command, start_new_session=True, **options)
-    for limit, end in ((seconds, lambda: kill_program(process.pid, program)), (20, lambda: os.killpg(process.pid, signal.SIGKILL))):
-        try:
-            return process.wait(limit), limit != seconds
-        except subprocess.TimeoutExpired:
-            end()
+    try:
+        return process.wait(seconds), False
+    except subprocess.TimeoutExpired:
+        kill_program(process.pid, program)
+    try:
+        return process.wait(20), True
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
     return process.wait(), True
 
 
