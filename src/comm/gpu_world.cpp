@@ -151,10 +151,10 @@ void GpuWorld::check()
     throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_));
 }
 
-void GpuWorld::wait(int rank, const GpuEvent& event)
+void GpuWorld::wait(int rank, const GpuEvent& event, HostWait how)
 {
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::microseconds spinning{200}, pause{100}; // a round of an exchange takes less, a segment milliseconds
+    constexpr Clock::duration longest_sleep = std::chrono::milliseconds(1);
     if (ranks() == 1)
     {
         event.wait();
@@ -171,7 +171,7 @@ void GpuWorld::wait(int rank, const GpuEvent& event)
         }
         const Clock::duration waited = Clock::now() - begin;
         is_last_look = waited > 2 * deadline_;
-        if (waited > spinning) { std::this_thread::sleep_for(pause); }
+        if (how == HostWait::Sleeps) { std::this_thread::sleep_for(std::min(waited / 2, longest_sleep)); }
     }
 }
 

@@ -88,7 +88,12 @@ public:
     // Until the work of `rank` has passed the event; its GPU may be stuck, or wait for the event of one that is. Throws CommError
     // as check() does, and if that takes twice the deadline: a kernel's wait, which would end by itself with a better account,
     // may begin late in it. A lone rank waits for nobody, and its work may take any time.
-    void wait(int rank, const GpuEvent& event);
+    enum class HostWait : std::uint8_t
+    {
+        Sleeps, // in the end up to a millisecond too long
+        Spins   // for what takes microseconds
+    };
+    void wait(int rank, const GpuEvent& event, HostWait how = HostWait::Sleeps);
 
 private:
     struct Surroundings; // of a rank's waits

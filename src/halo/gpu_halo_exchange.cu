@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
 template <class N>
 void GpuHalo<N>::start(GpuQueue& queue, const Fetch& fetch)
 {
-    world_.wait(rank_, learnt_); // at a repartition's first; it has long passed after that
+    world_.wait(rank_, learnt_, GpuWorld::HostWait::Spins); // at a repartition's first; it has long passed after that
     gpu_memory::on_device(queue, fetch.to, fetch.from, static_cast<std::size_t>(*fetch.slots) * fetch.slot_bytes);
 }
 
@@ -150,7 +150,7 @@ void GpuHalo<N>::receive_copied(GpuQueue& queue, int round, const Fetch& fetch, 
         wait_for(queue, *fetch.packed);
         start(queue, fetch);
     }
-    else { world_.wait(rank_, *packed_); }
+    else { world_.wait(rank_, *packed_, GpuWorld::HostWait::Spins); }
     if ((round + 1) % rounds_per_message() == 0) { unpack(); }
 }
 
