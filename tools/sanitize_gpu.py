@@ -7,7 +7,7 @@
 A job is a tool and a part of a program's tests on one GPU, or on two for the tests of kernels that need them. The longest begin
 first. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
 it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool "launches" launch, from a
-library that listens to the driver (log_kernels.cpp). They run what racecheck runs, and the other tools run more. Lines at the end
+library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. Lines at the end
 sum up by tool and count variants that no test launches; their names are in LOG_FOLDER/not_launched. The exit code is 0 if all tests
 were run, none failed, there is no report and every variant is launched.
 
@@ -15,8 +15,8 @@ A job that has not ended in time (--limit) counts as failed: its program is kill
 so far. That holds for the tests that were passed before ("tests") and says nothing about the one that was running ("cut").
 
 Left out are tests of size, repetition and deadlines alone, those of kernels that wait for another kernel which must run beside
-them (of `bench comm` and `doctor`), since tools may run one kernel of a GPU at a time, and under racecheck, the slowest, tests that
-launch nothing that others do not. Ranks that share a GPU share a queue, in which every signal comes before its wait.
+them (of `bench comm` and `doctor`), since tools may run one kernel of a GPU at a time, and under all tools but memcheck, which is fast,
+tests that launch nothing that others do not. Ranks that share a GPU share a queue, in which every signal comes before its wait.
 """
 import argparse
 import collections
@@ -34,23 +34,30 @@ from pathlib import Path
 TOOLS = ["racecheck", "initcheck", "memcheck", "synccheck", "launches"]  # the slowest first
 # The programs with most work first; in so many parts.
 PARTS = {
-    "test_engine_gpu": 24, "test_forces_gpu": 20, "test_dynamics_gpu": 10, "test_halo_gpu": 4, "test_domain_gpu": 7, "test_comm_gpu": 6,
-    "test_pairs_gpu": 4,
+    "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
+    "test_pairs_gpu": 3,
 }
-ON_TWO_GPUS = {"test_engine_gpu": ("*FewAtomsOnRanks*", 8), "test_halo_gpu": ("GpuHaloIn*", 4), "test_comm_gpu": ("*two_gpus*", 2)}
+# On two GPUs, if there are, in so many parts.
+ON_TWO_GPUS = {
+    "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 8), "test_halo_gpu": ("GpuHaloIn*", 4),
+    "test_comm_gpu": ("*two_gpus*", 2),
+}
 LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
     "*awkward*", "*however_long*", "*follows_the_reference*", "*follow_the_reference*", "*blow_up*", "*shrinks_below*",
-    "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*GpuHaloStress*",
-    "*GpuHaloFaults*", "GpuFaults*", "*is_stuck*",
+    "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
+    "*GpuHaloFaults*", "GpuFaults*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
 ]
-LEFT_OUT_BY_RACECHECK = [
-    "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_checkpoint_is*",
-    "*a_stopped_run*",
+FOR_MEMCHECK_ALONE = [
+    "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",
+    "*a_checkpoint_is*", "*a_stopped_run*", "*is_the_one_of_the_cpu*", "*planned_for_less_density*", "*in_every_policy/nve",
+    "*in_every_policy/v_rescale", "*in_every_policy/berendsen", "*in_every_policy/c_rescale", "*in_every_policy/nose_hoover",
+    "*in_every_policy/stochastic_dynamics", "*FewAtomsOnRanks*staged_host*", "*twice_the_cutoff*", "*kick_constrain_and_drift_as_one*",
+    "*in_boxes_of_any_shape*",
 ]
 SIDE_BY_SIDE = {"messages_kernel", "stores_kernel", "sums_kernel", "self_test_kernel"}  # of `bench comm` and `doctor`
 SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel"}
-JOBS_OF_GPU = 16  # at once; more do not make it faster
+JOBS_OF_GPU = 10  # at once; more do not make it faster
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
 Job = collections.namedtuple("Job", "tool program part parts gpus")
@@ -86,9 +93,12 @@ def make_jobs(tools, programs, gpus):
     return jobs
 
 
-def tests_of(job):
-    left_out = LEFT_OUT + (LEFT_OUT_BY_RACECHECK if job.tool in ("racecheck", "launches") else [])
-    return f"--gtest_filter={ON_TWO_GPUS[job.program][0] if job.gpus == 2 else '*'}-" + ":".join(left_out)
+def tests_of(job, gpus):
+    here, elsewhere = ON_TWO_GPUS.get(job.program, ("", 0))[0], []
+    if job.gpus == 1 and gpus > 1 and here:
+        elsewhere = here.split(":")
+    left_out = LEFT_OUT + elsewhere + (FOR_MEMCHECK_ALONE if job.tool != "memcheck" else [])
+    return f"--gtest_filter={here if job.gpus == 2 else '*'}-" + ":".join(left_out)
 
 
 def kill_program(group, program):
@@ -116,13 +126,13 @@ def run_for(seconds, command, program, **options):
     return process.wait(), True
 
 
-def run_job(options, job, gpus, listener, deadline):
+def run_job(options, job, gpus, all_gpus, listener, deadline):
     log = options.logs / f"{job.tool}.{job.program}.{job.gpus}.{job.part}.log"
     program = (options.build / job.program).resolve()
     libraries = [os.environ.get("LD_LIBRARY_PATH", ""), f"{CUDA}/lib64", f"{CUDA}/extras/CUPTI/lib64"]
     environment = os.environ | {
         "GTEST_TOTAL_SHARDS": str(job.parts), "GTEST_SHARD_INDEX": str(job.part), "CUDA_VISIBLE_DEVICES": ",".join(gpus),
-        "LD_LIBRARY_PATH": ":".join(filter(None, libraries)), "PARHELION_TEST_DEADLINE": "60",
+        "LD_LIBRARY_PATH": ":".join(filter(None, libraries)), "PARHELION_TEST_DEADLINE": "20",
     }
     command = ["compute-sanitizer", "--tool", job.tool, "--print-limit", "20"]
     if job.tool == "launches":
@@ -131,7 +141,7 @@ def run_job(options, job, gpus, listener, deadline):
     begin = time.monotonic()
     seconds = max(1, min(options.limit, deadline - begin))
     with open(log, "w") as out:
-        code, is_cut = run_for(seconds, command + [program, tests_of(job)], program, stdout=out, stderr=out, env=environment)
+        code, is_cut = run_for(seconds, command + [program, tests_of(job, all_gpus)], program, stdout=out, stderr=out, env=environment)
     text = log.read_text(errors="replace")
     reports = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
     running = re.findall(r"^\[ RUN      \] (\S+)", text, re.M) if is_cut else []
@@ -190,7 +200,7 @@ def main():
     def run(job):
         gpu = places.get()
         try:
-            return run_job(options, job, [names[(gpu + k) % gpus] for k in range(job.gpus)], listener, begin + options.wall)
+            return run_job(options, job, [names[(gpu + k) % gpus] for k in range(job.gpus)], gpus, listener, begin + options.wall)
         finally:
             places.put(gpu)
 

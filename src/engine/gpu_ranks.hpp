@@ -10,6 +10,7 @@
 #include "engine/rank_run.hpp"
 #include "engine/step_gpu.hpp"
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -68,7 +69,8 @@ private:
     void reserve(double crowding);
     void make_halos();
     void take_from_boards();
-    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps);
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, bool is_captured);
+    void wait_for_earlier_steps();
     void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
     void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
 
@@ -87,6 +89,8 @@ private:
     GpuHaloRoom halo_room_;
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
+    std::vector<std::array<GpuEvent, 2>> earlier_steps_;  // by GPU: the ends of steps that were not captured
+    std::size_t queued_steps_ = 0;                        // of them
     bool is_traced_ = false;
     bool room_is_made_ = false; // everything is allocated: what is queued may be captured
 };

@@ -99,7 +99,7 @@ RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::at
     }
     catch (const CommError&)
     {
-        // A GPU that is stuck would hold up whoever gives back its memory. The end of the program does not wait for it.
+        // A GPU that is stuck would hold up whoever gives back its memory.
         if (implementation_->plan().on_gpu) { static_cast<void>(implementation_.release()); }
         throw;
     }

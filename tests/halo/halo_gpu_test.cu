@@ -26,10 +26,12 @@ std::int64_t exchanges_asked()
     return asked != nullptr ? std::atoll(asked) : 10'000;
 }
 
-// Every zone has each of these sizes in turn, and some are large.
-std::vector<ZoneSizes> partitions_up_to(int large, const HaloLayout& layout)
+// Every zone has each of these sizes in turn, and some are large: not so large that the waiting kernels of many ranks side by
+// side would not fit on one GPU together.
+std::vector<ZoneSizes> some_partitions(const HaloLayout& layout)
 {
     constexpr int sizes[] = {0, 1, 31, 32, 33, 1000};
+    const int large = layout.queues == Queues::OfRanks && layout.ranks() > 4 ? 10'000 : 100'000;
     const int with_large[] = {large, 0, 1000, large, 33, large};
     std::vector<ZoneSizes> partitions;
     for (int k = 0; k < 6; ++k)
@@ -39,12 +41,6 @@ std::vector<ZoneSizes> partitions_up_to(int large, const HaloLayout& layout)
     partitions.push_back(zone_sizes(layout, [&](int rank, int zone) { return with_large[(rank + zone) % 6]; }));
     partitions.push_back(zone_sizes(layout, [](int, int) { return 0; }));
     return partitions;
-}
-
-// Not so large that the waiting kernels of many ranks side by side would not fit on one GPU together.
-std::vector<ZoneSizes> some_partitions(const HaloLayout& layout)
-{
-    return partitions_up_to(layout.queues == Queues::OfRanks && layout.ranks() > 4 ? 10'000 : 100'000, layout);
 }
 
 // One, two and three dimensions, and two pulses.
@@ -274,15 +270,16 @@ TYPED_TEST_SUITE(GpuHaloIn, Policies);
 TYPED_TEST(GpuHaloIn, every_policy_brings_every_position_and_force)
 {
     if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
-    const HaloLayout layouts[] = {{{2, 1, 4}, {1, 0, 2}, 1, Queues::OfGpus}, {{1, 1, 2}, {0, 0, 1}, 2, Queues::OfGpus}};
+    const HaloLayout layouts[] = {{{1, 1, 4}, {0, 0, 2}, 1, Queues::OfGpus}, {{1, 1, 2}, {0, 0, 1}, 2, Queues::OfGpus}};
     for (const HaloLayout& layout : layouts)
     {
         if (layout.gpus > gpu_count()) { break; }
         for (std::size_t method = 0; method < halo_method_names.size(); ++method)
         {
             SCOPED_TRACE(testing::Message() << halo_method_names[method] << ", " << layout.gpus << " GPU(s)");
-            GpuHaloRanks<TypeParam> ranks(layout, static_cast<HaloMethod>(method), partitions_up_to(2000, layout));
-            ranks.run(2, 2);
+            const std::vector<ZoneSizes> all = some_partitions(layout); // small ones, for tools that watch every access
+            GpuHaloRanks<TypeParam> ranks(layout, static_cast<HaloMethod>(method), {all.begin(), all.begin() + 3});
+            ranks.run(2, 1);
             EXPECT_NO_THROW(ranks.world().check());
             EXPECT_EQ(ranks.errors(), HaloErrors{});
         }

@@ -44,8 +44,7 @@ def expect_end(run, seconds, sentences):
         said = run.communicate(timeout=seconds)[1]
     except subprocess.TimeoutExpired:
         run.kill()
-        run.communicate()
-        pytest.fail(f"still running after {seconds} s")
+        pytest.fail(f"still running after {seconds} s; has said: {run.communicate()[1]}")
     assert re.fullmatch(f"({'|'.join(sentences)})\n", said), said
     assert run.returncode == 6
 

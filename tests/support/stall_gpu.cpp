@@ -47,7 +47,7 @@ void stall(CUstream stream)
 
 void CUPTIAPI count_launch(void*, CUpti_CallbackDomain, CUpti_CallbackId id, const void* data)
 {
-    static const std::int64_t limit = asked("PARHELION_STALL_AFTER", 2000);
+    static const std::int64_t limit = asked("PARHELION_STALL_AFTER", 200'000);
     static std::atomic<std::int64_t> launched{0};
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     if (call.callbackSite != CUPTI_API_ENTER) { return; }
