@@ -41,6 +41,13 @@ GpuEvent::~GpuEvent()
     if (event_ != nullptr) { cudaEventDestroy(event_); }
 }
 void GpuEvent::record(GpuQueue& queue) { cuda_check(cudaEventRecord(event_, queue.stream()), "cudaEventRecord"); }
+bool GpuEvent::has_passed() const
+{
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) { return false; }
+    cuda_check(status, "waiting for the GPU");
+    return true;
+}
 void GpuEvent::wait() const { cuda_check(cudaEventSynchronize(event_), "waiting for the GPU"); }
 
 void wait_for(GpuQueue& queue, const GpuEvent& event)

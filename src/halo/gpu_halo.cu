@@ -195,8 +195,9 @@ GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<
 template <class N>
 GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, HaloMethod method, const GpuCell& cell, int rank,
                     bool shares_gpu)
-    : method_(method), cell_(cell), shares_gpu_(shares_gpu), count_(static_cast<int>(room.windows.size())),
-      watch_(world.watch(rank)), capacity_(room.capacity), packed_(room.packed[static_cast<std::size_t>(rank)])
+    : world_(world), rank_(rank), method_(method), cell_(cell), shares_gpu_(shares_gpu),
+      count_(static_cast<int>(room.windows.size())), watch_(world.watch(rank)), capacity_(room.capacity),
+      packed_(room.packed[static_cast<std::size_t>(rank)])
 {
     PARHELION_EXPECTS(count_ <= most_messages);
     const auto messages = static_cast<std::size_t>(std::max(count_, 1));

@@ -61,7 +61,7 @@ struct GpuHaloRoom
     std::size_t capacity = 0;                    // slots of a message
     std::vector<Window> windows;                 // of each message
     std::vector<std::vector<Channels>> channels; // [message][rank]
-    // By rank: it has packed what others may fetch. Of staged-dma.
+    // By rank: it has packed what others may fetch, or fetched it. Of methods that copy.
     std::vector<std::shared_ptr<GpuEvent>> packed;
 };
 
@@ -143,6 +143,8 @@ private:
     void forward_x(GpuQueue& queue, const GpuState<N>& state);
     void return_f(GpuQueue& queue, GpuState<N>& state);
 
+    GpuWorld& world_;
+    int rank_;
     HaloMethod method_;
     GpuCell cell_;
     bool shares_gpu_;
