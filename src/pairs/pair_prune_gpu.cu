@@ -11,7 +11,7 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr int prune_warps = 6; // which take the entries of a row in a liquid at once
+constexpr int prune_warps = 12; // of a row
 // Costs in the force kernel, in twentieths of a plain tile.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
@@ -207,7 +207,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms, bounds of the present positions
 // Cost           about 80 instructions for four entries, 50 for one with open tiles, 13 for each of these: a third of all
 template <class N>
-__global__ void __launch_bounds__(32 * prune_warps, 6) // one wave of 50 000 atoms
+__global__ void __launch_bounds__(32 * prune_warps, 3)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);
@@ -231,16 +231,19 @@ __global__ void __launch_bounds__(32 * prune_warps, 6) // one wave of 50 000 ato
 
 struct RowSum
 {
-    unsigned long long cost;
-    int rows;
+    unsigned long long cost = 0;
+    int rows = 0;
+
+    __device__ void add(const RowSum& other) { cost += other.cost, rows += other.rows; }
 };
+__device__ RowSum sum_of(const GpuPairRow& row) { return {row.cost, row.cost > 0 ? 1 : 0}; }
 
 // Purpose        gather the rows that have entries, and the cost of all before each
-// Work           one block: each thread a run of rows, a scan over the threads between
+// Work           a thread per row; every block adds up the rows of those before it
 // Reads/Writes   rows / busy_rows, busy_count, cost_before
 // Orders         nothing: stream order alone
 // Requires       pruned rows
-// Cost           latency: some microseconds
+// Cost           latency: some microseconds; the last block reads every row
 constexpr int gather_threads = 1024;
 __global__ void __launch_bounds__(gather_threads)
     gather_rows_kernel(BlockTrace tracing, const GpuPairRow* rows, int row_count, GpuPairRow* busy_rows, int* busy_count,
@@ -248,36 +251,31 @@ __global__ void __launch_bounds__(gather_threads)
 {
     const BlockSpan span(tracing);
 
-    __shared__ RowSum of_warp[32];
-    const int t = threadIdx.x, lane = t % 32;
-    const int run = (row_count + gather_threads - 1) / gather_threads;
-    const int begin = min(t * run, row_count), end = min(begin + run, row_count);
-    RowSum mine{0, 0};
-    for (int r = begin; r < end; ++r) { mine.cost += rows[r].cost, mine.rows += rows[r].cost > 0 ? 1 : 0; }
-    RowSum sum = mine;
+    __shared__ RowSum of_warp[32], before_warp[32]; // of this block's rows, of the blocks' before
+    const int t = threadIdx.x, lane = t % 32, first = blockIdx.x * gather_threads, r = first + t;
+    RowSum sum, before;
+    for (int other = t; other < first; other += gather_threads) { before.add(sum_of(rows[other])); }
+    const GpuPairRow row = r < row_count ? rows[r] : GpuPairRow{};
+    sum = sum_of(row);
     for (int distance = 1; distance < 32; distance *= 2)
     {
-        const unsigned long long cost = __shfl_up_sync(all_lanes, sum.cost, distance);
-        const int count = __shfl_up_sync(all_lanes, sum.rows, distance);
-        if (lane >= distance) { sum.cost += cost, sum.rows += count; }
+        const RowSum other{__shfl_up_sync(all_lanes, sum.cost, distance), __shfl_up_sync(all_lanes, sum.rows, distance)};
+        if (lane >= distance) { sum.add(other); }
+        before.add({__shfl_xor_sync(all_lanes, before.cost, distance), __shfl_xor_sync(all_lanes, before.rows, distance)});
     }
-    if (lane == 31) { of_warp[t / 32] = sum; }
+    if (lane == 31) { of_warp[t / 32] = sum, before_warp[t / 32] = before; }
     __syncthreads();
-    RowSum before{sum.cost - mine.cost, sum.rows - mine.rows};
-    for (int w = 0; w < t / 32; ++w) { before.cost += of_warp[w].cost, before.rows += of_warp[w].rows; }
-    for (int r = begin; r < end; ++r)
+    for (int w = 0; w < 32; ++w)
     {
-        const GpuPairRow row = rows[r];
-        if (row.cost == 0) { continue; }
-        busy_rows[before.rows] = row;
-        cost_before[before.rows++] = before.cost;
-        before.cost += row.cost;
+        sum.add(before_warp[w]);
+        if (w < t / 32) { sum.add(of_warp[w]); }
     }
-    if (t == gather_threads - 1) { *busy_count = before.rows, cost_before[before.rows] = before.cost; }
+    if (row.cost > 0) { busy_rows[sum.rows - 1] = row, cost_before[sum.rows - 1] = sum.cost - row.cost; }
+    if (r == static_cast<int>(gridDim.x) * gather_threads - 1) { *busy_count = sum.rows, cost_before[sum.rows] = sum.cost; }
 }
 
 // Purpose        divide the list into shares of equal cost
-// Work           a warp per share and one for the end: it looks for the row in 33 parts at a time, then at 32 of its entries
+// Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
 // Reads/Writes   rows, pruned entries, cost_before / shares
 // Orders         nothing: stream order alone
 // Requires       cost_before of these rows
@@ -306,9 +304,8 @@ __global__ void __launch_bounds__(32 * share_warps)
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
     {
-        const int step = (above - r + 32) / 33, ahead = r + (lane + 1) * step;
-        r += step * __popc(__ballot_sync(all_lanes, ahead < above && cost_before[ahead] < target));
-        above = min(r + step, above);
+        const int middle = r + (above - r) / 2;
+        (cost_before[middle] < target ? r : above) = middle;
     }
     const GpuPairRow row = row_count > 0 ? rows[r] : GpuPairRow{};
     PairPlace place{r, 0};
@@ -344,8 +341,8 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     const PruneArguments arguments{list.superclusters.data(), list.clusters.data(), list.rows.data(), list.entries.data(),
                                    list.pruned.data(),        state.scalars.data(), reach * reach};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
-    launch(queue, Phase::PairList, gather_rows_kernel, {1, gather_threads}, list.rows.data(), superclusters,
-           list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
+    launch(queue, Phase::PairList, gather_rows_kernel, one_thread_each(state.superclusters(), gather_threads), list.rows.data(),
+           superclusters, list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
     launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
            list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
            list.part, list.shares.data());
