@@ -26,6 +26,7 @@ struct Request
 
 struct ListTimes
 {
+    GpuPairList list;
     double list_us, prune_us, forces_us;
     std::uint32_t entries;
 };
@@ -36,14 +37,32 @@ ListTimes measure_list(GpuQueue& queue, const Request& request, const GpuExclusi
                        GpuState<N>& state)
 {
     GpuPairList list;
-    reserve_pair_list(queue, state, box, request.list_cutoff, list);
+    reserve_pair_list(queue, state, box, request.list_cutoff, part, list);
     const double list_us = median_us(queue, request.repetitions, 10,
                                      [&] { build_pair_list(queue, state, cell, exclusions, request.list_cutoff, part, list); });
     const double prune_us =
         median_us(queue, request.repetitions, 10, [&] { prune_pair_list(queue, state, request.pruned_cutoff, list); });
     const double forces_us =
         median_us(queue, request.repetitions, 100, [&] { compute_nonbonded(queue, tables, list, state, Compute::Forces); });
-    return {list_us, prune_us, forces_us, list.demand.to_vector(queue)[0].entries};
+    const std::uint32_t entries = list.demand.to_vector(queue)[0].entries;
+    return {std::move(list), list_us, prune_us, forces_us, entries};
+}
+
+// Forces of both lists beside each other, those of halo pairs first, as in a step.
+template <class N>
+double both_us(GpuQueue& queue, const Request& request, const GpuNonbondedTables<N>& tables, const GpuPairList& local,
+               const GpuPairList& nonlocal, GpuState<N>& state)
+{
+    GpuQueue side(queue.device(), GpuQueue::Priority::First);
+    GpuEvent forked, joined;
+    return median_us(queue, request.repetitions, 100, [&] {
+        forked.record(queue);
+        wait_for(side, forked);
+        compute_nonbonded(side, tables, nonlocal, state, Compute::Forces);
+        compute_nonbonded(queue, tables, local, state, Compute::Forces);
+        joined.record(side);
+        wait_for(queue, joined);
+    });
 }
 
 void measure(const Request& request)
@@ -78,6 +97,7 @@ void measure(const Request& request)
     const GpuExclusions exclusions = make_gpu_exclusions(queue, topology);
     const ListTimes local = measure_list(queue, request, exclusions, tables, cell, PairPart::Local, box, state);
     const ListTimes nonlocal = measure_list(queue, request, exclusions, tables, cell, PairPart::Nonlocal, box, state);
+    const double both = both_us(queue, request, tables, local.list, nonlocal.list, state);
 
     const std::vector<std::int32_t> global_of_slot = state.global_of_slot.to_vector(queue);
     const std::vector<std::uint8_t> zone = state.zone_of_supercluster.to_vector(queue);
@@ -91,12 +111,14 @@ void measure(const Request& request)
                state.scalars.to_vector(queue)[0].flags);
     fmt::print(R"("home": {}, "halo": {}, "room": {}, "slots": {}, "superclusters": {}, "publish_us": {:.1f}, "take_us": {:.1f})",
                home, halo, state.atoms, state.slots, state.first_supercluster.to_vector(queue).back(), publish_us, take_us);
-    for (const auto& [name, t] : {std::pair("local", local), std::pair("nonlocal", nonlocal)})
+    for (const auto& [name, t] : {std::pair("local", &local), std::pair("nonlocal", &nonlocal)})
     {
         fmt::print(R"(, "{0}": {{"entries": {1}, "list_us": {2:.1f}, "prune_us": {3:.1f}, "forces_us": {4:.1f}}})", name,
-                   t.entries, t.list_us, t.prune_us, t.forces_us);
+                   t->entries, t->list_us, t->prune_us, t->forces_us);
     }
-    fmt::print("}}\n");
+    fmt::print(R"(, "both_forces_us": {:.1f}}})"
+               "\n",
+               both);
 }
 
 } // namespace

@@ -92,6 +92,7 @@ __device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all
 __device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
 
 // Has the value computed once and kept, where the compiler would rather compute it at each use.
+__device__ inline void keep(int& value) { asm volatile("" : "+r"(value)); }
 __device__ inline void keep(unsigned& value) { asm volatile("" : "+r"(value)); }
 __device__ inline void keep(float& value) { asm volatile("" : "+f"(value)); }
 __device__ inline void keep(double& value) { asm volatile("" : "+d"(value)); }
@@ -113,6 +114,7 @@ public:
     {
         const Vec3<double>& s = a.scalars->nm_per_unit;
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
+        keep(nm[0]), keep(nm[1]), keep(nm[2]); // under way with the share
         j_lane = static_cast<unsigned>(j_of_lane(lane));
         j_component = static_cast<unsigned>((lane & 8) / 8 + (lane & 4) / 2);
         j_of_force = j_lane + (lane & 16) / 4;
@@ -166,8 +168,7 @@ private:
         ahead.word = a.entries[first + static_cast<unsigned>(begin)];
         ahead.next = min(first + static_cast<unsigned>(begin) + 1, last);
         ahead.next_word = a.entries[ahead.next];
-        begin_row<exact>(supercluster);
-        load(ahead);
+        begin_row<exact>(supercluster, ahead);
         int e = begin;
         const int masked_end = min(end, row.masked);
         if (e < masked_end)
@@ -185,8 +186,9 @@ private:
         end_row();
     }
 
+    // With the atoms of the first entry, so that nothing is waited for twice.
     template <bool exact>
-    __device__ void begin_row(int supercluster)
+    __device__ void begin_row(int supercluster, Ahead& ahead)
     {
         middle[0] = middle[1] = middle[2] = 0;
         if constexpr (!exact)
@@ -195,14 +197,20 @@ private:
             middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
         }
         first_slot = supercluster * supercluster_size;
+        PositionCharge<N> p[clusters_per_supercluster];
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c) { p[c] = a.xq[first_slot + c * cluster_size + i_of_lane(lane)]; }
+        const int own[2] = {lane, lane + 32}; // whose parameters this lane brings
+        Real charge[2];
+        LjParameters<Real> lj[2];
+        for (int h = 0; h < 2; ++h) { charge[h] = a.xq[first_slot + own[h]].charge, lj[h] = a.of_slot[first_slot + own[h]]; }
+        load(ahead);
         __syncwarp(); // nobody reads the row before
+        for (int h = 0; h < 2; ++h) { row_atoms.charge[own[h]] = charge[h] * a.charge_scale, row_atoms.lj[own[h]] = lj[h]; }
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c)
         {
-            const int i = c * cluster_size + i_of_lane(lane);
-            const PositionCharge<N> p = a.xq[first_slot + i];
-            set_position<exact>(p, xi[c]);
-            if (j_lane == 0) { row_atoms.charge[i] = p.charge * a.charge_scale, row_atoms.lj[i] = a.of_slot[first_slot + i]; }
+            set_position<exact>(p[c], xi[c]);
             fi[c][0] = fi[c][1] = fi[c][2] = 0;
         }
         __syncwarp();
@@ -210,12 +218,18 @@ private:
 
     __device__ void end_row()
     {
+        Sum mine[clusters_per_supercluster];
 #pragma unroll
-        for (int c = 0; c < clusters_per_supercluster; ++c)
+        for (int c = 0; c < clusters_per_supercluster; ++c) { mine[c] = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane); }
+        const int component = lane & 3; // x, y, z, z again
+        if (component != 3)
         {
-            const Sum mine = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane);
-            const int component = lane & 3; // x, y, z, z again
-            if (component != 3) { add_to(&a.f[first_slot + c * cluster_size + i_of_lane(lane)].x + component, mine); }
+            Sum* const f = &a.f[first_slot + i_of_lane(lane)].x + component;
+#pragma unroll
+            for (int c = 0; c < clusters_per_supercluster; ++c)
+            {
+                add_to(f + c * (sizeof(ForceSlot<N>) / sizeof(Sum)) * cluster_size, mine[c]);
+            }
         }
         if constexpr (S::energies && !reproducible)
         {
@@ -249,8 +263,9 @@ private:
     __device__ void load(Ahead& ahead) const
     {
         const unsigned slot = slot_of(ahead.word);
-        ahead.xq[0] = a.xq[slot], ahead.lj[0] = a.of_slot[slot];
-        ahead.xq[1] = a.xq[slot + j_lanes], ahead.lj[1] = a.of_slot[slot + j_lanes];
+        const PositionCharge<N>* const xq = a.xq + slot;
+        const LjParameters<Real>* const lj = a.of_slot + slot;
+        for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = lj[h * j_lanes]; }
     }
 
     // The entry ahead; loads the next, and looks up the one after it, of which there is none behind `last`.
@@ -439,7 +454,7 @@ private:
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
 // Orders         atomic additions, relaxed: what comes next in the stream sees all
 // Requires       a pruned list and parameters for this order of atoms
-// Cost           54 instructions a tile, 130 an entry, 600 a share and row
+// Cost           58 instructions a tile, 90 an entry, 310 a share and row; three loads, one after another, before the first tile
 template <class S>
 __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
@@ -447,14 +462,19 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
     const BlockSpan span(tracing);
 
     __shared__ RowAtoms<typename S::N::Real> row_atoms;
-    const PairShare first = a.shares[blockIdx.x], last = a.shares[blockIdx.x + 1];
-    const int first_row = uniform(first.row), last_row = uniform(last.row);
+    const PairShare share = a.shares[blockIdx.x];
+    const PairPlace next = a.shares[blockIdx.x + 1].begin;
     Warp<S> warp(a, row_atoms);
-    for (int r = first_row; r <= last_row; ++r)
+    GpuPairRow row = share.first;
+    const int last = uniform(next.row);
+    int r = uniform(share.begin.row), begin = uniform(share.begin.entry);
+    while (true)
     {
-        const GpuPairRow row = a.rows[r];
-        const int begin = uniform(r == first_row ? first.entry : 0), end = uniform(r == last_row ? last.entry : row.pruned);
+        keep(row.begin); // all of the row is loaded at once
+        const int end = uniform(r == last ? next.entry : row.pruned);
         if (begin < end) { warp.run(row.supercluster, row, begin, end); }
+        if (r >= last) { break; }
+        row = a.rows[++r], begin = 0;
     }
     warp.finish();
 }

@@ -50,9 +50,16 @@ struct alignas(16) GpuPairRow
 // takes another share.
 inline constexpr int shares_per_multiprocessor = 32; // half as many of halo pairs, which leave room for others
 
-struct PairShare
+// A place in a pruned list: an entry of a row of GpuPairList::busy_rows.
+struct PairPlace
 {
-    std::int32_t row, entry; // where it begins, in GpuPairList::busy_rows; it ends where the next one begins
+    std::int32_t row, entry;
+};
+// It ends where the next one begins. With a copy of its first row, so that its warp need not ask twice.
+struct alignas(16) PairShare
+{
+    GpuPairRow first;
+    PairPlace begin;
 };
 
 // What the last build asked for; more than there was room for means that the list is incomplete.
@@ -121,7 +128,11 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
     build_pair_list(queue, state, GpuCell{}, exclusions, cutoff, PairPart::Local, list);
 }
 
-// Where clusters are at the present positions. build_pair_list() leaves it done.
+// Where clusters and superclusters are at the present positions; the demand becomes nothing. build_pair_list() begins with it.
+template <class N>
+void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
+// Clusters alone. Forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the
+// next list.
 template <class N>
 void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
 
