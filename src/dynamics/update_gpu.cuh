@@ -256,13 +256,14 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& arg
 {
     const GroupLanes<Groups::atoms> lanes;
     MovingAtom<N> atom = load<motion>(args, state, slot);
+    const ReturnedForces<N> returned(args.copies);
     const typename Groups::Lane lane = Groups::lane(Groups::shape(view, max(shape_number, 0)), lanes.atom());
     const PeriodicBox<N> box = state.box();
     const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
     const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
     const auto constraints = Groups::constraints(lanes, lane, bond);
     const double per_time = 1 / args.dt;
-    if (lanes.any_of_warp(atom.copies.count > 0)) { await_returned_forces(args.copies); }
+    if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
     kick<motion>(args, state, group_kick, atom);
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
@@ -354,7 +355,7 @@ __device__ void start_block(const UpdateArgs<N>& args, const GpuView<N>& state, 
     const UpdateBlock& block = lincs.block();
     const PeriodicBox<N> box = state.box();
     const int first = static_cast<int>(threadIdx.x);
-    await_returned_forces(args.copies);
+    ReturnedForces<N>(args.copies).await();
     for (int i = first; i < block.atoms; i += threads)
     {
         MovingAtom<N> atom = load<motion>(args, state, slots[i]);

