@@ -14,9 +14,10 @@
 
 namespace parhelion {
 
+constexpr int lanes_of(int atoms) { return atoms <= 1 ? 1 : atoms <= 2 ? 2 : atoms <= 4 ? 4 : 8; }
+
 // Lanes of a warp that hold the atoms of an update group; all groups of a warp have as many. What takes values from other lanes
 // is for all lanes of the warp at once.
-constexpr int lanes_of(int atoms) { return atoms <= 1 ? 1 : atoms <= 2 ? 2 : atoms <= 4 ? 4 : 8; }
 template <int atoms>
 class GroupLanes
 {
@@ -67,6 +68,12 @@ struct StarLane
     }
 };
 
+struct LincsLimits
+{
+    int iterations;     // LincsSettings::iterations
+    double warn_cosine; // of the largest angle by which a bond may turn in a step
+};
+
 // What constraint forces do to a lane's atom.
 struct Push
 {
@@ -107,19 +114,19 @@ template <int n>
 class StarConstraints
 {
 public:
-    // Of the positions before the step. bond: from the centre to this lane's atom, nm.
+    // bond: from the centre to this lane's atom before the step, nm.
     __device__ StarConstraints(const GroupLanes<n + 1>& lanes, const StarLane<n>& star, const Vec3<double>& bond)
-        : lanes_(lanes), star_(star), own_direction_(rsqrt(norm2(bond)) * bond)
+        : lanes_(lanes), star_(star), bond_(bond), own_direction_(rsqrt(norm2(bond)) * bond)
     {
         for (int i = 0; i < n; ++i) { direction_[i] = lanes.of(own_direction_, i + 1); }
         star_row<n>(star, direction_, row_);
     }
 
-    // moved: from the centre to this lane's atom after the step, without constraints, nm. iterations: LincsSettings::iterations.
-    // warn_cosine: of the largest angle by which a bond may turn. Lanes without a constraint get what makes no sense, but for
+    // move: of this lane's atom in the step, without constraints, nm. Lanes without a constraint get what makes no sense, but for
     // the move of the centre.
-    __device__ Push constrain(const Vec3<double>& moved, int iterations, double warn_cosine) const
+    __device__ Push constrain(const Vec3<double>& move, const LincsLimits& limits) const
     {
+        const Vec3<double> moved = bond_ + (move - lanes_.of(move, 0));
         const double length = star_.length, d2 = length * length;
         double multiplier = 0;  // displacements are -+ inverse mass * multiplier * direction, - at the outer end
         Vec3<double> of_centre; // its displacement
@@ -134,7 +141,7 @@ public:
         correct(dot(own_direction_, moved) - length);
         for (int iteration = 0;; ++iteration)
         {
-            const int extra = iteration - iterations;
+            const int extra = iteration - limits.iterations;
             const double projection2 = 2 * d2 - norm2(bond);
             const bool is_off = star_.has_bond && extra < LincsSettings::max_extra_iterations &&
                                 fabs(projection2 - d2) > 2 * LincsSettings::tolerance * d2;
@@ -147,12 +154,13 @@ public:
         // |cosine| cosine: as the cosine itself, without roots.
         const double along = dot(own_direction_, bond);
         return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse,
-                !star_.has_bond || along * fabs(along) >= warn_cosine * fabs(warn_cosine) * norm2(bond)};
+                !star_.has_bond || along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * norm2(bond)};
     }
 
 private:
     const GroupLanes<n + 1>& lanes_;
     const StarLane<n>& star_;
+    const Vec3<double>& bond_;
     Vec3<double> own_direction_, direction_[n];
     double row_[n];
 };

@@ -123,11 +123,7 @@ __device__ void add_deviations_of(const GpuUpdate::View& view, Deviation2&& devi
     {
         const std::int32_t* const record = groups.records + static_cast<std::int64_t>(group) * (atoms + 1);
         if (record[0] < 0) { return; }
-        [[maybe_unused]] const typename Groups::Shape& shape = Groups::shape(view, record[atoms]);
-        double of_group = 0;
-        for (int i = 1; i < atoms; ++i) { of_group += deviation2(record[i], record[0], Groups::length(shape, i)); }
-        if constexpr (std::is_same_v<Groups, Waters>) { of_group += deviation2(record[1], record[2], shape.hh); }
-        sum += to_sum<Sum>(of_group);
+        sum += to_sum<Sum>(Groups::deviation2(Groups::shape(view, record[atoms]), record, deviation2));
     }
 }
 template <class Deviation2, class Sum, class... Groups>
@@ -288,8 +284,7 @@ GpuUpdate::View GpuUpdate::view() const
     view.block_slots = block_slot_.data();
     view.blocks = {shape_atoms_.data(), shape_bonds_.data(), ends_.data(),  coupled_.data(),        coefficient_.data(),
                    block_table_.data(), atoms_.data(),       bonds_.data(), bond_couplings_.data(), groups_.data()};
-    view.lincs_iterations = lincs_iterations_;
-    view.warn_cosine = warn_cosine_;
+    view.lincs = {lincs_iterations_, warn_cosine_};
     view.arena = arena_.size() == 0 ? nullptr : const_cast<std::byte*>(arena_.data()); // scratch of the kernels
     view.arena_bytes = arena_bytes_;
     return view;

@@ -32,8 +32,7 @@ struct GpuUpdate::View
     std::int32_t first_block; // of blocks, which come last
     UpdateBlocksView blocks;
     const std::int32_t* block_slots; // -1: not at home
-    int lincs_iterations;
-    double warn_cosine;
+    LincsLimits lincs;
     std::byte* arena; // null: in shared memory
     std::size_t arena_bytes;
 };
@@ -170,59 +169,64 @@ __device__ void add_heat(const UpdateArgs<N>& args, double heat)
 
 // --- groups of few atoms: a lane each ---------------------------------------------------------------------------------------
 
-// The kinds of groups, in the order of GpuUpdate's tables. Constraints are made of the positions before the step, of bonds that
-// lead from the group's first atom to each lane's; constrain() takes the displacements without constraints. Both are for all
-// lanes of a warp.
+// As StarConstraints; every lane computes the whole water's.
+struct WaterConstraints
+{
+    const GroupLanes<3>& lanes;
+    const SettleWater& water;
+    const Vec3<double>& bond;
+
+    __device__ Push constrain(const Vec3<double>& move, const LincsLimits&) const
+    {
+        const Vec3<double> moved = bond + move;
+        const SettleTriangle t = settle_triangle(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(moved, 0),
+                                                 lanes.of(moved, 1), lanes.of(moved, 2));
+        const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
+        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0};
+    }
+};
+struct NoConstraints
+{
+    __device__ Push constrain(const Vec3<double>&, const LincsLimits&) const { return {{}, {}, true}; }
+};
+
+// The kinds of groups, in the order of GpuUpdate's tables. A shape is what copies of a group have in common; Lane, what one lane
+// needs of it; deviation2 adds up of(slot, slot, length) over the constraints.
 struct Waters
 {
     static constexpr int kind = 0, atoms = 3;
     using Shape = SettleWater;
-    struct Lane : SettleWater // what a lane knows of it
-    {
-        __device__ Lane(const Shape& water, int) : SettleWater(water) {}
-    };
+    using Lane = SettleWater;
 
     __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.water_kinds[number]; }
-    __device__ static double length(const Shape& water, int) { return water.oh; }
-
-    struct Constraints
+    __device__ static Lane lane(const Shape& water, int) { return water; }
+    __device__ static WaterConstraints constraints(const GroupLanes<atoms>& lanes, const Lane& water, const Vec3<double>& bond)
     {
-        const GroupLanes<atoms>& lanes;
-        const SettleWater& water;
-        const Vec3<double>& bond;
-
-        __device__ Push constrain(const GpuUpdate::View&, const Vec3<double>& move) const
-        {
-            const Vec3<double> moved = bond + move;
-            const SettleTriangle t = settle_triangle(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(moved, 0),
-                                                     lanes.of(moved, 1), lanes.of(moved, 2));
-            const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
-            return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0};
-        }
-    };
+        return {lanes, water, bond};
+    }
+    template <class Deviation2>
+    __device__ static double deviation2(const Shape& water, const std::int32_t* slot, Deviation2&& of)
+    {
+        return of(slot[0], slot[1], water.oh) + of(slot[0], slot[2], water.oh) + of(slot[1], slot[2], water.hh);
+    }
 };
-
 struct FreeAtoms
 {
     static constexpr int kind = 1, atoms = 1;
     struct Shape
     {
     };
-    struct Lane
-    {
-        __device__ Lane(const Shape&, int) {}
-    };
+    using Lane = Shape;
 
     __device__ static Shape shape(const GpuUpdate::View&, std::int32_t) { return {}; }
-    __device__ static double length(const Shape&, int) { return 0; }
-
-    struct Constraints
+    __device__ static Lane lane(const Shape&, int) { return {}; }
+    __device__ static NoConstraints constraints(const GroupLanes<atoms>&, const Lane&, const Vec3<double>&) { return {}; }
+    template <class Deviation2>
+    __device__ static double deviation2(const Shape&, const std::int32_t*, Deviation2&&)
     {
-        __device__ Constraints(const GroupLanes<atoms>&, const Lane&, const Vec3<double>&) {}
-        __device__ Push constrain(const GpuUpdate::View&, const Vec3<double>&) const { return {{}, {}, true}; }
-    };
+        return 0;
+    }
 };
-
 template <int n>
 struct StarsOf // n constraints
 {
@@ -231,41 +235,38 @@ struct StarsOf // n constraints
     using Lane = StarLane<n>;
 
     __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.star_shapes[number]; }
-    __device__ static double length(const Shape& star, int atom) { return star.length[atom - 1]; }
-
-    struct Constraints
+    __device__ static Lane lane(const Shape& star, int atom) { return {star, atom}; }
+    __device__ static StarConstraints<n> constraints(const GroupLanes<atoms>& lanes, const Lane& star, const Vec3<double>& bond)
     {
-        const GroupLanes<atoms>& lanes;
-        const Vec3<double>& bond;
-        StarConstraints<n> star;
-
-        __device__ Constraints(const GroupLanes<atoms>& group_lanes, const Lane& lane, const Vec3<double>& lane_bond)
-            : lanes(group_lanes), bond(lane_bond), star(group_lanes, lane, lane_bond)
-        {
-        }
-        __device__ Push constrain(const GpuUpdate::View& view, const Vec3<double>& move) const
-        {
-            return star.constrain(bond + (move - lanes.of(move, 0)), view.lincs_iterations, view.warn_cosine);
-        }
-    };
+        return {lanes, star, bond};
+    }
+    template <class Deviation2>
+    __device__ static double deviation2(const Shape& star, const std::int32_t* slot, Deviation2&& of)
+    {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) { sum += of(slot[i + 1], slot[0], star.length[i]); }
+        return sum;
+    }
 };
 
+// One step of a lane's atom; slot -1: it has none.
 template <Motion motion, class Groups, class N>
 __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot,
                            std::int32_t shape_number)
 {
     const GroupLanes<Groups::atoms> lanes;
     MovingAtom<N> atom = load<motion>(args, state, slot);
-    const typename Groups::Lane lane(Groups::shape(view, max(shape_number, 0)), lanes.atom());
+    const ReturnedForces<N> returned(args.copies);
+    const typename Groups::Lane lane = Groups::lane(Groups::shape(view, max(shape_number, 0)), lanes.atom());
     const PeriodicBox<N> box = state.box();
     const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
     const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
-    const typename Groups::Constraints constraints(lanes, lane, bond);
+    const auto constraints = Groups::constraints(lanes, lane, bond);
     const double per_time = 1 / args.dt;
-    if (lanes.any_of_warp(atom.copies.count > 0)) { await_returned_forces(args.copies); }
+    if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
     kick<motion>(args, state, group_kick, atom);
     const auto constrain = [&] {
-        const Push push = constraints.constrain(view, args.dt * atom.v);
+        const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
         atom.v += per_time * push.move;
         if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
         return push.impulse;
@@ -337,7 +338,7 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N>& ar
         {
             old_bond = lincs.reference()[i];
             const Vec3<double> new_bond = lincs.moved_bond(i);
-            if (!(dot(old_bond, new_bond) >= view.warn_cosine * sqrt(norm2(old_bond) * norm2(new_bond))))
+            if (!(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * norm2(new_bond))))
             {
                 report_failure(args, state, slot);
             }
@@ -354,7 +355,7 @@ __device__ void start_block(const UpdateArgs<N>& args, const GpuView<N>& state, 
     const UpdateBlock& block = lincs.block();
     const PeriodicBox<N> box = state.box();
     const int first = static_cast<int>(threadIdx.x);
-    await_returned_forces(args.copies);
+    ReturnedForces<N>(args.copies).await();
     for (int i = first; i < block.atoms; i += threads)
     {
         MovingAtom<N> atom = load<motion>(args, state, slots[i]);
@@ -397,7 +398,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     if (block.bonds > 0)
     {
         __syncthreads();
-        lincs.constrain(view.lincs_iterations);
+        lincs.constrain(view.lincs.iterations);
         check_bonds(view, args, state, lincs, slots, args.virial);
     }
     if constexpr (motion == Motion::Stochastic)
@@ -407,7 +408,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
         if (block.bonds > 0)
         {
             __syncthreads();
-            lincs.constrain(view.lincs_iterations);
+            lincs.constrain(view.lincs.iterations);
             check_bonds<N>(view, args, state, lincs, slots, nullptr);
         }
     }

@@ -32,16 +32,36 @@ __device__ void for_each_further_copy(const CopyTask<N>& task, std::int32_t slot
     }
 }
 
-// For all lanes of a warp, before the add_returned_forces() of one of them whose atom has copies. A message of which no atom is
-// at home is awaited by nobody: it carries nothing.
+// The messages of forces, as the lanes of a warp await them. Where to look is found out when it is made, beside other loads.
 template <class N>
-__device__ void await_returned_forces(const CopyTask<N>& task)
+class ReturnedForces
 {
-    if (!task.adds_forces) { return; }
-    const GpuCopies<N>& c = task.copies;
-    for (int k = static_cast<int>(threadIdx.x) % 32; k < c.count; k += 32) { c.messages[k].f_receive.wait_arrived(*c.watch); }
-    __syncwarp(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
-}
+public:
+    __device__ explicit ReturnedForces(const CopyTask<N>& task) : task_(task)
+    {
+        if (awaits(lane_)) { first_ = task.copies.messages[lane_].f_receive; }
+    }
+
+    // For all lanes, before the add_returned_forces() of one of them whose atom has copies. A message of which no atom is at home
+    // is awaited by nobody: it carries nothing.
+    __device__ void await() const
+    {
+        const GpuCopies<N>& c = task_.copies;
+        for (int k = lane_; awaits(k); k += 32)
+        {
+            if (k == lane_ && first_.has_arrived()) { continue; }
+            c.messages[k].f_receive.wait_arrived(*c.watch);
+        }
+        __syncwarp(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
+    }
+
+private:
+    __device__ bool awaits(int message) const { return task_.adds_forces && message < task_.copies.count; }
+
+    const CopyTask<N>& task_;
+    int lane_ = static_cast<int>(threadIdx.x) % 32;
+    GpuReceiver first_;
+};
 
 // Adds to f the forces that came back for the atom.
 template <class N>

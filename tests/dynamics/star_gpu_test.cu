@@ -29,10 +29,11 @@ __global__ void constrain_kernel(const MovingStar<n>* stars, int count, int iter
     const int group = static_cast<int>(blockIdx.x * block_threads + threadIdx.x) / lanes.count, atom = lanes.atom();
     const bool is_there = group < count;
     const MovingStar<n> star = is_there ? stars[group] : MovingStar<n>{};
-    Vec3<double> bond, moved;
-    if (atom >= 1 && atom <= n) { bond = star.bond[atom - 1], moved = bond + (star.move[atom] - star.move[0]); }
+    Vec3<double> bond, move;
+    if (atom >= 1 && atom <= n) { bond = star.bond[atom - 1]; }
+    if (atom <= n) { move = star.move[atom]; }
     const StarLane<n> lane(star.shape, atom);
-    const Push push = StarConstraints<n>(lanes, lane, bond).constrain(moved, iterations, 0.5);
+    const Push push = StarConstraints<n>(lanes, lane, bond).constrain(move, {iterations, 0.5});
     if (is_there && atom <= n) { found[group * (n + 1) + atom] = push; }
 }
 
@@ -130,7 +131,7 @@ void compare_with_lincs()
         for (std::size_t k = 0; k <= n; ++k)
         {
             EXPECT_EQ(alone[k].move, found[i * (n + 1) + k].move) << i;
-            EXPECT_EQ(alone[k].impulse, found[i * (n + 1) + k].impulse) << i;
+            if (k > 0) { EXPECT_EQ(alone[k].impulse, found[i * (n + 1) + k].impulse) << i; } // the centre has none
         }
     }
 }

@@ -154,7 +154,7 @@ template <class N>
 __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
 {
     check_cleared(r);
-    await_returned_forces(task);
+    ReturnedForces<N>(task).await();
     int wrong = 0;
     for_slots(0, r.home_slots, [&](std::int32_t slot) {
         const std::int32_t atom = r.global_of_slot[slot];
