@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 
 using namespace parhelion;
@@ -97,6 +98,13 @@ int run_command(const std::function<int()>& command)
     catch (const PhysicsError& e)
     {
         return complain(e.what(), exit_physics);
+    }
+    catch (const CommError& e)
+    {
+        // At once: a GPU that is stuck would hold up the usual end as well.
+        complain(fmt::format("E601 {}", e.what()), exit_system);
+        std::fflush(nullptr);
+        std::_Exit(exit_system);
     }
     catch (const SystemError& e)
     {

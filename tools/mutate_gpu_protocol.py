@@ -39,7 +39,7 @@ def operators():
         Operator("no signal", EFFECT.format("publish|signal|store_release_system"), r"\g<gap>;", files="halo/"),
         Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
         Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
-        Operator("no wait of a queue or the host", r"\bwait_on_host\(queue\);|wait_for\(queue, [^;]*;|learnt_\.wait\(\);", ";"),
+        Operator("no wait of a queue or the host", r"\bworld_\.wait\([^;]*;|wait_for\(queue, [^;]*;", ";"),
         Operator("no next epoch", EFFECT.format("take"), r"\g<gap>;"),
         Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
         Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),

@@ -1,39 +1,77 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every kernel variant under every tool of compute-sanitizer, by the GPU tests on small systems; on one GPU, which ranks share.
+"""Every kernel variant under every tool of compute-sanitizer, by the GPU tests on small systems; on all GPUs of the machine.
 
     tools/sanitize_gpu.py build-cuda [LOG_FOLDER]
 
-A job is a tool and a part of a program's tests. When it has ended LOG_FOLDER/results.jsonl has a line more, so that file is the
-progress as well; what jobs print is beside it. Which variants there are is read from the program (cuobjdump); which of them these
-tests launch, from a library that listens to the driver (log_kernels.cpp), in jobs of the tool "launches". Lines at the end sum up
-by tool and count variants that no test launches; their names are in LOG_FOLDER/not_launched. The exit code is 0 if all tests were
-run, none failed, there is no report and every variant is launched.
+A job is a tool and a part of a program's tests on one GPU, or on two for the tests of kernels that need them. The longest begin
+first. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
+it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool "launches" launch, from a
+library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. Lines at the end
+sum up by tool and count variants that no test launches; their names are in LOG_FOLDER/not_launched. The exit code is 0 if all tests
+were run, none failed, there is no report and every variant is launched.
 
-Left out are tests of size, repetition and deadlines alone, and those of kernels that wait for another kernel which must run beside
-them (of `bench comm` and `doctor`): tools may run one kernel at a time. Time: 12 minutes at most, unless --wall says otherwise; what
-has not ended then is ended, and counts as failed.
+A job that has not ended in time (--limit) counts as failed: its program is killed, whereupon the tool still says what it has found
+so far. That holds for the tests that were passed before ("tests") and says nothing about the one that was running ("cut").
+
+Left out are tests of size, repetition and deadlines alone, those of kernels that wait for another kernel which must run beside
+them (of `bench comm` and `doctor`), since tools may run one kernel of a GPU at a time, and under all tools but memcheck, which is fast,
+tests that launch nothing that others do not. Ranks that share a GPU share a queue, in which every signal comes before its wait.
 """
 import argparse
 import collections
 import concurrent.futures
 import json
 import os
+import queue
 import re
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-TOOLS = ["racecheck", "memcheck", "initcheck", "synccheck", "launches"]  # the slowest first
-PARTS = {"test_engine_gpu": 8, "test_forces_gpu": 4, "test_halo_gpu": 2, "test_domain_gpu": 3, "test_dynamics_gpu": 2, "test_comm_gpu": 2}
+TOOLS = ["racecheck", "initcheck", "memcheck", "synccheck", "launches"]  # the slowest first
+# The programs with most work first; in so many parts.
+PARTS = {
+    "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
+    "test_pairs_gpu": 3,
+}
+# On two GPUs, if there are, in so many parts.
+ON_TWO_GPUS = {
+    "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 8), "test_halo_gpu": ("GpuHaloIn*", 4),
+    "test_comm_gpu": ("*two_gpus*", 2),
+}
 LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
-    "*awkward*", "*however_long*", "*follows_the_reference*", "*blow_up*", "*shrinks_below*", "*hundred_thousand*", "*lost*",
-    "*is_missing*", "*show_by_their*", "*give_back*", "*GpuHaloStress*", "*GpuHaloFaults*", "GpuFaults*",
+    "*awkward*", "*however_long*", "*follows_the_reference*", "*follow_the_reference*", "*blow_up*", "*shrinks_below*",
+    "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
+    "*GpuHaloFaults*", "GpuFaults*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
+]
+FOR_MEMCHECK_ALONE = [
+    "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",
+    "*a_checkpoint_is*", "*a_stopped_run*", "*is_the_one_of_the_cpu*", "*planned_for_less_density*", "*in_every_policy/nve",
+    "*in_every_policy/v_rescale", "*in_every_policy/berendsen", "*in_every_policy/c_rescale", "*in_every_policy/nose_hoover",
+    "*in_every_policy/stochastic_dynamics", "*FewAtomsOnRanks*staged_host*", "*twice_the_cutoff*", "*kick_constrain_and_drift_as_one*",
+    "*in_boxes_of_any_shape*",
 ]
 SIDE_BY_SIDE = {"messages_kernel", "stores_kernel", "sums_kernel", "self_test_kernel"}  # of `bench comm` and `doctor`
+SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel"}
+JOBS_OF_GPU = 10  # at once; more do not make it faster
+GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+Job = collections.namedtuple("Job", "tool program part parts gpus")
+
+
+def visible_gpus():
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^GPU (\d+)", listed, re.M)
+
+
+def free_gib():
+    return int(re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())[1]) / 2**20
 
 
 def build_listener(logs):
@@ -45,32 +83,78 @@ def build_listener(logs):
     return library.resolve()
 
 
-def run_job(options, job, listener, deadline):
-    tool, program, part, parts = job
-    log = options.logs / f"{tool}.{program}.{part}.log"
+def make_jobs(tools, programs, gpus):
+    jobs = []
+    for tool in tools:
+        for program in programs:
+            jobs += [Job(tool, program, part, PARTS.get(program, 1), 1) for part in range(PARTS.get(program, 1))]
+            parts = ON_TWO_GPUS[program][1] if gpus > 1 and program in ON_TWO_GPUS else 0
+            jobs += [Job(tool, program, part, parts, 2) for part in range(parts)]
+    return jobs
+
+
+def tests_of(job, gpus):
+    here, elsewhere = ON_TWO_GPUS.get(job.program, ("", 0))[0], []
+    if job.gpus == 1 and gpus > 1 and here:
+        elsewhere = here.split(":")
+    left_out = LEFT_OUT + elsewhere + (FOR_MEMCHECK_ALONE if job.tool != "memcheck" else [])
+    return f"--gtest_filter={here if job.gpus == 2 else '*'}-" + ":".join(left_out)
+
+
+def kill_program(group, program):
+    """What of this process group runs `program`; the tool above it lives on."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            in_group = int(stat.read_text().rsplit(")", 1)[1].split()[2]) == group
+            if in_group and os.readlink(stat.with_name("exe")) == str(program):
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+        except (OSError, IndexError):
+            pass  # has ended meanwhile
+
+
+def run_for(seconds, command, program, **options):
+    """The exit code, and whether the program was killed."""
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    try:
+        return process.wait(seconds), False
+    except subprocess.TimeoutExpired:
+        kill_program(process.pid, program)
+    try:
+        return process.wait(20), True
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait(), True
+
+
+def run_job(options, job, gpus, all_gpus, listener, deadline):
+    log = options.logs / f"{job.tool}.{job.program}.{job.gpus}.{job.part}.log"
+    program = (options.build / job.program).resolve()
     libraries = [os.environ.get("LD_LIBRARY_PATH", ""), f"{CUDA}/lib64", f"{CUDA}/extras/CUPTI/lib64"]
-    environment = os.environ | {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part),
-                                "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
-    command = ["timeout", "-k", "5", f"{max(1, deadline - time.monotonic()):.0f}"]
-    if tool == "launches":
+    environment = os.environ | {
+        "GTEST_TOTAL_SHARDS": str(job.parts), "GTEST_SHARD_INDEX": str(job.part), "CUDA_VISIBLE_DEVICES": ",".join(gpus),
+        "LD_LIBRARY_PATH": ":".join(filter(None, libraries)), "PARHELION_TEST_DEADLINE": "20",
+    }
+    command = ["compute-sanitizer", "--tool", job.tool, "--print-limit", "20"]
+    if job.tool == "launches":
         environment |= {"CUDA_INJECTION64_PATH": str(listener), "PARHELION_KERNEL_LOG": f"{log}.kernels"}
-    else:
-        command += ["compute-sanitizer", "--tool", tool, "--print-limit", "20"]
+        command = []
     begin = time.monotonic()
+    seconds = max(1, min(options.limit, deadline - begin))
     with open(log, "w") as out:
-        code = subprocess.run(command + [options.build / program, "--gtest_filter=-" + ":".join(LEFT_OUT)], stdout=out, stderr=out,
-                              env=environment).returncode
+        code, is_cut = run_for(seconds, command + [program, tests_of(job, all_gpus)], program, stdout=out, stderr=out, env=environment)
     text = log.read_text(errors="replace")
     reports = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
+    running = re.findall(r"^\[ RUN      \] (\S+)", text, re.M) if is_cut else []
     return {
-        "tool": tool, "program": program, "part": f"{part + 1}/{parts}", "tests": len(re.findall(r"^\[       OK", text, re.M)),
-        "failed": len(re.findall(r"^\[  FAILED  \].* ms\)$", text, re.M)),
+        "tool": job.tool, "program": job.program, "gpus": job.gpus, "part": f"{job.part + 1}/{job.parts}",
+        "tests": len(re.findall(r"^\[       OK", text, re.M)), "failed": len(re.findall(r"^\[  FAILED  \].* ms\)$", text, re.M)),
         "skipped": len(re.findall(r"^\[  SKIPPED \].* ms\)$", text, re.M)),
-        "reports": 0 if tool == "launches" else int(reports[-1]) if reports else None, "exit": code, "s": round(time.monotonic() - begin),
+        "reports": 0 if job.tool == "launches" else int(reports[-1]) if reports else None, "exit": code,
+        **({"cut": running[-1] if running else ""} if is_cut else {}), "s": round(time.monotonic() - begin),
     }
 
 
-def variants_not_launched(options):
+def variants_not_launched(options, gpus):
     symbols = subprocess.run(["cuobjdump", "-symbols", options.build / "parhelion"], capture_output=True, text=True, check=True).stdout
     kernels = [line.split()[-1] for line in symbols.splitlines() if "STO_ENTRY" in line]
     launched = [path.read_text() for path in options.logs.glob("launches.*.kernels")]
@@ -78,9 +162,13 @@ def variants_not_launched(options):
                  for names in ("\n".join(kernels), "".join(launched))]
     missing = sorted(demangled[0] - demangled[1])
     (options.logs / "not_launched").write_text("".join(f"{name}\n" for name in missing))
-    side_by_side = [name for name in missing if any(f"::{kernel}(" in name for kernel in SIDE_BY_SIDE)]
-    return {"variants": len(demangled[0]), "launched": len(demangled[0] & demangled[1]), "side_by_side": len(side_by_side),
-            "not_launched": len(missing) - len(side_by_side)}
+
+    def count(names):
+        return sum(any(re.search(rf"::{name}[(<]", kernel) for name in names) for kernel in missing)
+
+    side_by_side, several = count(SIDE_BY_SIDE), count(SEVERAL_GPUS) if gpus == 1 else 0
+    return {"variants": len(demangled[0]), "launched": len(demangled[0] & demangled[1]), "side_by_side": side_by_side,
+            "several_gpus": several, "not_launched": len(missing) - side_by_side - several}
 
 
 def main():
@@ -89,35 +177,50 @@ def main():
     arguments.add_argument("logs", type=Path, nargs="?", default=Path("sanitizer"))
     arguments.add_argument("--tools", nargs="+", default=TOOLS, choices=TOOLS)
     arguments.add_argument("--programs", nargs="+", help="names of test programs (default: all)")
-    arguments.add_argument("--jobs", type=int, default=12, help="processes at once")
-    arguments.add_argument("--wall", type=float, default=720, help="seconds")
+    arguments.add_argument("--jobs", type=int, help="processes at once (default: by GPUs, cores and memory)")
+    arguments.add_argument("--limit", type=float, default=180, help="seconds of a job")
+    arguments.add_argument("--wall", type=float, default=1200, help="seconds of all")
     options = arguments.parse_args()
     begin = time.monotonic()
     options.logs.mkdir(parents=True, exist_ok=True)
     for old in options.logs.iterdir():
         old.unlink()
+    names = visible_gpus()
+    gpus = len(names)
+    at_once = options.jobs or max(1, int(min(len(os.sched_getaffinity(0)), JOBS_OF_GPU * gpus, free_gib() / GIB_OF_JOB)))
+    places = queue.Queue()  # a GPU for each job at once
+    for k in range(at_once):
+        places.put(k % gpus)
     listener = build_listener(options.logs)
     programs = options.programs or sorted(path.name for path in options.build.glob("test_*_gpu"))
-    programs.sort(key=lambda name: -PARTS.get(name, 1))
-    jobs = [(tool, program, part, PARTS.get(program, 1)) for tool in options.tools for program in programs
-            for part in range(PARTS.get(program, 1))]
+    programs.sort(key=lambda name: list(PARTS).index(name) if name in PARTS else len(PARTS))
+    jobs = make_jobs(options.tools, programs, gpus)
     totals = collections.defaultdict(collections.Counter)
-    with open(options.logs / "results.jsonl", "w") as results, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+
+    def run(job):
+        gpu = places.get()
+        try:
+            return run_job(options, job, [names[(gpu + k) % gpus] for k in range(job.gpus)], gpus, listener, begin + options.wall)
+        finally:
+            places.put(gpu)
+
+    with open(options.logs / "results.jsonl", "w") as results, concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         def tell(line):
             print(json.dumps(line), file=results, flush=True)
             print(json.dumps(line), flush=True)
 
-        tell({"jobs": len(jobs), "at_once": options.jobs})
-        for job in concurrent.futures.as_completed([pool.submit(run_job, options, job, listener, begin + options.wall) for job in jobs]):
+        tell({"jobs": len(jobs), "at_once": at_once, "gpus": gpus})
+        for job in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
             line = job.result()
             tell(line)
             bad = line["reports"] is None or line["exit"] != 0
-            totals[line["tool"]].update({"tests": line["tests"], "reports": line["reports"] or 0, "jobs": 1, "jobs_failed": int(bad)})
-        clean = all(total["reports"] == total["jobs_failed"] == 0 for total in totals.values())
+            totals[line["tool"]].update({"tests": line["tests"], "reports": line["reports"] or 0, "jobs": 1, "jobs_failed": int(bad),
+                                         "jobs_cut": int("cut" in line)})
+        clean = all(total["reports"] == total["jobs_failed"] == 0 < total["tests"] for total in totals.values())
         for tool, total in totals.items():
             tell({"tool": tool, **total})
         if "launches" in options.tools:
-            variants = variants_not_launched(options)
+            variants = variants_not_launched(options, gpus)
             tell(variants)
             clean = clean and variants["variants"] > 0 and variants["not_launched"] == 0
         tell({"clean": clean, "s": round(time.monotonic() - begin)})

@@ -59,7 +59,7 @@ void measure(const Request& request)
 
     GpuUpdate update(queue, make_update_blocks(topology, {parameters.lincs_order, parameters.lincs_iterations}), parameters);
     GpuBonded bonded(queue, make_bonded(topology, parameters), {}, topology);
-    update.resolve(queue, state);
+    update.resolve(queue, state, cell);
     bonded.resolve(queue, state, cell);
     DeviceBuffer<GroupKick> kick;
     DeviceBuffer<FailureReport> failure(1);
@@ -80,7 +80,7 @@ void measure(const Request& request)
     const double virial_us = shortest_us([&] { update.step(queue, with_virial, state); });
     const double bonded_us = shortest_us([&] { compute_bonded(queue, bonded, state, Compute::Forces); });
     const double energies_us = shortest_us([&] { compute_bonded(queue, bonded, state, Compute::ForcesEnergiesVirial); });
-    const double list_groups_us = shortest_us([&] { update.resolve(queue, state); });
+    const double list_groups_us = shortest_us([&] { update.resolve(queue, state, cell); });
     const double list_terms_us = shortest_us([&] { bonded.resolve(queue, state, cell); });
     fmt::print(R"({{"gpu": "{}", "atoms": {}, "grid": "{}x{}x{}", "slots": {}, "update_us": {:.2f}, "update_virial_us": {:.2f}, )"
                R"("bonded_us": {:.2f}, "bonded_energies_us": {:.2f}, "list_groups_us": {:.2f}, "list_terms_us": {:.2f}}})"

@@ -2,10 +2,12 @@
 #include "comm/gpu_world.hpp"
 
 #include "base/error.hpp"
+#include "device/gpu_graph.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <thread>
 
 namespace parhelion {
 
@@ -147,6 +149,30 @@ void GpuWorld::check()
     setup_queue(0).synchronize();
     const FailureRecord& record = board.record;
     throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_));
+}
+
+void GpuWorld::wait(int rank, const GpuEvent& event, HostWait how)
+{
+    using Clock = std::chrono::steady_clock;
+    constexpr Clock::duration longest_sleep = std::chrono::milliseconds(1);
+    if (ranks() == 1)
+    {
+        event.wait();
+        return;
+    }
+    const Clock::time_point begin = Clock::now();
+    for (bool is_last_look = false; !event.has_passed();) // the host itself may have been stopped for long
+    {
+        check();
+        if (is_last_look)
+        {
+            throw CommError(fmt::format("The host waited {:g} s in vain for rank {}: its GPU is stuck, or one that it waits for.",
+                                        std::chrono::duration<double>(2 * deadline_).count(), rank));
+        }
+        const Clock::duration waited = Clock::now() - begin;
+        is_last_look = waited > 2 * deadline_;
+        if (how == HostWait::Sleeps) { std::this_thread::sleep_for(std::min(waited / 2, longest_sleep)); }
+    }
 }
 
 } // namespace parhelion

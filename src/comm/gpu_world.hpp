@@ -4,8 +4,8 @@
 //
 // The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
 // its own epochs, so that captured work can be replayed. Every GPU addresses every arena, hence nothing is carried by a
-// transport. One host thread sets up and queues for all ranks, and waits for none: a kernel whose wait is in vain ends, and
-// check() tells.
+// transport. One host thread sets up and queues for all ranks, and waits for none without a deadline: a kernel whose wait is in
+// vain ends, and check() tells; wait() ends before the work of a GPU that is stuck.
 //
 // Several ranks may share a GPU. A kernel that waits may then keep the one it waits for from starting, so their work goes to one
 // queue, in an order in which every signal is queued before its wait.
@@ -24,6 +24,7 @@
 namespace parhelion {
 
 struct CudaAtomics; // comm/gpu_atomics.cuh
+class GpuEvent;
 
 struct NoTransport
 {
@@ -84,6 +85,15 @@ public:
     // Throws CommError if a wait of any rank was in vain. Everything after that wait has then gone on with wrong data; no wait
     // of this world waits any more.
     void check();
+    // Until the work of `rank` has passed the event; its GPU may be stuck, or wait for the event of one that is. Throws CommError
+    // as check() does, and if that takes twice the deadline: a kernel's wait, which would end by itself with a better account,
+    // may begin late in it. A lone rank waits for nobody, and its work may take any time.
+    enum class HostWait : std::uint8_t
+    {
+        Sleeps, // in the end up to a millisecond too long
+        Spins   // for what takes microseconds
+    };
+    void wait(int rank, const GpuEvent& event, HostWait how = HostWait::Sleeps);
 
 private:
     struct Surroundings; // of a rank's waits

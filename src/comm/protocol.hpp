@@ -33,6 +33,12 @@ struct Put
     Word epoch;
 };
 
+// Which of a channel's slots; without a division, which takes a GPU a while, where there is one.
+PARHELION_HD constexpr std::size_t slot_of_epoch(Word epoch, int depth)
+{
+    return depth == 1 ? 0 : epoch % static_cast<Word>(depth);
+}
+
 // Where a channel's source finds things. Pointers into the destination's memory are null where the transport has to carry.
 struct SendRoute
 {
@@ -116,7 +122,7 @@ public:
     }
 
 private:
-    PARHELION_HD std::size_t index() const { return epoch_ % static_cast<Word>(route_.depth); }
+    PARHELION_HD std::size_t index() const { return slot_of_epoch(epoch_, route_.depth); }
     PARHELION_HD Word needed_credit() const { return epoch_ - static_cast<Word>(route_.depth); }
     PARHELION_HD SignalSlot* credit_slot() const { return route_.credits + index(); }
 
@@ -189,7 +195,7 @@ public:
     }
 
 private:
-    PARHELION_HD std::size_t index(Word epoch) const { return epoch % static_cast<Word>(route_.depth); }
+    PARHELION_HD std::size_t index(Word epoch) const { return slot_of_epoch(epoch, route_.depth); }
     PARHELION_HD SignalSlot* signal_slot() const { return route_.signals + index(epoch_); }
 
     ReceiveRoute route_{};

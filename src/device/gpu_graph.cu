@@ -1,9 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu_graph.hpp"
 
+#include "device/implied_edges.hpp"
 #include "device/launch.cuh"
 
+#include <map>
+#include <memory>
+#include <vector>
+
 namespace parhelion {
+
+namespace {
+
+// A queue that waits for others again and again, with nothing between, hands what follows all their work to wait for.
+void drop_implied_edges(cudaGraph_t graph)
+{
+    std::size_t count = 0;
+    cuda_check(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count), "cudaGraphGetEdges");
+    std::vector<cudaGraphNode_t> from(count), to(count);
+    std::vector<cudaGraphEdgeData> data(count);
+    cuda_check(cudaGraphGetEdges(graph, from.data(), to.data(), data.data(), &count), "cudaGraphGetEdges");
+    std::map<cudaGraphNode_t, std::size_t> number;
+    const auto number_of = [&](cudaGraphNode_t node) { return number.emplace(node, number.size()).first->second; };
+    std::vector<GraphEdge> edges;
+    for (std::size_t e = 0; e < count; ++e) { edges.push_back({number_of(from[e]), number_of(to[e])}); }
+    for (const std::size_t e : implied_edges(number.size(), edges))
+    {
+        cuda_check(cudaGraphRemoveDependencies(graph, &from[e], &to[e], &data[e], 1), "cudaGraphRemoveDependencies");
+    }
+}
+
+} // namespace
 
 GpuEvent::GpuEvent()
 {
@@ -14,6 +41,13 @@ GpuEvent::~GpuEvent()
     if (event_ != nullptr) { cudaEventDestroy(event_); }
 }
 void GpuEvent::record(GpuQueue& queue) { cuda_check(cudaEventRecord(event_, queue.stream()), "cudaEventRecord"); }
+bool GpuEvent::has_passed() const
+{
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) { return false; }
+    cuda_check(status, "waiting for the GPU");
+    return true;
+}
 void GpuEvent::wait() const { cuda_check(cudaEventSynchronize(event_), "waiting for the GPU"); }
 
 void wait_for(GpuQueue& queue, const GpuEvent& event)
@@ -38,9 +72,9 @@ void GpuGraph::end(GpuQueue& queue)
 {
     cudaGraph_t graph = nullptr;
     cuda_check(cudaStreamEndCapture(queue.stream(), &graph), "cudaStreamEndCapture");
-    const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
-    cudaGraphDestroy(graph);
-    cuda_check(status, "cudaGraphInstantiate");
+    const std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)> owned(graph, cudaGraphDestroy);
+    drop_implied_edges(graph);
+    cuda_check(cudaGraphInstantiate(&graph_, graph, 0), "cudaGraphInstantiate");
 }
 
 GpuGraph::~GpuGraph()

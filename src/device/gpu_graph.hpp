@@ -28,7 +28,9 @@ public:
     }
 
     void record(GpuQueue& queue); // here
-    void wait() const;            // the host sleeps until the queue has passed it; at once if never recorded. Throws DeviceError.
+    // True if never recorded. Both throw DeviceError for what has gone wrong in the queue.
+    bool has_passed() const;
+    void wait() const; // the host sleeps until it has
     CUevent_st* handle() const { return event_; }
 
 private:

@@ -25,12 +25,13 @@ void settle_batch(const SettleWater& water, SettleBatch& __restrict batch)
     const SettleWater w = water;
     for (int i = 0; i < settle_batch_size; ++i)
     {
-        const SettleCorrection c = settle_body(w, place(batch.oh_a, i), place(batch.oh_b, i), place(batch.move_o, i),
-                                               place(batch.move_a, i), place(batch.move_b, i));
-        put(batch.correct_o, i, c.o);
-        put(batch.correct_a, i, c.a);
-        put(batch.correct_b, i, c.b);
-        batch.margin[i] = c.margin;
+        const Vec3<double> oh_a = place(batch.oh_a, i), oh_b = place(batch.oh_b, i);
+        const Vec3<double> o = place(batch.move_o, i), a = oh_a + place(batch.move_a, i), b = oh_b + place(batch.move_b, i);
+        const SettleTriangle t = settle_triangle(w, oh_a, oh_b, o, a, b);
+        put(batch.correct_o, i, t.correction(t.o, o));
+        put(batch.correct_a, i, t.correction(t.a, a));
+        put(batch.correct_b, i, t.correction(t.b, b));
+        batch.margin[i] = t.margin;
     }
 }
 
@@ -48,8 +49,9 @@ void settle(const SettleWater& water, SettleBatch& batch) { HWY_DYNAMIC_DISPATCH
 SettleWater make_settle(int oxygen, int hydrogen_a, int hydrogen_b, double oh, double hh, double mass_o, double mass_h)
 {
     const double height = std::sqrt(oh * oh - 0.25 * hh * hh);
-    const double ra = 2 * mass_h / (mass_o + 2 * mass_h) * height;
-    return {oxygen, hydrogen_a, hydrogen_b, oh, hh, mass_o, mass_h, ra, height - ra, 0.5 * hh};
+    const double share_h = mass_h / (mass_o + 2 * mass_h), ra = 2 * share_h * height;
+    return {oxygen,      hydrogen_a, hydrogen_b,      oh,      hh,     mass_o, mass_h, ra,
+            height - ra, 0.5 * hh,   1 - 2 * share_h, share_h, 1 / ra, 1 / hh};
 }
 
 } // namespace parhelion

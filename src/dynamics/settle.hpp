@@ -15,6 +15,8 @@ struct SettleWater
     double oh, hh;                      // nm
     double mass_o, mass_h;              // u
     double ra, rb, rc;                  // nm
+    double share_o, share_h;            // of the mass: of the oxygen, of one hydrogen
+    double inverse_ra, inverse_2rc;     // 1/nm
 };
 
 SettleWater make_settle(int oxygen, int hydrogen_a, int hydrogen_b, double oh, double hh, double mass_o, double mass_h);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who moves together: the atoms of a system, dealt out to the thread blocks of the GPU's update.
 //
-// The idea: kick, constrain and drift of an atom need no other atom than those it is constrained to. So every water, every star
-// (star_body.hpp) and every atom without constraints is one thread's work, and the atoms of all other LINCS groups go into blocks
-// of threads such that constraints never leave a block: whole groups, one after another, until a block is full; a group larger
-// than a block has one to itself. What a group looks like is kept once per molecule type; an atom or a constraint of a block is
-// eight bytes that point there. All of it is made from the topology alone and stays valid for the run; only the slots of the
-// atoms change. Cost: 8 bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
+// The idea: kick, constrain and drift of an atom need no other atom than those it is constrained to. So waters, *stars* (one to
+// four constraints that share an atom, the centre, and nothing else, as a carbon holds its hydrogens) and atoms without
+// constraints are moved by a few lanes of a warp each, and the atoms of all other LINCS groups go into blocks of threads such
+// that constraints never leave a block: whole groups, one after another, until a block is full; a group larger than a block has
+// one to itself. What a group looks like is kept once per molecule type; an atom or a constraint of a block is eight bytes that
+// point there. All of it is made from the topology alone and stays valid for the run; only the slots of the atoms change. Cost: 8
+// bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
 #pragma once
 
 #include "dynamics/lincs.hpp"
 #include "dynamics/settle.hpp"
-#include "dynamics/star_body.hpp"
 #include "model/topology.hpp"
 
 #include <array>
@@ -68,6 +68,17 @@ struct UpdateBlock
     std::int32_t series_order = 0; // the largest of its groups
     std::int32_t couplings = 0;    // matrix elements of all its constraints
     std::int64_t arena = 0;        // where in global memory its working arrays begin, bytes; unused if they are in shared memory
+};
+
+inline constexpr int largest_star = 4; // constraints
+
+// Copies of a molecule have alike stars. Atoms: the centre, then the outer ends in the order of their constraints.
+struct StarShape
+{
+    double inverse_mass[largest_star + 1] = {}; // 1/u
+    double length[largest_star] = {};           // nm
+    double weight[largest_star] = {};           // LincsGroup::weight
+    int series_order = 0;
 };
 
 // Stars with the same number of constraints. None: atoms without constraints, which have no shape.

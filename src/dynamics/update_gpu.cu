@@ -73,52 +73,33 @@ __global__ void __launch_bounds__(listing_threads)
     }
 }
 
-template <Motion motion, class N>
-__device__ void add_sums(const UpdateArgs<N>& args, bool moves, const Tally<N>& tally)
-{
-    if (motion != Motion::Stochastic && args.virial == nullptr) { return; }
-    if (__syncthreads_or(moves) == 0) { return; }
-    if (args.virial != nullptr) { add_block_sums(tally.virial, args.virial); }
-    if constexpr (motion == Motion::Stochastic) { add_block_sums(tally.heat, args.heat); }
-}
-
 // Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a thread per water and per star; a block of threads for each block of other atoms; with nothing at home they
-//                leave
+// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved; a
+//                block of threads for each block of other atoms; with nothing at home they leave
 // Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
 //                there are copies, forces that came back / positions of the copies
-// Orders         with copies: waits for the messages of forces with acquire; the last block signals positions with release
+// Orders         with copies: warps that have some wait for the messages of forces with acquire; the last block signals
+//                positions with release
 // Requires       home groups listed since the last repartition; dynamic shared memory for the largest block's arena; with copies:
 //                forces sent by all ranks that share this GPU
-// Cost           96 bytes per atom and 5 of indices; 400 double-precision flop per water, 500 per LINCS constraint
+// Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
 template <class N, Motion motion>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, motion == Motion::Stochastic ? 3 : 4)
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
 {
     const BlockSpan span(tracing);
 
     extern __shared__ double shared_arena[];
-    Tally<N> tally;
-    bool moves = false;
     const int block = static_cast<int>(blockIdx.x);
-    begin_copies(args.copies);
-    if (block < view.stars[0].first_block)
-    {
-        moves = step_water<motion>(view, args, state, static_cast<std::int64_t>(block) * threads + threadIdx.x, tally);
-    }
-    else if (block < view.first_block)
-    {
-        moves = step_stars<motion>(view, args, state, tally, std::make_integer_sequence<int, largest_star + 1>());
-    }
+    if (block < view.first_block) { step_groups<motion>(view, args, state, EveryGroup()); }
     else
     {
         const UpdateBlock& members = view.blocks.blocks[block - view.first_block];
         void* const arena =
             view.arena == nullptr ? static_cast<void*>(shared_arena) : static_cast<void*>(view.arena + members.arena);
         LincsBlock lincs(view.blocks, members, arena);
-        moves = step_block<motion>(view, args, state, lincs, tally);
+        step_block<motion>(view, args, state, lincs);
     }
-    add_sums<motion>(args, moves, tally);
     end_copies(args.copies);
 }
 
@@ -128,8 +109,31 @@ __device__ double squared_deviation(double length2, double length)
     return relative * relative;
 }
 
+// Adds up the deviations of this block's groups, if they are of the kind. deviation2(slot, slot, length). Each group's is rounded
+// once, so that sums do not depend on who shares a thread.
+template <class Groups, class Deviation2, class Sum>
+__device__ void add_deviations_of(const GpuUpdate::View& view, Deviation2&& deviation2, Sum& sum)
+{
+    constexpr int atoms = Groups::atoms;
+    const HomeGroupsView& groups = view.groups[Groups::kind];
+    const int block = static_cast<int>(blockIdx.x) - groups.first_block;
+    if (block < 0 || block >= groups.blocks) { return; }
+    for (std::int32_t group = block * threads + static_cast<int>(threadIdx.x); group < groups.room;
+         group += groups.blocks * threads)
+    {
+        const std::int32_t* const record = groups.records + static_cast<std::int64_t>(group) * (atoms + 1);
+        if (record[0] < 0) { return; }
+        sum += to_sum<Sum>(Groups::deviation2(Groups::shape(view, record[atoms]), record, deviation2));
+    }
+}
+template <class Deviation2, class Sum, class... Groups>
+__device__ void add_deviations_of(const GpuUpdate::View& view, Deviation2&& deviation2, Sum& sum, GroupKinds<Groups...>)
+{
+    (add_deviations_of<Groups>(view, deviation2, sum), ...);
+}
+
 // Purpose        how well positions satisfy the constraints
-// Work           as update_kernel
+// Work           a thread per water and per star, the blocks of update_kernel; the others as there
 // Reads/Writes   positions, tables / a sum
 // Orders         nothing: stream order alone
 // Requires       home groups listed since the last repartition
@@ -144,45 +148,23 @@ __global__ void __launch_bounds__(threads)
     const auto deviation2 = [&](std::int32_t a, std::int32_t b, double length) {
         return squared_deviation(norm2(box.difference(state.position(a), state.position(b))), length);
     };
-    double sum = 0;
+    ScalarSum<N> sum[1] = {};
     const int block = static_cast<int>(blockIdx.x);
-    if (block < view.stars[0].first_block)
-    {
-        const std::int64_t w = static_cast<std::int64_t>(block) * threads + threadIdx.x;
-        const std::int32_t* const record = view.waters.records + 4 * w;
-        if (w < view.waters.room && record[0] >= 0)
-        {
-            const SettleWater kind = view.water_kinds[record[3]];
-            sum = deviation2(record[0], record[1], kind.oh) + deviation2(record[0], record[2], kind.oh) +
-                  deviation2(record[1], record[2], kind.hh);
-        }
-    }
-    else if (block < view.first_block)
-    {
-        int n = largest_star;
-        while (n > 0 && block < view.stars[n].first_block) { --n; }
-        const HomeGroupsView& stars = view.stars[n];
-        const std::int64_t star = static_cast<std::int64_t>(block - stars.first_block) * threads + threadIdx.x;
-        const std::int32_t* const record = stars.records + star * (n + 2);
-        for (int i = 0; i < n && star < stars.room && record[0] >= 0; ++i)
-        {
-            sum += deviation2(record[i + 1], record[0], view.star_shapes[record[n + 1]].length[i]);
-        }
-    }
+    if (block < view.first_block) { add_deviations_of(view, deviation2, sum[0], EveryGroup()); }
     else
     {
         const LincsBlock lincs(view.blocks, view.blocks.blocks[block - view.first_block], nullptr);
         const std::int32_t* const slots = view.block_slots + lincs.block().first_atom;
+        double of_thread = 0;
         for (int i = static_cast<int>(threadIdx.x); i < lincs.block().bonds; i += threads)
         {
             const BlockMember bond = lincs.bond(i);
             const std::int32_t a = slots[lincs.end_a(bond)], b = slots[lincs.end_b(bond)];
-            if (a >= 0 && b >= 0) { sum += deviation2(a, b, lincs.shape(bond).length); }
+            if (a >= 0 && b >= 0) { of_thread += deviation2(a, b, lincs.shape(bond).length); }
         }
+        sum[0] = to_sum<ScalarSum<N>>(of_thread);
     }
-    if (__syncthreads_or(sum != 0) == 0) { return; }
-    const ScalarSum<N> value[1] = {to_sum<ScalarSum<N>>(sum)};
-    add_block_sums(value, squares);
+    if (__syncthreads_or(sum[0] != 0) != 0) { add_block_sums(sum, squares); }
 }
 
 template <class N, Motion motion>
@@ -267,14 +249,22 @@ void GpuUpdate::add_kind(int kind, int atoms, const std::vector<std::int32_t>& m
 }
 
 // Groups share no atoms, so that slots bound them.
-void GpuUpdate::make_room(std::size_t slots)
+void GpuUpdate::make_room(std::size_t slots, const GpuCell& cell)
 {
+    // Ranks may have more than their share of the groups, but few have: their blocks go round once more.
+    constexpr double crowding = 1.2;
+    const int ranks = cell.cells[0] * cell.cells[1] * cell.cells[2];
+    const double share = ranks == 1 ? 1 : std::min(1.0, crowding / ranks);
     std::int64_t words = 0;
     for (Kind& kind : kind_)
     {
-        kind.room = std::min(kind.groups, static_cast<std::int64_t>(slots) / kind.atoms);
+        const int groups_of_block = threads / lanes_of(kind.atoms);
+        const auto blocks_for = [&](double groups) { return static_cast<std::int32_t>(std::ceil(groups / groups_of_block)); };
+        const std::int64_t most = std::min(kind.groups, static_cast<std::int64_t>(slots) / kind.atoms);
+        kind.room = blocks_for(static_cast<double>(most)) * groups_of_block;
+        kind.blocks = blocks_for(std::min(share * static_cast<double>(kind.groups), static_cast<double>(most)));
         kind.first_home_word = words;
-        words += kind.room * (kind.atoms + 1);
+        words += static_cast<std::int64_t>(kind.room) * (kind.atoms + 1);
     }
     home_.resize(static_cast<std::size_t>(words));
 }
@@ -288,24 +278,22 @@ GpuUpdate::View GpuUpdate::view() const
     for (std::size_t k = 0; k < kinds; ++k)
     {
         const Kind& kind = kind_[k];
-        HomeGroupsView& groups = k == 0 ? view.waters : view.stars[k - 1];
-        groups = {home_.data() + kind.first_home_word, kind.room, view.first_block};
-        view.first_block += static_cast<std::int32_t>((kind.room + threads - 1) / threads);
+        view.groups[k] = {home_.data() + kind.first_home_word, kind.room, view.first_block, kind.blocks};
+        view.first_block += kind.blocks;
     }
     view.block_slots = block_slot_.data();
     view.blocks = {shape_atoms_.data(), shape_bonds_.data(), ends_.data(),  coupled_.data(),        coefficient_.data(),
                    block_table_.data(), atoms_.data(),       bonds_.data(), bond_couplings_.data(), groups_.data()};
-    view.lincs_iterations = lincs_iterations_;
-    view.warn_cosine = warn_cosine_;
+    view.lincs = {lincs_iterations_, warn_cosine_};
     view.arena = arena_.size() == 0 ? nullptr : const_cast<std::byte*>(arena_.data()); // scratch of the kernels
     view.arena_bytes = arena_bytes_;
     return view;
 }
 
 template <class N>
-void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
+void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell)
 {
-    make_room(state.slots);
+    make_room(state.slots, cell);
     if (home_.size() > 0) { gpu_memory::set_bytes(queue, home_.data(), 0xff, home_.size() * sizeof(std::int32_t)); } // all -1
     home_groups_.clear(queue);
     GroupTables<kinds> tables{{}, records_.data(), record_of_global_.data(), home_.data(), home_groups_.data()};
@@ -330,7 +318,7 @@ template <class N>
 void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
                      GpuState<N>& state) const
 {
-    if (constraints_ == 0 && copies.copies == nullptr) { return; }
+    if (constraints_ == 0 && copies.copies.count == 0) { return; }
     // At rest, the constrained "velocity" for a unit of time is the displacement itself.
     UpdateArgs<N> args;
     args.step_offset = step_offset;
@@ -351,7 +339,7 @@ void GpuUpdate::add_deviations(GpuQueue& queue, const GpuState<N>& state, Scalar
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
+    template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&, const GpuCell&);                                          \
     template void GpuUpdate::step<N>(GpuQueue&, const UpdateArgs<N>&, GpuState<N>&) const;                                       \
     template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;           \
     template void GpuUpdate::add_deviations<N>(GpuQueue&, const GpuState<N>&, ScalarSum<N>*) const;

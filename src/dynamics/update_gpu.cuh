@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread of the GPU's update does to a water, a star or a free atom, and what a block of threads does to an update
-// block. The formulas are those of settle_body.hpp, star_body.hpp, stochastic_body.hpp and lincs_block.cuh.
+// What one lane of the GPU's update does to its atom, and what a block of threads does to an update block. The formulas are those
+// of settle_body.hpp, stochastic_body.hpp, star_lanes.cuh and lincs_block.cuh.
 #pragma once
 
+#include "device/block_sum.cuh"
 #include "dynamics/lincs_block.cuh"
 #include "dynamics/settle_body.hpp"
+#include "dynamics/star_lanes.cuh"
 #include "dynamics/stochastic_body.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "halo/gpu_copies.cuh"
 #include "state/gpu_view.cuh"
 
 #include <cmath>
-#include <utility>
 
 namespace parhelion {
 
-// The home waters, or stars of one size, of a rank.
+// The home groups of one kind of a rank.
 struct HomeGroupsView
 {
-    const std::int32_t* records; // slots of the atoms, and the shape; slots of -1 behind the last
-    std::int64_t room;           // records
-    std::int32_t first_block;    // of the launch
+    const std::int32_t* records;      // slots of the atoms, and the shape; all of them -1 behind the last
+    std::int32_t room;                // records: what whole blocks of threads move
+    std::int32_t first_block, blocks; // of the launch: they go round until all groups are moved
 };
 
 struct GpuUpdate::View
 {
     const SettleWater* water_kinds;
     const StarShape* star_shapes;
-    HomeGroupsView waters;
-    HomeGroupsView stars[largest_star + 1]; // by number of constraints; thread blocks follow those of waters
-    std::int32_t first_block;               // of blocks, which come last
+    HomeGroupsView groups[kinds];
+    std::int32_t first_block; // of blocks, which come last
     UpdateBlocksView blocks;
     const std::int32_t* block_slots; // -1: not at home
-    int lincs_iterations;
-    double warn_cosine;
+    LincsLimits lincs;
     std::byte* arena; // null: in shared memory
     std::size_t arena_bytes;
 };
@@ -62,56 +61,56 @@ template <class N>
 struct MovingAtom
 {
     std::int32_t slot;
-    PositionCharge<N> xq;
-    double inverse_mass = 0;
-    Vec3<double> v;
-    ForceSlot<N> f; // as summed
-    GroupKick kick;
+    bool is_there; // else it is any atom's copy, which nobody stores
+    PositionCharge<N> xq{};
+    VelocityMass<N> vm{};
+    ForceSlot<N> f{}; // as summed
+    std::uint8_t temperature_group = 0;
+    AtomCopies<N> copies;
+    Vec3<double> v; // since the kick
 
     __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
+    __device__ double inverse_mass() const { return static_cast<double>(vm.inverse_mass); }
 };
 
-// Loads of all of a thread's atoms come before the first store, so that they are under way together.
+// All that is here already: under way together. slot -1: no atom.
 template <Motion motion, class N>
 __device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
 {
-    MovingAtom<N> atom{slot, state.xq[slot]};
+    MovingAtom<N> atom{max(slot, 0), slot >= 0};
+    atom.xq = state.xq[atom.slot];
     if constexpr (motion != Motion::Mend)
     {
-        const VelocityMass<N> v = state.v[slot];
-        atom.f = state.f[slot];
-        atom.inverse_mass = static_cast<double>(v.inverse_mass);
-        atom.v = {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)};
-        atom.kick = args.kick[state.temperature_group[slot]];
+        atom.vm = state.v[atom.slot];
+        atom.f = state.f[atom.slot];
+        atom.temperature_group = state.temperature_group[atom.slot];
     }
+    atom.copies = load_copies(args.copies, atom.slot);
+    if (!atom.is_there) { atom.copies.count = 0; }
     return atom;
-}
-
-template <Motion motion, int n, class N>
-__device__ void add_returned_forces(const UpdateArgs<N>& args, MovingAtom<N>* const (&atoms)[n])
-{
-    if constexpr (motion != Motion::Mend)
-    {
-        std::int32_t slot[n];
-        ForceSlot<N>* f[n];
-        for (int i = 0; i < n; ++i) { slot[i] = atoms[i]->slot, f[i] = &atoms[i]->f; }
-        add_returned_forces(args.copies, slot, f);
-    }
 }
 
 // The force is used up.
 template <Motion motion, class N>
-__device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, MovingAtom<N>& atom)
+__device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, const GroupKick& kick, MovingAtom<N>& atom)
 {
     if constexpr (motion != Motion::Mend)
     {
-        state.f[atom.slot] = {};
+        add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
+        if (atom.is_there) { state.f[atom.slot] = {}; }
         const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
         // Written so that NaN is caught.
-        if (!(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
-        const double push = atom.kick.push * atom.inverse_mass;
-        for (int d = 0; d < 3; ++d) { atom.v[d] = atom.kick.keep[d] * atom.v[d] + push * f[d]; }
+        if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
+        const double push = kick.push * atom.inverse_mass();
+        const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
+        for (int d = 0; d < 3; ++d) { atom.v[d] = kick.keep[d] * v[d] + push * f[d]; }
     }
+}
+template <Motion motion, class N>
+__device__ GroupKick load_kick(const UpdateArgs<N>& args, const MovingAtom<N>& atom)
+{
+    if constexpr (motion == Motion::Mend) { return {}; }
+    else { return args.kick[atom.temperature_group]; }
 }
 
 // The mean of v1 and what friction and noise make of it.
@@ -131,195 +130,221 @@ __device__ double drift_and_store(const UpdateArgs<N>& args, const GpuView<N>& s
                                   const MovingAtom<N>& atom, const Vec3<double>& v1)
 {
     using Real = typename N::Real;
+    if (!atom.is_there) { return 0; }
     const auto v = static_cast<Vec3<Real>>(atom.v);
     const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
     if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }
     const Vec3<typename N::Fixed> x = box.displaced(atom.x(), move);
     const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
     state.xq[atom.slot] = moved;
-    store_copies(args.copies, atom.slot, moved);
-    if constexpr (motion == Motion::LeapFrog) { state.v[atom.slot] = {v.x, v.y, v.z, static_cast<Real>(atom.inverse_mass)}; }
+    store_copies(args.copies, atom.slot, atom.copies, moved);
+    if constexpr (motion == Motion::LeapFrog) { state.v[atom.slot] = {v.x, v.y, v.z, atom.vm.inverse_mass}; }
     if constexpr (motion == Motion::Stochastic)
     {
         const auto v2 = static_cast<Vec3<Real>>(2.0 * static_cast<Vec3<double>>(v) - v1);
-        state.v[atom.slot] = {v2.x, v2.y, v2.z, static_cast<Real>(atom.inverse_mass)};
-        return 0.5 / atom.inverse_mass * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1));
+        state.v[atom.slot] = {v2.x, v2.y, v2.z, atom.vm.inverse_mass};
+        return 0.5 / atom.inverse_mass() * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1));
     }
     return 0;
 }
 
-// What one thread adds to the sums of the step.
-template <class N>
-struct Tally
+// What the threads of a block add to the sums of the step; for all of them at once. The virial of a force f at r, seldom: so as
+// not to take registers from what every step needs, a call.
+template <class Sum>
+__noinline__ __device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
 {
-    ScalarSum<N> virial[9] = {}, heat[1] = {};
-
-    __device__ void add_virial(const Mat3<double>& rf) // the tensor r (x) f
-    {
-        for (int a = 0; a < 3; ++a)
-        {
-            for (int b = 0; b < 3; ++b) { virial[3 * a + b] += to_sum<ScalarSum<N>>(-0.5 * rf[a][b]); }
-        }
-    }
-    __device__ void add_heat(double h) { heat[0] += to_sum<ScalarSum<N>>(h); }
-};
-
-// --- waters -----------------------------------------------------------------------------------------------------------------
-
-template <class N>
-struct Water
-{
-    MovingAtom<N> o, a, b;
-    Vec3<double> oh_a, oh_b; // at the start of the step
-};
-
-// Constrains the velocities; on request adds r (x) f of the constraint forces to the tally.
-template <class N>
-__device__ void constrain_water(const UpdateArgs<N>& args, const GpuView<N>& state, const SettleWater& kind, Water<N>& water,
-                                Tally<N>* tally)
-{
-    const double dt = args.dt, per_time = 1 / dt;
-    const SettleCorrection c = settle_body(kind, water.oh_a, water.oh_b, dt * water.o.v, dt * water.a.v, dt * water.b.v);
-    const Vec3<double> dv_a = per_time * c.a, dv_b = per_time * c.b;
-    water.o.v += per_time * c.o;
-    water.a.v += dv_a;
-    water.b.v += dv_b;
-    if (!(c.margin > 0)) { report_failure(args, state, water.o.slot); }
-    if (tally == nullptr) { return; }
-    // The forces add up to zero, so the oxygen may be the origin.
-    const double force = kind.mass_h * per_time;
-    tally->add_virial(outer(water.oh_a, force * dv_a) + outer(water.oh_b, force * dv_b));
+    Sum virial[9];
+    for (int i = 0; i < 9; ++i) { virial[i] = to_sum<Sum>(-0.5 * r[i / 3] * f[i % 3]); }
+    add_block_sums(virial, total);
 }
-
-// False: there is no such water.
 template <Motion motion, class N>
-__device__ bool step_water(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, std::int64_t w,
-                           Tally<N>& tally)
+__device__ void add_heat(const UpdateArgs<N>& args, double heat)
 {
-    if (w >= view.waters.room) { return false; }
-    const int4 record = reinterpret_cast<const int4*>(view.waters.records)[w];
-    if (record.x < 0) { return false; }
-    const SettleWater kind = view.water_kinds[record.w];
-    const PeriodicBox<N> box = state.box();
-    Water<N> water{load<motion>(args, state, record.x), load<motion>(args, state, record.y), load<motion>(args, state, record.z)};
-    MovingAtom<N>* const atoms[3] = {&water.o, &water.a, &water.b};
-    add_returned_forces<motion>(args, atoms);
-    for (MovingAtom<N>* m : atoms) { kick<motion>(args, state, *m); }
-    water.oh_a = box.difference(water.a.x(), water.o.x());
-    water.oh_b = box.difference(water.b.x(), water.o.x());
-    constrain_water(args, state, kind, water, args.virial == nullptr ? nullptr : &tally);
-    const Vec3<double> v1[3] = {water.o.v, water.a.v, water.b.v};
     if constexpr (motion == Motion::Stochastic)
     {
-        for (MovingAtom<N>* m : {&water.o, &water.a, &water.b})
-        {
-            m->v = with_friction_and_noise(args, state, m->slot, m->inverse_mass, m->v);
-        }
-        constrain_water(args, state, kind, water, static_cast<Tally<N>*>(nullptr));
+        const ScalarSum<N> sum[1] = {to_sum<ScalarSum<N>>(heat)};
+        add_block_sums(sum, args.heat);
     }
-    tally.add_heat(drift_and_store<motion>(args, state, box, water.o, v1[0]) +
-                   drift_and_store<motion>(args, state, box, water.a, v1[1]) +
-                   drift_and_store<motion>(args, state, box, water.b, v1[2]));
-    return true;
 }
 
-// --- stars, and atoms without constraints ----------------------------------------------------------------------------------
+// --- groups of few atoms: a lane each ---------------------------------------------------------------------------------------
 
-// Constrains the velocities, on request adds r (x) f of the constraint forces to the tally.
-template <int n, class N>
-__device__ void constrain_atoms(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
-                                const StarShape& shape, const Vec3<double> (&bond)[n], MovingAtom<N> (&atom)[n + 1],
-                                Tally<N>* tally)
+// As StarConstraints; every lane computes the whole water's.
+struct WaterConstraints
 {
-    Vec3<double> move[n + 1];
-    for (int k = 0; k <= n; ++k) { move[k] = args.dt * atom[k].v; }
-    const StarForces<n> forces = constrain_star<n>(shape, view.lincs_iterations, bond, move);
-    for (int i = 0; i < n; ++i)
+    const GroupLanes<3>& lanes;
+    const SettleWater& water;
+    const Vec3<double>& bond;
+
+    __device__ Push constrain(const Vec3<double>& move, const LincsLimits&) const
     {
-        const Vec3<double> new_bond = bond[i] + (move[i + 1] - move[0]);
-        if (!(dot(bond[i], new_bond) >= view.warn_cosine * sqrt(norm2(bond[i]) * norm2(new_bond))))
-        {
-            report_failure(args, state, atom[i + 1].slot);
-        }
-        const double force = -forces.multiplier[i] / (args.dt * args.dt); // on the outer end
-        if (tally != nullptr) { tally->add_virial(outer(bond[i], force * forces.direction[i])); }
+        const Vec3<double> moved = bond + move;
+        const SettleTriangle t = settle_triangle(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(moved, 0),
+                                                 lanes.of(moved, 1), lanes.of(moved, 2));
+        const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
+        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0};
     }
-    for (int k = 0; k <= n; ++k) { atom[k].v = (1 / args.dt) * move[k]; }
-}
-
-// False: there is no such star.
-template <Motion motion, int n, class N>
-__device__ bool step_star(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, std::int64_t star,
-                          Tally<N>& tally)
+};
+struct NoConstraints
 {
-    if (star >= view.stars[n].room) { return false; }
-    const std::int32_t* const record = view.stars[n].records + star * (n + 2);
-    if (record[0] < 0) { return false; }
+    __device__ Push constrain(const Vec3<double>&, const LincsLimits&) const { return {{}, {}, true}; }
+};
+
+// The kinds of groups, in the order of GpuUpdate's tables. A shape is what copies of a group have in common; Lane, what one lane
+// needs of it; deviation2 adds up of(slot, slot, length) over the constraints.
+struct Waters
+{
+    static constexpr int kind = 0, atoms = 3;
+    using Shape = SettleWater;
+    using Lane = SettleWater;
+
+    __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.water_kinds[number]; }
+    __device__ static Lane lane(const Shape& water, int) { return water; }
+    __device__ static WaterConstraints constraints(const GroupLanes<atoms>& lanes, const Lane& water, const Vec3<double>& bond)
+    {
+        return {lanes, water, bond};
+    }
+    template <class Deviation2>
+    __device__ static double deviation2(const Shape& water, const std::int32_t* slot, Deviation2&& of)
+    {
+        return of(slot[0], slot[1], water.oh) + of(slot[0], slot[2], water.oh) + of(slot[1], slot[2], water.hh);
+    }
+};
+struct FreeAtoms
+{
+    static constexpr int kind = 1, atoms = 1;
+    struct Shape
+    {
+    };
+    using Lane = Shape;
+
+    __device__ static Shape shape(const GpuUpdate::View&, std::int32_t) { return {}; }
+    __device__ static Lane lane(const Shape&, int) { return {}; }
+    __device__ static NoConstraints constraints(const GroupLanes<atoms>&, const Lane&, const Vec3<double>&) { return {}; }
+    template <class Deviation2>
+    __device__ static double deviation2(const Shape&, const std::int32_t*, Deviation2&&)
+    {
+        return 0;
+    }
+};
+template <int n>
+struct StarsOf // n constraints
+{
+    static constexpr int kind = 1 + n, atoms = n + 1;
+    using Shape = StarShape;
+    using Lane = StarLane<n>;
+
+    __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.star_shapes[number]; }
+    __device__ static Lane lane(const Shape& star, int atom) { return {star, atom}; }
+    __device__ static StarConstraints<n> constraints(const GroupLanes<atoms>& lanes, const Lane& star, const Vec3<double>& bond)
+    {
+        return {lanes, star, bond};
+    }
+    template <class Deviation2>
+    __device__ static double deviation2(const Shape& star, const std::int32_t* slot, Deviation2&& of)
+    {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) { sum += of(slot[i + 1], slot[0], star.length[i]); }
+        return sum;
+    }
+};
+
+// One step of a lane's atom; slot -1: it has none.
+template <Motion motion, class Groups, class N>
+__device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot,
+                           std::int32_t shape_number)
+{
+    const GroupLanes<Groups::atoms> lanes;
+    MovingAtom<N> atom = load<motion>(args, state, slot);
+    const ReturnedForces<N> returned(args.copies);
+    const typename Groups::Lane lane = Groups::lane(Groups::shape(view, max(shape_number, 0)), lanes.atom());
     const PeriodicBox<N> box = state.box();
-    MovingAtom<N> atom[n + 1];
-    for (int k = 0; k <= n; ++k) { atom[k] = load<motion>(args, state, record[k]); }
-    MovingAtom<N>* atoms[n + 1];
-    for (int k = 0; k <= n; ++k) { atoms[k] = &atom[k]; }
-    [[maybe_unused]] StarShape shape;
-    if constexpr (n > 0) { shape = view.star_shapes[record[n + 1]]; }
-    add_returned_forces<motion>(args, atoms);
-    for (MovingAtom<N>& a : atom) { kick<motion>(args, state, a); }
-    [[maybe_unused]] Vec3<double> bond[n > 0 ? n : 1];
-    if constexpr (n > 0)
+    const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
+    const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
+    const auto constraints = Groups::constraints(lanes, lane, bond);
+    const double per_time = 1 / args.dt;
+    if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
+    kick<motion>(args, state, group_kick, atom);
+    const auto constrain = [&] {
+        const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
+        atom.v += per_time * push.move;
+        if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
+        return push.impulse;
+    };
+    const Vec3<double> impulse = constrain();
+    if (Groups::atoms > 1 && args.virial != nullptr)
     {
-        for (int i = 0; i < n; ++i) { bond[i] = box.difference(atom[i + 1].x(), atom[0].x()); }
-        constrain_atoms<n>(view, args, state, shape, bond, atom, args.virial == nullptr ? nullptr : &tally);
+        const bool has_force = atom.is_there && lanes.atom() > 0;
+        add_virial(args.virial, bond, has_force ? per_time * per_time * impulse : Vec3<double>{});
     }
-    Vec3<double> v1[n + 1];
-    for (int k = 0; k <= n; ++k) { v1[k] = atom[k].v; }
+    const Vec3<double> v1 = atom.v;
     if constexpr (motion == Motion::Stochastic)
     {
-        for (MovingAtom<N>& a : atom) { a.v = with_friction_and_noise(args, state, a.slot, a.inverse_mass, a.v); }
-        if constexpr (n > 0) { constrain_atoms<n>(view, args, state, shape, bond, atom, static_cast<Tally<N>*>(nullptr)); }
+        atom.v = with_friction_and_noise(args, state, atom.slot, atom.inverse_mass(), atom.v);
+        constrain();
     }
-    for (int k = 0; k <= n; ++k) { tally.add_heat(drift_and_store<motion>(args, state, box, atom[k], v1[k])); }
-    return true;
+    add_heat<motion>(args, drift_and_store<motion>(args, state, box, atom, v1));
 }
 
-// The star of this thread, if its block has stars of `n` constraints.
-template <Motion motion, int n, class N>
-__device__ bool step_stars(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, Tally<N>& tally)
+// If this block's groups are of the kind.
+template <Motion motion, class Groups, class N>
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state)
 {
-    const int block = static_cast<int>(blockIdx.x);
-    const int end = n < largest_star ? view.stars[n < largest_star ? n + 1 : n].first_block : view.first_block;
-    if (block < view.stars[n].first_block || block >= end) { return false; }
-    const std::int64_t star = static_cast<std::int64_t>(block - view.stars[n].first_block) * threads + threadIdx.x;
-    return step_star<motion, n>(view, args, state, star, tally);
+    constexpr int atoms = Groups::atoms, lanes = GroupLanes<atoms>::count, groups_of_block = threads / lanes;
+    const HomeGroupsView& groups = view.groups[Groups::kind];
+    const int block = static_cast<int>(blockIdx.x) - groups.first_block;
+    if (block < 0 || block >= groups.blocks) { return; }
+    const int atom = static_cast<int>(threadIdx.x) % lanes;
+    for (std::int32_t first = block * groups_of_block; first < groups.room; first += groups.blocks * groups_of_block)
+    {
+        const std::int64_t group = first + static_cast<int>(threadIdx.x) / lanes;
+        const std::int32_t* const record = groups.records + group * (atoms + 1);
+        const std::int32_t slot = atom < atoms ? record[atom] : -1, shape = record[atoms];
+        if (__syncthreads_or(slot >= 0) == 0) { return; }
+        step_group<motion, Groups>(view, args, state, slot, shape);
+    }
 }
 
-template <Motion motion, class N, int... n>
-__device__ bool step_stars(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, Tally<N>& tally,
-                           std::integer_sequence<int, n...>)
+template <class... Groups>
+struct GroupKinds
 {
-    return (step_stars<motion, n>(view, args, state, tally) || ...);
+};
+using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>>;
+static_assert(largest_star == 4);
+
+template <Motion motion, class N, class... Groups>
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+                            GroupKinds<Groups...>)
+{
+    (step_groups<motion, Groups>(view, args, state), ...);
 }
 
 // --- all other atoms ----------------------------------------------------------------------------------------------------------
 
 // A group of a block is at home or not. One that is not is carried along at rest, with constraints that hold.
 
-// A bond of the block that has turned too far, or is not a number, is reported; r (x) f of its force goes to the tally.
+// A bond of the block that has turned too far, or is not a number, is reported. Adds the virial of the forces along bonds to
+// *virial, if that is wanted.
 template <class N>
-__device__ void check_and_tally_bonds(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
-                                      const LincsBlock& lincs, const std::int32_t* slots, Tally<N>* tally)
+__device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+                            const LincsBlock& lincs, const std::int32_t* slots, ScalarSum<N>* virial)
 {
-    for (int i = static_cast<int>(threadIdx.x); i < lincs.block().bonds; i += threads)
+    for (int first = 0; first < lincs.block().bonds; first += threads)
     {
-        const std::int32_t slot = slots[lincs.end_a(lincs.bond(i))];
-        if (slot < 0) { continue; }
-        const Vec3<double> old_bond = lincs.reference()[i], new_bond = lincs.moved_bond(i);
-        if (!(dot(old_bond, new_bond) >= view.warn_cosine * sqrt(norm2(old_bond) * norm2(new_bond))))
+        const int i = first + static_cast<int>(threadIdx.x);
+        const std::int32_t slot = i < lincs.block().bonds ? slots[lincs.end_a(lincs.bond(i))] : -1;
+        Vec3<double> old_bond, force; // on atom a
+        if (slot >= 0)
         {
-            report_failure(args, state, slot);
+            old_bond = lincs.reference()[i];
+            const Vec3<double> new_bond = lincs.moved_bond(i);
+            if (!(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * norm2(new_bond))))
+            {
+                report_failure(args, state, slot);
+            }
+            force = (-lincs.multiplier()[i] / (args.dt * args.dt)) * lincs.direction()[i];
         }
-        // The force on atom a is -multiplier direction / dt^2.
-        const double force = -lincs.multiplier()[i] / (args.dt * args.dt);
-        if (tally != nullptr) { tally->add_virial(outer(old_bond, force * lincs.direction()[i])); }
+        if (virial != nullptr) { add_virial(virial, old_bond, force); }
     }
 }
 
@@ -330,15 +355,12 @@ __device__ void start_block(const UpdateArgs<N>& args, const GpuView<N>& state, 
     const UpdateBlock& block = lincs.block();
     const PeriodicBox<N> box = state.box();
     const int first = static_cast<int>(threadIdx.x);
+    ReturnedForces<N>(args.copies).await();
     for (int i = first; i < block.atoms; i += threads)
     {
-        lincs.move()[i] = {};
-        if (slots[i] < 0) { continue; }
         MovingAtom<N> atom = load<motion>(args, state, slots[i]);
-        MovingAtom<N>* const atoms[1] = {&atom};
-        add_returned_forces<motion>(args, atoms);
-        kick<motion>(args, state, atom);
-        lincs.move()[i] = args.dt * atom.v;
+        kick<motion>(args, state, load_kick<motion>(args, atom), atom);
+        lincs.move()[i] = atom.is_there ? args.dt * atom.v : Vec3<double>{};
     }
     for (int i = first; i < block.bonds; i += threads)
     {
@@ -363,23 +385,21 @@ __device__ void add_noise_to_block(const UpdateArgs<N>& args, const GpuView<N>& 
     }
 }
 
-// False: none of the block's atoms is at home.
 template <Motion motion, class N>
-__device__ bool step_block(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, LincsBlock& lincs,
-                           Tally<N>& tally)
+__device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, LincsBlock& lincs)
 {
     const UpdateBlock& block = lincs.block();
     const std::int32_t* const slots = view.block_slots + block.first_atom;
     const int first = static_cast<int>(threadIdx.x);
     bool some = false;
     for (int i = first; i < block.atoms; i += threads) { some |= slots[i] >= 0; }
-    if (__syncthreads_or(some) == 0) { return false; }
+    if (__syncthreads_or(some) == 0) { return; }
     start_block<motion>(args, state, slots, lincs);
     if (block.bonds > 0)
     {
         __syncthreads();
-        lincs.constrain(view.lincs_iterations);
-        check_and_tally_bonds(view, args, state, lincs, slots, args.virial == nullptr ? nullptr : &tally);
+        lincs.constrain(view.lincs.iterations);
+        check_bonds(view, args, state, lincs, slots, args.virial);
     }
     if constexpr (motion == Motion::Stochastic)
     {
@@ -388,22 +408,24 @@ __device__ bool step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
         if (block.bonds > 0)
         {
             __syncthreads();
-            lincs.constrain(view.lincs_iterations);
-            check_and_tally_bonds<N>(view, args, state, lincs, slots, nullptr);
+            lincs.constrain(view.lincs.iterations);
+            check_bonds<N>(view, args, state, lincs, slots, nullptr);
         }
     }
     // All bonds have been read from the old positions: by the barriers of constrain(), or because there are none.
     const PeriodicBox<N> box = state.box();
+    double heat = 0;
     for (int i = first; i < block.atoms; i += threads)
     {
         if (slots[i] < 0) { continue; }
-        MovingAtom<N> atom{slots[i], state.xq[slots[i]]};
-        if constexpr (motion != Motion::Mend) { atom.inverse_mass = static_cast<double>(state.v[slots[i]].inverse_mass); }
+        MovingAtom<N> atom{slots[i], true, state.xq[slots[i]]};
+        atom.copies = load_copies(args.copies, slots[i]);
+        if constexpr (motion != Motion::Mend) { atom.vm.inverse_mass = state.v[slots[i]].inverse_mass; }
         atom.v = (1 / args.dt) * lincs.move()[i];
-        tally.add_heat(
-            drift_and_store<motion>(args, state, box, atom, motion == Motion::Stochastic ? lincs.before()[i] : Vec3<double>{}));
+        heat +=
+            drift_and_store<motion>(args, state, box, atom, motion == Motion::Stochastic ? lincs.before()[i] : Vec3<double>{});
     }
-    return true;
+    add_heat<motion>(args, heat);
 }
 
 } // namespace update_gpu

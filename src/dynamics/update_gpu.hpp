@@ -4,9 +4,9 @@
 //
 // Who moves together and how blocks share the work: update_blocks.hpp. The tables are of the whole system; a rank moves the
 // waters, stars and free atoms that are at home, and lists them at every repartition in the order of slots, so that neighbouring
-// threads move neighbouring atoms. Of blocks it moves the groups that are at home. The formulas are the CPU's: settle_body.hpp,
-// star_body.hpp, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100 000
-// atoms, then by the 96 bytes it moves per atom. bench/gpu/README.md
+// lanes move neighbouring atoms. Of blocks it moves the groups that are at home. The methods are the CPU's: settle_body.hpp,
+// star_lanes.cuh, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100
+// 000 atoms, then by the 96 bytes it moves per atom. bench/gpu/step.md
 #pragma once
 
 #include "device/device_buffer.hpp"
@@ -16,6 +16,7 @@
 #include "dynamics/stochastic.hpp"
 #include "dynamics/update_blocks.hpp"
 #include "halo/gpu_copies.hpp"
+#include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
 #include <array>
@@ -62,7 +63,7 @@ public:
 
     // Lists what is at home. Call after every repartition. Allocates if the state has more slots than ever before.
     template <class N>
-    void resolve(GpuQueue& queue, const GpuState<N>& state);
+    void resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell);
 
     // One step of every home atom. Requires resolve() since the last repartition and complete forces. Clears them.
     template <class N>
@@ -85,13 +86,14 @@ private:
     static constexpr int kinds = 1 + largest_star + 1;
     struct Kind
     {
-        std::int32_t atoms = 0;                     // of a group
-        std::int64_t groups = 0, first_word = 0;    // of the system; in records_
-        std::int64_t room = 0, first_home_word = 0; // groups this rank may have at home; in home_
+        std::int32_t atoms = 0;                  // of a group
+        std::int64_t groups = 0, first_word = 0; // of the system; in records_
+        std::int32_t room = 0, blocks = 0;       // groups this rank may have at home; thread blocks that move them
+        std::int64_t first_home_word = 0;        // in home_
     };
     void add_kind(int kind, int atoms, const std::vector<std::int32_t>& members, const std::vector<std::int32_t>& shapes,
                   std::vector<std::int32_t>& records);
-    void make_room(std::size_t slots);
+    void make_room(std::size_t slots, const GpuCell& cell);
 
     std::int64_t constraints_ = 0;
     std::int32_t blocks_ = 0;

@@ -134,8 +134,7 @@ template <class N>
 void GpuEngine<N>::complete_oldest(Observer& observer)
 {
     const std::size_t place = under_way_.front().place;
-    done_[place].wait();
-    ranks_.check();
+    ranks_.wait(done_[place]);
     if (const std::uint32_t flags = status_[place].flags; flags != 0)
     {
         do_again(flags, observer);

@@ -62,6 +62,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     {
         teams_.push_back(std::make_unique<GpuTeam<N>>(t));
         all_.push_back(teams_.back().get());
+        earlier_steps_.emplace_back();
         for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
         {
             teams_.back()->ranks.push_back(make_rank(*teams_.back(), rank, start, records));
@@ -227,7 +228,7 @@ void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
 }
 
 template <class N>
-void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps)
+void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, bool is_captured)
 {
     for (GpuTeam<N>* const t : teams)
     {
@@ -236,6 +237,7 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
     std::int64_t offset = 0;
     for (const StepFlags& flags : steps)
     {
+        if (!is_captured && ranks() > 1) { wait_for_earlier_steps(); }
         for (GpuTeam<N>* const t : teams) { t->tracer.at_step(offset); }
         if (flags.repartition) { queue_publication(teams); }
         queue_step(teams, offset, list_age + offset, flags, [&] {
@@ -255,6 +257,20 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
     }
 }
 
+// Lets two steps be under way when the next is queued. A queue takes some thousand kernels: whoever queues more waits in the
+// driver, and that for ever if the GPU is stuck.
+template <class N>
+void GpuRanks<N>::wait_for_earlier_steps()
+{
+    const std::size_t place = queued_steps_++ % 2;
+    for (std::size_t t = 0; t < teams_.size(); ++t)
+    {
+        GpuEvent& end = earlier_steps_[t][place];
+        world_->wait(teams_[t]->ranks[0].rank, end);
+        end.record(teams_[t]->queue); // of the last
+    }
+}
+
 // What has no graph is queued for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory, for a
 // kernel to be loaded or for room in its queue, and that GPU for another. Halos that the host drives have no graphs.
 template <class N>
@@ -266,7 +282,7 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
     const bool may_capture = room_is_made_ && !(ranks() > 1 && is_host_driven(method_));
     if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
-        queue_steps(all_, list_age, steps);
+        queue_steps(all_, list_age, steps, false);
         room_is_made_ = true;
         return;
     }
@@ -275,7 +291,7 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
         GpuTeam<N>& team = *teams_[t];
         team.queue.make_current();
         team.graphs.emplace(pattern,
-                            GpuGraph(team.queue, [&] { queue_steps(GpuTeams<N>(all_).subspan(t, 1), list_age, steps); }));
+                            GpuGraph(team.queue, [&] { queue_steps(GpuTeams<N>(all_).subspan(t, 1), list_age, steps, true); }));
     }
     for (const auto& team : teams_) { team->graphs.at(pattern).replay(team->queue); }
 }
@@ -309,8 +325,21 @@ void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 template <class N>
 void GpuRanks<N>::synchronize()
 {
-    for (const auto& team : teams_) { team->queue.synchronize(); }
-    check();
+    for (const auto& team : teams_)
+    {
+        team->queue.make_current();
+        GpuEvent done;
+        done.record(team->queue);
+        world_->wait(team->ranks[0].rank, done);
+    }
+    world_->check();
+}
+
+template <class N>
+void GpuRanks<N>::wait(const GpuEvent& event)
+{
+    world_->wait(0, event);
+    world_->check();
 }
 
 template <class N>

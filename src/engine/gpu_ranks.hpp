@@ -10,6 +10,7 @@
 #include "engine/rank_run.hpp"
 #include "engine/step_gpu.hpp"
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,7 +49,9 @@ public:
     void keep_state(GpuSnapshot<N>& snapshot);
 
     // All of these wait.
-    void synchronize(); // throws CommError if a rank has waited for another in vain
+    // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck.
+    void synchronize();
+    void wait(const GpuEvent& event); // of a queue on rank 0's GPU
     void put_back(const GpuSnapshot<N>& snapshot);
     // After flags of an overflow; put_back() must follow. False if larger lists would not help.
     bool make_more_room(std::uint32_t flags);
@@ -59,9 +62,6 @@ public:
     std::vector<std::vector<BlockRecord>> records() const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
 
-    // Throws CommError if a rank has waited for another in vain.
-    void check() { world_->check(); }
-
 private:
     GpuRank<N> make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records);
     void make_world(const SimulationOptions& options, GpuWorldOptions world);
@@ -69,7 +69,8 @@ private:
     void reserve(double crowding);
     void make_halos();
     void take_from_boards();
-    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps);
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, bool is_captured);
+    void wait_for_earlier_steps();
     void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
     void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
 
@@ -88,6 +89,8 @@ private:
     GpuHaloRoom halo_room_;
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
+    std::vector<std::array<GpuEvent, 2>> earlier_steps_;  // by GPU: the ends of steps that were not captured
+    std::size_t queued_steps_ = 0;                        // of them
     bool is_traced_ = false;
     bool room_is_made_ = false; // everything is allocated: what is queued may be captured
 };

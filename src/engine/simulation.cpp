@@ -93,7 +93,16 @@ const PlanSummary& Simulation::plan() const { return implementation_->plan(); }
 SinglePoint Simulation::evaluate() { return implementation_->evaluate(); }
 RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    return implementation_->run(steps, observer, stop);
+    try
+    {
+        return implementation_->run(steps, observer, stop);
+    }
+    catch (const CommError&)
+    {
+        // A GPU that is stuck would hold up whoever gives back its memory.
+        if (implementation_->plan().on_gpu) { static_cast<void>(implementation_.release()); }
+        throw;
+    }
 }
 Frame Simulation::frame() { return implementation_->frame(); }
 Frame Simulation::last_good_frame() { return implementation_->last_good_frame(); }

@@ -124,7 +124,8 @@ public:
     const PlanSummary& plan() const;
     SinglePoint evaluate();
     // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.
-    // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at.
+    // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at. After a CommError nothing is left
+    // to look at.
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // The current configuration.
     Frame frame();

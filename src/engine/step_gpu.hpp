@@ -10,9 +10,10 @@
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   third          └ B ─────────────────┘
 //
-// Side and third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone
-// rank has no X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of the next
-// step (halo/gpu_copies.hpp): no X, and F only sends. What is queued together, for ranks that share a GPU and its queues or for
+// In a step that repartitions, the third also lists terms and groups at home, and ranks agree there on their halos. Side and
+// third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone rank has no
+// X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of the next step
+// (halo/gpu_copies.hpp): no X, and F only sends. What is queued together, for ranks that share a GPU and its queues or for
 // several GPUs, is in phases: all send before any waits. Blow-ups: the update looks at every force and displacement and raises a
 // flag, which the host sees when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far
 // atoms have moved since the lists were built; that raises one, too.
@@ -86,14 +87,18 @@ void queue_release(GpuTeams<N> teams)
 template <class N>
 void queue_repartition(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams,
-                     [](GpuTeam<N>& t, GpuRank<N>& r) { take_atoms(t.queue, r.cell, r.board, r.atoms, r.scratch, r.state); });
-    queue_release(teams);
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->announce(t.queue, r.state); });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) {
-        r.halo->learn(t.queue, r.state);
+        take_atoms(t.queue, r.cell, r.board, r.atoms, r.scratch, r.state);
         resolve_nonbonded(t.queue, r.state, r.nonbonded);
     });
+}
+// Who sends whom which atoms from now on. On the third queue: forces among the atoms that are here need none of it.
+template <class N>
+void queue_halo_plan(GpuTeams<N> teams)
+{
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.third, *t.taken, r.rank); });
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->announce(t.third, r.state); });
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->learn(t.third, r.state); });
 }
 
 // list_age: steps since the lists were built. The first pruning comes with the build, whether more follow or not.
@@ -114,7 +119,7 @@ template <class N>
 void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const bool is_updates_work = any.copies() != nullptr;                           // X, and of F what is received
+    const bool is_updates_work = any.copies().count > 0;                            // X, and of F what is received
     const int x_rounds = is_updates_work || flags.repartition ? 0 : any.x_rounds(); // positions are here already
     for (int round = 0; round < x_rounds; ++round)                                  // X
     {
@@ -201,10 +206,11 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
             if (flags.repartition) // S
             {
                 r.bonded.resolve(t->third, r.state, r.cell);
-                r.update.resolve(t->third, r.state);
+                r.update.resolve(t->third, r.state, r.cell);
             }
         }
     }
+    if (flags.repartition) { queue_halo_plan(teams); } // S
     // First, since pairs of home atoms fill the GPU.
     queue_halo_forces(teams, list_age, flags); // X L B F
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
@@ -230,7 +236,7 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     });
     queue_sums(teams, step_offset, flags); // K G O T
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
-        if (r.halo->copies() != nullptr && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
+        if (r.halo->copies().count > 0 && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
     });
 }
 

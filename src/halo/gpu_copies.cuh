@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuCopies in a kernel: begin, add and store per atom, end.
+// GpuCopies in a kernel: load, await, add and store per atom, end.
 #pragma once
 
 #include "halo/gpu_copies.hpp"
@@ -7,17 +7,7 @@
 
 namespace parhelion {
 
-// For all threads of a block, before the first add_returned_forces().
-template <class N>
-__device__ void begin_copies(const CopyTask<N>& task)
-{
-    if (task.copies == nullptr || !task.adds_forces) { return; }
-    const GpuCopies<N>& c = *task.copies;
-    if (static_cast<int>(threadIdx.x) < c.count) { c.messages[threadIdx.x].f_receive.wait_arrived(*c.watch); }
-    __syncthreads(); // rule M2. After a wait in vain, which the world knows of, the run goes on with what is there.
-}
-
-// The copies of an atom. The first is loaded with the number, and many atoms' together: most have one at most.
+// The copies of an atom. The first is loaded with the number: most atoms have one at most.
 template <class N>
 struct AtomCopies
 {
@@ -25,48 +15,70 @@ struct AtomCopies
     Copy<N> first{};
 };
 template <class N>
-__device__ AtomCopies<N> load_copies(const GpuCopies<N>* copies, std::int32_t slot)
+__device__ AtomCopies<N> load_copies(const CopyTask<N>& task, std::int32_t slot)
 {
-    if (copies == nullptr) { return {}; }
-    return {min(copies->copies_of_slot[slot], copies->count), copies->copies[slot]};
+    if (task.copies.count == 0) { return {}; }
+    return {min(task.copies.copies_of_slot[slot], task.copies.count), task.copies.copies[slot]};
 }
 
 // body(copy) for the copies behind the first.
 template <class N, class Body>
 __device__ void for_each_further_copy(const CopyTask<N>& task, std::int32_t slot, const AtomCopies<N>& of_atom, Body&& body)
 {
-    for (std::int32_t k = 1; k < of_atom.count; ++k)
+#pragma unroll 1
+    for (std::int32_t k = 1; k < of_atom.count; ++k) // few have any
     {
-        body(task.copies->copies[static_cast<std::size_t>(k) * task.copies->capacity + static_cast<std::size_t>(slot)]);
+        body(task.copies.copies[static_cast<std::size_t>(k) * task.copies.capacity + static_cast<std::size_t>(slot)]);
     }
 }
 
-// Adds to f[i] the forces that came back for the atom in slot[i].
-template <int n, class N>
-__device__ void add_returned_forces(const CopyTask<N>& task, const std::int32_t (&slot)[n], ForceSlot<N>* const (&f)[n])
+// The messages of forces, as the lanes of a warp await them. Where to look is found out when it is made, beside other loads.
+template <class N>
+class ReturnedForces
 {
-    if (task.copies == nullptr || !task.adds_forces) { return; }
-    AtomCopies<N> copies[n];
-    ForceSlot<N> back[n] = {};
-    const auto add = [](ForceSlot<N>& sum, const ForceSlot<N>& other) { sum.x += other.x, sum.y += other.y, sum.z += other.z; };
-    for (int i = 0; i < n; ++i) { copies[i] = load_copies(task.copies, slot[i]); }
-    for (int i = 0; i < n; ++i)
+public:
+    __device__ explicit ReturnedForces(const CopyTask<N>& task) : task_(task)
     {
-        if (copies[i].count > 0) { back[i] = *copies[i].first.f; }
+        if (awaits(lane_)) { first_ = task.copies.messages[lane_].f_receive; }
     }
-    for (int i = 0; i < n; ++i)
+
+    // For all lanes, before the add_returned_forces() of one of them whose atom has copies. A message of which no atom is at home
+    // is awaited by nobody: it carries nothing.
+    __device__ void await() const
     {
-        add(*f[i], back[i]);
-        for_each_further_copy(task, slot[i], copies[i], [&](const Copy<N>& copy) { add(*f[i], *copy.f); });
+        const GpuCopies<N>& c = task_.copies;
+        for (int k = lane_; awaits(k); k += 32)
+        {
+            if (k == lane_ && first_.has_arrived()) { continue; }
+            c.messages[k].f_receive.wait_arrived(*c.watch);
+        }
+        __syncwarp(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
     }
+
+private:
+    __device__ bool awaits(int message) const { return task_.adds_forces && message < task_.copies.count; }
+
+    const CopyTask<N>& task_;
+    int lane_ = static_cast<int>(threadIdx.x) % 32;
+    GpuReceiver first_;
+};
+
+// Adds to f the forces that came back for the atom.
+template <class N>
+__device__ void add_returned_forces(const CopyTask<N>& task, std::int32_t slot, const AtomCopies<N>& copies, ForceSlot<N>& f)
+{
+    if (!task.adds_forces || copies.count == 0) { return; }
+    const auto add = [&](const ForceSlot<N>& other) { f.x += other.x, f.y += other.y, f.z += other.z; };
+    add(*copies.first.f);
+    for_each_further_copy(task, slot, copies, [&](const Copy<N>& copy) { add(*copy.f); });
 }
 
 template <class N>
-__device__ void store_copies(const CopyTask<N>& task, std::int32_t slot, const PositionCharge<N>& position)
+__device__ void store_copies(const CopyTask<N>& task, std::int32_t slot, const AtomCopies<N>& copies,
+                             const PositionCharge<N>& position)
 {
-    if (task.copies == nullptr || !task.sends_positions) { return; }
-    const AtomCopies<N> copies = load_copies(task.copies, slot);
-    if (copies.count > 0) { *copies.first.x = position; }
+    if (!task.sends_positions || copies.count == 0) { return; }
+    *copies.first.x = position;
     for_each_further_copy(task, slot, copies, [&](const Copy<N>& copy) { *copy.x = position; });
 }
 
@@ -75,8 +87,8 @@ __device__ void store_copies(const CopyTask<N>& task, std::int32_t slot, const P
 template <class N>
 __device__ void end_copies(const CopyTask<N>& task)
 {
-    if (task.copies == nullptr) { return; }
-    const GpuCopies<N>& c = *task.copies;
+    const GpuCopies<N>& c = task.copies;
+    if (c.count == 0) { return; }
     if (__syncthreads_or(is_last_block(*c.done, gridDim.x)) == 0) { return; }
     if (static_cast<int>(threadIdx.x) < c.count)
     {

@@ -4,8 +4,9 @@
 //
 // The idea: who moves an atom knows first where it is, and needs the forces that came back for it last. So that kernel stores a
 // new position into the slots of all copies as well, beside its own, and adds the forces that holders have stored into this
-// rank's inbox. Its blocks wait for the forces before they begin; the last one to end signals the positions, and may wait for
-// those of the others' atoms. An atom without copies costs a look at a word.
+// rank's inbox. Its warps wait for the forces once their own loads are under way, and only if one of their atoms has copies; the
+// last block to end signals the positions, and may wait for those of the others' atoms. An atom without copies costs a look at a
+// word.
 #pragma once
 
 #include "comm/gpu_world.hpp"
@@ -27,25 +28,25 @@ struct alignas(16) Copy
     const ForceSlot<N>* f; // here: what came back
 };
 
-// In device memory; of one rank.
+// Of one rank; pointers are into device memory.
 template <class N>
 struct GpuCopies
 {
-    GpuMessage<N>* messages;
-    int count;                    // of messages
-    std::int32_t* copies_of_slot; // how many
-    Copy<N>* copies;              // the k-th of a slot, in any order: copies[k * capacity + slot]
-    std::size_t capacity;
-    const Watch* watch;
-    BlockCounter* done;
+    GpuMessage<N>* messages = nullptr;
+    int count = 0;                          // of messages; none: the rank does without
+    std::int32_t* copies_of_slot = nullptr; // how many
+    Copy<N>* copies = nullptr;              // the k-th of a slot, in any order: copies[k * capacity + slot]
+    std::size_t capacity = 0;
+    const Watch* watch = nullptr;
+    BlockCounter* done = nullptr;
 };
 
 // What a kernel does for the copies of the atoms it moves.
 template <class N>
 struct CopyTask
 {
-    GpuCopies<N>* copies = nullptr; // null: nothing
-    bool adds_forces = false;       // those that came back
+    GpuCopies<N> copies;      // none: nothing
+    bool adds_forces = false; // those that came back
     bool sends_positions = false;
     bool awaits_positions = false; // of the copies here; for a rank that has a GPU to itself
 };

@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
         if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
     });
     if (blockIdx.x == 0 && threadIdx.x == 0) { *m.slots_out = {a.state.xq + begin, count}; }
-    if (a.copies != nullptr && blockIdx.y == 0) // all looks at the old ones are over
+    if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
     {
-        for_share(a.home_end(), [&](std::int32_t slot) { a.copies->copies_of_slot[slot] = 0; });
+        for_share(a.home_end(), [&](std::int32_t slot) { a.copies.copies_of_slot[slot] = 0; });
     }
     if (is_last_block(m.announced)) { m.wanted_send.signal(); }
 }
@@ -55,13 +55,13 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
             const std::int32_t global = m.wanted_in[i];
             const std::int32_t slot = global < 0 ? -1 : a.state.slot_of_global[global];
             m.send_slots[i] = slot;
-            if (a.copies != nullptr && slot >= 0)
+            if (a.copies.count > 0 && slot >= 0)
             {
-                const auto k = static_cast<std::size_t>(atomicAdd(a.copies->copies_of_slot + slot, 1));
+                const auto k = static_cast<std::size_t>(atomicAdd(a.copies.copies_of_slot + slot, 1));
                 // An atom is in a message once, unless a run has failed already.
-                if (k < static_cast<std::size_t>(a.copies->count))
+                if (k < static_cast<std::size_t>(a.copies.count))
                 {
-                    a.copies->copies[k * a.copies->capacity + static_cast<std::size_t>(slot)] = {wanted.x + i, m.f_in + i};
+                    a.copies.copies[k * a.copies.capacity + static_cast<std::size_t>(slot)] = {wanted.x + i, m.f_in + i};
                 }
             }
             if (m.is_forwarded == nullptr || slot < home_end) { return; }
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
         if (blockIdx.x == 0 && threadIdx.x == 0)
         {
             m.send_count = count;
-            if (a.copies != nullptr) { m.x_out = wanted.x; }
+            if (a.copies.count > 0) { m.x_out = wanted.x; }
             if (m.sizes != nullptr) { m.sizes[0] = a.count_of(m), m.sizes[1] = count; }
         }
     }
@@ -195,8 +195,9 @@ GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<
 template <class N>
 GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, HaloMethod method, const GpuCell& cell, int rank,
                     bool shares_gpu)
-    : method_(method), cell_(cell), shares_gpu_(shares_gpu), count_(static_cast<int>(room.windows.size())),
-      watch_(world.watch(rank)), capacity_(room.capacity), packed_(room.packed[static_cast<std::size_t>(rank)])
+    : world_(world), rank_(rank), method_(method), cell_(cell), shares_gpu_(shares_gpu),
+      count_(static_cast<int>(room.windows.size())), watch_(world.watch(rank)), capacity_(room.capacity),
+      packed_(room.packed[static_cast<std::size_t>(rank)])
 {
     PARHELION_EXPECTS(count_ <= most_messages);
     const auto messages = static_cast<std::size_t>(std::max(count_, 1));
@@ -258,17 +259,18 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
                    packed_of(destination)}});
     }
     messages_.upload(queue, std::as_bytes(std::span(messages)));
-    GpuCopies<N> copies{};
     if (method_ == HaloMethod::Direct && count_ > 0)
     {
         copies_of_slot_.resize(capacity_), copy_table_.resize(capacity_ * plan.size());
         copies_of_slot_.clear(queue), copy_table_.clear(queue);
-        copies.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()), copies.count = count_;
-        copies.copies_of_slot = copies_of_slot_.data(), copies.copies = copy_table_.data();
-        copies.capacity = capacity_, copies.watch = watch_;
         copies_done_.resize(sizeof(BlockCounter)), copies_done_.clear(queue);
-        copies.done = reinterpret_cast<BlockCounter*>(copies_done_.data());
-        copies_.upload(queue, {&copies, 1});
+        copies_ = {.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
+                   .count = count_,
+                   .copies_of_slot = copies_of_slot_.data(),
+                   .copies = copy_table_.data(),
+                   .capacity = capacity_,
+                   .watch = watch_,
+                   .done = reinterpret_cast<BlockCounter*>(copies_done_.data())};
     }
     queue.synchronize(); // the host's tables go
 }

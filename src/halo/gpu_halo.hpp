@@ -61,7 +61,7 @@ struct GpuHaloRoom
     std::size_t capacity = 0;                    // slots of a message
     std::vector<Window> windows;                 // of each message
     std::vector<std::vector<Channels>> channels; // [message][rank]
-    // By rank: it has packed what others may fetch. Of staged-dma.
+    // By rank: it has packed what others may fetch, or fetched it. Of methods that copy.
     std::vector<std::shared_ptr<GpuEvent>> packed;
 };
 
@@ -96,8 +96,8 @@ public:
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
 
     // Direct: a kernel that moves all home atoms may take the place of send_x(), and of receive_x() for a rank that has a GPU to
-    // itself, one that uses the forces on them that of receive_f(). Null for the other methods, and where there is no halo.
-    GpuCopies<N>* copies() { return copies_.data(); }
+    // itself, one that uses the forces on them that of receive_f(). None for the other methods, and where there is no halo.
+    const GpuCopies<N>& copies() const { return copies_; }
     bool shares_gpu() const { return shares_gpu_; }
 
 private:
@@ -143,6 +143,8 @@ private:
     void forward_x(GpuQueue& queue, const GpuState<N>& state);
     void return_f(GpuQueue& queue, GpuState<N>& state);
 
+    GpuWorld& world_;
+    int rank_;
     HaloMethod method_;
     GpuCell cell_;
     bool shares_gpu_;
@@ -153,7 +155,7 @@ private:
     DeviceBuffer<std::int32_t> send_slots_;
     DeviceBuffer<std::uint8_t> is_forwarded_;
     // Direct
-    DeviceBuffer<GpuCopies<N>> copies_;   // one
+    GpuCopies<N> copies_;
     DeviceBuffer<std::byte> copies_done_; // their BlockCounter
     DeviceBuffer<std::int32_t> copies_of_slot_;
     DeviceBuffer<Copy<N>> copy_table_;

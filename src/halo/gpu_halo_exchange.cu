@@ -121,9 +121,6 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
     }
 }
 
-// Spins, as a sleep would take longer than a round. Kernels' waits are bounded, so this ends.
-void wait_on_host(GpuQueue& queue) { cuda_check(cudaStreamSynchronize(queue.stream()), "waiting for the GPU"); }
-
 } // namespace
 
 // --- messages that are copied -------------------------------------------------------------------------------------------------
@@ -131,7 +128,7 @@ void wait_on_host(GpuQueue& queue) { cuda_check(cudaStreamSynchronize(queue.stre
 template <class N>
 void GpuHalo<N>::start(GpuQueue& queue, const Fetch& fetch)
 {
-    learnt_.wait(); // at a repartition's first; it has long passed after that
+    world_.wait(rank_, learnt_, GpuWorld::HostWait::Spins); // at a repartition's first; it has long passed after that
     gpu_memory::on_device(queue, fetch.to, fetch.from, static_cast<std::size_t>(*fetch.slots) * fetch.slot_bytes);
 }
 
@@ -141,7 +138,7 @@ void GpuHalo<N>::send_copied(GpuQueue& queue, int round, const Fetch& fetch, Pac
 {
     const bool packs = round % rounds_per_message() == 0;
     packs ? pack() : start(queue, fetch);
-    if (method_ == HaloMethod::StagedDma) { packed_->record(queue); }
+    packed_->record(queue);
 }
 
 template <class N>
@@ -153,7 +150,7 @@ void GpuHalo<N>::receive_copied(GpuQueue& queue, int round, const Fetch& fetch, 
         wait_for(queue, *fetch.packed);
         start(queue, fetch);
     }
-    else { wait_on_host(queue); }
+    else { world_.wait(rank_, *packed_, GpuWorld::HostWait::Spins); }
     if ((round + 1) % rounds_per_message() == 0) { unpack(); }
 }
 

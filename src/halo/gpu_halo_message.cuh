@@ -62,7 +62,7 @@ struct HaloArgs
     GpuMessage<N>* messages;
     int first; // of the messages of this launch
     const Watch* watch;
-    GpuCopies<N>* copies; // null unless positions go to their slots at once
+    GpuCopies<N> copies; // none unless positions go to their slots at once
     std::int32_t capacity;
     GpuCell cell;
     GpuColumns columns;
@@ -126,7 +126,7 @@ HaloArgs<N> GpuHalo<N>::args(Part part, const GpuState<N>& state)
     return {.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
             .first = part.first,
             .watch = watch_,
-            .copies = copies_.data(),
+            .copies = copies_,
             .capacity = static_cast<std::int32_t>(capacity_),
             .cell = cell_,
             .columns = state.columns,

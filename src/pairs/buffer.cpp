@@ -197,16 +197,17 @@ std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, doubl
     return high;
 }
 
-// Time a step, in units of computing the forces of one list.
+// Time a step, in units of computing the forces of a list to 1 nm.
 double cost(const ListPlan& plan, const ListCosts& costs)
 {
-    const auto pairs = [&](double cutoff) { return std::pow(cutoff + costs.margin, 3); };
-    const double list = pairs(plan.cutoff);
+    const auto length = [&](double cutoff) { return std::pow((cutoff + costs.margin) / (1 + costs.margin), 3); };
+    const double upkeep = std::pow(length(plan.cutoff), costs.growth) / plan.interval;
     if (plan.prune_interval == 0)
     {
-        return list * (1 + (costs.build + (costs.prunes_with_build ? costs.prune : 0)) / plan.interval);
+        return length(plan.cutoff) + upkeep * (costs.build + (costs.prunes_with_build ? costs.prune : 0));
     }
-    return pairs(plan.pruned_cutoff) + list * (costs.build / plan.interval + costs.prune / plan.prune_interval);
+    const int prunings = (plan.interval + plan.prune_interval - 1) / plan.prune_interval;
+    return length(plan.pruned_cutoff) + upkeep * (costs.build + prunings * costs.prune);
 }
 
 // The best plan for an interval between builds, if the box has room for its buffer.

@@ -20,22 +20,23 @@ struct ListPlan
     double pruned_cutoff = 0; // of the pruned list, nm
 };
 
-// What lists cost, in units of computing the forces of one list. Measured for 45 000 atoms: bench/pairs, bench/gpu.
+// What lists cost, in units of computing the forces of a list to 1 nm. Measured: bench/pairs, bench/gpu.
 struct ListCosts
 {
     double margin; // nm: blocks of atoms make a list longer than its sphere by this much in radius
     double build;  // with the order of atoms and what else depends on slots
     double prune;
+    double growth;          // both are of lists to 1 nm; of longer ones they cost as this power of the length
     bool prunes_with_build; // even if not later
 };
-inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, false};
+inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, 1, false};
 // A GPU with so many home atoms. Building and pruning have a part that does not shrink with them: latencies of launches and, of
-// several ranks, of messages; several ranks have a list of halo pairs as well. Microseconds: bench/gpu/step.md.
+// several ranks, of messages; several ranks have a list of halo pairs as well. Microseconds: bench/gpu/README.md.
 constexpr ListCosts gpu_list_costs(double atoms, bool of_several)
 {
-    const double forces = 5 + 0.91e-3 * atoms, build = 60 + 0.6e-3 * atoms, prune = 20 + 0.5e-3 * atoms;
-    if (!of_several) { return {0.25, build / forces, prune / forces, true}; }
-    return {0.25, (30 + 1.3 * build) / forces, 1.6 * prune / forces, true};
+    const double forces = 7.6 + 0.9e-3 * atoms, build = 59 + 0.9e-3 * atoms, prune = 18 + 0.29e-3 * atoms;
+    if (!of_several) { return {0.25, build / forces, prune / forces, 0.7, true}; }
+    return {0.25, 1.2 * build / forces, 1.3 * prune / forces, 1, true};
 }
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'

@@ -86,11 +86,11 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 }
 
 // Purpose        which atoms are here, and in which column
-// Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in one
-// word Reads/Writes   board, reference atoms / place in a column, atoms of columns, slot_of_global of those that are not here,
-// flags Orders         atoms of a column come in any order: they are sorted afterwards Requires       a complete board; counts of
-// columns zero; shared memory for a count of each column Cost           37 bytes an atom of the system; an addition for each
-// block and column, which one word takes every 30 ns
+// Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in a word
+// Reads/Writes   board, reference atoms / place in a column, atoms of columns, slot_of_global of those that are not here, flags
+// Orders         atoms of a column come in any order: they are sorted afterwards
+// Requires       a complete board; counts of columns zero; shared memory for a count of each column
+// Cost           37 bytes an atom of the system; an addition for each block and column, which one word takes every 30 ns
 constexpr int count_threads = 1024;
 template <class N, bool lone>
 __global__ void __launch_bounds__(count_threads)
@@ -137,15 +137,16 @@ __global__ void __launch_bounds__(count_threads)
 
 // Purpose        cut columns into superclusters
 // Work           one block: each thread a run of columns, a scan over the threads between
-// Reads/Writes   atoms of columns / column_begin, first_supercluster, zone_of_supercluster, first_atom, flags
+// Reads/Writes   atoms of columns (left zero for the next count) / column_begin, first_supercluster, zone_of_supercluster,
+//                first_atom, flags
 // Orders         nothing: stream order alone
 // Requires       1024 threads; superclusters enough for any columns of `room` atoms. More atoms raise a flag, and none is taken
 // Cost           latency: some microseconds
 constexpr int cut_threads = 1024;
 __global__ void __launch_bounds__(cut_threads)
-    cut_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns grid, const std::int32_t* in_column, int room,
-                       int superclusters, std::int32_t* column_begin, std::int32_t* first_supercluster,
-                       std::uint8_t* zone_of_supercluster, std::int32_t* first_atom, DeviceScalars* scalars)
+    cut_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns grid, std::int32_t* in_column, int room, int superclusters,
+                       std::int32_t* column_begin, std::int32_t* first_supercluster, std::uint8_t* zone_of_supercluster,
+                       std::int32_t* first_atom, DeviceScalars* scalars)
 {
     const BlockSpan span(tracing);
 
@@ -189,6 +190,7 @@ __global__ void __launch_bounds__(cut_threads)
         while (zone + 1 < cell.zones() && grid.first(cell, zone + 1) <= column) { ++zone; }
         column_begin[column] = next.atoms, first_supercluster[column] = next.superclusters;
         const int atoms = takes ? in_column[column] : 0, here = superclusters_of(atoms);
+        in_column[column] = 0;
         for (int k = 0; k < here; ++k)
         {
             first_atom[next.superclusters + k] = next.atoms + k * supercluster_size;
@@ -225,61 +227,72 @@ __global__ void __launch_bounds__(threads)
         static_cast<ColumnAtom>(cell.unrolled(2, leading(x[g].z))) << 32 | static_cast<ColumnAtom>(g);
 }
 
-// Ascending order of atom[0 .. n), by all threads of a block: a bitonic network whose comparisons all put the lesser first, so
-// that what would be behind the end counts as infinite and is left out. Pairs no farther apart than a warp is wide are of 64
-// consecutive atoms, which one warp has.
-__device__ void sort_by_block(ColumnAtom* atom, int n)
+// The sum of a value over the threads before this one; all threads of a block of sort_threads must call it.
+constexpr int sort_threads = 1024;
+__device__ std::int32_t sum_before(std::int32_t value)
 {
-    const auto in_order = [&](int i, int j) {
-        if (j >= n) { return; }
-        const ColumnAtom a = atom[i], b = atom[j];
-        if (b < a) { atom[i] = b, atom[j] = a; }
-    };
-    for (int bits = 1; (n - 1) >> (bits - 1) > 0; ++bits) // runs of 2^bits are in order afterwards
+    __shared__ std::int32_t of_warp[sort_threads / 32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    std::int32_t sum = value;
+    for (int distance = 1; distance < 32; distance *= 2)
     {
-        const int run = 1 << bits, half = run / 2, pairs = ((n + run - 1) >> bits) * half;
-        for (int k = threadIdx.x; k < pairs; k += blockDim.x)
-        {
-            const int first = k >> (bits - 1) << bits, within = k & (half - 1);
-            in_order(first + within, first + run - 1 - within);
-        }
-        run <= 64 ? __syncwarp() : __syncthreads();
-        for (int b = bits - 2; b >= 0; --b)
-        {
-            const int distance = 1 << b;
-            for (int k = threadIdx.x; k < pairs; k += blockDim.x)
-            {
-                const int i = k >> b << (b + 1) | (k & (distance - 1));
-                in_order(i, i + distance);
-            }
-            // Others take over where a run begins anew, beyond 64 atoms.
-            distance <= 32 && (b > 0 || run < 64) ? __syncwarp() : __syncthreads();
-        }
+        const std::int32_t other = __shfl_up_sync(all_lanes, sum, distance);
+        if (lane >= distance) { sum += other; }
     }
+    if (lane == 31) { of_warp[warp] = sum; }
     __syncthreads();
+    return sum - value + __reduce_add_sync(all_lanes, lane < warp ? of_warp[lane] : 0);
 }
 
 // Purpose        atoms of a column in the order of z
-// Work           a block per column
-// Reads/Writes   atoms by column
+// Work           a block per column: atoms into buckets by z, then each to its rank among those of its bucket
+// Reads/Writes   atoms by column, both before and after; by_bucket between
 // Orders         equal z: by global number
 // Requires       -
-// Cost           16 bytes an atom, log2(n)^2 / 2 rounds; in shared memory, unless the system is crowded into few columns
-constexpr int shared_column = 4096; // atoms
-constexpr int sort_threads = 512;
+// Cost           48 bytes an atom; where z is the same for many, a comparison with each of them
+constexpr int buckets = sort_threads;
 __global__ void __launch_bounds__(sort_threads)
-    sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, ColumnAtom* by_column)
+    sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, ColumnAtom* by_column, ColumnAtom* by_bucket)
 {
     const BlockSpan span(tracing);
 
-    __shared__ ColumnAtom here[shared_column];
-    const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin;
-    ColumnAtom* const column = by_column + begin;
-    if (n > shared_column) { return sort_by_block(column, n); }
-    for (int k = threadIdx.x; k < n; k += sort_threads) { here[k] = column[k]; }
+    __shared__ std::uint32_t lowest, highest;
+    __shared__ std::int32_t bucket_begin[buckets], bucket_end[buckets];
+    const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin, t = threadIdx.x;
+    ColumnAtom *const column = by_column + begin, *const bucketed = by_bucket + begin;
+    if (n == 0) { return; }
+    if (t == 0) { lowest = ~0u, highest = 0; }
+    bucket_end[t] = 0;
     __syncthreads();
-    sort_by_block(here, n);
-    for (int k = threadIdx.x; k < n; k += sort_threads) { column[k] = here[k]; }
+    const auto z_of = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
+    std::uint32_t low = ~0u, high = 0;
+    for (int k = t; k < n; k += sort_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
+    low = __reduce_min_sync(all_lanes, low), high = __reduce_max_sync(all_lanes, high);
+    if (t % 32 == 0) { atomicMin(&lowest, low), atomicMax(&highest, high); }
+    __syncthreads();
+    const std::uint32_t base = lowest;
+    const float per_unit = buckets / (static_cast<float>(highest - base) + 1);
+    const auto bucket_of = [&](ColumnAtom atom) {
+        return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // never falls with z
+    };
+    for (int k = t; k < n; k += sort_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
+    __syncthreads();
+    bucket_end[t] = bucket_begin[t] = sum_before(bucket_end[t]);
+    __syncthreads();
+    for (int k = t; k < n; k += sort_threads)
+    {
+        const ColumnAtom atom = column[k];
+        bucketed[atomicAdd(bucket_end + bucket_of(atom), 1)] = atom;
+    }
+    __syncthreads();
+    for (int k = t; k < n; k += sort_threads)
+    {
+        const ColumnAtom atom = bucketed[k];
+        const int bucket = bucket_of(atom), end = bucket_end[bucket];
+        int place = bucket_begin[bucket];
+        for (int other = place; other < end; ++other) { place += bucketed[other] < atom ? 1 : 0; }
+        column[place] = atom;
+    }
 }
 
 // Ascending order of each `size` consecutive elements of 64, element r * 32 + lane being key[r].
@@ -425,11 +438,13 @@ void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, 
     PARHELION_EXPECTS(state.first_supercluster.size() == static_cast<std::size_t>(state.columns.count) + 1);
     const std::size_t globals = state.slot_of_global.size(), columns = static_cast<std::size_t>(state.columns.count);
     const auto atoms = static_cast<int>(globals), superclusters = static_cast<int>(state.superclusters());
-    scratch.place.resize(globals), scratch.by_column.resize(state.atoms);
-    scratch.in_column.resize(columns), scratch.column_begin.resize(columns + 1);
-    scratch.first_atom.resize(state.superclusters() + 1);
-
-    scratch.in_column.clear(queue);
+    scratch.place.resize(globals), scratch.by_column.resize(state.atoms), scratch.by_bucket.resize(state.atoms);
+    scratch.column_begin.resize(columns + 1), scratch.first_atom.resize(state.superclusters() + 1);
+    if (scratch.in_column.size() != columns)
+    {
+        scratch.in_column.resize(columns);
+        scratch.in_column.clear(queue);
+    }
     const auto find_columns = lone ? find_columns_kernel<N, true> : find_columns_kernel<N, false>;
     LaunchShape count_shape = one_thread_each(globals, count_threads);
     count_shape.shared_bytes = columns * sizeof(std::int32_t);
@@ -442,7 +457,7 @@ void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, 
     launch(queue, Phase::Reorder, fill_columns_kernel<N>, one_thread_each(globals, threads), cell, board.x, atoms,
            scratch.place.data(), scratch.column_begin.data(), scratch.by_column.data());
     launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
-           scratch.by_column.data());
+           scratch.by_column.data(), scratch.by_bucket.data());
     const PlaceArguments<N> arguments{cell,
                                       board,
                                       table.lj_type.data(),

@@ -8,8 +8,8 @@
 // exchanged, so a supercluster's last clusters may be fillers at a column's end. A lone rank takes everything: the same code
 // without the choice.
 //
-// Cost: two looks at every atom of the system, a sort of some hundred atoms in shared memory and one gather of all that an atom
-// has; no copy to the host, no allocation after the first call, so that it can be part of a graph.
+// Cost: two looks at every atom of the system, a sort of some hundred atoms a block and one gather of all that an atom has; no
+// copy to the host, no allocation after the first call, so that it can be part of a graph.
 #pragma once
 
 #include "state/gpu_board.hpp"
@@ -31,9 +31,9 @@ using ColumnAtom = unsigned long long;
 struct TakeScratch
 {
     DeviceBuffer<ColumnPlace> place;         // by global number
-    DeviceBuffer<std::int32_t> in_column;    // atoms of a column
+    DeviceBuffer<std::int32_t> in_column;    // atoms of a column; zero between calls
     DeviceBuffer<std::int32_t> column_begin; // where they are in by_column, and the end
-    DeviceBuffer<ColumnAtom> by_column;
+    DeviceBuffer<ColumnAtom> by_column, by_bucket;
     DeviceBuffer<std::int32_t> first_atom; // of a supercluster in by_column, and the end
 };
 

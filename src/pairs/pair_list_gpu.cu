@@ -17,80 +17,6 @@ namespace {
 
 constexpr float spreading = 0.1f; // nm that a supercluster may grow by until the next list
 
-struct Extent
-{
-    std::uint32_t low, high; // low > high: nothing
-};
-__device__ Extent united(Extent e, int distance)
-{
-    return {min(e.low, __shfl_xor_sync(all_lanes, e.low, distance)), max(e.high, __shfl_xor_sync(all_lanes, e.high, distance))};
-}
-
-// Purpose        bounding boxes of superclusters and clusters
-// Work           a warp per supercluster, two atoms a lane
-// Reads/Writes   positions, global numbers / bounds
-// Orders         nothing: stream order alone
-// Requires       nothing of the order of atoms
-// Cost           20 bytes read, 13 written per atom
-constexpr int bounds_warps = 4;
-template <class N>
-__global__ void __launch_bounds__(32 * bounds_warps)
-    find_bounds_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
-                       const DeviceScalars* scalars, int superclusters, AtomBounds* of_supercluster, AtomBounds* of_cluster)
-{
-    const BlockSpan span(tracing);
-
-    const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (supercluster >= superclusters) { return; }
-    const int slot = supercluster * supercluster_size + lane;
-    const PositionCharge<N> p[2] = {xq[slot], xq[slot + 32]};
-    const bool real[2] = {global_of_slot[slot] >= 0, global_of_slot[slot + 32] >= 0};
-    const Scale scale = leading_scale<N>(*scalars);
-    const float nm[3] = {scale.x, scale.y, scale.z};
-    std::uint32_t base[3];
-    Extent e[2][3];
-    for (int d = 0; d < 3; ++d)
-    {
-        const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
-        // From where the box is unrolled, or from half a box behind some atom; fillers sit on atoms.
-        const std::uint32_t first = __shfl_sync(all_lanes, component(0), 0);
-        base[d] = cell.is_divided(d) ? cell.origin[d] : first - 0x80000000u;
-        for (int r = 0; r < 2; ++r)
-        {
-            const std::uint32_t x = component(r) - base[d];
-            e[r][d] = real[r] ? Extent{x, x} : Extent{~0u, 0};
-        }
-    }
-    const auto bounds = [&](const Extent(&extent)[3]) {
-        AtomBounds b{};
-        std::uint32_t middle[3];
-        float half[3];
-        for (int d = 0; d < 3; ++d)
-        {
-            const bool empty = extent[d].low > extent[d].high;
-            const std::uint32_t size = extent[d].high - extent[d].low;
-            middle[d] = empty ? 0 : base[d] + extent[d].low + size / 2;
-            half[d] = empty ? -1e9f : (0.5f * static_cast<float>(size) + 256) * nm[d];
-        }
-        b.x = middle[0], b.y = middle[1], b.z = middle[2];
-        b.half_x = half[0], b.half_y = half[1], b.half_z = half[2];
-        return b;
-    };
-    for (int r = 0; r < 2; ++r)
-    {
-        for (int d = 0; d < 3; ++d) { e[r][d] = united(united(e[r][d], 1), 2); }
-        for (int d = 0; d < 3; ++d) { e[r][d] = united(e[r][d], 4); }
-        if (lane % 8 == 0) { of_cluster[(slot + 32 * r) / 8] = bounds(e[r]); }
-    }
-    Extent all[3];
-    for (int d = 0; d < 3; ++d)
-    {
-        all[d] = {min(e[0][d].low, e[1][d].low), max(e[0][d].high, e[1][d].high)};
-        all[d] = united(united(all[d], 8), 16);
-    }
-    if (lane == 0 && of_supercluster != nullptr) { of_supercluster[supercluster] = bounds(all); }
-}
-
 // How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
 // box. Differences are exact before they are rounded.
 template <bool lone>
@@ -187,16 +113,27 @@ __device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
     return -1;
 }
 
-// Takes the excluded pairs of i atom `i` (0 .. 63) out of the masks.
-template <bool lone>
-__device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, SearchShared& s)
+// Excluded partners of an atom, as numbers in its molecule, whose first atom is `first`: none for a filler.
+struct ExclusionRange
 {
-    const std::int32_t global = in.global_of_slot[supercluster * supercluster_size + i];
-    if (global < 0) { return; }
-    const std::int32_t row = in.exclusion_row[global], first = in.molecule_first[global];
-    for (std::int32_t e = in.exclusion_start[row]; e < in.exclusion_start[row + 1]; ++e)
+    std::int32_t begin = 0, end = 0, first = 0;
+};
+__device__ ExclusionRange exclusions_of_slot(const SearchInput& in, int slot)
+{
+    const std::int32_t global = in.global_of_slot[slot];
+    if (global < 0) { return {}; }
+    const std::int32_t row = in.exclusion_row[global];
+    return {in.exclusion_start[row], in.exclusion_start[row + 1], in.molecule_first[global]};
+}
+
+// Takes excluded pairs of i atom `i` (0 .. 63) out of the masks: every search_parts-th, from this thread's on.
+constexpr int search_parts = search_threads / supercluster_size;
+template <bool lone>
+__device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, const ExclusionRange& range, SearchShared& s)
+{
+    for (std::int32_t e = range.begin + static_cast<int>(threadIdx.x) / supercluster_size; e < range.end; e += search_parts)
     {
-        const std::int32_t partner = in.slot_of_global[first + in.excluded[e]];
+        const std::int32_t partner = in.slot_of_global[range.first + in.excluded[e]];
         if (partner < 0) { continue; }
         const int other = partner / supercluster_size;
         if (!lone && !in.takes(in.zone_of_supercluster[supercluster], in.zone_of_supercluster[other])) { continue; }
@@ -245,13 +182,17 @@ __device__ StripRange strips_in_reach(const SearchInput& in, int d, int offset, 
     return {first, (last - first + n) % n + 1, n};
 }
 
-// Superclusters within the cutoff of `own` for which it is the i side; in a local list also itself.
+// Superclusters within the cutoff of `own` for which it is the i side; in a local list also itself. A warp takes up to 32 columns
+// at a time, and their superclusters one a lane.
 template <bool lone>
 __device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale& nm, SearchShared& s)
 {
+    constexpr int warps = search_threads / 32;
+    static_assert((warps & (warps - 1)) == 0);
     const float cutoff2 = in.cutoff * in.cutoff;
     const int zones = lone ? 1 : in.cell.zones(), own_zone = lone ? 0 : in.zone_of_supercluster[supercluster];
-    int k = threadIdx.x / 32; // warps take columns in turn, on from one zone to the next
+    const int lane = threadIdx.x % 32;
+    int turn = threadIdx.x / 32; // warps take columns in turn, on from one zone to the next
     for (int zone = 0; zone < zones; ++zone)
     {
         if (!lone && !in.takes(own_zone, zone)) { continue; }
@@ -259,23 +200,43 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
             strips_in_reach<lone>(in, 0, lone ? 0 : in.cell.offset_of(zone, 0), own.x, own.half_x + in.cutoff, nm.x);
         const StripRange y =
             strips_in_reach<lone>(in, 1, lone ? 0 : in.cell.offset_of(zone, 1), own.y, own.half_y + in.cutoff, nm.y);
-        const int first = lone ? 0 : in.columns.first(in.cell, zone);
-        for (; k < x.count * y.count; k += search_threads / 32)
+        const int first = lone ? 0 : in.columns.first(in.cell, zone), columns = x.count * y.count;
+        for (int k = turn; k < columns; k += 32 * warps)
         {
-            const int column = first + x.strip(k / y.count) * y.all + y.strip(k % y.count);
-            const int end = in.first_supercluster[column + 1];
-            for (int t = in.first_supercluster[column] + threadIdx.x % 32; t < end; t += 32)
+            const int mine = k + lane * warps;
+            int begin = 0, count = 0;
+            if (mine < columns)
             {
+                const int column = first + x.strip(mine / y.count) * y.all + y.strip(mine % y.count);
+                begin = in.first_supercluster[column], count = in.first_supercluster[column + 1] - begin;
+            }
+            int up_to = count;
+            for (int distance = 1; distance < 32; distance *= 2)
+            {
+                const int other = __shfl_up_sync(all_lanes, up_to, distance);
+                if (lane >= distance) { up_to += other; }
+            }
+            const int before = up_to - count, all = __shfl_sync(all_lanes, up_to, 31);
+            for (int done = 0; done < all; done += 32)
+            {
+                const int place = done + lane;
+                int of = 0; // the last column with no more before it than this place
+                for (int step = 16; step > 0; step /= 2)
+                {
+                    if (__shfl_sync(all_lanes, before, of + step) <= place) { of += step; }
+                }
+                const int t = __shfl_sync(all_lanes, begin - before, of) + place;
+                if (place >= all) { continue; }
                 if (t != supercluster &&
                     (i_side(supercluster, t) != supercluster || gap2<lone>(in.cell, own, in.superclusters[t], nm) >= cutoff2))
                 {
                     continue;
                 }
-                const int place = atomicAdd(&s.candidates, 1);
-                if (place < most_candidates) { s.candidate[place] = t; }
+                const int candidate = atomicAdd(&s.candidates, 1);
+                if (candidate < most_candidates) { s.candidate[candidate] = t; }
             }
         }
-        k -= x.count * y.count;
+        turn = (turn - columns) & (warps - 1);
     }
 }
 
@@ -379,12 +340,14 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
         return;
     }
     const Scale nm = leading_scale<N>(*out.scalars);
+    const int i = t % supercluster_size;
+    const ExclusionRange excluded = exclusions_of_slot(in, supercluster * supercluster_size + i);
     if (t < clusters_per_supercluster) { s.i_cluster[t] = in.clusters[supercluster * clusters_per_supercluster + t]; }
     for (int k = t; k < excluded_clusters; k += search_threads) { s.key[k] = no_key; }
     for (int k = t; k < (own_rows + excluded_clusters) * mask_words; k += search_threads) { s.masks[k] = ~0u; }
     if (t == 0) { s.candidates = s.plains = s.maskeds = 0, s.overflow = s.ambiguous = false; }
     __syncthreads();
-    if (t < supercluster_size) { mask_exclusions<lone>(in, supercluster, t, s); }
+    mask_exclusions<lone>(in, supercluster, i, excluded, s);
     find_candidates<lone>(in, supercluster, own, nm, s);
     __syncthreads();
     const int clusters = min(s.candidates, most_candidates) * clusters_per_supercluster;
@@ -398,15 +361,6 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
     const bool exact = own.half_x + reach >= half_unit * nm.x || own.half_y + reach >= half_unit * nm.y ||
                        own.half_z + reach >= half_unit * nm.z;
     write_row(out, supercluster, exact, s);
-}
-
-template <class N>
-void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, AtomBounds* of_supercluster,
-                 AtomBounds* of_cluster)
-{
-    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
-           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), static_cast<int>(state.superclusters()),
-           of_supercluster, of_cluster);
 }
 
 } // namespace
@@ -449,8 +403,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
     PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
     list.part = part, list.is_all = cell.is_everything() && part == PairPart::Local;
-    list.demand.clear(queue);
-    find_bounds(queue, state, cell, list.superclusters.data(), list.clusters.data());
+    find_bounds(queue, state, cell, list);
     const SearchInput in{cell,
                          state.columns,
                          part,
@@ -476,15 +429,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
            {superclusters, search_threads}, in, out);
 }
 
-// Forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the next list.
-template <class N>
-void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list)
-{
-    find_bounds<N>(queue, state, cell, nullptr, list.clusters.data());
-}
-
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void find_cluster_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);                           \
     template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, PairPart, GpuPairList&);      \
     template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
                                      GpuPairList&);

@@ -129,7 +129,11 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
     build_pair_list(queue, state, GpuCell{}, exclusions, cutoff, PairPart::Local, list);
 }
 
-// Where clusters are at the present positions. build_pair_list() leaves it done.
+// Where clusters and superclusters are at the present positions; the demand becomes nothing. build_pair_list() begins with it.
+template <class N>
+void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
+// Clusters alone. Forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the
+// next list.
 template <class N>
 void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
 

@@ -11,7 +11,7 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr int prune_warps = 6; // which take the entries of a row in a liquid at once
+constexpr int prune_warps = 12; // of a row
 // Costs in the force kernel, in twentieths of a plain tile.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
@@ -19,34 +19,11 @@ __device__ std::uint32_t cost_of(PairWord word, bool masked)
     return (masked ? 60 : 45) + (masked ? 25 : 20) * static_cast<std::uint32_t>(__popc(word & 0xff));
 }
 
-// The clusters of `word` with an atom within the cutoff of one of the j atoms.
-template <bool exact>
-__device__ std::uint32_t clusters_in_range(PairWord word, const uint4 (&j)[2], const std::uint32_t (&xi)[8][3],
-                                           const AtomBounds& own, const Scale& nm, float cutoff2)
-{
-    std::uint32_t bits = 0;
-    float x[2], y[2], z[2];
-    for (int h = 0; h < 2; ++h)
-    {
-        x[h] = offset(j[h].x, own.x, nm.x), y[h] = offset(j[h].y, own.y, nm.y), z[h] = offset(j[h].z, own.z, nm.z);
-    }
-#pragma unroll
-    for (int c = 0; c < clusters_per_supercluster; ++c)
-    {
-        if ((word >> c & 1) == 0) { continue; }
-        float r2[2];
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-        {
-            const float dx = exact ? offset(xi[c][0], j[h].x, nm.x) : __uint_as_float(xi[c][0]) - x[h];
-            const float dy = exact ? offset(xi[c][1], j[h].y, nm.y) : __uint_as_float(xi[c][1]) - y[h];
-            const float dz = exact ? offset(xi[c][2], j[h].z, nm.z) : __uint_as_float(xi[c][2]) - z[h];
-            r2[h] = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
-        }
-        if (__any_sync(all_lanes, fminf(r2[0], r2[1]) < cutoff2)) { bits |= 1u << c; }
-    }
-    return bits;
-}
+constexpr int entries_at_once = 32 / clusters_per_supercluster; // of a warp: each lane looks at a tile of one of them
+// Boxes shrunk to this part of their size are in range: so is a pair of atoms, but for one tile in 300.
+constexpr float core = 0.4f;
+// Superclusters no wider (half, nm): squares of their atoms' coordinates are exact to much less than the margin of the cutoff.
+constexpr float most_spread = 1;
 
 struct PruneArguments
 {
@@ -58,76 +35,163 @@ struct PruneArguments
     float cutoff2;
 };
 
-// Tiles of an entry, a bit per i cluster, as their bounding boxes have it.
-struct BoxedTiles
+// An i atom. In an exact row leading bits of its place. Else coordinates from the middle of the supercluster, nm, times -2, and
+// what the cutoff's square exceeds theirs by: so a distance is three multiplications.
+struct alignas(16) RowAtom
 {
-    std::uint32_t possible; // may have a pair in range
-    std::uint32_t certain;  // have their middles in range, and hence a pair, but for the rarest, which do no harm
+    std::uint32_t x, y, z;
+    float limit;
 };
-__device__ BoxedTiles tiles_by_boxes(const AtomBounds (&i)[clusters_per_supercluster], const AtomBounds& j, const Scale& nm,
-                                     float cutoff2)
+struct PruneShared
 {
-    BoxedTiles tiles{0, 0};
-    for (int c = 0; c < clusters_per_supercluster; ++c)
-    {
-        const float x = fabsf(offset(i[c].x, j.x, nm.x)), y = fabsf(offset(i[c].y, j.y, nm.y)),
-                    z = fabsf(offset(i[c].z, j.z, nm.z));
-        const float gap_x = fmaxf(x - (i[c].half_x + j.half_x), 0.0f), gap_y = fmaxf(y - (i[c].half_y + j.half_y), 0.0f),
-                    gap_z = fmaxf(z - (i[c].half_z + j.half_z), 0.0f);
-        if (gap_x * gap_x + gap_y * gap_y + gap_z * gap_z < cutoff2) { tiles.possible |= 1u << c; }
-        if (x * x + y * y + z * z < cutoff2) { tiles.certain |= 1u << c; }
-    }
-    return tiles;
+    RowAtom atom[supercluster_size];
+    int kept;
+    std::uint32_t cost;
+};
+// A j atom: the same, not multiplied, and the square.
+struct EntryAtom
+{
+    std::uint32_t x, y, z;
+    float square;
+};
+__device__ EntryAtom from_lane(const EntryAtom& atom, int lane)
+{
+    return {__shfl_sync(all_lanes, atom.x, lane), __shfl_sync(all_lanes, atom.y, lane), __shfl_sync(all_lanes, atom.z, lane),
+            __shfl_sync(all_lanes, atom.square, lane)};
 }
 
-// Prunes every prune_warps-th 32 entries of a row, from this warp's on. Returns the lane's share of the cost.
-template <class N, bool exact>
-__device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row, int supercluster,
-                                   const AtomBounds (&i_cluster)[clusters_per_supercluster], int* kept)
+template <bool exact>
+__device__ EntryAtom atom_at(const Vec3<std::uint32_t>& place, const AtomBounds& own, const Scale& nm)
 {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const AtomBounds own = a.superclusters[supercluster];
-    const Scale nm = leading_scale<N>(*a.scalars);
-    std::uint32_t xi[8][3];
-    for (int c = 0; c < clusters_per_supercluster; ++c)
+    if (exact) { return {place.x, place.y, place.z, 0}; }
+    const float x = offset(place.x, own.x, nm.x), y = offset(place.y, own.y, nm.y), z = offset(place.z, own.z, nm.z);
+    return {__float_as_uint(x), __float_as_uint(y), __float_as_uint(z), fmaf(x, x, fmaf(y, y, z * z))};
+}
+template <bool exact>
+__device__ RowAtom row_atom(const EntryAtom& atom, float cutoff2)
+{
+    if (exact) { return {atom.x, atom.y, atom.z, cutoff2}; }
+    const auto twice = [](std::uint32_t x) { return __float_as_uint(-2 * __uint_as_float(x)); };
+    return {twice(atom.x), twice(atom.y), twice(atom.z), cutoff2 - atom.square};
+}
+// Comparable with i.limit.
+template <bool exact>
+__device__ float distance2(const RowAtom& i, const EntryAtom& j, const Scale& nm)
+{
+    if (exact)
     {
-        const PositionCharge<N> p = xq[supercluster * supercluster_size + c * cluster_size + i_of_lane(lane)];
-        const std::uint32_t x = leading(p.x), y = leading(p.y), z = leading(p.z);
-        xi[c][0] = exact ? x : __float_as_uint(offset(x, own.x, nm.x));
-        xi[c][1] = exact ? y : __float_as_uint(offset(y, own.y, nm.y));
-        xi[c][2] = exact ? z : __float_as_uint(offset(z, own.z, nm.z));
+        const float x = offset(i.x, j.x, nm.x), y = offset(i.y, j.y, nm.y), z = offset(i.z, j.z, nm.z);
+        return fmaf(x, x, fmaf(y, y, z * z));
     }
-    std::uint32_t cost = 0;
-    for (int first = warp * 32; first < row.count; first += prune_warps * 32)
+    const auto product = [](std::uint32_t a, std::uint32_t b, float sum) {
+        return fmaf(__uint_as_float(a), __uint_as_float(b), sum);
+    };
+    return product(i.x, j.x, product(i.y, j.y, product(i.z, j.z, j.square)));
+}
+
+// What a lane has of an entry: the bounds of its cluster, and one of its atoms.
+struct EntrySide
+{
+    AtomBounds bounds;
+    Vec3<std::uint32_t> place;
+};
+template <class N>
+__device__ EntrySide side_of(PairWord word, const AtomBounds* clusters, const PositionCharge<N>* xq)
+{
+    const PositionCharge<N>& p = xq[(word >> 8) * cluster_size + threadIdx.x % cluster_size];
+    return {clusters[word >> 8], {leading(p.x), leading(p.y), leading(p.z)}};
+}
+
+// The tiles of some entries, a bit for each lane's: as their boxes have it.
+struct BoxedTiles
+{
+    std::uint32_t open, certain; // atoms decide; stays
+};
+__device__ BoxedTiles tiles_by_boxes(bool is_listed, const AtomBounds& i, const AtomBounds& j, const Scale& nm, float cutoff2)
+{
+    const float apart[3] = {fabsf(offset(i.x, j.x, nm.x)), fabsf(offset(i.y, j.y, nm.y)), fabsf(offset(i.z, j.z, nm.z))};
+    const float half[3] = {i.half_x + j.half_x, i.half_y + j.half_y, i.half_z + j.half_z};
+    float of_boxes = 0, of_cores = 0; // squared distances
+    for (int d = 0; d < 3; ++d)
     {
-        const PairWord mine = first + lane < row.count ? a.entries[row.begin + first + lane] : 0;
-        const BoxedTiles boxed = tiles_by_boxes(i_cluster, a.clusters[mine >> 8], nm, a.cutoff2);
-        PairWord left = (mine & ~0xffu) | (mine & boxed.certain);
-        // What boxes leave open, the atoms decide, one entry after another.
-        const std::uint32_t open = mine & boxed.possible & ~boxed.certain & 0xffu;
-        std::uint32_t todo = __ballot_sync(all_lanes, open != 0);
-        // The same in all lanes, and the compiler knows it.
-        const auto word_of = [&](int k) { return __reduce_or_sync(all_lanes, lane == k ? (mine & ~0xffu) | open : 0); };
-        PairWord word = word_of(max(__ffs(todo) - 1, 0));
-        PositionCharge<N> p[2] = {xq[j_slot(word, lane)], xq[j_slot(word, lane) + j_lanes]};
-        while (todo != 0)
+        const float boxes = fmaxf(apart[d] - half[d], 0.0f), cores = fmaxf(fmaf(-core, half[d], apart[d]), 0.0f);
+        of_boxes = fmaf(boxes, boxes, of_boxes), of_cores = fmaf(cores, cores, of_cores);
+    }
+    const std::uint32_t certain = __ballot_sync(all_lanes, is_listed && of_cores < cutoff2);
+    const bool is_open = is_listed && of_boxes < cutoff2 && !(of_cores < cutoff2);
+    // A ballot, of which the compiler knows that all lanes have the same.
+    return {__reduce_or_sync(all_lanes, is_open ? 1u << threadIdx.x % 32 : 0u), certain};
+}
+
+// Those of the open tiles of some entries that have a pair in range. `atom`: of the lane's entry.
+template <bool exact>
+__device__ std::uint32_t tiles_by_atoms(const PruneShared& s, std::uint32_t open, const EntryAtom& atom, const Scale& nm)
+{
+    const int lane = threadIdx.x % 32;
+    const RowAtom* const row_atoms = s.atom + i_of_lane(lane);
+    std::uint32_t in_range = 0;
+    while (open != 0)
+    {
+        const int entry = (__ffs(open) - 1) & ~(clusters_per_supercluster - 1); // its first bit, and first lane
+        const EntryAtom j[2] = {from_lane(atom, entry + j_of_lane(lane)), from_lane(atom, entry + j_of_lane(lane) + j_lanes)};
+        const std::uint32_t tiles = open >> entry;
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c)
         {
-            const int k = __ffs(todo) - 1;
-            todo &= todo - 1;
-            const PairWord next_word = word_of(max(__ffs(todo) - 1, 0));
-            const PositionCharge<N> next[2] = {xq[j_slot(next_word, lane)], xq[j_slot(next_word, lane) + j_lanes]};
-            const uint4 j[2] = {{leading(p[0].x), leading(p[0].y), leading(p[0].z), 0},
-                                {leading(p[1].x), leading(p[1].y), leading(p[1].z), 0}};
-            const std::uint32_t bits = clusters_in_range<exact>(word, j, xi, own, nm, a.cutoff2);
-            if (lane == k) { left |= bits; }
-            word = next_word, p[0] = next[0], p[1] = next[1];
+            if ((tiles >> c & 1) == 0) { continue; }
+            const RowAtom i = row_atoms[c * cluster_size];
+            const float least = fminf(distance2<exact>(i, j[0], nm), distance2<exact>(i, j[1], nm));
+            if (__any_sync(all_lanes, least < i.limit)) { bits |= 1u << c; }
         }
+        in_range |= bits << entry;
+        open &= ~(0xffu << entry);
+    }
+    return in_range;
+}
+
+// Prunes this warp's part of a row. Returns the lane's share of the cost.
+template <class N, bool exact>
+__device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
+                                   const AtomBounds& own, PruneShared& s)
+{
+    const int lane = threadIdx.x % 32, mine = lane / clusters_per_supercluster, c = lane % clusters_per_supercluster;
+    const Scale nm = leading_scale<N>(*a.scalars);
+    const AtomBounds i = a.clusters[blockIdx.x * clusters_per_supercluster + c];
+    if (threadIdx.x < supercluster_size)
+    {
+        const PositionCharge<N>& p = xq[blockIdx.x * supercluster_size + threadIdx.x];
+        const EntryAtom atom = atom_at<exact>({leading(p.x), leading(p.y), leading(p.z)}, own, nm);
+        s.atom[threadIdx.x] = row_atom<exact>(atom, a.cutoff2);
+    }
+    __syncthreads();
+    constexpr int all_at_once = prune_warps * entries_at_once;
+    const int part = (row.count + all_at_once - 1) / all_at_once * entries_at_once;
+    const int begin = static_cast<int>(threadIdx.x) / 32 * part, end = min(begin + part, row.count);
+    std::uint32_t cost = 0;
+    for (int first = begin; first < end; first += 32)
+    {
         const int k = first + lane;
-        const bool masked = k < row.masked, keep = !masked && (left & 0xff) != 0;
+        const PairWord listed = k < end ? a.entries[row.begin + k] : 0;
+        const auto word_at = [&](int e) { return __shfl_sync(all_lanes, listed, (e + mine) % 32); };
+        PairWord word = word_at(0), left = listed & ~0xffu;
+        EntrySide side = side_of(word, a.clusters, xq);
+        for (int e = 0; e < min(end - first, 32); e += entries_at_once)
+        {
+            const PairWord next_word = word_at(e + entries_at_once);
+            const EntrySide next_side = side_of(next_word, a.clusters, xq);
+            const BoxedTiles tiles = tiles_by_boxes((word >> c & 1) != 0, i, side.bounds, nm, a.cutoff2);
+            const std::uint32_t kept =
+                tiles.certain | tiles_by_atoms<exact>(s, tiles.open, atom_at<exact>(side.place, own, nm), nm);
+            const int place = lane - e;
+            if (place >= 0 && place < entries_at_once) { left |= kept >> place * clusters_per_supercluster & 0xff; }
+            word = next_word, side = next_side;
+        }
+        const bool masked = k < min(row.masked, end), keep = !masked && (left & 0xff) != 0;
         if (masked) { a.pruned[row.begin + k] = left; }
         const std::uint32_t keeping = __ballot_sync(all_lanes, keep);
         int place = 0;
-        if (lane == 0) { place = atomicAdd(kept, __popc(keeping)); }
+        if (lane == 0) { place = atomicAdd(&s.kept, __popc(keeping)); }
         place = __shfl_sync(all_lanes, place, 0) + __popc(keeping & ((1u << lane) - 1));
         if (keep) { a.pruned[row.begin + row.masked + place] = left; }
         if (masked || keep) { cost += cost_of(left, masked); }
@@ -136,51 +200,50 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 }
 
 // Purpose        keep the tiles that have a pair in range
-// Work           a block per row; a warp takes 32 entries at a time, looks at the boxes of an entry's tiles in each lane, and
-// tests
-//                what these leave open entry by entry, two pairs a lane
+// Work           a block per row; a warp takes four entries at a time, looks at the boxes of a tile in each lane, and tests what
+//                these leave open tile by tile, two pairs a lane
 // Reads/Writes   entries, bounds, positions / pruned entries, cost of rows
 // Orders         entries of a row come in any order
 // Requires       a list of this order of atoms, bounds of the present positions
-// Cost           about 20 instructions a tile that is left open, a third of all
+// Cost           about 80 instructions for four entries, 50 for one with open tiles, 13 for each of these: a third of all
 template <class N>
-__global__ void __launch_bounds__(32 * prune_warps, 6) // one wave of 50 000 atoms
+__global__ void __launch_bounds__(32 * prune_warps, 3)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);
 
-    __shared__ int kept;
-    __shared__ std::uint32_t cost;
-    __shared__ AtomBounds i_cluster[clusters_per_supercluster];
-    const int supercluster = blockIdx.x, t = threadIdx.x;
-    const GpuPairRow row = a.rows[supercluster];
-    if (t == 0) { kept = 0, cost = 0; }
-    if (t < clusters_per_supercluster) { i_cluster[t] = a.clusters[supercluster * clusters_per_supercluster + t]; }
-    __syncthreads();
-    const std::uint32_t of_lane = row.exact != 0 ? prune_row<N, true>(a, xq, row, supercluster, i_cluster, &kept)
-                                                 : prune_row<N, false>(a, xq, row, supercluster, i_cluster, &kept);
+    __shared__ PruneShared s;
+    const GpuPairRow row = a.rows[blockIdx.x];
+    if (row.count == 0) { return; } // as the search has left it: without cost
+    if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
+    const AtomBounds own = a.superclusters[blockIdx.x];
+    const bool exact = row.exact != 0 || fmaxf(own.half_x, fmaxf(own.half_y, own.half_z)) > most_spread;
+    const std::uint32_t of_lane = exact ? prune_row<N, true>(a, xq, row, own, s) : prune_row<N, false>(a, xq, row, own, s);
     const std::uint32_t of_warp = __reduce_add_sync(all_lanes, of_lane);
-    if (threadIdx.x % 32 == 0) { atomicAdd(&cost, of_warp); }
+    if (threadIdx.x % 32 == 0) { atomicAdd(&s.cost, of_warp); }
     __syncthreads();
     if (threadIdx.x == 0)
     {
-        a.rows[supercluster].pruned = row.masked + kept;
-        a.rows[supercluster].cost = row.masked + kept > 0 ? row_cost + cost : 0;
+        a.rows[blockIdx.x].pruned = row.masked + s.kept;
+        a.rows[blockIdx.x].cost = row.masked + s.kept > 0 ? row_cost + s.cost : 0;
     }
 }
 
 struct RowSum
 {
-    unsigned long long cost;
-    int rows;
+    unsigned long long cost = 0;
+    int rows = 0;
+
+    __device__ void add(const RowSum& other) { cost += other.cost, rows += other.rows; }
 };
+__device__ RowSum sum_of(const GpuPairRow& row) { return {row.cost, row.cost > 0 ? 1 : 0}; }
 
 // Purpose        gather the rows that have entries, and the cost of all before each
-// Work           one block: each thread a run of rows, a scan over the threads between
+// Work           a thread per row; every block adds up the rows of those before it
 // Reads/Writes   rows / busy_rows, busy_count, cost_before
 // Orders         nothing: stream order alone
 // Requires       pruned rows
-// Cost           latency: some microseconds
+// Cost           latency: some microseconds; the last block reads every row
 constexpr int gather_threads = 1024;
 __global__ void __launch_bounds__(gather_threads)
     gather_rows_kernel(BlockTrace tracing, const GpuPairRow* rows, int row_count, GpuPairRow* busy_rows, int* busy_count,
@@ -188,32 +251,27 @@ __global__ void __launch_bounds__(gather_threads)
 {
     const BlockSpan span(tracing);
 
-    __shared__ RowSum of_warp[32];
-    const int t = threadIdx.x, lane = t % 32;
-    const int run = (row_count + gather_threads - 1) / gather_threads;
-    const int begin = min(t * run, row_count), end = min(begin + run, row_count);
-    RowSum mine{0, 0};
-    for (int r = begin; r < end; ++r) { mine.cost += rows[r].cost, mine.rows += rows[r].cost > 0 ? 1 : 0; }
-    RowSum sum = mine;
+    __shared__ RowSum of_warp[32], before_warp[32]; // of this block's rows, of the blocks' before
+    const int t = threadIdx.x, lane = t % 32, first = blockIdx.x * gather_threads, r = first + t;
+    RowSum sum, before;
+    for (int other = t; other < first; other += gather_threads) { before.add(sum_of(rows[other])); }
+    const GpuPairRow row = r < row_count ? rows[r] : GpuPairRow{};
+    sum = sum_of(row);
     for (int distance = 1; distance < 32; distance *= 2)
     {
-        const unsigned long long cost = __shfl_up_sync(all_lanes, sum.cost, distance);
-        const int count = __shfl_up_sync(all_lanes, sum.rows, distance);
-        if (lane >= distance) { sum.cost += cost, sum.rows += count; }
+        const RowSum other{__shfl_up_sync(all_lanes, sum.cost, distance), __shfl_up_sync(all_lanes, sum.rows, distance)};
+        if (lane >= distance) { sum.add(other); }
+        before.add({__shfl_xor_sync(all_lanes, before.cost, distance), __shfl_xor_sync(all_lanes, before.rows, distance)});
     }
-    if (lane == 31) { of_warp[t / 32] = sum; }
+    if (lane == 31) { of_warp[t / 32] = sum, before_warp[t / 32] = before; }
     __syncthreads();
-    RowSum before{sum.cost - mine.cost, sum.rows - mine.rows};
-    for (int w = 0; w < t / 32; ++w) { before.cost += of_warp[w].cost, before.rows += of_warp[w].rows; }
-    for (int r = begin; r < end; ++r)
+    for (int w = 0; w < 32; ++w)
     {
-        const GpuPairRow row = rows[r];
-        if (row.cost == 0) { continue; }
-        busy_rows[before.rows] = row;
-        cost_before[before.rows++] = before.cost;
-        before.cost += row.cost;
+        sum.add(before_warp[w]);
+        if (w < t / 32) { sum.add(of_warp[w]); }
     }
-    if (t == gather_threads - 1) { *busy_count = before.rows, cost_before[before.rows] = before.cost; }
+    if (row.cost > 0) { busy_rows[sum.rows - 1] = row, cost_before[sum.rows - 1] = sum.cost - row.cost; }
+    if (r == static_cast<int>(gridDim.x) * gather_threads - 1) { *busy_count = sum.rows, cost_before[sum.rows] = sum.cost; }
 }
 
 // Purpose        divide the list into shares
@@ -300,8 +358,8 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     const PruneArguments arguments{list.superclusters.data(), list.clusters.data(), list.rows.data(), list.entries.data(),
                                    list.pruned.data(),        state.scalars.data(), reach * reach};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
-    launch(queue, Phase::PairList, gather_rows_kernel, {1, gather_threads}, list.rows.data(), superclusters,
-           list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
+    launch(queue, Phase::PairList, gather_rows_kernel, one_thread_each(state.superclusters(), gather_threads), list.rows.data(),
+           superclusters, list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
     launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
            list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
            list.part, list.is_all, list.shares.data());

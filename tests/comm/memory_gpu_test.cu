@@ -2,11 +2,14 @@
 // Memory that GPUs share, and worlds that come and go.
 #include "comm/gpu_collectives.hpp"
 #include "comm/gpu_ranks.cuh"
+#include "device/gpu_graph.hpp"
+#include "support/stall.cuh"
 
 #include <filesystem>
 
 using namespace parhelion;
 using namespace parhelion::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -149,4 +152,47 @@ TEST_F(GpuWorlds, refuse_channels_when_the_signal_slots_are_used_up)
     GpuWorld world({0, 0}, options);
     for (int i = 0; i < 2; ++i) { world.open({"few", i}, 0, 1, {2, Credits::No}); }
     EXPECT_THROW(world.open({"few", 2}, 0, 1, {2, Credits::No}), CommError);
+}
+
+TEST_F(GpuWorlds, wait_for_a_gpu_that_is_stuck_for_twice_the_deadline_unless_it_is_alone)
+{
+    using Clock = std::chrono::steady_clock;
+    GpuWorldOptions options;
+    options.deadline = 100ms;
+    for (const auto how : {GpuWorld::HostWait::Sleeps, GpuWorld::HostWait::Spins})
+    {
+        for (const int ranks : {1, 2})
+        {
+            SCOPED_TRACE(testing::Message() << ranks << " rank(s)");
+            GpuWorld world(std::vector<int>(static_cast<std::size_t>(ranks), 0), options);
+            GpuQueue queue;
+            GpuEvent soon, late;
+            EXPECT_NO_THROW(world.wait(0, soon, how)) << "never recorded";
+            stall(queue, 150ms); // longer than the deadline of a kernel
+            soon.record(queue);
+            stall(queue, 1s);
+            late.record(queue);
+            EXPECT_NO_THROW(world.wait(0, soon, how));
+            EXPECT_TRUE(soon.has_passed());
+            EXPECT_FALSE(late.has_passed());
+            const Clock::time_point begin = Clock::now();
+            if (ranks == 1)
+            {
+                EXPECT_NO_THROW(world.wait(0, late, how));
+                continue;
+            }
+            try
+            {
+                world.wait(1, late, how);
+                ADD_FAILURE() << "no error";
+            }
+            catch (const CommError& error)
+            {
+                EXPECT_STREQ(error.what(),
+                             "The host waited 0.2 s in vain for rank 1: its GPU is stuck, or one that it waits for.");
+            }
+            EXPECT_GE(Clock::now() - begin, 200ms);
+            EXPECT_LT(Clock::now() - begin, 600ms);
+        }
+    }
 }

@@ -20,11 +20,36 @@ constexpr double dt = 0.002;
 constexpr std::int64_t step = 17;
 constexpr Cells grids[] = {{1, 1, 1}, {2, 1, 1}, {8, 1, 1}, {1, 3, 2}, {2, 2, 2}};
 
-// Every kind of update group, and enough rings that blocks of them are of several ranks, or of no atom of a rank.
+// Every kind of update group, in numbers that leave the last lanes of warps and blocks empty, and enough rings that blocks of
+// them are of several ranks, or of no atom of a rank.
 System every_update_group()
 {
-    return toy_system({{rigid_water(), 400}, {methyl(), 150}, {ring(), 40}, {triangle(), 30}, {single_atom(40), 90}},
+    return toy_system({{rigid_water(), 401},
+                       {methyl(), 150},
+                       {ring(), 40},
+                       {triangle(), 30},
+                       {single_atom(40), 90},
+                       {carbon_with_hydrogens(1), 67},
+                       {carbon_with_hydrogens(2), 35},
+                       {carbon_with_hydrogens(4), 19}},
                       {3.1, 2.9, 3.3}, 300, 7);
+}
+
+// The same with all molecules in one eighth of the box: more than a rank's share.
+System crowded_update_groups()
+{
+    System system = every_update_group();
+    std::size_t first = 0;
+    for (const MoleculeBlock& block : system.topology.blocks)
+    {
+        const std::size_t size = system.topology.molecule_types[static_cast<std::size_t>(block.type)].atoms.size();
+        for (std::int64_t copy = 0; copy < block.count; ++copy, first += size)
+        {
+            const Vec3<double> shift = -0.6 * system.x[first] + 0.05 * system.box;
+            for (std::size_t a = 0; a < size; ++a) { system.x[first + a] += shift; }
+        }
+    }
+    return system;
 }
 
 template <class N>
@@ -81,7 +106,7 @@ public:
         for (GpuPart<N>& part : ranks_.parts)
         {
             updates_.emplace_back(queue, blocks, RunParameters());
-            updates_.back().resolve(queue, part.state);
+            updates_.back().resolve(queue, part.state, part.cell);
         }
         const std::vector<GroupKick> kicks = {free_kick(dt, 1).group[0], group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003})};
         const std::vector<StochasticDynamics::Group> frictions = {{0.99, 2.5}, {0.9, 3}};
@@ -251,6 +276,27 @@ TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_one)
     }
 }
 
+TYPED_TEST(RanksOnGpu, move_more_than_their_share_as_one)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    const System crowded = crowded_update_groups();
+    const ParticleState<N> particles = pushed_particles<N>(crowded);
+    const auto deviations = [&](UpdateRanks<N>& ranks) {
+        return ranks
+            .on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport*, ScalarSum<N>* sums) {
+                update.add_deviations(queue, state, sums);
+            })
+            .sums[0];
+    };
+    UpdateRanks<N> one(queue, crowded, particles, {1, 1, 1}), ranks(queue, crowded, particles, {2, 2, 2});
+    const auto of_first_rank = ranks.ranks().parts[0].state.global_of_slot.to_vector(queue);
+    ASSERT_GT(std::count_if(of_first_rank.begin(), of_first_rank.end(), [](std::int32_t atom) { return atom >= 0; }),
+              static_cast<std::ptrdiff_t>(crowded.x.size() / 2));
+    expect_same(ranks.take_step(true, true), one.take_step(true, true));
+    expect_sum<N>(deviations(ranks), deviations(one));
+}
+
 TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)
 {
     using N = TypeParam;
@@ -291,8 +337,8 @@ TYPED_TEST(RanksOnGpu, report_an_atom_that_runs_away_by_its_owner)
 {
     using N = TypeParam;
     GpuQueue queue;
-    const auto ring_atom = std::int32_t{400 * 3 + 150 * 4 + 5 * 12 + 7}; // waters, methyls, five rings
-    for (const std::int32_t atom : {4, 400 * 3 + 9, ring_atom})
+    const auto ring_atom = std::int32_t{401 * 3 + 150 * 4 + 5 * 12 + 7}; // waters, methyls, five rings
+    for (const std::int32_t atom : {4, 401 * 3 + 9, ring_atom})
     {
         ParticleState<N> particles = this->whole;
         particles.f.set(static_cast<std::size_t>(atom), {to_sum<typename N::ForceSum>(1e5), {}, {}});

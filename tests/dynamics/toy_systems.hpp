@@ -59,6 +59,23 @@ inline ToyMolecule methyl()
     return m;
 }
 
+// A carbon with one to four hydrogens in the directions of a tetrahedron's corners.
+inline ToyMolecule carbon_with_hydrogens(int hydrogens)
+{
+    ToyMolecule m;
+    m.type.name = "CH" + std::to_string(hydrogens);
+    m.type.atoms = {toy_atom("C", 12.011)};
+    m.x = {{0, 0, 0}};
+    for (int h = 1; h <= hydrogens; ++h)
+    {
+        const Vec3<double> corners[] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+        m.type.atoms.push_back(toy_atom("H" + std::to_string(h), h == 2 ? 2.014 : 1.008));
+        m.x.push_back((0.109 / std::sqrt(3.0)) * corners[h - 1]);
+        constrain(m, 0, h);
+    }
+    return m;
+}
+
 // A six-membered ring with a hydrogen on each carbon, all bonds constrained.
 inline ToyMolecule ring()
 {

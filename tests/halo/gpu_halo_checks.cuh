@@ -154,19 +154,18 @@ template <class N>
 __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
 {
     check_cleared(r);
-    begin_copies(task);
+    ReturnedForces<N>(task).await();
     int wrong = 0;
     for_slots(0, r.home_slots, [&](std::int32_t slot) {
         const std::int32_t atom = r.global_of_slot[slot];
         ForceSlot<N> sum = r.f[slot];
-        const std::int32_t slots[1] = {slot};
-        ForceSlot<N>* const sums[1] = {&sum};
-        add_returned_forces(task, slots, sums);
+        const AtomCopies<N> copies = load_copies(task, slot);
+        add_returned_forces(task, slot, copies, sum);
         wrong += is_sum(r, slot, sum) ? 0 : 1;
         if (atom < 0) { return; }
         r.xq[slot] = position_of<N>(*r.step + 1, atom);
         r.f[slot] = force_of<N>(*r.step + 1, r.rank, atom);
-        store_copies(task, slot, r.xq[slot]);
+        store_copies(task, slot, copies, r.xq[slot]);
     });
     count_errors(wrong, r.errors + 1);
     end_copies(task);

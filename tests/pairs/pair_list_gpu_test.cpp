@@ -210,6 +210,52 @@ TYPED_TEST(GpuPairLists, are_not_much_longer_than_their_sphere)
     EXPECT_LT(listed, 3.5 * in_range);
 }
 
+// Boxes so large that no row needs exact distances.
+TYPED_TEST(GpuPairLists, of_rows_that_measure_from_their_middles_hold_every_pair_and_few_tiles_without_one)
+{
+    constexpr double cutoff = 1.0, pruned_cutoff = 0.9;
+    GpuQueue queue;
+    const System system = random_liquid({4.5, 4.4, 4.3}, 2600, 80, 5);
+    const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+    GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, cutoff, list);
+    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
+    prune_pair_list(queue, state, pruned_cutoff, list);
+    const HostPairList pruned = read(queue, state, list, true);
+    expect_complete(pruned, pairs_in_range(particles, system, pruned_cutoff), system);
+
+    const auto x = [&](std::size_t slot) {
+        return particles.x.get(static_cast<std::size_t>(std::max(0, pruned.global_of_slot[slot])));
+    };
+    const auto is_real = [&](std::size_t slot) { return pruned.global_of_slot[slot] >= 0; };
+    int tiles = 0, without_a_pair = 0;
+    for (std::size_t r = 0; r < pruned.rows.size(); ++r)
+    {
+        const GpuPairRow& row = pruned.rows[r];
+        ASSERT_EQ(row.exact, 0);
+        for (std::int32_t e = 0; e < row.pruned; ++e)
+        {
+            const PairWord word = pruned.entries[static_cast<std::size_t>(row.begin + e)];
+            for (std::size_t cluster = 0; cluster < 8; ++cluster)
+            {
+                if ((word >> cluster & 1) == 0) { continue; }
+                bool has_pair = false;
+                for (std::size_t pair = 0; pair < 64; ++pair)
+                {
+                    const std::size_t i = r * supercluster_size + cluster * cluster_size + pair / 8,
+                                      j = (word >> 8) * 8 + pair % 8;
+                    has_pair =
+                        has_pair || (is_real(i) && is_real(j) && norm(particles.box.difference(x(i), x(j))) < pruned_cutoff);
+                }
+                ++tiles, without_a_pair += has_pair ? 0 : 1;
+            }
+        }
+    }
+    EXPECT_GT(tiles, 10000);
+    EXPECT_LT(without_a_pair, 0.01 * tiles);
+}
+
 TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
 {
     GpuQueue queue;

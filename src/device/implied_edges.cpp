@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/implied_edges.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+struct Successor
+{
+    std::size_t node, edge;
+};
+
+// Every node after those it depends on.
+std::vector<std::size_t> in_order(const std::vector<std::vector<Successor>>& successors)
+{
+    std::vector<std::size_t> open(successors.size()), order; // edges in from nodes that are not in `order`
+    for (const auto& of_node : successors)
+    {
+        for (const Successor& s : of_node) { ++open[s.node]; }
+    }
+    for (std::size_t node = 0; node < open.size(); ++node)
+    {
+        if (open[node] == 0) { order.push_back(node); }
+    }
+    for (std::size_t k = 0; k < order.size(); ++k)
+    {
+        for (const Successor& s : successors[order[k]])
+        {
+            if (--open[s.node] == 0) { order.push_back(s.node); }
+        }
+    }
+    PARHELION_EXPECTS(order.size() == successors.size());
+    return order;
+}
+
+} // namespace
+
+std::vector<std::size_t> implied_edges(std::size_t nodes, std::span<const GraphEdge> edges)
+{
+    std::vector<std::vector<Successor>> successors(nodes);
+    for (std::size_t e = 0; e < edges.size(); ++e) { successors[edges[e].from].push_back({edges[e].to, e}); }
+    const std::vector<std::size_t> order = in_order(successors);
+    std::vector<std::size_t> place(nodes);
+    for (std::size_t k = 0; k < nodes; ++k) { place[order[k]] = k; }
+
+    std::vector<std::vector<bool>> reaches(nodes); // which nodes, by one edge or more
+    std::vector<std::size_t> implied;
+    for (auto node = order.rbegin(); node != order.rend(); ++node)
+    {
+        std::vector<Successor>& nearest_first = successors[*node];
+        std::ranges::sort(nearest_first, {}, [&](const Successor& s) { return place[s.node]; });
+        std::vector<bool>& reached = reaches[*node];
+        reached.resize(nodes);
+        for (const Successor& s : nearest_first) // whatever leads to a successor comes before it
+        {
+            if (reached[s.node])
+            {
+                implied.push_back(s.edge);
+                continue;
+            }
+            reached[s.node] = true;
+            for (std::size_t k = 0; k < nodes; ++k) { reached[k] = reached[k] || reaches[s.node][k]; }
+        }
+    }
+    return implied;
+}
+
+} // namespace parhelion

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rank that is stuck ends the program soon, with one sentence and exit code 6, by every halo method.
+
+A rank on CPUs is a thread, which is held here as a debugger would, for longer than the others wait. A rank on a GPU gets stuck for
+ever, by a library that the driver loads (tests/support/stall_gpu.cpp): with PARHELION_DEVICE=gpu, where $PARHELION_STALL_GPU_LIBRARY
+says where that library is. The program is $PARHELION_PROGRAM.
+"""
+import ctypes
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+DEADLINE = 2  # s, of a wait for another rank
+IN_VAIN = (r"E601 Rank \d waited 2 s in vain for (a message|leave to write) from rank \d: channel '[a-z ]+', pulse \d+, epoch expected \d+, "
+           r"seen \d+, credit \d+, in step -?\d+\.")
+HOST_IN_VAIN = r"E601 The host waited 4 s in vain for rank \d: its GPU is stuck, or one that it waits for\."
+SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace
+WAIT_ALL = 0x40000000
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory):
+    program = os.environ.get("PARHELION_PROGRAM")
+    if program is None:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    folder = tmp_path_factory.mktemp("series")
+    subprocess.run([program, "generate", "ethanol-water", "--atoms", "24000", "-d", folder], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def start(series, folder, *options, environment=None):
+    command = [os.environ["PARHELION_PROGRAM"], "run", "-q", "-f", series / "md.mdp", "-c", series / "conf.gro", "-p", series / "topol.top",
+               "-o", folder / "md", "--steps", 1000000, "--comm-timeout", f"{DEADLINE}s", *options]
+    return subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                            env=os.environ | (environment or {}))
+
+
+def expect_end(run, seconds, sentences):
+    try:
+        said = run.communicate(timeout=seconds)[1]
+    except subprocess.TimeoutExpired:
+        run.kill()
+        pytest.fail(f"still running after {seconds} s; has said: {run.communicate()[1]}")
+    assert re.fullmatch(f"({'|'.join(sentences)})\n", said), said
+    assert run.returncode == 6
+
+
+def busiest_thread(pid):
+    """Of those that are not the first: a rank, or one of its team."""
+    def ticks(task):
+        fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    return int(max((task for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid)), key=ticks).name)
+
+
+def hold(thread, seconds):
+    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+    ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+    ptrace.restype = ctypes.c_long
+    if ptrace(SEIZE, thread, None, None) != 0:
+        pytest.skip(f"threads of other programs may not be held here: {os.strerror(ctypes.get_errno())}")
+    assert ptrace(INTERRUPT, thread, None, None) == 0
+    os.waitpid(thread, WAIT_ALL)
+    time.sleep(seconds)
+    assert ptrace(DETACH, thread, None, None) == 0
+
+
+@pytest.mark.parametrize("halo", ["staged-host", "staged-fused", "direct"])
+def test_a_rank_that_is_held_for_long_ends_the_run(series, tmp_path, halo):
+    run = start(series, tmp_path, "--device", "cpu", "--ranks", 2, "--threads", 1, "--halo", halo)
+    time.sleep(3)  # steps are under way
+    assert run.poll() is None, run.communicate()[1]
+    try:
+        hold(busiest_thread(run.pid), 2 * DEADLINE)
+        expect_end(run, 10, [IN_VAIN])
+    finally:
+        run.kill()
+
+
+@pytest.mark.skipif(os.environ.get("PARHELION_DEVICE") != "gpu", reason="PARHELION_DEVICE is not gpu")
+@pytest.mark.parametrize("halo", ["staged-host", "staged-dma", "staged-fused", "direct"])
+def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, halo):
+    gpus = int(os.environ.get("PARHELION_GPUS", "1"))
+    library = os.environ["PARHELION_STALL_GPU_LIBRARY"]
+    run = start(series, tmp_path, "--gpus", gpus, "--ranks", max(2, gpus), "--halo", halo,
+                environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1)})
+    expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN])
