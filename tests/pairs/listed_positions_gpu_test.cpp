@@ -60,7 +60,7 @@ protected:
     ParticleState<N> whole;
     std::size_t home_atom = 0, halo_atom = 0; // some, after has_aged()
 };
-using Policies = ::testing::Types<MixedReproducible, DoubleReproducible>;
+using Policies = ::testing::Types<Mixed, Double, MixedReproducible, DoubleReproducible>;
 TYPED_TEST_SUITE(ListedPositionsOnGpu, Policies);
 
 } // namespace
