@@ -274,17 +274,10 @@ __global__ void __launch_bounds__(gather_threads)
     if (r == static_cast<int>(gridDim.x) * gather_threads - 1) { *busy_count = sum.rows, cost_before[sum.rows] = sum.cost; }
 }
 
-// Purpose        divide the list into shares
-// Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
-// Reads/Writes   rows, pruned entries, cost_before / shares
-// Orders         nothing: stream order alone
-// Requires       cost_before of these rows
-// Cost           latency: some microseconds
-constexpr int share_warps = 4;
 // Into how many shares, and are these smaller from one to the next? Warps do not end together: what is left for those that are
 // early had better be little. That needs more shares than run at once, and a share costs by itself as much as some tiles; so a
-// small list has no more, and they are equal, unless pairs of halo atoms run beside it, which come first and make room bit by
-// bit.
+// small list has no more, and they are equal, unless pairs of halo atoms run beside it: these come first, and make room by and
+// by.
 struct Division
 {
     unsigned used;
@@ -294,18 +287,26 @@ __device__ Division divide(unsigned long long cost, unsigned shares, PairPart pa
 {
     constexpr unsigned of_two_rounds = 1200, of_nonlocal = 800; // twentieths of a tile
     if (part == PairPart::Nonlocal) { return {min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares), false}; }
-    if (cost / of_two_rounds >= shares) { return {shares, true}; }
-    return is_all ? Division{shares / 2, false} : Division{shares / 4 * 3, true};
+    const bool is_small = cost / of_two_rounds < shares;
+    return is_all && is_small ? Division{shares / 2, false} : Division{shares, true};
 }
 // What comes before share s. If they shrink, a straight line leads from the first size to the last, 13 : 3.
 __device__ unsigned long long cost_before_share(unsigned s, const Division& division, unsigned long long cost)
 {
     if (s >= division.used) { return cost; }
     if (!division.shrinking) { return cost * s / division.used; }
-    constexpr double last = 0.3, whole = 0.5 + last; // in units of what sizes shrink by
+    constexpr double last = 0.3, whole = 0.5 + last; // of what sizes shrink by
     const double part = static_cast<double>(s) / division.used;
     return static_cast<unsigned long long>(static_cast<double>(cost) * (part * (1 + last - part / 2) / whole));
 }
+
+// Purpose        divide the list into shares
+// Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
+// Reads/Writes   rows, pruned entries, cost_before / shares
+// Orders         nothing: stream order alone
+// Requires       cost_before of these rows
+// Cost           latency: some microseconds
+constexpr int share_warps = 4;
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
                         const unsigned long long* cost_before, int shares, PairPart part, bool is_all, PairShare* share)

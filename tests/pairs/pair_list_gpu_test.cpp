@@ -283,7 +283,7 @@ TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
     }
 }
 
-TYPED_TEST(GpuPairLists, have_shares_that_shrink_from_first_to_last_only_where_others_may_run_beside_them)
+TYPED_TEST(GpuPairLists, of_few_pairs_have_shares_that_shrink_only_where_others_run_beside_them)
 {
     GpuQueue queue;
     const System system = random_liquid({4, 5, 3}, 1900, 80, 3);
@@ -316,7 +316,7 @@ TYPED_TEST(GpuPairLists, have_shares_that_shrink_from_first_to_last_only_where_o
                std::accumulate(tiles.end() - eighth, tiles.end(), 0.0);
     };
     EXPECT_NEAR(first_by_last(), 1, 0.25);
-    list.is_all = false;
+    list.is_all = false; // as if pairs of halo atoms ran beside it
     EXPECT_NEAR(first_by_last(), (1.3 - 1 / 16.0) / (0.3 + 1 / 16.0), 0.8);
 }
 
