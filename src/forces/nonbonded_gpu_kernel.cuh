@@ -132,13 +132,16 @@ public:
     {
         if constexpr (S::energies)
         {
+            // A lane for each sum, so that one instruction adds them all: every warp adds to the same few words.
             constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
             coulomb = warp_sum(coulomb), lj = warp_sum(lj);
             for (EnergySum& v : virial) { v = warp_sum(v); }
-            if (lane != 0) { return; }
-            add_to(&a.energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombSr)], coulomb);
-            add_to(&a.energies->energy[static_cast<std::size_t>(EnergyTerm::LjSr)], lj);
-            for (int k = 0; k < 9; ++k) { add_to(&a.energies->virial[static_cast<std::size_t>(k)], virial[element_of[k]]); }
+            EnergySum mine = lane == 9 ? coulomb : lj;
+            for (int k = 0; k < 9; ++k) { mine = lane == k ? virial[element_of[k]] : mine; }
+            const EnergyTerm term = lane == 9 ? EnergyTerm::CoulombSr : EnergyTerm::LjSr;
+            EnergySum* const sum =
+                lane < 9 ? a.energies->virial.data() + lane : a.energies->energy.data() + static_cast<int>(term);
+            if (lane < 11) { add_to(sum, mine); }
         }
     }
 
@@ -429,7 +432,7 @@ private:
 
     __device__ static EnergySum warp_sum(EnergySum value)
     {
-        for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_down_sync(all_lanes, value, distance); }
+        for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_xor_sync(all_lanes, value, distance); }
         return value;
     }
 
@@ -468,6 +471,7 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
     GpuPairRow row = share.first;
     const int last = uniform(next.row);
     int r = uniform(share.begin.row), begin = uniform(share.begin.entry);
+    if (r == last && begin == next.entry) { return; }
     while (true)
     {
         keep(row.begin); // all of the row is loaded at once

@@ -402,7 +402,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
     const auto superclusters = static_cast<int>(state.superclusters());
     PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
-    list.part = part;
+    list.part = part, list.is_all = cell.is_everything() && part == PairPart::Local;
     find_bounds(queue, state, cell, list);
     const SearchInput in{cell,
                          state.columns,
@@ -425,9 +425,8 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
                            static_cast<std::uint32_t>(list.masks.size() / masks_per_entry),
                            list.demand.data(),
                            state.scalars.data()};
-    const bool is_all = cell.is_everything() && part == PairPart::Local;
-    launch(queue, Phase::PairList, is_all ? search_kernel<N, true> : search_kernel<N, false>, {superclusters, search_threads}, in,
-           out);
+    launch(queue, Phase::PairList, list.is_all ? search_kernel<N, true> : search_kernel<N, false>,
+           {superclusters, search_threads}, in, out);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -11,7 +11,7 @@
 // unrolled box.
 //
 // A list is built from the bounding boxes of clusters, which is quick and generous, and *pruned* to the tiles that have a pair in
-// range, at once and whenever the plan says so. Forces use the pruned list, cut into *shares* of equal cost, one for each warp.
+// range, at once and whenever the plan says so. Forces use the pruned list, cut into *shares*, one for each warp.
 //
 // Cost on an H200: bench/gpu/README.md. Nothing returns to the host: what does not fit raises a flag.
 #pragma once
@@ -86,6 +86,7 @@ enum class PairPart : std::uint8_t
 struct GpuPairList
 {
     PairPart part = PairPart::Local; // as it was built
+    bool is_all = true;              // every pair of the system is in it
     DeviceBuffer<AtomBounds> superclusters, clusters;
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning: what is left of a pair list at the present positions, and its division into shares of equal cost.
+// Pruning: what is left of a pair list at the present positions, and its division into shares.
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
@@ -274,24 +274,42 @@ __global__ void __launch_bounds__(gather_threads)
     if (r == static_cast<int>(gridDim.x) * gather_threads - 1) { *busy_count = sum.rows, cost_before[sum.rows] = sum.cost; }
 }
 
-// Purpose        divide the list into shares of equal cost
+// Into how many shares, and are these smaller from one to the next? Warps do not end together: what is left for those that are
+// early had better be little. That needs more shares than run at once, and a share costs by itself as much as some tiles; so a
+// small list has no more, and they are equal, unless pairs of halo atoms run beside it: these come first, and make room by and
+// by.
+struct Division
+{
+    unsigned used;
+    bool shrinking;
+};
+__device__ Division divide(unsigned long long cost, unsigned shares, PairPart part, bool is_all)
+{
+    constexpr unsigned of_two_rounds = 1200, of_nonlocal = 800; // twentieths of a tile
+    if (part == PairPart::Nonlocal) { return {min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares), false}; }
+    const bool is_small = cost / of_two_rounds < shares;
+    return is_all && is_small ? Division{shares / 2, false} : Division{shares, true};
+}
+// What comes before share s. If they shrink, a straight line leads from the first size to the last, 13 : 3.
+__device__ unsigned long long cost_before_share(unsigned s, const Division& division, unsigned long long cost)
+{
+    if (s >= division.used) { return cost; }
+    if (!division.shrinking) { return cost * s / division.used; }
+    constexpr double last = 0.3, whole = 0.5 + last; // of what sizes shrink by
+    const double part = static_cast<double>(s) / division.used;
+    return static_cast<unsigned long long>(static_cast<double>(cost) * (part * (1 + last - part / 2) / whole));
+}
+
+// Purpose        divide the list into shares
 // Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
 // Reads/Writes   rows, pruned entries, cost_before / shares
 // Orders         nothing: stream order alone
 // Requires       cost_before of these rows
 // Cost           latency: some microseconds
 constexpr int share_warps = 4;
-// What a share costs by itself is as much as 20 tiles. So small lists have no more shares than run at once, and the others are
-// empty; and pairs of halo atoms, which run first, leave room for those of home atoms beside them.
-__device__ unsigned used_shares(unsigned long long cost, unsigned shares, PairPart part)
-{
-    constexpr unsigned of_two_rounds = 1200, of_nonlocal = 800; // twentieths of a tile
-    if (part == PairPart::Nonlocal) { return min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares); }
-    return cost / of_two_rounds >= shares ? shares : shares / 2;
-}
 __global__ void __launch_bounds__(32 * share_warps)
     place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
-                        const unsigned long long* cost_before, int shares, PairPart part, PairShare* share)
+                        const unsigned long long* cost_before, int shares, PairPart part, bool is_all, PairShare* share)
 {
     const BlockSpan span(tracing);
 
@@ -299,8 +317,8 @@ __global__ void __launch_bounds__(32 * share_warps)
     if (s > shares) { return; }
     const int row_count = *busy_count;
     const unsigned long long total = cost_before[row_count];
-    const unsigned used = used_shares(total, static_cast<unsigned>(shares), part);
-    const unsigned long long target = total * min(static_cast<unsigned>(s), used) / used;
+    const unsigned long long target =
+        cost_before_share(static_cast<unsigned>(s), divide(total, static_cast<unsigned>(shares), part, is_all), total);
     int r = 0; // the last row with less before it than the target, or the first
     for (int above = row_count; above - r > 1;)
     {
@@ -345,7 +363,7 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
            superclusters, list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
     launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
            list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
-           list.part, list.shares.data());
+           list.part, list.is_all, list.shares.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);

@@ -9,6 +9,8 @@
 #include "support/pair_systems.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <random>
 
 using namespace parhelion;
@@ -279,6 +281,43 @@ TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
             EXPECT_EQ(shares[s].first.supercluster, rows[static_cast<std::size_t>(here.row)].supercluster) << s;
         }
     }
+}
+
+TYPED_TEST(GpuPairLists, of_few_pairs_have_shares_that_shrink_only_where_others_run_beside_them)
+{
+    GpuQueue queue;
+    const System system = random_liquid({4, 5, 3}, 1900, 80, 3);
+    GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, 0.9, list);
+    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
+    // Tiles in the first eighth of the shares that have any, by those in the last.
+    const auto first_by_last = [&] {
+        prune_pair_list(queue, state, 0.9, list);
+        const std::vector<PairShare> shares = list.shares.to_vector(queue);
+        const std::vector<GpuPairRow> rows = list.busy_rows.to_vector(queue);
+        const std::vector<PairWord> entries = list.pruned.to_vector(queue);
+        std::vector<double> tiles;
+        for (std::size_t s = 0; s + 1 < shares.size(); ++s)
+        {
+            const PairPlace next = shares[s + 1].begin;
+            int mine = 0;
+            for (PairPlace at = shares[s].begin; at.row != next.row || at.entry != next.entry;)
+            {
+                const GpuPairRow& row = rows[static_cast<std::size_t>(at.row)];
+                if (at.entry == row.pruned) { ++at.row, at.entry = 0; }
+                else { mine += std::popcount(entries[static_cast<std::size_t>(row.begin + at.entry++)] & 0xff); }
+            }
+            tiles.push_back(mine);
+        }
+        while (tiles.back() == 0) { tiles.pop_back(); }
+        const auto eighth = static_cast<std::ptrdiff_t>(tiles.size() / 8);
+        return std::accumulate(tiles.begin(), tiles.begin() + eighth, 0.0) /
+               std::accumulate(tiles.end() - eighth, tiles.end(), 0.0);
+    };
+    EXPECT_NEAR(first_by_last(), 1, 0.25);
+    list.is_all = false; // as if pairs of halo atoms ran beside it
+    EXPECT_NEAR(first_by_last(), (1.3 - 1 / 16.0) / (0.3 + 1 / 16.0), 0.8);
 }
 
 TYPED_TEST(GpuPairLists, say_when_there_is_not_room_enough_and_are_complete_with_more)
