@@ -31,7 +31,7 @@ import sys
 import time
 from pathlib import Path
 
-TOOLS = ["racecheck", "initcheck", "memcheck", "synccheck", "launches"]  # the slowest first
+TOOLS = ["racecheck", "launches", "initcheck", "memcheck", "synccheck"]  # in this order: the slowest first, and what counts variants
 # The programs with most work first; in so many parts.
 PARTS = {
     "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
