@@ -2,6 +2,7 @@
 // The maths of SETTLE for one water, without branches so that loops over waters become vector code. Symbols as in the paper.
 #pragma once
 
+#include "dynamics/fused.hpp"
 #include "dynamics/settle.hpp"
 
 #include <cmath>
@@ -20,7 +21,8 @@ struct SettleTriangle
     // Of a displaced atom, given from the reference oxygen, to its corner.
     PARHELION_HD Vec3<double> correction(const Vec3<double>& corner, const Vec3<double>& moved) const
     {
-        return corner.x * x + corner.y * y + corner.z * z - (moved - com);
+        using fused::multiply_add;
+        return multiply_add(corner.x, x, multiply_add(corner.y, y, multiply_add(corner.z, z, com - moved)));
     }
 };
 
@@ -38,50 +40,54 @@ PARHELION_HD inline double inverse_sqrt(double square)
 PARHELION_HD inline SettleTriangle settle_triangle(const SettleWater& water, const Vec3<double>& oh_a, const Vec3<double>& oh_b,
                                                    const Vec3<double>& o, const Vec3<double>& a, const Vec3<double>& b)
 {
+    using fused::multiply_add;
     SettleTriangle t;
-    t.com = water.share_o * o + water.share_h * (a + b);
+    t.com = multiply_add(water.share_o, o, water.share_h * (a + b));
     const Vec3<double> a1 = o - t.com, b1 = a - t.com, c1 = b - t.com;
 
     // Axes: z normal to the reference triangle, y such that the displaced oxygen lies in the yz plane.
-    t.z = cross(oh_a, oh_b);
-    t.x = cross(a1, t.z);
-    t.y = cross(t.z, t.x);
-    const double inverse_z = inverse_sqrt(norm2(t.z)), inverse_x = inverse_sqrt(norm2(t.x));
+    t.z = fused::cross(oh_a, oh_b);
+    t.x = fused::cross(a1, t.z);
+    t.y = fused::cross(t.z, t.x);
+    const double inverse_z = inverse_sqrt(fused::norm2(t.z)), inverse_x = inverse_sqrt(fused::norm2(t.x));
     t.z *= inverse_z;
     t.x *= inverse_x;
     t.y *= inverse_z * inverse_x;
-    const double xb0 = dot(t.x, oh_a), yb0 = dot(t.y, oh_a), xc0 = dot(t.x, oh_b), yc0 = dot(t.y, oh_b);
-    const double za1 = dot(t.z, a1);
-    const double xb1 = dot(t.x, b1), yb1 = dot(t.y, b1), zb1 = dot(t.z, b1);
-    const double xc1 = dot(t.x, c1), yc1 = dot(t.y, c1), zc1 = dot(t.z, c1);
+    const double xb0 = fused::dot(t.x, oh_a), yb0 = fused::dot(t.y, oh_a), xc0 = fused::dot(t.x, oh_b),
+                 yc0 = fused::dot(t.y, oh_b);
+    const double za1 = fused::dot(t.z, a1);
+    const double xb1 = fused::dot(t.x, b1), yb1 = fused::dot(t.y, b1), zb1 = fused::dot(t.z, b1);
+    const double xc1 = fused::dot(t.x, c1), yc1 = fused::dot(t.y, c1), zc1 = fused::dot(t.z, c1);
 
     // Tilts phi and psi put the rigid triangle at the heights of the displaced atoms.
     const double sin_phi = za1 * water.inverse_ra;
-    const double cos2_phi = 1 - sin_phi * sin_phi;
+    const double cos2_phi = multiply_add(-sin_phi, sin_phi, 1);
     const double inverse_cos_phi = inverse_sqrt(cos2_phi);
     const double cos_phi = cos2_phi * inverse_cos_phi;
     const double sin_psi = (zb1 - zc1) * (water.inverse_2rc * inverse_cos_phi);
-    const double cos2_psi = 1 - sin_psi * sin_psi;
+    const double cos2_psi = multiply_add(-sin_psi, sin_psi, 1);
     const double cos_psi = clamped_sqrt(cos2_psi);
     const double ya2 = water.ra * cos_phi;
     const double xb2 = -water.rc * cos_psi;
-    const double yb2 = -water.rb * cos_phi - water.rc * sin_psi * sin_phi;
-    const double yc2 = -water.rb * cos_phi + water.rc * sin_psi * sin_phi;
+    const double height = -water.rb * cos_phi, tilt = water.rc * sin_psi;
+    const double yb2 = multiply_add(-tilt, sin_phi, height);
+    const double yc2 = multiply_add(tilt, sin_phi, height);
 
     // Rotation theta about z: constraint forces along the reference bonds exert no torque about z.
-    const double alpha = xb2 * (xb0 - xc0) + yb0 * yb2 + yc0 * yc2;
-    const double beta = xb2 * (yc0 - yb0) + xb0 * yb2 + xc0 * yc2;
-    const double gamma = xb0 * yb1 - xb1 * yb0 + xc0 * yc1 - xc1 * yc0;
-    const double square = alpha * alpha + beta * beta;
-    const double discriminant = square - gamma * gamma;
+    const double alpha = multiply_add(xb2, xb0 - xc0, multiply_add(yb0, yb2, yc0 * yc2));
+    const double beta = multiply_add(xb2, yc0 - yb0, multiply_add(xb0, yb2, xc0 * yc2));
+    const double gamma = multiply_add(xb0, yb1, multiply_add(-xb1, yb0, multiply_add(xc0, yc1, -(xc1 * yc0))));
+    const double square = multiply_add(alpha, alpha, beta * beta);
+    const double discriminant = multiply_add(-gamma, gamma, square);
     const double inverse_square = 1 / square;
-    const double sin_theta = (alpha * gamma - beta * clamped_sqrt(discriminant)) * inverse_square;
-    const double cos2_theta = 1 - sin_theta * sin_theta;
+    const double sin_theta = multiply_add(alpha, gamma, -(beta * clamped_sqrt(discriminant))) * inverse_square;
+    const double cos2_theta = multiply_add(-sin_theta, sin_theta, 1);
     const double cos_theta = clamped_sqrt(cos2_theta);
 
     t.o = {-ya2 * sin_theta, ya2 * cos_theta, za1};
-    t.a = {xb2 * cos_theta - yb2 * sin_theta, xb2 * sin_theta + yb2 * cos_theta, zb1};
-    t.b = {-xb2 * cos_theta - yc2 * sin_theta, -xb2 * sin_theta + yc2 * cos_theta, zc1};
+    const double x2 = xb2 * cos_theta, y2 = xb2 * sin_theta;
+    t.a = {multiply_add(-yb2, sin_theta, x2), multiply_add(yb2, cos_theta, y2), zb1};
+    t.b = {multiply_add(-yc2, sin_theta, -x2), multiply_add(yc2, cos_theta, -y2), zc1};
     t.margin = cos2_phi;
     t.margin = cos2_psi < t.margin ? cos2_psi : t.margin;
     t.margin = discriminant < t.margin * square ? discriminant * inverse_square : t.margin;

@@ -8,6 +8,7 @@
 // for three constraints and one iteration.
 #pragma once
 
+#include "dynamics/fused.hpp"
 #include "dynamics/update_blocks.hpp"
 
 #include <cmath>
@@ -92,7 +93,7 @@ __device__ void star_row(const StarLane<n>& star, const Vec3<double> (&direction
         row[i] = i == star.own ? 1 : 0;
         for (int j = 0; j < i; ++j)
         {
-            a[i][j] = a[j][i] = -star.weight[i] * star.weight[j] * star.of_centre * dot(direction[i], direction[j]);
+            a[i][j] = a[j][i] = -star.weight[i] * star.weight[j] * star.of_centre * fused::dot(direction[i], direction[j]);
         }
     }
 #pragma unroll 1
@@ -102,7 +103,7 @@ __device__ void star_row(const StarLane<n>& star, const Vec3<double> (&direction
         for (int i = 0; i < n; ++i)
         {
             next[i] = i == star.own ? 1 : 0;
-            for (int j = 0; j < n; ++j) { next[i] += j != i ? row[j] * a[j][i] : 0; }
+            for (int j = 0; j < n; ++j) { next[i] = j != i ? fma(row[j], a[j][i], next[i]) : next[i]; }
         }
         for (int i = 0; i < n; ++i) { row[i] = next[i]; }
     }
@@ -116,7 +117,7 @@ class StarConstraints
 public:
     // bond: from the centre to this lane's atom before the step, nm.
     __device__ StarConstraints(const GroupLanes<n + 1>& lanes, const StarLane<n>& star, const Vec3<double>& bond)
-        : lanes_(lanes), star_(star), bond_(bond), own_direction_(rsqrt(norm2(bond)) * bond)
+        : lanes_(lanes), star_(star), bond_(bond), own_direction_(rsqrt(fused::norm2(bond)) * bond)
     {
         for (int i = 0; i < n; ++i) { direction_[i] = lanes.of(own_direction_, i + 1); }
         star_row<n>(star, direction_, row_);
@@ -133,16 +134,19 @@ public:
         Vec3<double> bond;      // by the multipliers so far
         const auto correct = [&](double mismatch) {
             double more = 0;
-            for (int i = 0; i < n; ++i) { more += row_[i] * lanes_.of(mismatch, i + 1); }
+            for (int i = 0; i < n; ++i) { more = fma(row_[i], lanes_.of(mismatch, i + 1), more); }
             multiplier += more;
-            for (int i = 0; i < n; ++i) { of_centre += (star_.of_centre * lanes_.of(more, i + 1)) * direction_[i]; }
-            bond = moved - (star_.inverse_mass * multiplier) * own_direction_ - of_centre;
+            for (int i = 0; i < n; ++i)
+            {
+                of_centre = fused::multiply_add(star_.of_centre * lanes_.of(more, i + 1), direction_[i], of_centre);
+            }
+            bond = fused::multiply_add(-star_.inverse_mass * multiplier, own_direction_, moved - of_centre);
         };
-        correct(dot(own_direction_, moved) - length);
+        correct(fused::dot(own_direction_, moved) - length);
         for (int iteration = 0;; ++iteration)
         {
             const int extra = iteration - limits.iterations;
-            const double projection2 = 2 * d2 - norm2(bond);
+            const double projection2 = 2 * d2 - fused::norm2(bond);
             const bool is_off = star_.has_bond && extra < LincsSettings::max_extra_iterations &&
                                 fabs(projection2 - d2) > 2 * LincsSettings::tolerance * d2;
             const bool goes_on = extra < 0 || lanes_.any(is_off);
@@ -152,9 +156,9 @@ public:
         }
         const Vec3<double> impulse = -multiplier * own_direction_;
         // |cosine| cosine: as the cosine itself, without roots.
-        const double along = dot(own_direction_, bond);
+        const double along = fused::dot(own_direction_, bond);
         return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse,
-                !star_.has_bond || along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * norm2(bond)};
+                !star_.has_bond || along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * fused::norm2(bond)};
     }
 
 private:

@@ -103,7 +103,7 @@ __device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, const G
         if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
         const double push = kick.push * atom.inverse_mass();
         const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
-        for (int d = 0; d < 3; ++d) { atom.v[d] = kick.keep[d] * v[d] + push * f[d]; }
+        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], push * f[d]); }
     }
 }
 template <Motion motion, class N>
@@ -267,7 +267,7 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     kick<motion>(args, state, group_kick, atom);
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
-        atom.v += per_time * push.move;
+        atom.v = fused::multiply_add(per_time, push.move, atom.v);
         if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
         return push.impulse;
     };

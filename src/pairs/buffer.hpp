@@ -36,7 +36,7 @@ constexpr ListCosts gpu_list_costs(double atoms, bool of_several)
 {
     const double forces = 7.6 + 0.9e-3 * atoms, build = 59 + 0.9e-3 * atoms, prune = 18 + 0.29e-3 * atoms;
     if (!of_several) { return {0.25, build / forces, prune / forces, 0.7, true}; }
-    return {0.25, 1.2 * build / forces, 1.3 * prune / forces, 1, true};
+    return {0.25, 2 * build / forces, 1.1 * prune / forces, 1.2, true};
 }
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products and sums rounded once on a GPU, where that saves an instruction of two; rounded twice on the host, where not every
+// processor has such an instruction. For chains of arithmetic that a thread waits for (bench/gpu/step.md).
+#pragma once
+
+#include "base/vec3.hpp"
+
+#include <cmath>
+
+namespace parhelion::fused {
+
+PARHELION_HD inline double multiply_add(double a, double b, double c)
+{
+#ifdef __CUDA_ARCH__
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+PARHELION_HD inline Vec3<double> multiply_add(double s, const Vec3<double>& a, const Vec3<double>& b)
+{
+    return {multiply_add(s, a.x, b.x), multiply_add(s, a.y, b.y), multiply_add(s, a.z, b.z)};
+}
+PARHELION_HD inline double dot(const Vec3<double>& a, const Vec3<double>& b)
+{
+    return multiply_add(a.x, b.x, multiply_add(a.y, b.y, a.z * b.z));
+}
+PARHELION_HD inline double norm2(const Vec3<double>& a) { return dot(a, a); }
+PARHELION_HD inline Vec3<double> cross(const Vec3<double>& a, const Vec3<double>& b)
+{
+    return {multiply_add(a.y, b.z, -(a.z * b.y)), multiply_add(a.z, b.x, -(a.x * b.z)), multiply_add(a.x, b.y, -(a.y * b.x))};
+}
+
+} // namespace parhelion::fused
