@@ -4,8 +4,8 @@
 
     tools/sanitize_gpu.py build-cuda [LOG_FOLDER]
 
-A job is a tool and a part of a program's tests on one GPU, or on two for the tests of kernels that need them. The longest begin
-first. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
+A job is a tool and a part of a program's tests on one GPU, or on two for the tests of kernels that need them. A part of everything
+comes first, and then the longest. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
 it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool "launches" launch, from a
 library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. Lines at the end
 sum up by tool and count variants that no test launches; their names are in LOG_FOLDER/not_launched. The exit code is 0 if all tests
@@ -31,7 +31,7 @@ import sys
 import time
 from pathlib import Path
 
-TOOLS = ["racecheck", "initcheck", "memcheck", "synccheck", "launches"]  # the slowest first
+TOOLS = ["racecheck", "launches", "initcheck", "memcheck", "synccheck"]  # in this order: the slowest first, and what counts variants
 # The programs with most work first; in so many parts.
 PARTS = {
     "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
@@ -90,7 +90,7 @@ def make_jobs(tools, programs, gpus):
             jobs += [Job(tool, program, part, PARTS.get(program, 1), 1) for part in range(PARTS.get(program, 1))]
             parts = ON_TWO_GPUS[program][1] if gpus > 1 and program in ON_TWO_GPUS else 0
             jobs += [Job(tool, program, part, parts, 2) for part in range(parts)]
-    return jobs
+    return sorted(jobs, key=lambda job: job.part > 0)
 
 
 def tests_of(job, gpus):
