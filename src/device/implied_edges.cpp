@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace parhelion {
 
@@ -47,23 +48,24 @@ std::vector<std::size_t> implied_edges(std::size_t nodes, std::span<const GraphE
     std::vector<std::size_t> place(nodes);
     for (std::size_t k = 0; k < nodes; ++k) { place[order[k]] = k; }
 
-    std::vector<std::vector<bool>> reaches(nodes); // which nodes, by one edge or more
+    const std::size_t words = (nodes + 63) / 64;
+    std::vector<std::uint64_t> reaches(nodes * words); // a bit for each node, by one edge or more
     std::vector<std::size_t> implied;
     for (auto node = order.rbegin(); node != order.rend(); ++node)
     {
         std::vector<Successor>& nearest_first = successors[*node];
         std::ranges::sort(nearest_first, {}, [&](const Successor& s) { return place[s.node]; });
-        std::vector<bool>& reached = reaches[*node];
-        reached.resize(nodes);
+        std::uint64_t* const reached = reaches.data() + *node * words;
         for (const Successor& s : nearest_first) // whatever leads to a successor comes before it
         {
-            if (reached[s.node])
+            const std::uint64_t bit = std::uint64_t{1} << s.node % 64;
+            if ((reached[s.node / 64] & bit) != 0)
             {
                 implied.push_back(s.edge);
                 continue;
             }
-            reached[s.node] = true;
-            for (std::size_t k = 0; k < nodes; ++k) { reached[k] = reached[k] || reaches[s.node][k]; }
+            reached[s.node / 64] |= bit;
+            for (std::size_t w = 0; w < words; ++w) { reached[w] |= reaches[s.node * words + w]; }
         }
     }
     return implied;

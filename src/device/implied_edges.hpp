@@ -15,7 +15,7 @@ struct GraphEdge
 };
 
 // Positions in `edges` of those that others imply; what is left joins the same nodes. The graph has no cycles, and no edge twice.
-// Cost: nodes times edges that stay.
+// Cost: nodes times edges that stay, in words of 64 nodes.
 std::vector<std::size_t> implied_edges(std::size_t nodes, std::span<const GraphEdge> edges);
 
 } // namespace parhelion
