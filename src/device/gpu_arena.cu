@@ -6,6 +6,9 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -73,14 +76,19 @@ GpuLink gpu_link(int from, int to)
 
 void open_memory(std::span<const int> devices)
 {
+    static std::mutex mutex;
+    static std::set<std::pair<int, int>> open; // of the process; a second time would be an error
+    const std::lock_guard lock(mutex);
     for (const int from : devices)
     {
         cuda_check(cudaSetDevice(from), "cudaSetDevice");
         for (const int to : devices)
         {
-            const cudaError_t status = from == to ? cudaSuccess : cudaDeviceEnablePeerAccess(to, 0);
-            if (status == cudaErrorPeerAccessAlreadyEnabled) { cudaGetLastError(); }
+            if (from == to || open.contains({from, to})) { continue; }
+            const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+            if (status == cudaErrorPeerAccessAlreadyEnabled) { cudaGetLastError(); } // by another library
             else { cuda_check(status, "cudaDeviceEnablePeerAccess"); }
+            open.emplace(from, to);
         }
     }
 }

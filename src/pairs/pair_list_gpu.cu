@@ -383,7 +383,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
     list.masks.resize(superclusters * 64 * masks_per_entry);
     // The host may read these whole, though padding, and what pruning has left out, is never written.
-    list.rows.clear(queue), list.busy_rows.clear(queue), list.pruned.clear(queue);
+    list.rows.clear(queue), list.busy_rows.clear(queue), list.pruned.clear(queue), list.shares.clear(queue);
 }
 
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)

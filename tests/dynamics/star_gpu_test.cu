@@ -74,6 +74,7 @@ public:
         DeviceBuffer<MovingStar<n>> device_stars;
         DeviceBuffer<Push> found(stars.size() * (n + 1));
         device_stars.upload(queue, stars);
+        found.clear(queue); // padding is read with it
         const std::size_t lanes = stars.size() * static_cast<std::size_t>(lanes_of(n + 1));
         launch(queue, Phase::Constrain, constrain_kernel<n>, one_thread_each(lanes, block_threads),
                static_cast<const MovingStar<n>*>(device_stars.data()), static_cast<int>(stars.size()), settings_.iterations,
