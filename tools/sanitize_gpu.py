@@ -7,9 +7,10 @@
 A job is a tool and a part of a program's tests on one GPU, or on two for the tests of kernels that need them. A part of everything
 comes first, and then the longest. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
 it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool "launches" launch, from a
-library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. Lines at the end
-sum up by tool and count variants that no test launches; their names are in LOG_FOLDER/not_launched. The exit code is 0 if all tests
-were run, none failed, there is no report and every variant is launched.
+library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. The first line says how many
+tests each tool shall watch. One counts the variants that no test launches, as soon as that is known; their names are in
+LOG_FOLDER/not_launched. Lines at the end sum up by tool. The exit code is 0 if all tests were run, none failed, there is no report
+and every variant is launched.
 
 A job that has not ended in time (--limit) counts as failed: its program is killed, whereupon the tool still says what it has found
 so far. That holds for the tests that were passed before ("tests") and says nothing about the one that was running ("cut").
@@ -31,7 +32,7 @@ import sys
 import time
 from pathlib import Path
 
-TOOLS = ["racecheck", "launches", "initcheck", "memcheck", "synccheck"]  # in this order: the slowest first, and what counts variants
+TOOLS = ["launches", "racecheck", "initcheck", "memcheck", "synccheck"]  # in this order: what counts variants, then the slowest
 # The programs with most work first; in so many parts.
 PARTS = {
     "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
@@ -83,22 +84,31 @@ def build_listener(logs):
     return library.resolve()
 
 
-def make_jobs(tools, programs, gpus):
-    jobs = []
-    for tool in tools:
-        for program in programs:
-            jobs += [Job(tool, program, part, PARTS.get(program, 1), 1) for part in range(PARTS.get(program, 1))]
-            parts = ON_TWO_GPUS[program][1] if gpus > 1 and program in ON_TWO_GPUS else 0
-            jobs += [Job(tool, program, part, parts, 2) for part in range(parts)]
-    return sorted(jobs, key=lambda job: job.part > 0)
-
-
-def tests_of(job, gpus):
-    here, elsewhere = ON_TWO_GPUS.get(job.program, ("", 0))[0], []
-    if job.gpus == 1 and gpus > 1 and here:
+def tests_of(tool, program, gpus, all_gpus):
+    """The filter of the tests that this tool watches on so many GPUs."""
+    here, elsewhere = ON_TWO_GPUS.get(program, ("", 0))[0], []
+    if gpus == 1 and all_gpus > 1 and here:
         elsewhere = here.split(":")
-    left_out = LEFT_OUT + elsewhere + (FOR_MEMCHECK_ALONE if job.tool != "memcheck" else [])
-    return f"--gtest_filter={here if job.gpus == 2 else '*'}-" + ":".join(left_out)
+    left_out = LEFT_OUT + elsewhere + (FOR_MEMCHECK_ALONE if tool != "memcheck" else [])
+    return f"--gtest_filter={here if gpus == 2 else '*'}-" + ":".join(left_out)
+
+
+def count_tests(build, program, tests):
+    listed = subprocess.run([build / program, tests, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout
+    return len(re.findall(r"^  \S", listed, re.M))
+
+
+def make_jobs(options, programs, gpus):
+    """The jobs, and how many tests there are for each tool."""
+    jobs, tests = [], collections.Counter()
+    for tool in options.tools:
+        for program in programs:
+            parts_on = {1: PARTS.get(program, 1), 2: ON_TWO_GPUS[program][1] if gpus > 1 and program in ON_TWO_GPUS else 0}
+            for on, most in parts_on.items():
+                count = count_tests(options.build, program, tests_of(tool, program, on, gpus)) if most else 0
+                tests[tool] += count
+                jobs += [Job(tool, program, part, min(most, count), on) for part in range(min(most, count))]
+    return sorted(jobs, key=lambda job: job.part > 0), tests
 
 
 def kill_program(group, program):
@@ -141,16 +151,16 @@ def run_job(options, job, gpus, all_gpus, listener, deadline):
     begin = time.monotonic()
     seconds = max(1, min(options.limit, deadline - begin))
     with open(log, "w") as out:
-        code, is_cut = run_for(seconds, command + [program, tests_of(job, all_gpus)], program, stdout=out, stderr=out, env=environment)
+        code, is_cut = run_for(seconds, command + [program, tests_of(job.tool, job.program, job.gpus, all_gpus)], program, stdout=out, stderr=out, env=environment)
     text = log.read_text(errors="replace")
     reports = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
-    running = re.findall(r"^\[ RUN      \] (\S+)", text, re.M) if is_cut else []
+    running = re.findall(r"^\[ RUN      \] (\S+)", text, re.M) if is_cut and " ran. (" not in text else []
     return {
         "tool": job.tool, "program": job.program, "gpus": job.gpus, "part": f"{job.part + 1}/{job.parts}",
         "tests": len(re.findall(r"^\[       OK", text, re.M)), "failed": len(re.findall(r"^\[  FAILED  \].* ms\)$", text, re.M)),
         "skipped": len(re.findall(r"^\[  SKIPPED \].* ms\)$", text, re.M)),
         "reports": 0 if job.tool == "launches" else int(reports[-1]) if reports else None, "exit": code,
-        **({"cut": running[-1] if running else ""} if is_cut else {}), "s": round(time.monotonic() - begin),
+        **({"cut": running[-1]} if running else {}), "s": round(time.monotonic() - begin),
     }
 
 
@@ -194,7 +204,7 @@ def main():
     listener = build_listener(options.logs)
     programs = options.programs or sorted(path.name for path in options.build.glob("test_*_gpu"))
     programs.sort(key=lambda name: list(PARTS).index(name) if name in PARTS else len(PARTS))
-    jobs = make_jobs(options.tools, programs, gpus)
+    jobs, tests = make_jobs(options, programs, gpus)
     totals = collections.defaultdict(collections.Counter)
 
     def run(job):
@@ -209,19 +219,23 @@ def main():
             print(json.dumps(line), file=results, flush=True)
             print(json.dumps(line), flush=True)
 
-        tell({"jobs": len(jobs), "at_once": at_once, "gpus": gpus})
+        tell({"jobs": len(jobs), "at_once": at_once, "gpus": gpus, "tests": tests})
+        waiting = collections.Counter(job.tool for job in jobs)
+        variants = None
         for job in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
             line = job.result()
             tell(line)
             bad = line["reports"] is None or line["exit"] != 0
             totals[line["tool"]].update({"tests": line["tests"], "reports": line["reports"] or 0, "jobs": 1, "jobs_failed": int(bad),
                                          "jobs_cut": int("cut" in line)})
+            waiting[line["tool"]] -= 1
+            if line["tool"] == "launches" and waiting["launches"] == 0:
+                variants = variants_not_launched(options, gpus)
+                tell(variants)
         clean = all(total["reports"] == total["jobs_failed"] == 0 < total["tests"] for total in totals.values())
         for tool, total in totals.items():
             tell({"tool": tool, **total})
-        if "launches" in options.tools:
-            variants = variants_not_launched(options, gpus)
-            tell(variants)
+        if variants is not None:
             clean = clean and variants["variants"] > 0 and variants["not_launched"] == 0
         tell({"clean": clean, "s": round(time.monotonic() - begin)})
     return 0 if clean else 1
