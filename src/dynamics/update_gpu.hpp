@@ -5,8 +5,8 @@
 // Who moves together and how blocks share the work: update_blocks.hpp. The tables are of the whole system; a rank moves the
 // waters, stars and free atoms that are at home, and lists them at every repartition in the order of slots, so that neighbouring
 // lanes move neighbouring atoms. Of blocks it moves the groups that are at home. The methods are the CPU's: settle_body.hpp,
-// star_lanes.cuh, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency below 100
-// 000 atoms, then by the 96 bytes it moves per atom. bench/gpu/step.md
+// star_lanes.cuh, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency for
+// less than 100 000 atoms, then by the 96 bytes it moves per atom. bench/gpu/step.md
 #pragma once
 
 #include "device/device_buffer.hpp"

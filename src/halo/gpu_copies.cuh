@@ -42,8 +42,8 @@ public:
         if (awaits(lane_)) { first_ = task.copies.messages[lane_].f_receive; }
     }
 
-    // For all lanes, before the add_returned_forces() of one of them whose atom has copies. A message of which no atom is at home
-    // is awaited by nobody: it carries nothing.
+    // For all lanes, before the add_returned_forces() of one of them whose atom has copies: all messages, so that none of theirs
+    // is stored into before its reader is done. Where no atom has copies nobody waits: nothing comes back, nothing is stored.
     __device__ void await() const
     {
         const GpuCopies<N>& c = task_.copies;

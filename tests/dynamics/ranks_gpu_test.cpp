@@ -116,6 +116,14 @@ public:
 
     GpuParts<N>& ranks() { return ranks_; }
 
+    ScalarSum<N> deviations()
+    {
+        return on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport*, ScalarSum<N>* sums) {
+                   update.add_deviations(queue_, state, sums);
+               })
+            .sums[0];
+    }
+
     // act(update, state, failure, sums) for every rank.
     template <class Act>
     Outcome<N> on_ranks(Act&& act)
@@ -282,19 +290,12 @@ TYPED_TEST(RanksOnGpu, move_more_than_their_share_as_one)
     GpuQueue queue;
     const System crowded = crowded_update_groups();
     const ParticleState<N> particles = pushed_particles<N>(crowded);
-    const auto deviations = [&](UpdateRanks<N>& ranks) {
-        return ranks
-            .on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport*, ScalarSum<N>* sums) {
-                update.add_deviations(queue, state, sums);
-            })
-            .sums[0];
-    };
     UpdateRanks<N> one(queue, crowded, particles, {1, 1, 1}), ranks(queue, crowded, particles, {2, 2, 2});
     const auto of_first_rank = ranks.ranks().parts[0].state.global_of_slot.to_vector(queue);
     ASSERT_GT(std::count_if(of_first_rank.begin(), of_first_rank.end(), [](std::int32_t atom) { return atom >= 0; }),
               static_cast<std::ptrdiff_t>(crowded.x.size() / 2));
     expect_same(ranks.take_step(true, true), one.take_step(true, true));
-    expect_sum<N>(deviations(ranks), deviations(one));
+    expect_sum<N>(ranks.deviations(), one.deviations());
 }
 
 TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)
@@ -304,22 +305,15 @@ TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)
     System bent = this->system;
     for (std::size_t i = 0; i < bent.x.size(); ++i) { bent.x[i].x += 0.001 * std::sin(static_cast<double>(i)); }
     const ParticleState<N> particles = particles_in_input_order<N>(bent);
-    const auto deviations = [&](UpdateRanks<N>& ranks) {
-        return ranks
-            .on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport*, ScalarSum<N>* sums) {
-                update.add_deviations(queue, state, sums);
-            })
-            .sums[0];
-    };
     const auto mend = [&](UpdateRanks<N>& ranks) {
         return ranks.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
             update.mend(queue, step, failure, {}, state);
         });
     };
     UpdateRanks<N> one(queue, bent, particles, {1, 1, 1});
-    const ScalarSum<N> deviations_before = deviations(one);
+    const ScalarSum<N> deviations_before = one.deviations();
     const Outcome<N> expected = mend(one);
-    const ScalarSum<N> deviations_after = deviations(one);
+    const ScalarSum<N> deviations_after = one.deviations();
     EXPECT_GT(from_sum(deviations_before), 1e-3);
     EXPECT_LT(from_sum(deviations_after), 1e-3 * from_sum(deviations_before));
     for (const Cells& cells : grids)
@@ -327,9 +321,9 @@ TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)
         SCOPED_TRACE(name_of(cells));
         UpdateRanks<N> ranks(queue, bent, particles, cells);
         // A block's sum is rounded to the fixed-point resolution once per thread: the same in any grouping.
-        expect_sum<N>(deviations(ranks), deviations_before);
+        expect_sum<N>(ranks.deviations(), deviations_before);
         expect_same(mend(ranks), expected);
-        expect_sum<N>(deviations(ranks), deviations_after);
+        expect_sum<N>(ranks.deviations(), deviations_after);
     }
 }
 

@@ -68,15 +68,22 @@ void expect_complete(const HostPairList& list, const std::vector<Pair>& in_range
 }
 
 template <class N>
+GpuPairList pruned_list(GpuQueue& queue, GpuState<N>& state, const System& system, double cutoff, double pruned_cutoff)
+{
+    GpuPairList list;
+    reserve_pair_list(queue, state, system.box, cutoff, list);
+    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
+    prune_pair_list(queue, state, pruned_cutoff, list);
+    return list;
+}
+
+template <class N>
 void expect_complete_list(const System& system, double cutoff, double pruned_cutoff)
 {
     GpuQueue queue;
     const ParticleState<N> particles = particles_in_input_order<N>(system);
     GpuState<N> state = sorted_gpu_state(queue, particles);
-    GpuPairList list;
-    reserve_pair_list(queue, state, system.box, cutoff, list);
-    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
-    prune_pair_list(queue, state, pruned_cutoff, list);
+    const GpuPairList list = pruned_list(queue, state, system, cutoff, pruned_cutoff);
     ASSERT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
     expect_complete(read(queue, state, list, false), pairs_in_range(particles, system, cutoff), system);
     expect_complete(read(queue, state, list, true), pairs_in_range(particles, system, pruned_cutoff), system);
@@ -201,10 +208,7 @@ TYPED_TEST(GpuPairLists, are_not_much_longer_than_their_sphere)
     const System system = random_liquid({4, 4, 4}, 2000, 0, 8); // 94 atoms per nm^3
     const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
     GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
-    GpuPairList list;
-    reserve_pair_list(queue, state, system.box, 0.9, list);
-    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
-    prune_pair_list(queue, state, 0.9, list);
+    const GpuPairList list = pruned_list(queue, state, system, 0.9, 0.9);
     const auto in_range = static_cast<double>(pairs_in_range(particles, system, 0.9).size());
     const auto listed = static_cast<double>(listed_pairs(read(queue, state, list, true)).size());
     EXPECT_LT(listed, 3.5 * in_range);
@@ -218,10 +222,7 @@ TYPED_TEST(GpuPairLists, of_rows_that_measure_from_their_middles_hold_every_pair
     const System system = random_liquid({4.5, 4.4, 4.3}, 2600, 80, 5);
     const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
     GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
-    GpuPairList list;
-    reserve_pair_list(queue, state, system.box, cutoff, list);
-    build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
-    prune_pair_list(queue, state, pruned_cutoff, list);
+    const GpuPairList list = pruned_list(queue, state, system, cutoff, pruned_cutoff);
     const HostPairList pruned = read(queue, state, list, true);
     expect_complete(pruned, pairs_in_range(particles, system, pruned_cutoff), system);
 
@@ -263,10 +264,7 @@ TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
     {
         const System system = random_liquid({4, 5, 3}, molecules, 80, 3);
         GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
-        GpuPairList list;
-        reserve_pair_list(queue, state, system.box, 0.9, list);
-        build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), 0.9, list);
-        prune_pair_list(queue, state, 0.9, list);
+        const GpuPairList list = pruned_list(queue, state, system, 0.9, 0.9);
         const std::vector<PairShare> shares = list.shares.to_vector(queue);
         const std::vector<GpuPairRow> rows = list.busy_rows.to_vector(queue);
         EXPECT_EQ(shares.front().begin.row, 0);
