@@ -305,7 +305,6 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
                                   static_cast<int>(s.mask_begin),
                                   s.plains + s.maskeds,
                                   0,
-                                  0,
                                   exact ? 1 : 0,
                                   supercluster};
     }
@@ -371,8 +370,8 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
-    list.rows.resize(superclusters), list.busy_rows.resize(superclusters), list.busy_count.resize(1);
-    list.cost_before.resize(superclusters + 1), list.demand.resize(1);
+    list.rows.resize(superclusters), list.row_costs.resize(superclusters), list.busy_rows.resize(superclusters);
+    list.demand.resize(1);
     const int shares = queue.multiprocessors() * shares_per_multiprocessor / (part == PairPart::Local ? 1 : 2);
     list.shares.resize(static_cast<std::size_t>(shares) + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.

@@ -41,7 +41,6 @@ struct alignas(16) GpuPairRow
 {
     std::int32_t begin, masked, masks, count;
     std::int32_t pruned;
-    std::uint32_t cost; // of the pruned row, in units of a twentieth of a tile
     std::int32_t exact; // 1: partners may be half a box away, so distances must be taken pair by pair
     std::int32_t supercluster;
 };
@@ -92,11 +91,11 @@ struct GpuPairList
     DeviceBuffer<PairWord> entries, pruned;
     // Of lane 4 * i + j: bit c set: atom i of i cluster c interacts with atom j; bit 8 + c: with atom j + 4.
     DeviceBuffer<std::uint16_t> masks; // masks_per_entry per masked entry
-    // Of the pruned list: rows that have entries, without gaps (few have in a list of halo pairs), and how many these are.
+    // Of the pruned list: what rows cost, in twentieths of a tile; and those that have entries, without gaps (few have in a list
+    // of halo pairs).
+    DeviceBuffer<std::uint32_t> row_costs;
     DeviceBuffer<GpuPairRow> busy_rows;
-    DeviceBuffer<std::int32_t> busy_count;
-    DeviceBuffer<unsigned long long> cost_before; // of all busy rows before one, and of all
-    DeviceBuffer<PairShare> shares;               // and the end of the last
+    DeviceBuffer<PairShare> shares; // and the end of the last
     DeviceBuffer<PairListDemand> demand;
 
     int share_count() const { return static_cast<int>(shares.size()) - 1; }

@@ -31,6 +31,7 @@ struct PruneArguments
     GpuPairRow* rows;
     const PairWord* entries;
     PairWord* pruned;
+    std::uint32_t* row_costs;
     const DeviceScalars* scalars;
     float cutoff2;
 };
@@ -214,7 +215,11 @@ __global__ void __launch_bounds__(32 * prune_warps, 3)
 
     __shared__ PruneShared s;
     const GpuPairRow row = a.rows[blockIdx.x];
-    if (row.count == 0) { return; } // as the search has left it: without cost
+    if (row.count == 0) // as the search has left it
+    {
+        if (threadIdx.x == 0) { a.row_costs[blockIdx.x] = 0; }
+        return;
+    }
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
     const AtomBounds own = a.superclusters[blockIdx.x];
     const bool exact = row.exact != 0 || fmaxf(own.half_x, fmaxf(own.half_y, own.half_z)) > most_spread;
@@ -225,53 +230,8 @@ __global__ void __launch_bounds__(32 * prune_warps, 3)
     if (threadIdx.x == 0)
     {
         a.rows[blockIdx.x].pruned = row.masked + s.kept;
-        a.rows[blockIdx.x].cost = row.masked + s.kept > 0 ? row_cost + s.cost : 0;
+        a.row_costs[blockIdx.x] = row.masked + s.kept > 0 ? row_cost + s.cost : 0;
     }
-}
-
-struct RowSum
-{
-    unsigned long long cost = 0;
-    int rows = 0;
-
-    __device__ void add(const RowSum& other) { cost += other.cost, rows += other.rows; }
-};
-__device__ RowSum sum_of(const GpuPairRow& row) { return {row.cost, row.cost > 0 ? 1 : 0}; }
-
-// Purpose        gather the rows that have entries, and the cost of all before each
-// Work           a thread per row; every block adds up the rows of those before it
-// Reads/Writes   rows / busy_rows, busy_count, cost_before
-// Orders         nothing: stream order alone
-// Requires       pruned rows
-// Cost           latency: some microseconds; the last block reads every row
-constexpr int gather_threads = 1024;
-__global__ void __launch_bounds__(gather_threads)
-    gather_rows_kernel(BlockTrace tracing, const GpuPairRow* rows, int row_count, GpuPairRow* busy_rows, int* busy_count,
-                       unsigned long long* cost_before)
-{
-    const BlockSpan span(tracing);
-
-    __shared__ RowSum of_warp[32], before_warp[32]; // of this block's rows, of the blocks' before
-    const int t = threadIdx.x, lane = t % 32, first = blockIdx.x * gather_threads, r = first + t;
-    RowSum sum, before;
-    for (int other = t; other < first; other += gather_threads) { before.add(sum_of(rows[other])); }
-    const GpuPairRow row = r < row_count ? rows[r] : GpuPairRow{};
-    sum = sum_of(row);
-    for (int distance = 1; distance < 32; distance *= 2)
-    {
-        const RowSum other{__shfl_up_sync(all_lanes, sum.cost, distance), __shfl_up_sync(all_lanes, sum.rows, distance)};
-        if (lane >= distance) { sum.add(other); }
-        before.add({__shfl_xor_sync(all_lanes, before.cost, distance), __shfl_xor_sync(all_lanes, before.rows, distance)});
-    }
-    if (lane == 31) { of_warp[t / 32] = sum, before_warp[t / 32] = before; }
-    __syncthreads();
-    for (int w = 0; w < 32; ++w)
-    {
-        sum.add(before_warp[w]);
-        if (w < t / 32) { sum.add(of_warp[w]); }
-    }
-    if (row.cost > 0) { busy_rows[sum.rows - 1] = row, cost_before[sum.rows - 1] = sum.cost - row.cost; }
-    if (r == static_cast<int>(gridDim.x) * gather_threads - 1) { *busy_count = sum.rows, cost_before[sum.rows] = sum.cost; }
 }
 
 // Into how many shares, and are these smaller from one to the next? Warps do not end together: what is left for those that are
@@ -300,53 +260,171 @@ __device__ unsigned long long cost_before_share(unsigned s, const Division& divi
     return static_cast<unsigned long long>(static_cast<double>(cost) * (part * (1 + last - part / 2) / whole));
 }
 
-// Purpose        divide the list into shares
-// Work           a warp per share and one for the end: a binary search for the row, then the row's entries, 32 at a time
-// Reads/Writes   rows, pruned entries, cost_before / shares
+__device__ std::uint32_t from_below(std::uint32_t value, int distance) { return __shfl_up_sync(all_lanes, value, distance); }
+
+// Of some rows: their cost, and how many have entries.
+struct RowSum
+{
+    unsigned long long cost;
+    int busy;
+
+    __device__ RowSum& operator+=(const RowSum& other)
+    {
+        cost += other.cost, busy += other.busy;
+        return *this;
+    }
+};
+__device__ RowSum from_lane(const RowSum& sum, int lane)
+{
+    return {__shfl_sync(all_lanes, sum.cost, lane), __shfl_sync(all_lanes, sum.busy, lane)};
+}
+__device__ RowSum from_below(const RowSum& sum, int distance)
+{
+    return {__shfl_up_sync(all_lanes, sum.cost, distance), __shfl_up_sync(all_lanes, sum.busy, distance)};
+}
+
+// The sum over this lane and those below it.
+template <class Sum>
+__device__ Sum up_to_lane(Sum sum)
+{
+    const int lane = threadIdx.x % 32;
+    for (int distance = 1; distance < 32; distance *= 2)
+    {
+        const Sum other = from_below(sum, distance);
+        if (lane >= distance) { sum += other; }
+    }
+    return sum;
+}
+
+// The pruned rows of a list. Every block adds them all up, as nothing but a launch would let it wait for another: in as many
+// parts as it has warps, each of so many times 32 rows.
+constexpr int share_warps = 16;
+struct PrunedRows
+{
+    const GpuPairRow* row;
+    const std::uint32_t* cost;
+    int count;
+
+    __device__ int part() const { return (count + 32 * share_warps - 1) / (32 * share_warps) * 32; }
+    __device__ RowSum sum(int r) const
+    {
+        const std::uint32_t c = r < count ? cost[r] : 0;
+        return {c, c > 0 ? 1 : 0};
+    }
+};
+
+// Of the lane's part and those before it; of all in the last lanes. For all threads of a block.
+__device__ RowSum up_to_part(const PrunedRows& rows)
+{
+    __shared__ RowSum of_part[share_warps];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = warp * rows.part();
+    RowSum sum{};
+#pragma unroll 4
+    for (int k = lane; k < rows.part(); k += 32) { sum += rows.sum(first + k); }
+    sum = up_to_lane(sum);
+    if (lane == 31) { of_part[warp] = sum; }
+    __syncthreads();
+    return up_to_lane(lane < share_warps ? of_part[lane] : RowSum{});
+}
+
+// The row in which a cost is reached, and what comes before it. Precondition: 0 < cost <= that of all.
+struct FoundRow
+{
+    int row;
+    RowSum before;
+};
+__device__ FoundRow find_row(const PrunedRows& rows, const RowSum& parts, unsigned long long cost)
+{
+    const int lane = threadIdx.x % 32, parts_passed = __popc(__ballot_sync(all_lanes, parts.cost < cost));
+    RowSum before = parts_passed > 0 ? from_lane(parts, parts_passed - 1) : RowSum{};
+    for (int first = parts_passed * rows.part();; first += 32)
+    {
+        RowSum sum = up_to_lane(rows.sum(first + lane));
+        sum += before;
+        const int passed = __popc(__ballot_sync(all_lanes, sum.cost < cost));
+        if (passed > 0) { before = from_lane(sum, passed - 1); }
+        if (passed < 32) { return {first + passed, before}; }
+    }
+}
+
+// How many entries of a row end within `cost`.
+__device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std::uint32_t cost)
+{
+    constexpr int each = 4; // of a lane at a time
+    const int lane = threadIdx.x % 32;
+    std::uint32_t before = row_cost;
+    int within = 0;
+    for (int first = lane * each; __any_sync(all_lanes, first < row.pruned && before <= cost); first += 32 * each)
+    {
+        std::uint32_t of_entry[each], sum = 0;
+        for (int k = 0; k < each; ++k)
+        {
+            const int e = first + k;
+            of_entry[k] = e < row.pruned ? cost_of(pruned[row.begin + e], e < row.masked) : 0;
+            sum += of_entry[k];
+        }
+        const std::uint32_t up_to = up_to_lane(sum);
+        std::uint32_t end = before + up_to - sum;
+        for (const std::uint32_t c : of_entry)
+        {
+            end += c;
+            if (c > 0 && end <= cost) { ++within; }
+        }
+        before += __shfl_sync(all_lanes, up_to, 31);
+    }
+    return __reduce_add_sync(all_lanes, within);
+}
+
+// By a warp: the share that begins behind so much cost, at the earliest in the first row that has entries. Precondition: there is
+// one.
+__device__ PairShare share_from(const PrunedRows& rows, const RowSum& parts, const PairWord* pruned, unsigned long long cost)
+{
+    const unsigned long long reached = max(cost, 1ull);
+    const FoundRow found = find_row(rows, parts, reached);
+    const GpuPairRow row = rows.row[found.row];
+    return {row, {found.before.busy, entries_within(row, pruned, static_cast<std::uint32_t>(reached - found.before.cost))}};
+}
+
+// By a warp: those of 32 rows that have entries, to behind all such before.
+__device__ void gather_rows(const PrunedRows& rows, const RowSum& parts, int first, GpuPairRow* busy_rows)
+{
+    const int lane = threadIdx.x % 32, parts_passed = first / rows.part();
+    int before = parts_passed > 0 ? __shfl_sync(all_lanes, parts.busy, parts_passed - 1) : 0;
+    for (int r = parts_passed * rows.part(); r < first; r += 32)
+    {
+        before += __popc(__ballot_sync(all_lanes, rows.sum(r + lane).busy));
+    }
+    const bool is_busy = rows.sum(first + lane).busy != 0;
+    const int place = before + __popc(__ballot_sync(all_lanes, is_busy) & ((1u << lane) - 1));
+    if (is_busy) { busy_rows[place] = rows.row[first + lane]; }
+}
+
+// Purpose        divide the list into shares, and gather the rows that have entries
+// Work           every block adds up what all rows cost; then a warp per share and one for the end, which finds its row and its
+//                entry, 128 at a time; and a warp per 32 rows to gather
+// Reads/Writes   rows, their costs, pruned entries / shares, busy_rows
 // Orders         nothing: stream order alone
-// Requires       cost_before of these rows
-// Cost           latency: some microseconds
-constexpr int share_warps = 4;
-__global__ void __launch_bounds__(32 * share_warps)
-    place_shares_kernel(BlockTrace tracing, const GpuPairRow* rows, const int* busy_count, const PairWord* pruned,
-                        const unsigned long long* cost_before, int shares, PairPart part, bool is_all, PairShare* share)
+// Requires       pruned rows
+// Cost           latency: some five loads, one after another, and four bytes a row and block
+__global__ void __launch_bounds__(32 * share_warps, 3)
+    cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int shares, PairPart part, bool is_all,
+                      PairShare* share, GpuPairRow* busy_rows)
 {
     const BlockSpan span(tracing);
 
-    const int s = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (s > shares) { return; }
-    const int row_count = *busy_count;
-    const unsigned long long total = cost_before[row_count];
-    const unsigned long long target =
-        cost_before_share(static_cast<unsigned>(s), divide(total, static_cast<unsigned>(shares), part, is_all), total);
-    int r = 0; // the last row with less before it than the target, or the first
-    for (int above = row_count; above - r > 1;)
+    const RowSum parts = up_to_part(rows);
+    const int warp = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (warp <= shares)
     {
-        const int middle = r + (above - r) / 2;
-        (cost_before[middle] < target ? r : above) = middle;
+        const unsigned long long all = __shfl_sync(all_lanes, parts.cost, 31);
+        const Division division = divide(all, static_cast<unsigned>(shares), part, is_all);
+        const unsigned long long before = cost_before_share(static_cast<unsigned>(warp), division, all);
+        const PairShare mine = all > 0 ? share_from(rows, parts, pruned, before) : PairShare{};
+        if (lane == 0) { share[warp] = mine; }
+        return;
     }
-    const GpuPairRow row = row_count > 0 ? rows[r] : GpuPairRow{};
-    PairPlace place{r, 0};
-    if (s > 0 && row_count > 0)
-    {
-        std::uint32_t into = static_cast<std::uint32_t>(min(target - cost_before[r], 0xffffffffull)), before = row_cost;
-        for (int first = 0; first < row.pruned; first += 32)
-        {
-            const int e = first + lane;
-            std::uint32_t sum = e < row.pruned ? cost_of(pruned[row.begin + e], e < row.masked) : 0;
-            for (int distance = 1; distance < 32; distance *= 2)
-            {
-                const std::uint32_t other = __shfl_up_sync(all_lanes, sum, distance);
-                if (lane >= distance) { sum += other; }
-            }
-            // Entries that end before the target belong to the share before.
-            const int passed = __popc(__ballot_sync(all_lanes, e < row.pruned && before + sum <= into));
-            place.entry = first + passed;
-            if (passed < 32) { break; }
-            before += __shfl_sync(all_lanes, sum, 31);
-        }
-    }
-    if (lane == 0) { share[s] = {row, place}; }
+    const int first = (warp - shares - 1) * 32;
+    if (first < rows.count) { gather_rows(rows, parts, first, busy_rows); }
 }
 
 } // namespace
@@ -356,14 +434,13 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
 {
     const auto superclusters = static_cast<int>(state.superclusters());
     const float reach = static_cast<float>(cutoff) * margin;
-    const PruneArguments arguments{list.superclusters.data(), list.clusters.data(), list.rows.data(), list.entries.data(),
-                                   list.pruned.data(),        state.scalars.data(), reach * reach};
+    const PruneArguments arguments{list.superclusters.data(), list.clusters.data(),  list.rows.data(),     list.entries.data(),
+                                   list.pruned.data(),        list.row_costs.data(), state.scalars.data(), reach * reach};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
-    launch(queue, Phase::PairList, gather_rows_kernel, one_thread_each(state.superclusters(), gather_threads), list.rows.data(),
-           superclusters, list.busy_rows.data(), list.busy_count.data(), list.cost_before.data());
-    launch(queue, Phase::PairList, place_shares_kernel, one_thread_each(list.shares.size() * 32, 32 * share_warps),
-           list.busy_rows.data(), list.busy_count.data(), list.pruned.data(), list.cost_before.data(), list.share_count(),
-           list.part, list.is_all, list.shares.data());
+    const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
+    launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
+           PrunedRows{list.rows.data(), list.row_costs.data(), superclusters}, list.pruned.data(), list.share_count(), list.part,
+           list.is_all, list.shares.data(), list.busy_rows.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);

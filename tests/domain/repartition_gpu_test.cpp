@@ -208,6 +208,11 @@ void expect_division_right(RanksOnGpu<N>& d, double cutoff, double pruned_cutoff
     if (testing::Test::HasFatalFailure()) { return; }
     expect_pairs_right(d, false, cutoff, in_list);
     expect_pairs_right(d, true, pruned_cutoff, in_range);
+    for (int r = 0; r < d.ranks(); ++r)
+    {
+        expect_shares_cover(d.queue(), d.rank(r).local);
+        expect_shares_cover(d.queue(), d.rank(r).nonlocal);
+    }
 }
 
 // The order of a lone rank, written down anew: columns, 16 or 24 bits of column and z, then halves of 64, 32 and 16 in y, x and

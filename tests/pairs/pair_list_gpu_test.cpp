@@ -264,20 +264,48 @@ TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
     {
         const System system = random_liquid({4, 5, 3}, molecules, 80, 3);
         GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
-        const GpuPairList list = pruned_list(queue, state, system, 0.9, 0.9);
-        const std::vector<PairShare> shares = list.shares.to_vector(queue);
-        const std::vector<GpuPairRow> rows = list.busy_rows.to_vector(queue);
-        EXPECT_EQ(shares.front().begin.row, 0);
-        EXPECT_EQ(shares.front().begin.entry, 0);
-        const PairPlace end = shares.back().begin;
-        EXPECT_EQ(end.entry, rows[static_cast<std::size_t>(end.row)].pruned);
-        for (auto r = static_cast<std::size_t>(end.row) + 1; r < rows.size(); ++r) { EXPECT_EQ(rows[r].pruned, 0); }
-        for (std::size_t s = 0; s + 1 < shares.size(); ++s)
+        expect_shares_cover(queue, pruned_list(queue, state, system, 0.9, 0.9));
+    }
+}
+
+// More rows than the warps of a block look at once, so that some lie far behind the beginnings of the parts they are added up in.
+TYPED_TEST(GpuPairLists, of_many_rows_have_shares_whose_sizes_fall_along_a_line)
+{
+    GpuQueue queue;
+    std::mt19937_64 engine(11);
+    std::uniform_real_distribution<double> jitter(-0.08, 0.08);
+    std::vector<Vec3<double>> x;
+    for (int k = 0; k < 40 * 40 * 30; ++k)
+    {
+        x.push_back(
+            {0.22 * (k % 40) + jitter(engine), 0.22 * (k / 40 % 40) + jitter(engine), 0.22 * (k / 1600) + jitter(engine)});
+    }
+    const System system = lone_atoms({8.8, 8.8, 6.6}, x);
+    GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
+    ASSERT_GT(state.superclusters(), 512u);
+    const GpuPairList list = pruned_list(queue, state, system, 0.9, 0.9);
+    expect_shares_cover(queue, list);
+
+    // Tiles before each row, and before a place in it.
+    const std::vector<GpuPairRow> rows = list.busy_rows.to_vector(queue);
+    const std::vector<PairWord> entries = list.pruned.to_vector(queue);
+    const auto tiles_of = [&](const GpuPairRow& row, int count) {
+        double tiles = 0;
+        for (int e = row.begin; e < row.begin + count; ++e)
         {
-            const PairPlace here = shares[s].begin, next = shares[s + 1].begin;
-            EXPECT_LE(std::pair(here.row, here.entry), std::pair(next.row, next.entry)) << s;
-            EXPECT_EQ(shares[s].first.supercluster, rows[static_cast<std::size_t>(here.row)].supercluster) << s;
+            tiles += std::popcount(entries[static_cast<std::size_t>(e)] & 0xff);
         }
+        return tiles;
+    };
+    std::vector<double> before{0};
+    for (const GpuPairRow& row : rows) { before.push_back(before.back() + tiles_of(row, row.pruned)); }
+    const std::vector<PairShare> shares = list.shares.to_vector(queue);
+    for (std::size_t s = 0; s < shares.size(); ++s)
+    {
+        const PairPlace& place = shares[s].begin;
+        const auto row = static_cast<std::size_t>(place.row);
+        const double part = static_cast<double>(s) / static_cast<double>(shares.size() - 1);
+        ASSERT_NEAR((before[row] + tiles_of(rows[row], place.entry)) / before.back(), part * (1.3 - part / 2) / 0.8, 0.01) << s;
     }
 }
 

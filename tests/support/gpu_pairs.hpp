@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of atoms that a pair list on the GPU stands for.
+// The pairs of atoms that a pair list on the GPU stands for, and its shares.
 #pragma once
 
 #include "pairs/pair_list_gpu.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <gtest/gtest.h>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,37 @@ inline std::vector<GlobalPair> listed_pairs(const HostPairList& list)
     });
     std::sort(pairs.begin(), pairs.end());
     return pairs;
+}
+
+// Busy rows are those that have entries, in order; from the first entry to the last, every one is in a share, and in one.
+inline void expect_shares_cover(GpuQueue& queue, const GpuPairList& list)
+{
+    std::vector<GpuPairRow> busy;
+    for (const GpuPairRow& row : list.rows.to_vector(queue))
+    {
+        if (row.pruned > 0) { busy.push_back(row); }
+    }
+    const std::vector<GpuPairRow> gathered = list.busy_rows.to_vector(queue);
+    for (std::size_t r = 0; r < busy.size(); ++r)
+    {
+        ASSERT_EQ(gathered[r].supercluster, busy[r].supercluster) << r;
+        ASSERT_EQ(gathered[r].begin, busy[r].begin) << r;
+        ASSERT_EQ(gathered[r].pruned, busy[r].pruned) << r;
+    }
+    const std::vector<PairShare> shares = list.shares.to_vector(queue);
+    const auto place = [&](std::size_t s) { return std::pair(shares[s].begin.row, shares[s].begin.entry); };
+    const std::size_t end = shares.size() - 1;
+    ASSERT_EQ(place(0), std::pair(0, 0));
+    ASSERT_EQ(place(end), busy.empty() ? std::pair(0, 0) : std::pair(static_cast<int>(busy.size()) - 1, busy.back().pruned));
+    for (std::size_t s = 0; s <= end; ++s)
+    {
+        if (s > 0) { ASSERT_LE(place(s - 1), place(s)) << s; }
+        const GpuPairRow first = busy.empty() ? GpuPairRow{} : busy[static_cast<std::size_t>(shares[s].begin.row)];
+        ASSERT_EQ(shares[s].first.supercluster, first.supercluster) << s;
+        ASSERT_EQ(shares[s].first.begin, first.begin) << s;
+        ASSERT_EQ(shares[s].first.pruned, first.pruned) << s;
+        ASSERT_LE(shares[s].begin.entry, first.pruned) << s;
+    }
 }
 
 } // namespace parhelion::test
