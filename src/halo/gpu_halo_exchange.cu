@@ -49,10 +49,10 @@ __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace trac
     const BlockSpan span(tracing);
 
     GpuMessage<N>& m = a.message();
-    const std::int32_t begin = a.begin_of(m);
+    const std::int32_t begin = m.begin;
     if (carrier == Carrier::Copies || block_wait_arrived(m.x_receive, *a.watch))
     {
-        for_share(a.count_of(m), [&](std::int32_t i) {
+        for_share(m.count, [&](std::int32_t i) {
             if (a.state.global_of_slot[begin + i] >= 0) { a.state.xq[begin + i] = m.x_in[i]; }
         });
     }
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(32) await_x_kernel(BlockTrace tracing, HaloArg
 }
 
 // Purpose        forces on halo atoms back to where their positions came from
-// Work           as send_x_kernel
+// Work           some blocks per message (y); some slots per thread, loaded before any is stored
 // Reads/Writes   forces (halo slots left zero) / the source's inbox, or this rank's outbox if messages are copied
 // Orders         carried by kernels, the last block of a message signals with release
 // Requires       forces complete, with what later messages have brought back (staged)
@@ -91,8 +91,7 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
     const BlockSpan span(tracing);
 
     GpuMessage<N>& m = a.message();
-    const std::int32_t begin = a.begin_of(m);
-    for_share(a.count_of(m), [&](std::int32_t i) { send_force(a, m, begin, i); });
+    send_forces(a, m);
     if constexpr (carrier == Carrier::Kernels)
     {
         if (is_last_block(m.f_sent)) { m.f_send.signal(); }
