@@ -94,6 +94,9 @@ public:
     // Forces on halo atoms are cleared as they leave.
     void send_f(GpuQueue& queue, int round, GpuState<N>& state);
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
+    // In the place of send_f() where copies() is used. What waits for `begun` alone may itself wait for other ranks' forces, as
+    // if it came after this: these are sent already, or no block that sends them has yet to find room.
+    void send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun);
 
     // Direct: a kernel that moves all home atoms may take the place of send_x(), and of receive_x() for a rank that has a GPU to
     // itself, one that uses the forces on them that of receive_f(). None for the other methods, and where there is no halo.

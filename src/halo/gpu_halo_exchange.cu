@@ -3,6 +3,7 @@
 //
 // The idea: a message is packed and unpacked alike whoever carries it. If kernels do, they store it into the receiver's memory
 // and signal; if it is copied, they pack it here, and queues or the host see to the order.
+#include "device/launch_begun.cuh"
 #include "halo/gpu_halo_message.cuh"
 
 namespace parhelion {
@@ -196,6 +197,15 @@ void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
                     [&] { send(send_f_kernel<N, Carrier::Copies>); });
     }
     else { is_forwarding() ? return_f(queue, state) : send(send_f_kernel<N, Carrier::Kernels>); }
+}
+
+template <class N>
+void GpuHalo<N>::send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun)
+{
+    PARHELION_EXPECTS(copies_.count > 0);
+    LaunchShape shape{blocks_, halo_threads};
+    shape.blocks_y = count_;
+    launch_begun(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape, begun, args({0, count_}, state));
 }
 
 template <class N>
