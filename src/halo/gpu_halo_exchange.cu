@@ -99,6 +99,15 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
     }
 }
 
+// Of send_f_kernel, for so many blocks of the others. Its threads have more to do, and blocks that have done their part say so
+// one after another. The same whenever a message is sent: its blocks are counted.
+LaunchShape shape_of_send_f(int blocks, int messages)
+{
+    LaunchShape shape{(blocks + 1) / 2, halo_threads};
+    shape.blocks_y = messages;
+    return shape;
+}
+
 // Purpose        forces that other ranks computed, added to those here
 // Work           as send_x_kernel
 // Reads/Writes   the inbox, send_slots / forces (atomic sums: an atom may be in several messages)
@@ -190,7 +199,10 @@ template <class N>
 void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
 {
     const int message = f_message(round);
-    const auto send = [&](auto kernel) { launch_part(queue, Phase::ReturnForces, kernel, part(message), state); };
+    const Part sent = part(message);
+    const auto send = [&](auto kernel) {
+        launch(queue, Phase::ReturnForces, kernel, shape_of_send_f(blocks_, sent.count), args(sent, state));
+    };
     if (is_host_driven(method_))
     {
         send_copied(queue, round, fetches_[static_cast<std::size_t>(message)].f,
@@ -203,9 +215,8 @@ template <class N>
 void GpuHalo<N>::send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun)
 {
     PARHELION_EXPECTS(copies_.count > 0);
-    LaunchShape shape{blocks_, halo_threads};
-    shape.blocks_y = count_;
-    launch_begun(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape, begun, args({0, count_}, state));
+    launch_begun(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape_of_send_f(blocks_, count_), begun,
+                 args({0, count_}, state));
 }
 
 template <class N>
