@@ -116,12 +116,12 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
 }
 
 // May the update begin while forces are still on their way? With `direct` it waits for others' itself. Not where it might keep
-// this rank's from finding room, and wait for ranks that wait for these; not where more follows on the side.
+// this rank's from finding room, and wait for ranks that wait for these; not where more comes between.
 template <class N>
 bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
 {
     constexpr int most_blocks = 2; // on each multiprocessor, of four that there is room for
-    const bool more_follows = flags.due.f || flags.couple_temperature || flags.couple_pressure;
+    const bool more_follows = flags.due.any_frame() || flags.couple_temperature || flags.couple_pressure;
     return !more_follows && std::ranges::all_of(teams, [](const GpuTeam<N>* t) {
         const GpuRank<N>& r = t->ranks[0];
         return r.halo->copies().count > 0 && !r.halo->shares_gpu() &&
