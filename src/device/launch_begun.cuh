@@ -2,7 +2,8 @@
 // A launch that says when it has begun: work that waits for others may follow a kernel that these others wait for, as soon as no
 // block of that kernel has yet to find room.
 //
-// What waits for the event sees nothing of what the kernel does; the runtime may also let it wait until the kernel is done.
+// What waits for the event sees nothing of what the kernel does. The runtime promises no more than its best: the event may pass
+// when the kernel is done; or before all of it has begun, for work that goes first or takes places which the kernel cannot have.
 // Cost: as launch().
 #pragma once
 

@@ -23,7 +23,8 @@
 // have come back, which their holder sent after its last look at positions e; forces e + 1 after positions e + 1, hence after
 // forces e have been used; a repartition passes a barrier between the last step and the first message after it. (The pattern "x
 // forward, f back" of docs/design/communication.md; models halo_direct.pml, halo_staged.pml.) Each send comes before each wait on
-// every rank. A message that is copied is packed here and fetched by its receiver; the same argument, with "fetched" for "sent".
+// every rank, or has its places on the GPU before it. A message that is copied is packed here and fetched by its receiver; the
+// same argument, with "fetched" for "sent".
 //
 // Cost: 16 bytes an atom and direction, read once and stored once across, then read and stored once more; copied messages are
 // read and stored once more on either side.
