@@ -12,7 +12,8 @@ namespace parhelion {
 
 namespace {
 
-// A queue that waits for others again and again, with nothing between, hands what follows all their work to wait for.
+// A queue that waits for others again and again, with nothing between, hands what follows all their work to wait for. Edges from
+// the begin of a kernel imply nothing, and no others imply them.
 void drop_implied_edges(cudaGraph_t graph)
 {
     std::size_t count = 0;
@@ -23,9 +24,16 @@ void drop_implied_edges(cudaGraph_t graph)
     std::map<cudaGraphNode_t, std::size_t> number;
     const auto number_of = [&](cudaGraphNode_t node) { return number.emplace(node, number.size()).first->second; };
     std::vector<GraphEdge> edges;
-    for (std::size_t e = 0; e < count; ++e) { edges.push_back({number_of(from[e]), number_of(to[e])}); }
-    for (const std::size_t e : implied_edges(number.size(), edges))
+    std::vector<std::size_t> place; // of each among all
+    for (std::size_t e = 0; e < count; ++e)
     {
+        if (data[e].from_port != cudaGraphKernelNodePortDefault) { continue; }
+        edges.push_back({number_of(from[e]), number_of(to[e])});
+        place.push_back(e);
+    }
+    for (const std::size_t implied : implied_edges(number.size(), edges))
+    {
+        const std::size_t e = place[implied];
         cuda_check(cudaGraphRemoveDependencies(graph, &from[e], &to[e], &data[e], 1), "cudaGraphRemoveDependencies");
     }
 }

@@ -76,6 +76,14 @@ public:
     template <class N>
     void add_deviations(GpuQueue& queue, const GpuState<N>& state, ScalarSum<N>* squares) const;
 
+    // Thread blocks of step().
+    int blocks() const
+    {
+        int sum = blocks_;
+        for (const Kind& kind : kind_) { sum += kind.blocks; }
+        return sum;
+    }
+
     // What the kernels read.
     struct View;
     View view() const;

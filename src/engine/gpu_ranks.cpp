@@ -245,6 +245,7 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
         });
         ++offset;
     }
+    queue_end(teams);
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { advance_step(t.queue, offset, r.state); });
     if (coupling().collects_heat())
     {

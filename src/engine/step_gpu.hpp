@@ -13,15 +13,16 @@
 // In a step that repartitions, the third also lists terms and groups at home, and ranks agree there on their halos. Side and
 // third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone rank has no
 // X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of the next step
-// (halo/gpu_copies.hpp): no X, and F only sends. What is queued together, for ranks that share a GPU and its queues or for
-// several GPUs, is in phases: all send before any waits. Blow-ups: the update looks at every force and displacement and raises a
-// flag, which the host sees when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far
-// atoms have moved since the lists were built; that raises one, too.
+// (halo/gpu_copies.hpp): no X, and F only sends, which U may begin beside (begins_during_return). What is queued together, for
+// ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the update looks
+// at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must miss nothing,
+// the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
 #include "engine/schedule.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -114,9 +115,23 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     if (list_age == 0 || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
 }
 
+// May the update begin while forces are still on their way? With `direct` it waits for others' itself. Not where it might keep
+// this rank's from finding room, and wait for ranks that wait for these; not where more comes between.
+template <class N>
+bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
+{
+    constexpr int most_blocks = 2; // on each multiprocessor, of four that there is room for
+    const bool more_follows = flags.due.any_frame() || flags.couple_temperature || flags.couple_pressure;
+    return !more_follows && std::ranges::all_of(teams, [](const GpuTeam<N>* t) {
+        const GpuRank<N>& r = t->ranks[0];
+        return r.halo->copies().count > 0 && !r.halo->shares_gpu() &&
+               r.update.blocks() <= most_blocks * t->queue.multiprocessors();
+    });
+}
+
 // What waits for other ranks, and what needs their atoms, on the side.
 template <class N>
-void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags)
+void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags, bool update_begins_early)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
     const bool is_updates_work = any.copies().count > 0;                            // X, and of F what is received
@@ -139,6 +154,12 @@ void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags
             compute_nonbonded(t->side, r.nonbonded, r.pairs[1], r.state, flags.compute);
         }
         wait_for(t->side, t->bonded);
+        t->joined.record(t->side);
+    }
+    if (update_begins_early) // F
+    {
+        for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, r.state, t.returning); });
+        return;
     }
     for (int round = 0; round < any.f_rounds(); ++round) // F
     {
@@ -187,7 +208,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
 }
 
 // The step is that of the ranks' scalars plus step_offset. Before a step that repartitions, the boards have been published.
-// `output` is queued between forces and update: output().
+// Behind the last of some steps comes queue_end(). `output` is queued between forces and update: output().
 template <class N, class Output>
 void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_age, const StepFlags& flags, Output&& output)
 {
@@ -214,20 +235,22 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     // Pairs of home atoms fill the GPU, so what other ranks wait for goes before them. A lone rank has nothing of the kind; then
     // they go first: of the branches of a graph the first begins 1.6 us before the others, and theirs is the longest.
     const bool is_lone = teams[0]->ranks[0].cell.zones() == 1;
-    if (!is_lone) { queue_halo_forces(teams, list_age, flags); } // X L B F
+    const bool update_begins_early = begins_during_return(teams, flags);
+    if (!is_lone) { queue_halo_forces(teams, list_age, flags, update_begins_early); } // X L B F
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
         queue_lists_if_due(t.queue, r, PairPart::Local, list_age);
         compute_nonbonded(t.queue, r.nonbonded, r.pairs[0], r.state, flags.compute); // L
     });
-    if (is_lone) { queue_halo_forces(teams, list_age, flags); } // B
+    if (is_lone) { queue_halo_forces(teams, list_age, flags, update_begins_early); } // B
     std::vector<const GroupKick*> kicks;
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // T
         kicks.push_back(r.coupling.couple(t.side, step_offset, flags, r.state));
     });
     for (GpuTeam<N>* const t : teams)
     {
-        t->joined.record(t->side);
+        if (!update_begins_early) { t->joined.record(t->side); }
         wait_for(t->queue, t->joined);
+        if (update_begins_early) { wait_for(t->queue, t->returning); }
     }
     output();
 
@@ -241,6 +264,17 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
         if (r.halo->copies().count > 0 && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
     });
+}
+
+// What is queued next follows everything that is queued.
+template <class N>
+void queue_end(GpuTeams<N> teams)
+{
+    for (GpuTeam<N>* const t : teams)
+    {
+        t->joined.record(t->side);
+        wait_for(t->queue, t->joined);
+    }
 }
 
 } // namespace parhelion

@@ -6,12 +6,10 @@ namespace parhelion {
 namespace {
 
 constexpr int most_messages = 26;
-constexpr std::size_t slots_per_block = 1024; // of a message
-constexpr int most_blocks = 32;               // of a message: all of a rank's must run at once
 
 // Purpose        tell the sources which atoms this rank holds of theirs
 // Work           some blocks per message (y); a thread per slot
-// Reads/Writes   global numbers by slot / the source's list
+// Reads/Writes   global numbers by slot / the source's list, begin and count of the message here
 // Orders         the last block of a message signals with release
 // Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
 // Cost           4 bytes a halo slot
@@ -26,7 +24,11 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
         m.wanted_out[i] = a.state.global_of_slot[begin + i];
         if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
     });
-    if (blockIdx.x == 0 && threadIdx.x == 0) { *m.slots_out = {a.state.xq + begin, count}; }
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+    {
+        *m.slots_out = {a.state.xq + begin, count};
+        m.begin = begin, m.count = count;
+    }
     if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
     {
         for_share(a.home_end(), [&](std::int32_t slot) { a.copies.copies_of_slot[slot] = 0; });
@@ -66,13 +68,13 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
             }
             if (m.is_forwarded == nullptr || slot < home_end) { return; }
             const GpuMessage<N>& bringer = a.message_of(slot, a.number());
-            bringer.is_forwarded[slot - a.begin_of(bringer)] = 1;
+            bringer.is_forwarded[slot - bringer.begin] = 1;
         });
         if (blockIdx.x == 0 && threadIdx.x == 0)
         {
             m.send_count = count;
             if (a.copies.count > 0) { m.x_out = wanted.x; }
-            if (m.sizes != nullptr) { m.sizes[0] = a.count_of(m), m.sizes[1] = count; }
+            if (m.sizes != nullptr) { m.sizes[0] = m.count, m.sizes[1] = count; }
         }
     }
     if (is_last_block(m.learnt)) { m.wanted_receive.take(); }

@@ -23,7 +23,8 @@
 // have come back, which their holder sent after its last look at positions e; forces e + 1 after positions e + 1, hence after
 // forces e have been used; a repartition passes a barrier between the last step and the first message after it. (The pattern "x
 // forward, f back" of docs/design/communication.md; models halo_direct.pml, halo_staged.pml.) Each send comes before each wait on
-// every rank. A message that is copied is packed here and fetched by its receiver; the same argument, with "fetched" for "sent".
+// every rank, or has its places on the GPU before it. A message that is copied is packed here and fetched by its receiver; the
+// same argument, with "fetched" for "sent".
 //
 // Cost: 16 bytes an atom and direction, read once and stored once across, then read and stored once more; copied messages are
 // read and stored once more on either side.
@@ -94,6 +95,9 @@ public:
     // Forces on halo atoms are cleared as they leave.
     void send_f(GpuQueue& queue, int round, GpuState<N>& state);
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
+    // In the place of send_f() where copies() is used. What waits for `begun` alone may itself wait for other ranks' forces, as
+    // if it came after this: these are sent already, or no block that sends them has yet to find room.
+    void send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun);
 
     // Direct: a kernel that moves all home atoms may take the place of send_x(), and of receive_x() for a rank that has a GPU to
     // itself, one that uses the forces on them that of receive_f(). None for the other methods, and where there is no halo.

@@ -3,6 +3,7 @@
 //
 // The idea: a message is packed and unpacked alike whoever carries it. If kernels do, they store it into the receiver's memory
 // and signal; if it is copied, they pack it here, and queues or the host see to the order.
+#include "device/launch_begun.cuh"
 #include "halo/gpu_halo_message.cuh"
 
 namespace parhelion {
@@ -49,10 +50,10 @@ __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace trac
     const BlockSpan span(tracing);
 
     GpuMessage<N>& m = a.message();
-    const std::int32_t begin = a.begin_of(m);
+    const std::int32_t begin = m.begin;
     if (carrier == Carrier::Copies || block_wait_arrived(m.x_receive, *a.watch))
     {
-        for_share(a.count_of(m), [&](std::int32_t i) {
+        for_share(m.count, [&](std::int32_t i) {
             if (a.state.global_of_slot[begin + i] >= 0) { a.state.xq[begin + i] = m.x_in[i]; }
         });
     }
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(32) await_x_kernel(BlockTrace tracing, HaloArg
 }
 
 // Purpose        forces on halo atoms back to where their positions came from
-// Work           as send_x_kernel
+// Work           some blocks per message (y); some slots per thread, loaded before any is stored
 // Reads/Writes   forces (halo slots left zero) / the source's inbox, or this rank's outbox if messages are copied
 // Orders         carried by kernels, the last block of a message signals with release
 // Requires       forces complete, with what later messages have brought back (staged)
@@ -91,12 +92,20 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
     const BlockSpan span(tracing);
 
     GpuMessage<N>& m = a.message();
-    const std::int32_t begin = a.begin_of(m);
-    for_share(a.count_of(m), [&](std::int32_t i) { send_force(a, m, begin, i); });
+    send_forces(a, m);
     if constexpr (carrier == Carrier::Kernels)
     {
         if (is_last_block(m.f_sent)) { m.f_send.signal(); }
     }
+}
+
+// Of send_f_kernel, for so many blocks of the others. Its threads have more to do, and blocks that have done their part say so
+// one after another. The same whenever a message is sent: its blocks are counted.
+LaunchShape shape_of_send_f(int blocks, int messages)
+{
+    LaunchShape shape{(blocks + 1) / 2, halo_threads};
+    shape.blocks_y = messages;
+    return shape;
 }
 
 // Purpose        forces that other ranks computed, added to those here
@@ -190,13 +199,24 @@ template <class N>
 void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
 {
     const int message = f_message(round);
-    const auto send = [&](auto kernel) { launch_part(queue, Phase::ReturnForces, kernel, part(message), state); };
+    const Part sent = part(message);
+    const auto send = [&](auto kernel) {
+        launch(queue, Phase::ReturnForces, kernel, shape_of_send_f(blocks_, sent.count), args(sent, state));
+    };
     if (is_host_driven(method_))
     {
         send_copied(queue, round, fetches_[static_cast<std::size_t>(message)].f,
                     [&] { send(send_f_kernel<N, Carrier::Copies>); });
     }
     else { is_forwarding() ? return_f(queue, state) : send(send_f_kernel<N, Carrier::Kernels>); }
+}
+
+template <class N>
+void GpuHalo<N>::send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun)
+{
+    PARHELION_EXPECTS(copies_.count > 0);
+    launch_begun(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape_of_send_f(blocks_, count_), begun,
+                 args({0, count_}, state));
 }
 
 template <class N>

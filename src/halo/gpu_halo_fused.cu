@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace trac
             const std::int32_t slot = m.send_slots[i];
             if (slot < home_end) { return; }
             const GpuMessage<N>& bringer = a.message_of(slot, before);
-            m.x_out[i] = bringer.x_in[slot - a.begin_of(bringer)];
+            m.x_out[i] = bringer.x_in[slot - bringer.begin];
         });
     }
     if (is_last_block(m.x_sent)) { m.x_send.signal(); }
@@ -76,18 +76,18 @@ __global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace traci
     const int messages = static_cast<int>(gridDim.y), number = messages - 1 - static_cast<int>(blockIdx.y);
     GpuMessage<N>& m = a.messages[number];
     const Word epoch = m.f_send.next_epoch(); // of all messages' forces
-    const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
+    const std::int32_t count = m.count;
     bool has_more = false;
     for_share(count, [&](std::int32_t i) {
         if (m.is_forwarded[i] != 0) { has_more = true; }
-        else { send_force(a, m, begin, i); }
+        else { send_force(a, m, i); }
     });
     if (__syncthreads_or(has_more) != 0)
     {
         bool has_all = true;
         for (int k = messages - 1; k > number; --k) { has_all &= block_wait_added(a, a.messages[k], epoch); }
         for_share(has_all ? count : 0, [&](std::int32_t i) {
-            if (m.is_forwarded[i] != 0) { send_force(a, m, begin, i); }
+            if (m.is_forwarded[i] != 0) { send_force(a, m, i); }
         });
     }
     if (is_last_block(m.f_sent)) { m.f_send.signal(); }

@@ -14,7 +14,9 @@
 
 namespace parhelion {
 
-inline constexpr int halo_threads = 256; // of a block
+inline constexpr int halo_threads = 256;     // of a block
+inline constexpr int slots_per_block = 1024; // of a message, as long as there are not more than most_blocks
+inline constexpr int most_blocks = 32;       // of a message: all of a rank's must run at once
 
 // What a message's destination tells its source beside the atoms it wants: where it has them. All GPUs of a process use the same
 // addresses.
@@ -31,7 +33,8 @@ struct GpuMessage
 {
     // As destination. Slots of zones [first_zone, end_zone).
     std::int32_t first_zone, end_zone;
-    std::int32_t* wanted_out; // at the source: global numbers, by slot
+    std::int32_t begin, count; // these slots; as announced
+    std::int32_t* wanted_out;  // at the source: global numbers, by slot
     WantedSlots<N>* slots_out;
     PositionCharge<N>* x_in;
     ForceSlot<N>* f_out;        // at the source; here, if the message is copied
@@ -114,10 +117,35 @@ __device__ void add_received_force(const HaloArgs<N>& a, const GpuMessage<N>& m,
 
 // Halo forces are zero after they have left.
 template <class N>
-__device__ void send_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::int32_t begin, std::int32_t i)
+__device__ void send_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::int32_t i)
 {
-    m.f_out[i] = a.state.f[begin + i];
-    a.state.f[begin + i] = {};
+    m.f_out[i] = a.state.f[m.begin + i];
+    a.state.f[m.begin + i] = {};
+}
+
+// This block's share of a message's forces; what a thread sends is under way together.
+template <class N>
+__device__ void send_forces(const HaloArgs<N>& a, const GpuMessage<N>& m)
+{
+    constexpr int together = slots_per_block / halo_threads;
+    const std::int32_t count = m.count;
+    ForceSlot<N>* const from = a.state.f + m.begin;
+    ForceSlot<N>* const to = m.f_out;
+    const int stride = static_cast<int>(gridDim.x) * halo_threads;
+    for (int i = static_cast<int>(blockIdx.x * halo_threads + threadIdx.x); i < count; i += together * stride)
+    {
+        ForceSlot<N> f[together];
+#pragma unroll
+        for (int k = 0; k < together; ++k)
+        {
+            if (i + k * stride < count) { f[k] = from[i + k * stride]; }
+        }
+#pragma unroll
+        for (int k = 0; k < together; ++k)
+        {
+            if (i + k * stride < count) { to[i + k * stride] = f[k], from[i + k * stride] = {}; }
+        }
+    }
 }
 
 template <class N>

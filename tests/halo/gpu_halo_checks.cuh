@@ -149,11 +149,16 @@ __global__ void check_forces_kernel(const CheckedRank<N>* ranks)
     check_cleared(r);
 }
 
-// In the place of receive_f(), check_forces_kernel, set_home_kernel of the next step and its send_x().
+template <class N>
+__global__ void check_cleared_kernel(const CheckedRank<N>* ranks)
+{
+    check_cleared(ranks[blockIdx.y]);
+}
+
+// In the place of receive_f(), the sums of check_forces_kernel, set_home_kernel of the next step and its send_x().
 template <class N>
 __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
 {
-    check_cleared(r);
     ReturnedForces<N>(task).await();
     int wrong = 0;
     for_slots(0, r.home_slots, [&](std::int32_t slot) {

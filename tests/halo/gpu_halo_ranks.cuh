@@ -192,6 +192,8 @@ public:
     void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
     // Direct: from here on a kernel that moves atoms takes part in the exchange (GpuHalo::copies).
     void let_moves_exchange() { moves_exchange_ = true; }
+    // And it begins before the forces have been sent. Of ranks that have a queue each.
+    void let_moves_begin_early() { moves_exchange_ = moves_begin_early_ = true; }
     // What is queued for `rank` from here on begins after so long.
     void stall(int rank, std::chrono::nanoseconds time)
     {
@@ -240,13 +242,14 @@ private:
     // What shares a queue.
     struct Lane
     {
-        explicit Lane(int device) : queue(device), filler(device) {}
+        explicit Lane(int device) : queue(device), filler(device), side(device, GpuQueue::Priority::First) {}
 
         std::vector<Rank> ranks;
         DeviceBuffer<unsigned long long> errors;
         std::vector<DeviceBuffer<CheckedRank<N>>> checked; // by partition
         std::unique_ptr<GpuGraph> graph;
-        GpuQueue queue, filler; // end before the memory they use goes
+        GpuQueue queue, filler, side; // end before the memory they use goes
+        GpuEvent forked, returning, sent;
     };
     using Lanes = std::span<const std::unique_ptr<Lane>>;
 
@@ -455,7 +458,8 @@ private:
         }
         launch_for_ranks(lanes, p, check_halo_kernel<N>);
         pause(lanes, p, 2, false);
-        for (int round = 0; round < any.f_rounds(); ++round)
+        if (moves_begin_early_) { send_f_on_the_side(lanes, p); }
+        for (int round = 0; !moves_begin_early_ && round < any.f_rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
                 if (!is_silent(r, Silence::Forces)) { r.halo->send_f(q, round, r.partitions[p].state); }
@@ -470,6 +474,26 @@ private:
                 launch(q, Phase::Output, move_kernel<N>, {move_blocks, check_threads}, checked(r, p),
                        CopyTask<N>{r.halo->copies(), true, !is_last});
             });
+            for (const auto& lane : lanes)
+            {
+                if (!moves_begin_early_) { break; }
+                lane->sent.record(lane->side);
+                wait_for(lane->queue, lane->sent);
+            }
+            launch_for_ranks(lanes, p, check_cleared_kernel<N>);
+        }
+    }
+    void send_f_on_the_side(Lanes lanes, std::size_t p)
+    {
+        for (const auto& lane : lanes)
+        {
+            PARHELION_EXPECTS(lane->ranks.size() == 1);
+            Rank& r = lane->ranks[0];
+            lane->forked.record(lane->queue);
+            wait_for(lane->side, lane->forked);
+            if (is_silent(r, Silence::Forces)) { continue; }
+            r.halo->send_f(lane->side, r.partitions[p].state, lane->returning);
+            wait_for(lane->queue, lane->returning);
         }
     }
 
@@ -497,7 +521,7 @@ private:
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<Lane*> lane_of_rank_;
     std::int64_t occupied_ns_ = 0;
-    bool moves_exchange_ = false;
+    bool moves_exchange_ = false, moves_begin_early_ = false;
     int silent_ = -1;
     Silence silence_ = Silence::None;
 };

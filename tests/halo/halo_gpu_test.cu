@@ -159,6 +159,19 @@ TEST_P(GpuHaloStress, is_done_as_well_by_the_kernel_that_moves_atoms)
     EXPECT_EQ(ranks.errors(), HaloErrors{});
 }
 
+TEST_P(GpuHaloStress, is_done_as_well_by_a_kernel_that_moves_atoms_while_forces_are_being_sent)
+{
+    if (method() != HaloMethod::Direct) { GTEST_SKIP() << "not by this method"; }
+    if (layout().queues == Queues::OfGpus && layout().gpus < layout().ranks()) { GTEST_SKIP() << "ranks share a queue"; }
+    const std::vector<ZoneSizes> partitions = some_partitions(layout());
+    GpuHaloRanks<Mixed> ranks(layout(), method(), partitions);
+    ranks.let_moves_begin_early();
+    const Share share = share_of(exchanges_asked() / layouts_with(layout().gpus), partitions.size());
+    ranks.run(share.steps, share.times);
+    EXPECT_NO_THROW(ranks.world().check());
+    EXPECT_EQ(ranks.errors(), HaloErrors{});
+}
+
 TEST_P(GpuHaloStress, goes_on_beside_kernels_that_fill_the_gpu)
 {
     const std::vector<ZoneSizes> partitions = some_partitions(layout());
