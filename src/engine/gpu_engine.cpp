@@ -23,10 +23,6 @@ namespace {
 
 constexpr int most_attempts = 8; // to make room for a list
 
-// Long enough that a sleep and some launches of the host do not count, short enough that nobody waits for `stop`.
-constexpr double segment_seconds = 0.01;
-constexpr std::int64_t most_segment_steps = 1000;
-
 // Of a run that keeps a trace, one list interval in so many leaves records, which slow it down.
 constexpr std::int64_t intervals_to_a_recorded_one = 4;
 
@@ -57,7 +53,7 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
       list_plan_(plan_list<N>(setup_, options)),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
-             (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval)),
+             (segments_under_way + 1) * static_cast<std::size_t>(SegmentPace::most_steps + list_plan_.interval)),
       status_(segments_under_way + 1)
 {
     step_ = host_.lone_run().rank().step;
@@ -100,6 +96,7 @@ double GpuEngine<N>::time(std::int64_t step) const
 template <class N>
 void GpuEngine<N>::submit(Segment segment)
 {
+    segment.queued = Clock::now();
     segment.place = submitted_++ % status_.size();
     segment.first_record = records_;
     for (const StepFlags& flags : segment.flags) { records_ += flags.observe ? 1 : 0; }
@@ -134,6 +131,7 @@ template <class N>
 void GpuEngine<N>::complete_oldest(Observer& observer)
 {
     const std::size_t place = under_way_.front().place;
+    const bool is_late = done_[place].has_passed();
     ranks_.wait(done_[place]);
     if (const std::uint32_t flags = status_[place].flags; flags != 0)
     {
@@ -143,7 +141,7 @@ void GpuEngine<N>::complete_oldest(Observer& observer)
     attempts_ = 0;
     const Segment segment = std::move(under_way_.front());
     under_way_.pop_front();
-    keep_pace(segment);
+    pace_.completed(segment, Clock::now(), is_late);
     hand_on(segment, observer);
     stop_if_box_too_small(segment);
     if (segment.ends_interval) { tell_progress(segment.end(), observer); }
@@ -165,16 +163,6 @@ template <class N>
 void GpuEngine<N>::tell_progress(std::int64_t step, Observer& observer) const
 {
     observer.progress(step - setup_.first_step, last_ - setup_.first_step, latest_temperature_);
-}
-
-// The GPU has had nothing else to do since the segment before was completed.
-template <class N>
-void GpuEngine<N>::keep_pace(const Segment& segment)
-{
-    const auto now = Clock::now();
-    const double took = std::chrono::duration<double>(now - std::exchange(last_completed_, now)).count();
-    const double steps = segment_seconds / took * static_cast<double>(segment.flags.size());
-    segment_steps_ = static_cast<std::int64_t>(std::clamp(steps, 1.0, static_cast<double>(most_segment_steps)));
 }
 
 template <class N>
@@ -396,7 +384,6 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     std::int64_t timed_from = first;
     Stopwatch timed = whole;
     RunSummary summary;
-    last_completed_ = Clock::now();
     tell_progress(first, observer);
     for (;;)
     {
@@ -422,7 +409,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
             break;
         }
         profile_before(steady);
-        Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
+        Segment segment = next_segment(schedule, step_, pace_.steps(), first, last_);
         // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
         if constexpr (lists_miss_nothing<N>) { segment.flags.front().repartition = true; }
         make_way(observer);
@@ -449,7 +436,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
 template <class N>
 void GpuEngine<N>::profile_before(std::int64_t steady)
 {
-    is_profiled_ = !keeps_trace_ && step_ < steady && step_ + segment_steps_ >= steady;
+    is_profiled_ = !keeps_trace_ && step_ < steady && step_ + pace_.steps() >= steady;
     if (is_profiled_) { ranks_.clear_records(); }
 }
 
