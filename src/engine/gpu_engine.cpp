@@ -62,9 +62,15 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
         snapshot->resize(ranks_.queue(), static_cast<std::size_t>(setup_.system.topology.atom_count()),
                          ranks_.coupling().group_count());
     }
+    make_plan(options);
+}
+
+template <class N>
+void GpuEngine<N>::start()
+{
+    ranks_.start();
     keep_last_repartition();
     ranks_.synchronize();
-    make_plan(options);
 }
 
 template <class N>
@@ -504,6 +510,7 @@ template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
     if (on_host_) { return host_.saved_state(); }
+    ranks_.synchronize();
     return to_saved_state(ranks_.queue(), at_repartition_, setup_.parameters.random_seed);
 }
 

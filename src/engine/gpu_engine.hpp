@@ -32,6 +32,7 @@ public:
     // Throws DeviceError if there is no GPU to be had.
     GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
+    void start() override;
     const PlanSummary& plan() const override { return plan_; }
     SinglePoint evaluate() override;
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
