@@ -40,9 +40,10 @@ void drop_implied_edges(cudaGraph_t graph)
 
 } // namespace
 
-GpuEvent::GpuEvent()
+GpuEvent::GpuEvent(EventFor whom)
 {
-    cuda_check(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync | cudaEventDisableTiming), "cudaEventCreate");
+    const unsigned sleeps = whom == EventFor::Host ? cudaEventBlockingSync : 0;
+    cuda_check(cudaEventCreateWithFlags(&event_, sleeps | cudaEventDisableTiming), "cudaEventCreate");
 }
 GpuEvent::~GpuEvent()
 {

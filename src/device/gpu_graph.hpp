@@ -14,11 +14,18 @@ struct CUgraphExec_st;
 
 namespace parhelion {
 
+// Who may wait for an event: the host, which sleeps, or queues alone.
+enum class EventFor
+{
+    Host,
+    Queues
+};
+
 // A point in a queue of the GPU that is current when the event is made.
 class GpuEvent
 {
 public:
-    GpuEvent();
+    explicit GpuEvent(EventFor whom = EventFor::Host);
     ~GpuEvent();
     GpuEvent(GpuEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
     GpuEvent& operator=(GpuEvent&& other) noexcept
@@ -30,7 +37,7 @@ public:
     void record(GpuQueue& queue); // here
     // True if never recorded. Both throw DeviceError for what has gone wrong in the queue.
     bool has_passed() const;
-    void wait() const; // the host sleeps until it has
+    void wait() const; // the host sleeps until it has; not of an event for queues
     CUevent_st* handle() const { return event_; }
 
 private:

@@ -12,7 +12,7 @@
 
 namespace parhelion {
 
-// As launch(); `begun` is passed when all blocks have begun. The kernel takes a BlockTrace.
+// As launch(); `begun`, an event for queues, is passed when all blocks have begun. The kernel takes a BlockTrace.
 template <class... Parameters, class... Arguments>
 void launch_begun(GpuQueue& queue, Phase phase, void (*kernel)(BlockTrace, Parameters...), LaunchShape shape, GpuEvent& begun,
                   const Arguments&... arguments)

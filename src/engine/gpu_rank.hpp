@@ -69,7 +69,7 @@ struct GpuTeam
     const GpuCollective* sums = nullptr; // of all ranks
     const GpuCollective* taken = nullptr;
     std::vector<GpuRank<N>> ranks;
-    GpuEvent forked, received, bonded, joined, returning;
+    GpuEvent forked, received, bonded, joined, returning{EventFor::Queues};
     std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // of list intervals, by their pattern of flags
 };
 

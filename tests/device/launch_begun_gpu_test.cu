@@ -41,7 +41,7 @@ protected:
         if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
         queue.emplace();
         side.emplace(0, GpuQueue::Priority::First);
-        forked.emplace(), begun.emplace(), joined.emplace();
+        forked.emplace(), begun.emplace(EventFor::Queues), joined.emplace();
         word.resize(1), saw.resize(blocks);
         word.clear(*queue), saw.clear(*queue);
         queue->synchronize();
