@@ -155,8 +155,9 @@ __global__ void check_cleared_kernel(const CheckedRank<N>* ranks)
     check_cleared(ranks[blockIdx.y]);
 }
 
-// In the place of receive_f(), the sums of check_forces_kernel, set_home_kernel of the next step and its send_x(). A warp waits
-// for forces as those of the update do: if one of its atoms has copies. Superclusters are whole warps.
+// In the place of receive_f(), the sums of check_forces_kernel, set_home_kernel of the next step, its send_x() and, if
+// the task says so, its receive_x(). A warp waits for forces as those of the update do: if one of its atoms has copies.
+// Superclusters are whole warps.
 template <class N>
 __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
 {
