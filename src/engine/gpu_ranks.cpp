@@ -333,7 +333,7 @@ void GpuRanks<N>::synchronize()
 }
 
 template <class N>
-void GpuRanks<N>::start()
+void GpuRanks<N>::deal_out()
 {
     take_from_boards();
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
