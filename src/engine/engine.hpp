@@ -15,6 +15,8 @@ class Simulation::Implementation
 {
 public:
     virtual ~Implementation() = default;
+    // The part of the construction that waits for GPUs, apart so that whoever it throws at can do without the destructor.
+    virtual void start() {}
     virtual const PlanSummary& plan() const = 0;
     virtual SinglePoint evaluate() = 0;
     virtual RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) = 0;

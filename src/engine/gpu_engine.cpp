@@ -3,29 +3,20 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "engine/assign.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
-#include "engine/longest_term.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
 #include "trace/stopwatch.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <fmt/format.h>
 #include <limits>
 
 namespace parhelion {
 
 namespace {
-
-constexpr int most_attempts = 8; // to make room for a list
-
-// Long enough that a sleep and some launches of the host do not count, short enough that nobody waits for `stop`.
-constexpr double segment_seconds = 0.01;
-constexpr std::int64_t most_segment_steps = 1000;
 
 // Of a run that keeps a trace, one list interval in so many leaves records, which slow it down.
 constexpr std::int64_t intervals_to_a_recorded_one = 4;
@@ -57,7 +48,7 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
       list_plan_(plan_list<N>(setup_, options)),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
-             (segments_under_way + 1) * static_cast<std::size_t>(most_segment_steps + list_plan_.interval)),
+             (segments_under_way + 1) * static_cast<std::size_t>(SegmentPace::most_steps + list_plan_.interval)),
       status_(segments_under_way + 1)
 {
     step_ = host_.lone_run().rank().step;
@@ -66,9 +57,15 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
         snapshot->resize(ranks_.queue(), static_cast<std::size_t>(setup_.system.topology.atom_count()),
                          ranks_.coupling().group_count());
     }
+    make_plan(options);
+}
+
+template <class N>
+void GpuEngine<N>::start()
+{
+    ranks_.start();
     keep_last_repartition();
     ranks_.synchronize();
-    make_plan(options);
 }
 
 template <class N>
@@ -100,6 +97,7 @@ double GpuEngine<N>::time(std::int64_t step) const
 template <class N>
 void GpuEngine<N>::submit(Segment segment)
 {
+    segment.queued = Clock::now();
     segment.place = submitted_++ % status_.size();
     segment.first_record = records_;
     for (const StepFlags& flags : segment.flags) { records_ += flags.observe ? 1 : 0; }
@@ -134,6 +132,7 @@ template <class N>
 void GpuEngine<N>::complete_oldest(Observer& observer)
 {
     const std::size_t place = under_way_.front().place;
+    const bool is_late = done_[place].has_passed();
     ranks_.wait(done_[place]);
     if (const std::uint32_t flags = status_[place].flags; flags != 0)
     {
@@ -143,7 +142,7 @@ void GpuEngine<N>::complete_oldest(Observer& observer)
     attempts_ = 0;
     const Segment segment = std::move(under_way_.front());
     under_way_.pop_front();
-    keep_pace(segment);
+    pace_.completed(segment, Clock::now(), is_late);
     hand_on(segment, observer);
     stop_if_box_too_small(segment);
     if (segment.ends_interval) { tell_progress(segment.end(), observer); }
@@ -165,16 +164,6 @@ template <class N>
 void GpuEngine<N>::tell_progress(std::int64_t step, Observer& observer) const
 {
     observer.progress(step - setup_.first_step, last_ - setup_.first_step, latest_temperature_);
-}
-
-// The GPU has had nothing else to do since the segment before was completed.
-template <class N>
-void GpuEngine<N>::keep_pace(const Segment& segment)
-{
-    const auto now = Clock::now();
-    const double took = std::chrono::duration<double>(now - std::exchange(last_completed_, now)).count();
-    const double steps = segment_seconds / took * static_cast<double>(segment.flags.size());
-    segment_steps_ = static_cast<std::int64_t>(std::clamp(steps, 1.0, static_cast<double>(most_segment_steps)));
 }
 
 template <class N>
@@ -200,95 +189,6 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
         }
         ++step;
     }
-}
-
-// Nothing of the oldest segment has been handed on yet, and the snapshot is of its beginning or of an interval it goes on with.
-template <class N>
-void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
-{
-    ranks_.synchronize();
-    copies_.synchronize();
-    if (intervals_of(under_way_.front()).size() == 1) { prepare_to_do_again(flags); }
-    PARHELION_EXPECTS(under_way_.front().begins_interval());
-    ranks_.put_back(at_repartition_);
-    std::deque<Segment> again;
-    again.swap(under_way_);
-    for (const Segment& segment : again)
-    {
-        for (Segment& interval : cut_into_intervals(segment))
-        {
-            make_way(observer);
-            submit(std::move(interval));
-        }
-    }
-}
-
-// What the only interval of the oldest segment has failed with goes away, or the run ends.
-template <class N>
-void GpuEngine<N>::prepare_to_do_again(std::uint32_t flags)
-{
-    constexpr std::uint32_t overflows = gpu_flag_list_overflow | gpu_flag_scratch_overflow | gpu_flag_slot_overflow;
-    if ((flags & overflows) != 0)
-    {
-        make_more_room(flags);
-        return;
-    }
-    if ((flags & gpu_flag_list_aged) != 0) // whatever else came of it
-    {
-        std::vector<StepFlags>& steps = under_way_.front().flags;
-        PARHELION_EXPECTS(steps.size() > 1);
-        steps[steps.size() / 2].repartition = true;
-        ++intervals_halved_;
-        return;
-    }
-    if ((flags & gpu_flag_runaway) != 0) { blow_up(); }
-    if ((flags & gpu_flag_ambiguous) == 0) { stop_for_missing_terms(); }
-    throw InputError("E631", {},
-                     fmt::format("step {}: with the grid {}x{}x{}, atoms reach each other both ways around the box. Use fewer "
-                                 "ranks in its short dimensions.",
-                                 under_way_.front().first, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
-}
-
-template <class N>
-void GpuEngine<N>::make_more_room(std::uint32_t flags)
-{
-    if (++attempts_ > most_attempts || !ranks_.make_more_room(flags)) { throw NoRoom(); }
-}
-
-template <class N>
-void GpuEngine<N>::hand_to_host()
-{
-    ranks_.synchronize();
-    copies_.synchronize();
-    under_way_.clear();
-    put_back(saved_state(), host_.lone_run().rank());
-}
-
-// The list's beginning is the snapshot's.
-template <class N>
-void GpuEngine<N>::stop_for_missing_terms()
-{
-    const Frame frame = read_frame(at_repartition_);
-    const Topology& topology = setup_.system.topology;
-    const LongestTerm longest = longest_term(topology, frame.x, frame.box);
-    throw missing_terms(frame.step, "bonded terms", list_plan_.cutoff,
-                        fmt::format(" The longest spans {:.3f} nm, from {} to {}.", longest.length, topology.describe(longest.a),
-                                    topology.describe(longest.b)));
-}
-
-// The CPU takes the interval's steps once more, and finds what the GPU found.
-template <class N>
-void GpuEngine<N>::blow_up()
-{
-    hand_to_host();
-    const FailureReport report = ranks_.failure();
-    Observer nobody;
-    const std::atomic<bool> never{false};
-    const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
-    host_.run(steps + list_plan_.interval, nobody, never);
-    throw PhysicsError(report.step, fmt::format("E508 step {}: {} has run away on the GPU, but not when the CPU took the same "
-                                                "steps. Try a shorter time step, or --precision double.",
-                                                report.step, setup_.system.topology.describe(report.atom)));
 }
 
 template <class N>
@@ -396,7 +296,6 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     std::int64_t timed_from = first;
     Stopwatch timed = whole;
     RunSummary summary;
-    last_completed_ = Clock::now();
     tell_progress(first, observer);
     for (;;)
     {
@@ -422,7 +321,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
             break;
         }
         profile_before(steady);
-        Segment segment = next_segment(schedule, step_, segment_steps_, first, last_);
+        Segment segment = next_segment(schedule, step_, pace_.steps(), first, last_);
         // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
         if constexpr (lists_miss_nothing<N>) { segment.flags.front().repartition = true; }
         make_way(observer);
@@ -449,7 +348,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
 template <class N>
 void GpuEngine<N>::profile_before(std::int64_t steady)
 {
-    is_profiled_ = !keeps_trace_ && step_ < steady && step_ + segment_steps_ >= steady;
+    is_profiled_ = !keeps_trace_ && step_ < steady && step_ + pace_.steps() >= steady;
     if (is_profiled_) { ranks_.clear_records(); }
 }
 
@@ -517,6 +416,7 @@ template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
     if (on_host_) { return host_.saved_state(); }
+    ranks_.synchronize();
     return to_saved_state(ranks_.queue(), at_repartition_, setup_.parameters.random_seed);
 }
 

@@ -32,6 +32,7 @@ public:
     // Throws DeviceError if there is no GPU to be had.
     GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
+    void start() override;
     const PlanSummary& plan() const override { return plan_; }
     SinglePoint evaluate() override;
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
@@ -71,7 +72,6 @@ private:
     RunSummary run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     RunSummary run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
     void stop_if_box_too_small(const Segment& segment);
-    void keep_pace(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
     void profile_before(std::int64_t steady);
     bool is_recorded(std::int64_t list_begin) const;
@@ -99,8 +99,7 @@ private:
 
     std::int64_t last_ = 0; // of the run
     std::deque<Segment> under_way_;
-    std::int64_t segment_steps_ = 1; // that take the GPU as long as a segment should
-    Clock::time_point last_completed_;
+    SegmentPace pace_;
     bool is_profiled_ = false;  // what is queued now
     std::size_t submitted_ = 0; // segments so far
     std::int64_t records_ = 0;  // observed steps queued so far

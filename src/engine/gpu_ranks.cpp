@@ -72,16 +72,12 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     make_world(options, world);
     make_boards(start);
     make_halos();
-    queue().make_current();
-    framed_.resize(queue(), atoms_, coupling().group_count());
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         upload_coupling(team.queue, start, r.coupling);
         set_box_and_step(team.queue, start.state.box.length(), start.step, r.state);
     });
-    take_from_boards();
-    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
-    synchronize();
     queue().make_current();
+    framed_.resize(queue(), atoms_, coupling().group_count());
 }
 
 template <class N>
@@ -337,6 +333,14 @@ void GpuRanks<N>::synchronize()
 }
 
 template <class N>
+void GpuRanks<N>::start()
+{
+    take_from_boards();
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
+    synchronize();
+}
+
+template <class N>
 void GpuRanks<N>::wait(const GpuEvent& event)
 {
     world_->wait(0, event);
@@ -348,7 +352,7 @@ void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
 {
     synchronize();
     put_back_atoms(queue(), snapshot, teams_[0]->ranks[0].boards);
-    queue().synchronize();
+    synchronize();
     for_each_rank<N>(all_,
                      [&](GpuTeam<N>& team, GpuRank<N>& r) { put_back_coupling(team.queue, snapshot, r.state, r.coupling); });
     take_from_boards();

@@ -3,9 +3,14 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
 
 namespace {
+
+// Long enough that a sleep and some launches of the host do not count, short enough that nobody waits for `stop`.
+constexpr double segment_seconds = 0.01;
 
 void shorten(Segment& segment, std::size_t steps)
 {
@@ -48,6 +53,16 @@ Segment next_segment(const Schedule& schedule, std::int64_t first, std::int64_t 
     }
     segment.ends_interval = flags_of(segment.end()).repartition;
     return segment;
+}
+
+// Where the beginning is not known it is taken to be as early as can be: the host may come late for two segments in a row, and
+// what the second took would seem to be nothing.
+void SegmentPace::completed(const Segment& segment, Segment::Time now, bool is_late)
+{
+    const double took = std::chrono::duration<double>(now - std::max(segment.queued, last_completed_)).count();
+    const double steps = segment_seconds / took * static_cast<double>(segment.flags.size());
+    steps_ = static_cast<std::int64_t>(std::clamp(steps, 1.0, static_cast<double>(most_steps)));
+    if (!is_late) { last_completed_ = now; }
 }
 
 std::vector<std::span<const StepFlags>> intervals_of(const Segment& segment)

@@ -82,31 +82,50 @@ bool built_with_cuda() { return false; }
 std::string describe_devices() { return "CPU (this program was built without CUDA)"; }
 #endif
 
+// A GPU that is stuck would hold up whoever gives back its memory: that is left to the end of the process.
+template <class Call>
+auto Simulation::attempt(Call&& call)
+{
+    try
+    {
+        return call();
+    }
+    catch (const CommError&)
+    {
+        if (implementation_->plan().on_gpu) { static_cast<void>(implementation_.release()); }
+        throw;
+    }
+}
+
 Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved)
     : implementation_(make_engine(std::move(system), std::move(parameters), options, saved))
 {
+    attempt([&] { implementation_->start(); });
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 
 const PlanSummary& Simulation::plan() const { return implementation_->plan(); }
-SinglePoint Simulation::evaluate() { return implementation_->evaluate(); }
+SinglePoint Simulation::evaluate()
+{
+    return attempt([&] { return implementation_->evaluate(); });
+}
 RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    try
-    {
-        return implementation_->run(steps, observer, stop);
-    }
-    catch (const CommError&)
-    {
-        // A GPU that is stuck would hold up whoever gives back its memory.
-        if (implementation_->plan().on_gpu) { static_cast<void>(implementation_.release()); }
-        throw;
-    }
+    return attempt([&] { return implementation_->run(steps, observer, stop); });
 }
-Frame Simulation::frame() { return implementation_->frame(); }
-Frame Simulation::last_good_frame() { return implementation_->last_good_frame(); }
-SavedState Simulation::saved_state() { return implementation_->saved_state(); }
+Frame Simulation::frame()
+{
+    return attempt([&] { return implementation_->frame(); });
+}
+Frame Simulation::last_good_frame()
+{
+    return attempt([&] { return implementation_->last_good_frame(); });
+}
+SavedState Simulation::saved_state()
+{
+    return attempt([&] { return implementation_->saved_state(); });
+}
 std::vector<Timeline> Simulation::timelines() const { return implementation_->timelines(); }
 
 } // namespace parhelion

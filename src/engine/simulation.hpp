@@ -111,6 +111,7 @@ bool built_with_cuda();
 // What runs can be on, for people: "CPU, NVIDIA H200".
 std::string describe_devices();
 
+// On several GPUs whatever waits for them may throw CommError: the constructor too. After it nothing is left to look at.
 class Simulation
 {
 public:
@@ -124,8 +125,7 @@ public:
     const PlanSummary& plan() const;
     SinglePoint evaluate();
     // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.
-    // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at. After a CommError nothing is left
-    // to look at.
+    // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at.
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // The current configuration.
     Frame frame();
@@ -140,6 +140,9 @@ public:
     class Implementation;
 
 private:
+    template <class Call>
+    auto attempt(Call&& call);
+
     std::unique_ptr<Implementation> implementation_;
 };
 

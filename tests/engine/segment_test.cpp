@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run is cut into what a GPU is given at once, for many list and output intervals, lengths of runs and of segments.
+// How a run is cut into what a GPU is given at once, for many list and output intervals, lengths of runs and of segments; and how
+// long segments get, whatever keeps the host from looking.
 #include "engine/segment.hpp"
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <numeric>
 
 using namespace parhelion;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -129,4 +132,85 @@ TEST(Segments, can_be_done_again_interval_by_interval)
             EXPECT_EQ(next, whole.end());
         }
     }
+}
+
+namespace {
+
+// A GPU that takes as long for every step, and a host that queues two segments ahead of what it has seen done.
+class PacedRun
+{
+public:
+    explicit PacedRun(std::chrono::nanoseconds of_step) : of_step_(of_step) {}
+
+    // The host takes so long to queue a segment, and so long for what it does then.
+    void segment(std::chrono::nanoseconds queueing, std::chrono::nanoseconds afterwards = 0ns)
+    {
+        while (under_way_.size() == 2) { complete_oldest(); }
+        UnderWay next;
+        next.segment.flags.resize(static_cast<std::size_t>(pace_.steps()));
+        next.segment.queued = now_;
+        now_ += queueing;
+        next.done = std::max(now_, gpu_is_free_) + pace_.steps() * of_step_;
+        gpu_is_free_ = next.done;
+        under_way_.push_back(std::move(next));
+        now_ += afterwards;
+    }
+    std::chrono::nanoseconds next() const { return pace_.steps() * of_step_; } // how long it will take the GPU
+
+private:
+    struct UnderWay
+    {
+        Segment segment;
+        Segment::Time done;
+    };
+    void complete_oldest()
+    {
+        const bool is_late = under_way_.front().done <= now_;
+        now_ = std::max(now_, under_way_.front().done);
+        pace_.completed(under_way_.front().segment, now_, is_late);
+        under_way_.pop_front();
+    }
+
+    std::chrono::nanoseconds of_step_;
+    SegmentPace pace_;
+    Segment::Time now_{1h}, gpu_is_free_{1h};
+    std::deque<UnderWay> under_way_;
+};
+
+} // namespace
+
+TEST(SegmentPace, makes_segments_last_ten_milliseconds)
+{
+    for (const auto of_step : {20us, 50us, 700us})
+    {
+        PacedRun run(of_step);
+        for (int k = 0; k < 10; ++k) { run.segment(100us); }
+        for (int k = 0; k < 10; ++k)
+        {
+            run.segment(100us);
+            EXPECT_NEAR(run.next() / 1us, 10'000, 700);
+        }
+    }
+}
+
+TEST(SegmentPace, makes_no_segment_long_because_the_host_has_come_late)
+{
+    for (const auto delay : {5ms, 15ms, 19ms, 25ms, 100ms})
+    {
+        PacedRun run(50us);
+        for (int k = 0; k < 10; ++k) { run.segment(100us); }
+        for (int k = 0; k < 10; ++k)
+        {
+            run.segment(100us, k == 0 ? delay : 0ns);
+            EXPECT_LE(run.next(), 11ms);
+        }
+        EXPECT_NEAR(run.next() / 1us, 10'000, 100);
+    }
+}
+
+TEST(SegmentPace, gets_going_where_the_host_takes_longer_to_queue_a_step_than_the_gpu_to_do_it)
+{
+    PacedRun run(20us);
+    for (int k = 0; k < 20; ++k) { run.segment(1ms); }
+    EXPECT_GT(run.next(), 8ms);
 }

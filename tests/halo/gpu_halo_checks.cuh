@@ -155,16 +155,19 @@ __global__ void check_cleared_kernel(const CheckedRank<N>* ranks)
     check_cleared(ranks[blockIdx.y]);
 }
 
-// In the place of receive_f(), the sums of check_forces_kernel, set_home_kernel of the next step and its send_x().
+// In the place of receive_f(), the sums of check_forces_kernel, set_home_kernel of the next step, its send_x() and, if
+// the task says so, its receive_x(). A warp waits for forces as those of the update do: if one of its atoms has copies.
+// Superclusters are whole warps.
 template <class N>
 __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
 {
-    ReturnedForces<N>(task).await();
+    ReturnedForces<N> returned(task);
     int wrong = 0;
     for_slots(0, r.home_slots, [&](std::int32_t slot) {
         const std::int32_t atom = r.global_of_slot[slot];
         ForceSlot<N> sum = r.f[slot];
         const AtomCopies<N> copies = load_copies(task, slot);
+        if (__any_sync(0xffffffff, copies.count > 0) != 0) { returned.await(); }
         add_returned_forces(task, slot, copies, sum);
         wrong += is_sum(r, slot, sum) ? 0 : 1;
         if (atom < 0) { return; }

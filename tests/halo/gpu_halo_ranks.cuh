@@ -454,7 +454,10 @@ private:
                 if (is_silent(r, Silence::Positions) || (moves_exchange_ && !is_first)) { return; }
                 r.halo->send_x(q, round, r.partitions[p].state);
             });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_x(q, round, r.partitions[p].state); });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
+                if (moves_exchange_ && !is_first && moves_await(r)) { return; }
+                r.halo->receive_x(q, round, r.partitions[p].state);
+            });
         }
         launch_for_ranks(lanes, p, check_halo_kernel<N>);
         pause(lanes, p, 2, false);
@@ -472,7 +475,7 @@ private:
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
                 launch(q, Phase::Output, move_kernel<N>, {move_blocks, check_threads}, checked(r, p),
-                       CopyTask<N>{r.halo->copies(), true, !is_last});
+                       CopyTask<N>{r.halo->copies(), true, !is_last, !is_last && moves_await(r)});
             });
             for (const auto& lane : lanes)
             {
@@ -483,6 +486,8 @@ private:
             launch_for_ranks(lanes, p, check_cleared_kernel<N>);
         }
     }
+    // The kernel that moves atoms, for the positions of others.
+    static bool moves_await(const Rank& r) { return !r.halo->shares_gpu(); }
     void send_f_on_the_side(Lanes lanes, std::size_t p)
     {
         for (const auto& lane : lanes)

@@ -84,9 +84,10 @@ def test_a_rank_that_is_held_for_long_ends_the_run(series, tmp_path, halo):
 
 @pytest.mark.skipif(os.environ.get("PARHELION_DEVICE") != "gpu", reason="PARHELION_DEVICE is not gpu")
 @pytest.mark.parametrize("halo", ["staged-host", "staged-dma", "staged-fused", "direct"])
-def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, halo):
+@pytest.mark.parametrize("kernel", [1, 200, 200_000], ids=["before_its_first_kernel", "in_the_first_steps", "in_the_middle_of_the_run"])
+def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, kernel, halo):
     gpus = int(os.environ.get("PARHELION_GPUS", "1"))
     library = os.environ["PARHELION_STALL_GPU_LIBRARY"]
     run = start(series, tmp_path, "--gpus", gpus, "--ranks", max(2, gpus), "--halo", halo,
-                environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1)})
+                environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1), "PARHELION_STALL_AT_KERNEL": str(kernel)})
     expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN])

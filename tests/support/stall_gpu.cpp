@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU that is stuck, for the program as its users have it: a library that the CUDA driver loads into it
-// (CUDA_INJECTION64_PATH). A queue of GPU PARHELION_STALL_GPU comes to a wait for what never happens, in the middle of a run:
-// after PARHELION_STALL_AFTER kernels, of which a replayed graph counts for a hundred. Used by tests/python/test_faults.py.
+// (CUDA_INJECTION64_PATH). A queue of GPU PARHELION_STALL_GPU comes to a wait for what never happens, before kernel number
+// PARHELION_STALL_AT_KERNEL (from 1; a replayed graph counts for a hundred). Used by tests/python/test_faults.py.
 #include <cuda.h>
 #include <cupti.h>
 
@@ -47,7 +47,7 @@ void stall(CUstream stream)
 
 void CUPTIAPI count_launch(void*, CUpti_CallbackDomain, CUpti_CallbackId id, const void* data)
 {
-    static const std::int64_t limit = asked("PARHELION_STALL_AFTER", 200'000);
+    static const std::int64_t limit = asked("PARHELION_STALL_AT_KERNEL", 200'000);
     static std::atomic<std::int64_t> launched{0};
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     if (call.callbackSite != CUPTI_API_ENTER) { return; }
