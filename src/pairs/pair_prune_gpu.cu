@@ -170,14 +170,25 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
 
 // Prunes this warp's part of a row. Returns the lane's share of the cost.
 template <class N, bool exact>
-__device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row, PruneShared& s)
+__device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
+                                   const RowFrame& frame, PruneShared& s)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const RowFrame frame(a.superclusters[blockIdx.x], leading_scale<N>(*a.scalars), a.cutoff);
+    constexpr int all_at_once = prune_warps * entries_at_once;
+    const int part = (row.count + all_at_once - 1) / all_at_once * entries_at_once;
+    const int begin = uniform(warp * part), end = uniform(min(begin + part, row.count));
+    const auto listed_at = [&](int k) { return k < end ? a.entries[row.begin + k] : 0; };
     const auto place_of = [&](unsigned slot) {
         const PositionCharge<N>& p = xq[slot];
         return frame.place({leading(p.x), leading(p.y), leading(p.z)});
     };
+    const auto atom_of = [&](PairWord listed, int e) {
+        const PairWord word = __shfl_sync(all_lanes, listed, (e + lane / cluster_size) % 32);
+        return place_of((word >> 8) * cluster_size + lane % cluster_size);
+    };
+    PairWord listed = listed_at(begin + lane);
+    Vec3<float> p = atom_of(listed, 0); // under way while the row's atoms are
+
     if (threadIdx.x < supercluster_size)
     {
         const unsigned cluster = threadIdx.x / cluster_size, atom = threadIdx.x % cluster_size;
@@ -188,23 +199,14 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
     std::uint32_t row_factors[cluster_size];
     for (int i = 0; i < cluster_size; ++i) { row_factors[i] = s.row[i][lane]; }
 
-    constexpr int all_at_once = prune_warps * entries_at_once;
-    const int part = (row.count + all_at_once - 1) / all_at_once * entries_at_once;
-    const int begin = uniform(warp * part), end = uniform(min(begin + part, row.count));
     std::uint32_t cost = 0;
     for (int first = begin; first < end; first += 32)
     {
-        const int k = first + lane;
-        const PairWord listed = k < end ? a.entries[row.begin + k] : 0;
-        const auto atom_at = [&](int e) {
-            const PairWord word = __shfl_sync(all_lanes, listed, (e + lane / cluster_size) % 32);
-            return place_of((word >> 8) * cluster_size + lane % cluster_size);
-        };
-        Vec3<float> p = atom_at(0);
+        const PairWord listed_next = listed_at(first + 32 + lane);
         PairWord tiles = 0; // of four entries from 4 * lane on
         for (int e = 0; e < min(end - first, 32); e += entries_at_once)
         {
-            const Vec3<float> next = atom_at(e + entries_at_once);
+            const Vec3<float> next = atom_of(e + entries_at_once < 32 ? listed : listed_next, e + entries_at_once);
             const unsigned ways = exact ? __reduce_or_sync(all_lanes, frame.ambiguous(p)) : 0;
             std::uint32_t in_range = 0;
             for (unsigned way = ways;; way = (way - 1) & ways) // all of these dimensions, some, none
@@ -217,6 +219,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         }
         const PairWord kept = __shfl_sync(all_lanes, tiles, lane / entries_at_once) >> lane % entries_at_once * 8;
         const PairWord left = listed & (kept | ~0xffu);
+        const int k = first + lane;
         const bool masked = k < min(row.masked, end), keep = !masked && (left & 0xff) != 0;
         if (masked) { a.pruned[row.begin + k] = left; }
         const std::uint32_t keeping = __ballot_sync(all_lanes, keep);
@@ -225,6 +228,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         place = __shfl_sync(all_lanes, place, 0) + __popc(keeping & ((1u << lane) - 1));
         if (keep) { a.pruned[row.begin + row.masked + place] = left; }
         if (masked || keep) { cost += cost_of(left, masked); }
+        listed = listed_next;
     }
     return cost;
 }
@@ -243,13 +247,15 @@ __global__ void __launch_bounds__(32 * prune_warps, 3)
 
     __shared__ PruneShared s;
     const GpuPairRow row = a.rows[blockIdx.x];
+    const RowFrame frame(a.superclusters[blockIdx.x], leading_scale<N>(*a.scalars), a.cutoff);
     if (row.count == 0) // as the search has left it
     {
         if (threadIdx.x == 0) { a.row_costs[blockIdx.x] = 0; }
         return;
     }
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
-    const std::uint32_t of_lane = row.exact != 0 ? prune_row<N, true>(a, xq, row, s) : prune_row<N, false>(a, xq, row, s);
+    const std::uint32_t of_lane =
+        row.exact != 0 ? prune_row<N, true>(a, xq, row, frame, s) : prune_row<N, false>(a, xq, row, frame, s);
     const std::uint32_t of_warp = __reduce_add_sync(all_lanes, of_lane);
     if (threadIdx.x % 32 == 0) { atomicAdd(&s.cost, of_warp); }
     __syncthreads();
