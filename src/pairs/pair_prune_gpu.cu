@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning: what is left of a pair list at the present positions, and its division into shares.
+// Pruning: what is left of a pair list at the present positions, and its division into shares. Tensor cores find which tiles have
+// a pair in range, at 30 instructions an entry; a tile is kept in vain for no more than rounding, one in some hundreds.
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
@@ -23,18 +24,19 @@ __device__ std::uint32_t cost_of(PairWord word, bool masked)
 
 constexpr int entries_at_once = 32 / cluster_size; // of a warp: each lane brings an atom of one of them
 
-// Tensor cores test four entries at once: |xi - xj|^2 - reach^2 is a sum of products of what is known of i and of j,
+// |xi - xj|^2 - reach^2, negative in range, is a sum of products of what is known of i and of j:
 //
 //   i   -2x  -2y  -2z   1    1    e   e'   0        e + e' = |xi|^2 - reach^2
 //   j     x    y    z   s    s'   1    1   0        s + s' = |xj|^2
 //
-// and negative in range. Factors are half precision, squares two of them. A coordinate, from the middle of the supercluster, is
-// rounded to 11 bits; squares are of rounded ones, so that the sum is right for atoms that stand a little aside: by no more than
-// u |x|, u = 2^-11. Of a pair nearer than c, |xj| < |xi| + c: as rounded, it is nearer than reach = c + u (2 |xi| + c). What
-// else is rounded are sums and their terms, none larger than 2 (|xi| + c)^2: eight times 2^-23 of that, with all squares'
-// second parts and sums less than 2^-18 (|xi| + c)^2, which joins reach^2 (and 2^-18, for halves below 2^-14 are exact to 2^-25).
-constexpr float moved = 0x1.06p-11f; // u, and what conversions add
-constexpr float inexact = 0x1p-18f;
+// These factors are half precision, squares two of them. What that costs is bounded. Coordinates, from the middle of the
+// supercluster, are rounded to 11 bits, and squares are of rounded ones; so the sum is right for atoms that have moved, by no
+// more than u |x| each, u = 2^-11. In a pair nearer than c, |xj| < |xi| + c: once moved, it is nearer than c + u (2 |xi| + c),
+// which is the reach. The sum itself, single precision, and second parts are off by less than 2^-17 (|xi| + c)^2: partial sums do
+// not exceed 4 (|xi| + c)^2, and seven additions may lose 2^-23 of that each. It joins reach^2, and so does 2^-17, since what is
+// below 2^-14 is rounded to 2^-25.
+constexpr float moved = 0x1.06p-11f; // u, and what conversions to nm add
+constexpr float inexact = 0x1p-17f;
 
 using Factors = uint4; // eight of them
 __device__ Factors factors(__half2 a, __half2 b, __half2 c, __half2 d)
@@ -72,8 +74,8 @@ __device__ Factors factors_of_i(const Vec3<float>& x, float cutoff)
                    __floats2half2_rn(e - __high2float(one_e), 0));
 }
 
-// The sums of 16 j atoms (rows) with 8 i atoms (columns): a lane has rows lane / 4 and 8 more, columns lane % 4 * 2 and
-// next.
+// The sums of 16 j atoms, rows, with 8 i atoms, columns. A lane gets columns lane % 4 * 2 and next of row lane / 4, and of 8 rows
+// on. It brings words lane % 4 of factors of these two rows, and of column lane / 4.
 __device__ void multiply(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
@@ -92,23 +94,23 @@ struct PruneArguments
     float cutoff;
 };
 
-// Factors as multiply() takes them: eight atoms of four words are a word for each lane.
+// Factors of eight atoms, four words each, are a word for each lane, as multiply() takes them.
 struct alignas(sizeof(Factors)) PruneShared
 {
-    std::uint32_t row[cluster_size][32];                   // of an atom of every i cluster
-    std::uint32_t entry[prune_warps][entries_at_once][32]; // of the atoms of a j cluster
+    std::uint32_t row[cluster_size][32];                   // an atom of every i cluster
+    std::uint32_t entry[prune_warps][entries_at_once][32]; // every atom of a j cluster
     int kept;
     std::uint32_t cost;
 };
 
-// From where a row measures. A supercluster may be so wide (a gas) that squares of nm exceed half precision: it has a unit of its
-// own.
+// How a row measures: from the middle of its supercluster, in nm; or in a longer unit, if the supercluster is so wide (a gas)
+// that squares would exceed half precision.
 struct RowFrame
 {
     std::uint32_t x, y, z;
     Scale scale; // to units
     float cutoff;
-    Vec3<float> box, near; // nearer than `near` along all dimensions an atom's other images are out of range
+    Vec3<float> box, near; // of an atom nearer than `near` other images are out of range
 
     __device__ RowFrame(const AtomBounds& own, const Scale& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
     {
@@ -126,7 +128,7 @@ struct RowFrame
     {
         return {offset(p.x, x, scale.x), offset(p.y, y, scale.y), offset(p.z, z, scale.z)};
     }
-    // Dimensions, a bit each, along which the image a box further may be in range.
+    // Dimensions, a bit each, along which the image on the other side may be in range.
     __device__ unsigned ambiguous(const Vec3<float>& p) const
     {
         return (fabsf(p.x) > near.x ? 1u : 0u) | (fabsf(p.y) > near.y ? 2u : 0u) | (fabsf(p.z) > near.z ? 4u : 0u);
@@ -139,15 +141,15 @@ struct RowFrame
     }
 };
 
-// Tiles of four entries that have a pair in range: a byte of bits for each. `p`: the lane's atom. For all lanes.
+// Tiles of four entries that have a pair in range, a byte for each entry. `p`: the lane's atom, of entry lane / 8.
 __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size], std::uint32_t (&entry)[entries_at_once][32],
                                         const Vec3<float>& p)
 {
     const int lane = threadIdx.x % 32;
-    __syncwarp(); // nobody reads those before
+    __syncwarp(); // those before have been read
     reinterpret_cast<Factors*>(entry)[lane] = factors_of_j(p);
     __syncwarp();
-    std::uint32_t signs[entries_at_once][2] = {}; // of sums of the lane's i clusters
+    std::uint32_t signs[entries_at_once][2] = {}; // the lane's two i clusters
 #pragma unroll
     for (int e = 0; e < entries_at_once; e += 2)
     {
@@ -160,7 +162,7 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
             for (int k = 0; k < 4; ++k) { signs[e + k / 2][k % 2] |= __float_as_uint(sums[k]); }
         }
     }
-    // The first bytes of four words: those of the entries.
+    // Leading bytes, of one entry after the other.
     const auto bytes = [&](int c) {
         return __byte_perm(__byte_perm(signs[0][c], signs[1][c], 0x73), __byte_perm(signs[2][c], signs[3][c], 0x73), 0x5410);
     };
@@ -203,13 +205,13 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
     for (int first = begin; first < end; first += 32)
     {
         const PairWord listed_next = listed_at(first + 32 + lane);
-        PairWord tiles = 0; // of four entries from 4 * lane on
+        PairWord tiles = 0; // of entries 4 * lane to 4 * lane + 3
         for (int e = 0; e < min(end - first, 32); e += entries_at_once)
         {
             const Vec3<float> next = atom_of(e + entries_at_once < 32 ? listed : listed_next, e + entries_at_once);
             const unsigned ways = exact ? __reduce_or_sync(all_lanes, frame.ambiguous(p)) : 0;
             std::uint32_t in_range = 0;
-            for (unsigned way = ways;; way = (way - 1) & ways) // all of these dimensions, some, none
+            for (unsigned way = ways;; way = (way - 1) & ways) // every subset, the empty one last
             {
                 in_range |= tiles_in_range(row_factors, s.entry[warp], exact ? frame.image(p, way) : p);
                 if (way == 0) { break; }
@@ -234,11 +236,13 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 }
 
 // Purpose        keep the tiles that have a pair in range
-// Work           a block per row; a warp takes four entries at a time: 16 products of matrices on tensor cores, whose signs count
+// Work           a block per row; a warp takes four entries at a time, an atom a lane: 16 products of matrices, of whose elements
+//                the signs count
 // Reads/Writes   entries, superclusters' middles, positions / pruned entries, cost of rows
 // Orders         entries of a row come in any order
 // Requires       a list of this order of atoms
-// Cost           about 100 instructions and 512 bytes for four entries
+// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
+//                around the box more, for entries so far away
 template <class N>
 __global__ void __launch_bounds__(32 * prune_warps, 3)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
