@@ -109,10 +109,9 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     const ListPlan& plan = r.list_plan;
     GpuPairList& list = r.pairs[static_cast<std::size_t>(part)];
     const bool is_pruned = plan.prune_interval > 0;
-    const bool is_due = is_pruned && list_age % plan.prune_interval == 0;
-    if (list_age == 0) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
-    else if (is_due) { find_cluster_bounds(queue, r.state, r.cell, list); }
-    if (list_age == 0 || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
+    const bool is_new = list_age == 0, is_due = is_pruned && list_age % plan.prune_interval == 0;
+    if (is_new) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
+    if (is_new || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
 }
 
 // May the update begin while forces are still on their way? With `direct` it waits for others' itself. Not where it might keep

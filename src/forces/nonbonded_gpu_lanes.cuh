@@ -72,10 +72,6 @@ __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
     return mine;
 }
 
-// A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
-__device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all_lanes, value); }
-__device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
-
 // Has the value computed once and kept, where the compiler would rather compute it at each use.
 __device__ inline void keep(int& value) { asm volatile("" : "+r"(value)); }
 __device__ inline void keep(unsigned& value) { asm volatile("" : "+r"(value)); }

@@ -15,8 +15,6 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr float spreading = 0.1f; // nm that a supercluster may grow by until the next list
-
 // How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
 // box. Differences are exact before they are rounded.
 template <bool lone>

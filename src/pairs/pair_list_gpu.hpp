@@ -84,9 +84,9 @@ enum class PairPart : std::uint8_t
 
 struct GpuPairList
 {
-    PairPart part = PairPart::Local; // as it was built
-    bool is_all = true;              // every pair of the system is in it
-    DeviceBuffer<AtomBounds> superclusters, clusters;
+    PairPart part = PairPart::Local;                  // as it was built
+    bool is_all = true;                               // every pair of the system is in it
+    DeviceBuffer<AtomBounds> superclusters, clusters; // when it was built
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
     // Of lane 4 * i + j: bit c set: atom i of i cluster c interacts with atom j; bit 8 + c: with atom j + 4.
@@ -129,15 +129,13 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
 }
 
 // Where clusters and superclusters are at the present positions; the demand becomes nothing. build_pair_list() begins with it.
-template <class N>
-void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
-// Clusters alone. Forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the
+// Pruning and forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the
 // next list.
 template <class N>
-void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
+void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
 
-// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and some without, and divides
-// them into shares. Precondition: find_cluster_bounds() at these positions.
+// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and some that have one a little
+// further, and divides them into shares.
 template <class N>
 void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, GpuPairList& list);
 
