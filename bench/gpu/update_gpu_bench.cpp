@@ -34,13 +34,15 @@ GpuState<N> make_rank_state(GpuQueue& queue, const LoadedInput& input, const Upd
     const std::size_t atoms = whole.slot_of_global.size();
     DeviceBuffer<PositionCharge<N>> x(atoms);
     DeviceBuffer<VelocityMass<N>> v(atoms);
-    const GpuBoard<N> board{x.data(), v.data()};
+    DeviceBuffer<std::uint8_t> zone(atoms);
+    const GpuBoard<N> board{cell, x.data(), v.data(), zone.data()};
     fill_board(queue, whole, board);
     const GpuAtomTable table = make_atom_table(queue, whole, input.system.topology, groups);
     GpuState<N> state;
     TakeScratch scratch;
     reserve_slots(queue, cell, input.system.box, atoms, 1.3, state);
-    take_atoms(queue, cell, board, table, scratch, state);
+    find_zones(queue, state, table, board);
+    take_atoms(queue, board, table, scratch, state);
     queue.synchronize(); // before the board goes
     return state;
 }

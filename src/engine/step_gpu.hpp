@@ -70,12 +70,20 @@ void agree_on_flags(GpuTeams<N> teams)
               [](GpuRank<N>& r) { return std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1); });
 }
 
-// Every board holds all atoms afterwards, unless a flag is up, and until all ranks have released theirs.
+// Every board holds afterwards what its rank needs, or rank 0's all atoms, unless a flag is up, and until all ranks have released
+// theirs.
 template <class N>
 void queue_publication(GpuTeams<N> teams)
 {
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.queue, *t.taken, r.rank); });
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { publish_atoms(t.queue, r.state, r.boards); });
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { publish_atoms(t.queue, r.state, r.atoms, r.boards); });
+    agree_on_flags(teams);
+}
+template <class N>
+void queue_collection(GpuTeams<N> teams)
+{
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.queue, *t.taken, r.rank); });
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { collect_atoms(t.queue, r.state, r.boards); });
     agree_on_flags(teams);
 }
 template <class N>
@@ -89,7 +97,7 @@ template <class N>
 void queue_repartition(GpuTeams<N> teams)
 {
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) {
-        take_atoms(t.queue, r.cell, r.board, r.atoms, r.scratch, r.state);
+        take_atoms(t.queue, r.board, r.atoms, r.scratch, r.state);
         resolve_nonbonded(t.queue, r.state, r.nonbonded);
     });
 }
