@@ -79,7 +79,6 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
         set_box_and_step(team.queue, start.state.box.length(), start.step, r.state);
     });
     take_from_boards();
-    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
     synchronize();
     queue().make_current();
 }
@@ -225,7 +224,7 @@ void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
 {
     queue_collection(teams);
     keep_board(teams, framed_);
-    queue_release(teams);
+    queue_release(teams, &GpuTeam<N>::queue);
     if (!flags.due.f) { return; }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
     agree_on_flags(teams);
@@ -321,7 +320,7 @@ void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 {
     queue_collection<N>(all_);
     keep_board(all_, snapshot);
-    queue_release<N>(all_);
+    queue_release<N>(all_, &GpuTeam<N>::queue);
 }
 
 // --- what waits

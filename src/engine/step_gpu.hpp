@@ -70,26 +70,25 @@ void agree_on_flags(GpuTeams<N> teams)
               [](GpuRank<N>& r) { return std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1); });
 }
 
-// Every board holds afterwards what its rank needs, or rank 0's all atoms, unless a flag is up, and until all ranks have released
-// theirs.
+// Every board holds afterwards what its rank needs, or rank 0's all atoms, unless a flag is up. Then comes queue_release().
 template <class N>
 void queue_publication(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.queue, *t.taken, r.rank); });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { publish_atoms(t.queue, r.state, r.atoms, r.boards); });
     agree_on_flags(teams);
 }
 template <class N>
 void queue_collection(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.queue, *t.taken, r.rank); });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { collect_atoms(t.queue, r.state, r.boards); });
     agree_on_flags(teams);
 }
+// Boards may be written again: what was queued before on the same queue has read them, on all ranks.
 template <class N>
-void queue_release(GpuTeams<N> teams)
+void queue_release(GpuTeams<N> teams, GpuQueue GpuTeam<N>::*queue)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.queue, *t.taken, r.rank); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.*queue, *t.taken, r.rank); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.*queue, *t.taken, r.rank); });
 }
 
 // Atoms to their owners, and what every rank needs of the others'.
@@ -105,9 +104,9 @@ void queue_repartition(GpuTeams<N> teams)
 template <class N>
 void queue_halo_plan(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.third, *t.taken, r.rank); });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->announce(t.third, r.state); });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->learn(t.third, r.state); });
+    queue_release(teams, &GpuTeam<N>::third);
 }
 
 // list_age: steps since the lists were built. The first pruning comes with the build, whether more follow or not.
