@@ -32,13 +32,12 @@ struct HomeAtoms
     {
     }
 
-    // -1: not at home here, or nothing may be told of this state.
+    // -1: not here, or nothing may be told of this state.
     __device__ std::int32_t slot_of(std::int64_t global) const
     {
-        if (global >= globals || scalars->flags != 0) { return -1; }
-        const std::int32_t slot = slot_of_global[global];
-        return slot >= 0 && zone_of_supercluster[slot / supercluster_size] == 0 ? slot : -1;
+        return global < globals && scalars->flags == 0 ? slot_of_global[global] : -1;
     }
+    __device__ bool is_home(std::int32_t slot) const { return zone_of_supercluster[slot / supercluster_size] == 0; }
 };
 
 __device__ std::int64_t my_global() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
@@ -59,9 +58,12 @@ __global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, Ho
     const std::int64_t global = my_global();
     const std::int32_t slot = home.slot_of(global);
     if (slot < 0) { return; }
+    // All of them are on their way before the first is looked at.
+    const std::int32_t reference_slot = home.slot_of_global[reference[global]];
     const PositionCharge<N> position = home.xq[slot];
     const VelocityMass<N> velocity = home.v[slot];
-    const Vec3<std::uint32_t> here = leading(position), of_reference = leading(home.xq[home.slot_of_global[reference[global]]]);
+    if (!home.is_home(slot)) { return; }
+    const Vec3<std::uint32_t> here = leading(position), of_reference = leading(home.xq[reference_slot]);
     const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*home.scalars);
     for (int b = 0; b < board_count; ++b)
     {
@@ -88,8 +90,11 @@ __global__ void __launch_bounds__(threads) collect_kernel(BlockTrace tracing, Ho
     const std::int64_t global = my_global();
     const std::int32_t slot = home.slot_of(global);
     if (slot < 0) { return; }
-    board->x[global] = home.xq[slot];
-    board->v[global] = home.v[slot];
+    const PositionCharge<N> position = home.xq[slot];
+    const VelocityMass<N> velocity = home.v[slot];
+    if (!home.is_home(slot)) { return; }
+    board->x[global] = position;
+    board->v[global] = velocity;
 }
 
 // Purpose        mark what a rank needs of a complete board
