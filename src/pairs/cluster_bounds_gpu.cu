@@ -35,7 +35,11 @@ __global__ void __launch_bounds__(32 * bounds_warps)
 {
     const BlockSpan span(tracing);
 
-    if (blockIdx.x == 0 && threadIdx.x == 0) { *demand = {}; }
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+    {
+        demand->most_entries = max(demand->most_entries, demand->entries), demand->entries = 0;
+        demand->most_masks = max(demand->most_masks, demand->masks), demand->masks = 0;
+    }
     const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (supercluster >= superclusters) { return; }
     const int slot = supercluster * supercluster_size + lane;

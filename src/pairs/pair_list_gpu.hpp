@@ -61,10 +61,12 @@ struct alignas(16) PairShare
     PairPlace begin;
 };
 
-// What the last build asked for; more than there was room for means that the list is incomplete.
+// What the last build asked for; more than there was room for means that the list is incomplete. And the most that any before it
+// did: when the host reads this, a state with a flag may since have been given lists of fewer atoms.
 struct PairListDemand
 {
     std::uint32_t entries, masks;
+    std::uint32_t most_entries, most_masks;
 };
 
 // Excluded partners of every atom, by global number.
@@ -110,7 +112,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 {
     reserve_pair_list(queue, state, box, cutoff, PairPart::Local, list);
 }
-// After gpu_flag_list_overflow: enlarges the list to what the last build asked for, and a half. Waits.
+// After gpu_flag_list_overflow: enlarges the list to the most that a build asked for, and a half. Waits.
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list);
 
 // Lists every pair of atoms of `part` that is the rank's and nearer than `cutoff` (nm) at the present positions, once. Raises
