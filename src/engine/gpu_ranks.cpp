@@ -99,7 +99,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
             .exclusions = make_gpu_exclusions(queue, start.topology),
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
-            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, ranks()),
+            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
             .update = GpuUpdate(queue, blocks, p),
             .board = {},
             .boards = {},
