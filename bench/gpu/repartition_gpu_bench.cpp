@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of a repartition, and of the pair forces of its two lists, of one rank of several on a GPU of its own.
 //   repartition_gpu_bench [--atoms 45000] [--grid 2 2 2] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
-// One JSON line: microseconds a call, median of the repetitions, each a graph of many calls. The board is this GPU's alone: what
-// it costs to publish to others is not in it.
+// One JSON line: microseconds a call, median of the repetitions, each a graph of many calls. The boards of all ranks are in this
+// GPU's memory: what links cost is not in it. Atoms are taken from a complete board, and what finding them there takes is in it.
 #include "domain/gpu_cell.hpp"
 #include "forces/nonbonded_gpu.hpp"
 #include "pairs/cluster_order.hpp"
@@ -76,22 +76,36 @@ void measure(const Request& request)
     const UpdateGroups groups = make_update_groups(topology);
     const ParticleState<N> whole = make_state<N>(input.system, {}, host);
     const std::size_t atoms = whole.slot_of_global.size();
-    DeviceBuffer<PositionCharge<N>> x(atoms);
-    DeviceBuffer<VelocityMass<N>> v(atoms);
-    const GpuBoard<N> board{x.data(), v.data()};
+    const CellGrid grid{request.grid};
+    const auto ranks = static_cast<std::size_t>(grid.ranks());
+    DeviceBuffer<PositionCharge<N>> x(ranks * atoms);
+    DeviceBuffer<VelocityMass<N>> v(ranks * atoms);
+    DeviceBuffer<std::uint8_t> zone_on_board(ranks * atoms);
+    std::vector<GpuBoard<N>> of_ranks;
+    for (std::size_t r = 0; r < ranks; ++r)
+    {
+        const GpuCell cell =
+            make_gpu_cell(grid, static_cast<int>(r), box, request.list_cutoff, longest_straying(topology, groups));
+        of_ranks.push_back({cell, x.data() + r * atoms, v.data() + r * atoms, zone_on_board.data() + r * atoms});
+    }
+    const GpuBoard<N> board = of_ranks[0];
     fill_board(queue, whole, board);
     DeviceBuffer<GpuBoard<N>> boards;
-    boards.upload(queue, {&board, 1});
+    boards.upload(queue, of_ranks);
     const GpuAtomTable table = make_atom_table(queue, whole, topology, groups);
-    const GpuCell cell = make_gpu_cell({request.grid}, 0, box, request.list_cutoff, longest_straying(topology, groups));
+    const GpuCell& cell = board.cell;
     GpuState<N> state;
     TakeScratch scratch;
     reserve_slots(queue, cell, box, atoms, 1.3, state);
 
-    take_atoms(queue, cell, board, table, scratch, state);
-    const double publish_us = median_us(queue, request.repetitions, 20, [&] { publish_atoms(queue, state, boards); });
-    const double take_us =
-        median_us(queue, request.repetitions, 10, [&] { take_atoms(queue, cell, board, table, scratch, state); });
+    const auto take = [&] {
+        find_zones(queue, state, table, board);
+        take_atoms(queue, board, table, scratch, state);
+    };
+    take();
+    const double publish_us = median_us(queue, request.repetitions, 20, [&] { publish_atoms(queue, state, table, boards); });
+    fill_board(queue, whole, board);
+    const double take_us = median_us(queue, request.repetitions, 10, take);
     GpuNonbondedTables<N> tables(queue, NonbondedTables<N>(make_nonbonded(topology, input.parameters)));
     resolve_nonbonded(queue, state, tables);
     const GpuExclusions exclusions = make_gpu_exclusions(queue, topology);

@@ -34,13 +34,15 @@ GpuState<N> make_rank_state(GpuQueue& queue, const LoadedInput& input, const Upd
     const std::size_t atoms = whole.slot_of_global.size();
     DeviceBuffer<PositionCharge<N>> x(atoms);
     DeviceBuffer<VelocityMass<N>> v(atoms);
-    const GpuBoard<N> board{x.data(), v.data()};
+    DeviceBuffer<std::uint8_t> zone(atoms);
+    const GpuBoard<N> board{cell, x.data(), v.data(), zone.data()};
     fill_board(queue, whole, board);
     const GpuAtomTable table = make_atom_table(queue, whole, input.system.topology, groups);
     GpuState<N> state;
     TakeScratch scratch;
     reserve_slots(queue, cell, input.system.box, atoms, 1.3, state);
-    take_atoms(queue, cell, board, table, scratch, state);
+    find_zones(queue, state, table, board);
+    take_atoms(queue, board, table, scratch, state);
     queue.synchronize(); // before the board goes
     return state;
 }
@@ -59,8 +61,9 @@ void measure(const Request& request)
 
     GpuUpdate update(queue, make_update_blocks(topology, {parameters.lincs_order, parameters.lincs_iterations}), parameters);
     GpuBonded bonded(queue, make_bonded(topology, parameters), {}, topology);
-    update.resolve(queue, state, cell);
-    bonded.resolve(queue, state, cell);
+    const auto list_groups = [&] { update.forget(queue, state.slots, cell), update.resolve(queue, state); };
+    const auto list_terms = [&] { bonded.forget(queue), bonded.resolve(queue, state, cell); };
+    list_groups(), list_terms();
     DeviceBuffer<GroupKick> kick;
     DeviceBuffer<FailureReport> failure(1);
     DeviceBuffer<ScalarSum<N>> virial(9);
@@ -80,8 +83,8 @@ void measure(const Request& request)
     const double virial_us = shortest_us([&] { update.step(queue, with_virial, state); });
     const double bonded_us = shortest_us([&] { compute_bonded(queue, bonded, state, Compute::Forces); });
     const double energies_us = shortest_us([&] { compute_bonded(queue, bonded, state, Compute::ForcesEnergiesVirial); });
-    const double list_groups_us = shortest_us([&] { update.resolve(queue, state, cell); });
-    const double list_terms_us = shortest_us([&] { bonded.resolve(queue, state, cell); });
+    const double list_groups_us = shortest_us(list_groups);
+    const double list_terms_us = shortest_us(list_terms);
     fmt::print(R"({{"gpu": "{}", "atoms": {}, "grid": "{}x{}x{}", "slots": {}, "update_us": {:.2f}, "update_virial_us": {:.2f}, )"
                R"("bonded_us": {:.2f}, "bonded_energies_us": {:.2f}, "list_groups_us": {:.2f}, "list_terms_us": {:.2f}}})"
                "\n",

@@ -290,12 +290,16 @@ GpuUpdate::View GpuUpdate::view() const
     return view;
 }
 
-template <class N>
-void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell)
+void GpuUpdate::forget(GpuQueue& queue, std::size_t slots, const GpuCell& cell)
 {
-    make_room(state.slots, cell);
+    make_room(slots, cell);
     if (home_.size() > 0) { gpu_memory::set_bytes(queue, home_.data(), 0xff, home_.size() * sizeof(std::int32_t)); } // all -1
     home_groups_.clear(queue);
+}
+
+template <class N>
+void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
+{
     GroupTables<kinds> tables{{}, records_.data(), record_of_global_.data(), home_.data(), home_groups_.data()};
     for (std::size_t k = 0; k < kinds; ++k)
     {
@@ -339,7 +343,7 @@ void GpuUpdate::add_deviations(GpuQueue& queue, const GpuState<N>& state, Scalar
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&, const GpuCell&);                                          \
+    template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
     template void GpuUpdate::step<N>(GpuQueue&, const UpdateArgs<N>&, GpuState<N>&) const;                                       \
     template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;           \
     template void GpuUpdate::add_deviations<N>(GpuQueue&, const GpuState<N>&, ScalarSum<N>*) const;

@@ -61,9 +61,11 @@ public:
 
     std::int64_t constraints() const { return constraints_; } // of the whole system
 
-    // Lists what is at home. Call after every repartition. Allocates if the state has more slots than ever before.
+    // Forgets what is at home. Allocates if there are more slots than ever before.
+    void forget(GpuQueue& queue, std::size_t slots, const GpuCell& cell);
+    // Lists what is at home. Call after every repartition, and after forget().
     template <class N>
-    void resolve(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell);
+    void resolve(GpuQueue& queue, const GpuState<N>& state);
 
     // One step of every home atom. Requires resolve() since the last repartition and complete forces. Clears them.
     template <class N>

@@ -99,7 +99,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
             .exclusions = make_gpu_exclusions(queue, start.topology),
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
-            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology),
+            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
             .update = GpuUpdate(queue, blocks, p),
             .board = {},
             .boards = {},
@@ -136,7 +136,8 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
         sums = std::max({sums, r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
     });
     constexpr std::size_t slack = std::size_t{1} << 20;
-    const std::size_t per_atom = sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(Vec3<typename N::ForceSum>);
+    const std::size_t per_atom =
+        sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(std::uint8_t) + sizeof(Vec3<typename N::ForceSum>);
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
@@ -155,13 +156,15 @@ void GpuRanks<N>::make_boards(Rank<N>& start)
 {
     const Window x = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
     const Window v = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
+    const Window zone = world_->allocate(atoms_ * sizeof(std::uint8_t));
     const Window forces = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
     framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces));
     std::vector<GpuBoard<N>> boards;
     for (int rank = 0; rank < ranks(); ++rank)
     {
-        boards.push_back({reinterpret_cast<PositionCharge<N>*>(world_->data(rank, x)),
-                          reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v))});
+        boards.push_back({cells_[static_cast<std::size_t>(rank)], reinterpret_cast<PositionCharge<N>*>(world_->data(rank, x)),
+                          reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v)),
+                          reinterpret_cast<std::uint8_t*>(world_->data(rank, zone))});
     }
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
@@ -190,7 +193,8 @@ void GpuRanks<N>::take_from_boards()
 {
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
-        take_atoms(team.queue, r.cell, r.board, r.atoms, r.scratch, r.state);
+        find_zones(team.queue, r.state, r.atoms, r.board);
+        take_atoms(team.queue, r.board, r.atoms, r.scratch, r.state);
     });
 }
 
@@ -202,7 +206,7 @@ std::size_t GpuRanks<N>::bytes() const
     {
         for (const GpuRank<N>& r : team->ranks)
         {
-            bytes += r.state.slots * 250 + atoms_ * 44;
+            bytes += r.state.slots * 250 + atoms_ * 45;
             for (const GpuPairList& list : r.pairs) { bytes += list.entries.size() * 2 * sizeof(PairWord) + list.masks.size(); }
         }
     }
@@ -215,9 +219,9 @@ std::size_t GpuRanks<N>::bytes() const
 template <class N>
 void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
 {
-    queue_publication(teams);
+    queue_collection(teams);
     keep_board(teams, framed_);
-    queue_release(teams);
+    queue_release(teams, &GpuTeam<N>::queue);
     if (!flags.due.f) { return; }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
     agree_on_flags(teams);
@@ -311,9 +315,9 @@ void GpuRanks<N>::keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot)
 template <class N>
 void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 {
-    queue_publication<N>(all_);
+    queue_collection<N>(all_);
     keep_board(all_, snapshot);
-    queue_release<N>(all_);
+    queue_release<N>(all_, &GpuTeam<N>::queue);
 }
 
 // --- what waits
@@ -336,7 +340,6 @@ template <class N>
 void GpuRanks<N>::deal_out()
 {
     take_from_boards();
-    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) { barrier_arrive(team.queue, *taken_, r.rank); });
     synchronize();
 }
 

@@ -4,7 +4,7 @@
 //
 // The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet
 // through signals alone. Everything that is the same on all ranks (coupling, box, observables, flags) is read from rank 0; atoms
-// are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 36 bytes an atom on every GPU.
+// are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
 #pragma once
 
 #include "engine/rank_run.hpp"

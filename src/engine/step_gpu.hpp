@@ -10,13 +10,14 @@
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   third          └ B ─────────────────┘
 //
-// In a step that repartitions, the third also lists terms and groups at home, and ranks agree there on their halos. Side and
-// third go first where blocks wait for room. Ranks meet through signals alone, raised and awaited by kernels; a lone rank has no
-// X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of the next step
-// (halo/gpu_copies.hpp): no X, and F only sends, which U may begin beside (begins_during_return). What is queued together, for
-// ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups: the update looks
-// at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists must miss nothing,
-// the third queue begins with a look at how far atoms have moved since the lists were built; that raises one, too.
+// In a step that repartitions, the third also lists terms and groups at home, and ranks agree there on their halos: what others
+// wait for first, what waits for others last. Side and third go first where blocks wait for room. Ranks meet through signals
+// alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. With `direct`, U itself adds the forces that come
+// back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends, which U may begin beside
+// (begins_during_return). What is queued together, for ranks that share a GPU and its queues or for several GPUs, is in phases:
+// all send before any waits. Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees
+// when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far atoms have moved since
+// the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
@@ -70,36 +71,57 @@ void agree_on_flags(GpuTeams<N> teams)
               [](GpuRank<N>& r) { return std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1); });
 }
 
-// Every board holds all atoms afterwards, unless a flag is up, and until all ranks have released theirs.
+// Every board holds afterwards what its rank needs, or rank 0's all atoms, unless a flag is up. Then comes queue_release().
 template <class N>
 void queue_publication(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.queue, *t.taken, r.rank); });
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { publish_atoms(t.queue, r.state, r.boards); });
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { publish_atoms(t.queue, r.state, r.atoms, r.boards); });
     agree_on_flags(teams);
 }
 template <class N>
-void queue_release(GpuTeams<N> teams)
+void queue_collection(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.queue, *t.taken, r.rank); });
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { collect_atoms(t.queue, r.state, r.boards); });
+    agree_on_flags(teams);
+}
+// Boards may be written again: what was queued before on the same queue has read them, on all ranks.
+template <class N>
+void queue_release(GpuTeams<N> teams, GpuQueue GpuTeam<N>::*queue)
+{
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.*queue, *t.taken, r.rank); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { barrier_wait(t.*queue, *t.taken, r.rank); });
 }
 
 // Atoms to their owners, and what every rank needs of the others'.
 template <class N>
 void queue_repartition(GpuTeams<N> teams)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) {
-        take_atoms(t.queue, r.cell, r.board, r.atoms, r.scratch, r.state);
-        resolve_nonbonded(t.queue, r.state, r.nonbonded);
-    });
+    for (GpuTeam<N>* const t : teams)
+    {
+        t->forked.record(t->queue);
+        wait_for(t->third, t->forked);
+        for (GpuRank<N>& r : t->ranks)
+        {
+            r.bonded.forget(t->third);
+            r.update.forget(t->third, r.state.slots, r.cell);
+            take_atoms(t->queue, r.board, r.atoms, r.scratch, r.state);
+            resolve_nonbonded(t->queue, r.state, r.nonbonded);
+        }
+    }
 }
-// Who sends whom which atoms from now on. On the third queue: forces among the atoms that are here need none of it.
+// Who sends whom which atoms from now on, and what is at home, on the third queue: lists of pairs need none of it. B, too, as its
+// atoms are here.
 template <class N>
-void queue_halo_plan(GpuTeams<N> teams)
+void queue_plans(GpuTeams<N> teams, Compute compute)
 {
-    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { barrier_arrive(t.third, *t.taken, r.rank); });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->announce(t.third, r.state); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
+        r.bonded.resolve(t.third, r.state, r.cell);
+        compute_bonded(t.third, r.bonded, r.state, compute); // B
+        r.update.resolve(t.third, r.state);
+    });
     for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->learn(t.third, r.state); });
+    queue_release(teams, &GpuTeam<N>::third);
 }
 
 // list_age: steps since the lists were built. The first pruning comes with the build, whether more follow or not.
@@ -109,10 +131,9 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     const ListPlan& plan = r.list_plan;
     GpuPairList& list = r.pairs[static_cast<std::size_t>(part)];
     const bool is_pruned = plan.prune_interval > 0;
-    const bool is_due = is_pruned && list_age % plan.prune_interval == 0;
-    if (list_age == 0) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
-    else if (is_due) { find_cluster_bounds(queue, r.state, r.cell, list); }
-    if (list_age == 0 || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
+    const bool is_new = list_age == 0, is_due = is_pruned && list_age % plan.prune_interval == 0;
+    if (is_new) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
+    if (is_new || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
 }
 
 // May the update begin while forces are still on their way? With `direct` it waits for others' itself. Not where it might keep
@@ -129,42 +150,40 @@ bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
     });
 }
 
-// What waits for other ranks, and what needs their atoms, on the side.
+// Unless they are here already: from the update, or the boards.
 template <class N>
-void queue_halo_forces(GpuTeams<N> teams, std::int64_t list_age, const StepFlags& flags, bool update_begins_early)
+void queue_halo_positions(GpuTeams<N> teams, const StepFlags& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const bool is_updates_work = any.copies().count > 0;                            // X, and of F what is received
-    const int x_rounds = is_updates_work || flags.repartition ? 0 : any.x_rounds(); // positions are here already
-    for (int round = 0; round < x_rounds; ++round)                                  // X
+    const int rounds = any.copies().count > 0 || flags.repartition ? 0 : any.x_rounds();
+    for (int round = 0; round < rounds; ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_x(t.side, round, r.state); });
     }
-    for (GpuTeam<N>* const t : teams)
-    {
-        t->received.record(t->side);
-        wait_for(t->third, t->received);
-        for (GpuRank<N>& r : t->ranks) { compute_bonded(t->third, r.bonded, r.state, flags.compute); } // B
-        t->bonded.record(t->third);
-        for (GpuRank<N>& r : t->ranks) // L
-        {
-            if (r.cell.zones() == 1) { continue; }
-            queue_lists_if_due(t->side, r, PairPart::Nonlocal, list_age);
-            compute_nonbonded(t->side, r.nonbonded, r.pairs[1], r.state, flags.compute);
-        }
-        wait_for(t->side, t->bonded);
-        t->joined.record(t->side);
-    }
-    if (update_begins_early) // F
+}
+
+template <class N>
+void queue_pairs(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64_t list_age, Compute compute)
+{
+    queue_lists_if_due(queue, r, part, list_age);
+    compute_nonbonded(queue, r.nonbonded, r.pairs[static_cast<std::size_t>(part)], r.state, compute);
+}
+
+// What is not the update's work: with `direct` it receives.
+template <class N>
+void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_begins_early)
+{
+    GpuHalo<N>& any = *teams[0]->ranks[0].halo;
+    if (update_begins_early)
     {
         for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, r.state, t.returning); });
         return;
     }
-    for (int round = 0; round < any.f_rounds(); ++round) // F
+    for (int round = 0; round < any.f_rounds(); ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
-        if (is_updates_work && !flags.due.f) { continue; }
+        if (any.copies().count > 0 && !flags.due.f) { continue; }
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_f(t.side, round, r.state); });
     }
 }
@@ -218,30 +237,38 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
         t->forked.record(t->queue);
         wait_for(t->side, t->forked);
         wait_for(t->third, t->forked);
-        for (GpuRank<N>& r : t->ranks)
+        if constexpr (lists_miss_nothing<N>)
         {
-            if constexpr (lists_miss_nothing<N>)
+            for (GpuRank<N>& r : t->ranks)
             {
                 flags.repartition ? r.listed.keep(t->third, r.state) : r.listed.check(t->third, r.state);
             }
-            if (flags.repartition) // S
-            {
-                r.bonded.resolve(t->third, r.state, r.cell);
-                r.update.resolve(t->third, r.state, r.cell);
-            }
         }
     }
-    if (flags.repartition) { queue_halo_plan(teams); } // S
-    // Pairs of home atoms fill the GPU, so what other ranks wait for goes before them. A lone rank has nothing of the kind; then
-    // they go first: of the branches of a graph the first begins 1.6 us before the others, and theirs is the longest.
-    const bool is_lone = teams[0]->ranks[0].cell.zones() == 1;
-    const bool update_begins_early = begins_during_return(teams, flags);
-    if (!is_lone) { queue_halo_forces(teams, list_age, flags, update_begins_early); } // X L B F
+    if (flags.repartition) { queue_plans(teams, flags.compute); } // S B
+    // Of branches that begin together the one that is queued first begins 1.6 us before the others, and pairs of home atoms fill
+    // the GPU. So what others wait for comes before them; but not bonded forces, which are soon done beside them.
+    queue_halo_positions(teams, flags); // X
+    for (GpuTeam<N>* const t : teams) { t->received.record(t->side); }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
-        queue_lists_if_due(t.queue, r, PairPart::Local, list_age);
-        compute_nonbonded(t.queue, r.nonbonded, r.pairs[0], r.state, flags.compute); // L
+        if (r.cell.zones() > 1) { queue_pairs(t.side, r, PairPart::Nonlocal, list_age, flags.compute); } // L
     });
-    if (is_lone) { queue_halo_forces(teams, list_age, flags, update_begins_early); } // B
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
+        queue_pairs(t.queue, r, PairPart::Local, list_age, flags.compute); // L
+    });
+    for (GpuTeam<N>* const t : teams)
+    {
+        if (!flags.repartition)
+        {
+            wait_for(t->third, t->received);
+            for (GpuRank<N>& r : t->ranks) { compute_bonded(t->third, r.bonded, r.state, flags.compute); } // B
+        }
+        t->bonded.record(t->third);
+        wait_for(t->side, t->bonded);
+        t->joined.record(t->side);
+    }
+    const bool update_begins_early = begins_during_return(teams, flags);
+    queue_halo_forces(teams, flags, update_begins_early); // F
     std::vector<const GroupKick*> kicks;
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // T
         kicks.push_back(r.coupling.couple(t.side, step_offset, flags, r.state));

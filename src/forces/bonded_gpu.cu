@@ -7,6 +7,9 @@
 #include "forces/restraints_body.hpp"
 #include "state/gpu_view.cuh"
 
+#include <algorithm>
+#include <cmath>
+
 namespace parhelion {
 
 namespace {
@@ -16,9 +19,10 @@ constexpr int threads = 128; // registers, not occupancy, limit the heavy kinds;
 struct TermsView
 {
     const void* bodies;
-    const std::int32_t* records; // of this rank's terms; -1 behind the last
-    std::int64_t terms;          // of the system
-    std::int32_t first_block;    // of this kind in the launch
+    const std::int32_t* records;      // of the system's terms, or of this rank's
+    std::int64_t terms;               // of the system
+    std::int32_t first_block, blocks; // of this kind in the launch
+    const std::int32_t* assigned;     // how many are this rank's
 };
 struct BondedArgs
 {
@@ -100,15 +104,17 @@ std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const Bonded
     return {make_terms<kinds>(queue, tables, topology, records)..., make_restraint_terms(queue, restraints, records)};
 }
 
-// The kinds' share of a launch over all terms of the system, and how many blocks that takes.
-std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, BondedArgs& args)
+// The kinds' part of a launch over a share of the system's terms, and how many blocks that takes.
+std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, BondedArgs& args)
 {
     std::int32_t blocks = 0;
     for (std::size_t k = 0; k < interaction_kinds; ++k)
     {
         const GpuTerms& terms = bonded.kinds()[k];
-        args.kind[k] = {terms.bodies.data(), records + terms.first_word, terms.terms, blocks};
-        blocks += blocks_for(terms.terms);
+        const auto threads_for = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(terms.terms)));
+        args.kind[k] = {terms.bodies.data(),     records + terms.first_word,        terms.terms, blocks,
+                        blocks_for(threads_for), bonded.assigned_terms().data() + k};
+        blocks += args.kind[k].blocks;
     }
     return blocks;
 }
@@ -160,7 +166,7 @@ __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std:
 // Work           a thread per term of the system; a block has terms of one kind
 // Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many; the count of missing terms
 // Orders         atomic additions, relaxed: a block's terms stay in order, blocks as they come
-// Requires       the map of the present order; the list all -1, its lengths 0
+// Requires       the map of the present order; lengths of the list 0
 // Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -216,19 +222,28 @@ __device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTer
     add_block_sums(virial, &energies->virial[0]);
 }
 
-// The record of this thread's term: slots and body. False: there is no term.
-template <int words>
-__device__ bool read_record(const TermsView& view, std::int32_t (&record)[words])
+// Calls body(slots and body of a term, is there one?) for this thread's terms of the rank's; as often in every thread of a block.
+template <int words, class Body>
+__device__ void for_each_record(const TermsView& view, Body&& body)
 {
-    const std::int64_t i = term_of_thread(view);
-    if (i >= view.terms) { return false; }
-    for (int w = 0; w < words; ++w) { record[w] = view.records[i * words + w]; }
-    return record[0] >= 0;
+    const std::int64_t round = std::int64_t{view.blocks} * threads;
+    const std::int32_t assigned = *view.assigned; // under way with the first record
+    std::int64_t i = term_of_thread(view), first = i - threadIdx.x;
+    do {
+        std::int32_t record[words];
+        if (i < view.terms)
+        {
+            for (int w = 0; w < words; ++w) { record[w] = view.records[i * words + w]; }
+        }
+        body(record, i < assigned);
+        i += round, first += round;
+    } while (first < assigned);
 }
 
 // One term of a kind; every thread of the block comes here, those without a term with nothing to do.
 template <int kind, Compute compute, class N>
-__device__ void compute_term(const TermsView& view, const GpuView<N>& state, EnergySums<N>* energies)
+__device__ void compute_term(const TermsView& view, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
+                             EnergySums<N>* energies)
 {
     using Kind = BondedKind<static_cast<InteractionKind>(kind)>;
     using Body = typename Kind::Body;
@@ -236,8 +251,6 @@ __device__ void compute_term(const TermsView& view, const GpuView<N>& state, Ene
     constexpr int n = Body::atoms;
     constexpr auto terms = Kind::energy;
     ScalarSum<N> energy[terms.size()] = {}, virial[9] = {};
-    std::int32_t slot[n + 1]; // and the body
-    const bool is_term = read_record(view, slot);
     if (is_term)
     {
         const Body body = static_cast<const Body*>(view.bodies)[slot[n]];
@@ -277,12 +290,11 @@ __device__ void compute_term(const TermsView& view, const GpuView<N>& state, Ene
 }
 
 template <Compute compute, class N>
-__device__ void compute_restraint(const TermsView& view, const GpuView<N>& state, EnergySums<N>* energies)
+__device__ void compute_restraint(const TermsView& view, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
+                                  EnergySums<N>* energies)
 {
     using Sum = typename N::ForceSum;
     ScalarSum<N> energy[1] = {}, virial[9] = {};
-    std::int32_t slot[2]; // and the body
-    const bool is_term = read_record(view, slot);
     if (is_term)
     {
         const PositionRestraint restraint = static_cast<const PositionRestraint*>(view.bodies)[slot[1]];
@@ -301,34 +313,44 @@ __device__ void compute_restraint(const TermsView& view, const GpuView<N>& state
     }
 }
 
+template <int kind, Compute compute, class N>
+__device__ void compute_kind(const TermsView& view, const GpuView<N>& state, EnergySums<N>* energies)
+{
+    for_each_record<arity(static_cast<InteractionKind>(kind)) + 1>(view, [&](const auto& record, bool is_term) {
+        if constexpr (kind == bonded_kinds) { compute_restraint<compute>(view, record, is_term, state, energies); }
+        else { compute_term<kind, compute>(view, record, is_term, state, energies); }
+    });
+}
+
 // Runs the branch of the kind this block belongs to.
 template <Compute compute, class N, int... kinds>
 __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
                                       std::integer_sequence<int, kinds...>)
 {
     const int mine = kind_of_block(args);
-    ((kinds == mine ? compute_term<kinds, compute>(args.kind[kinds], state, energies) : void()), ...);
-    if (mine == bonded_kinds) { compute_restraint<compute>(args.kind[bonded_kinds], state, energies); }
+    ((kinds == mine ? compute_kind<kinds, compute>(args.kind[kinds], state, energies) : void()), ...);
 }
 
 // Purpose        bonded terms, 1-4 pairs and position restraints of one rank
-// Work           a thread per term; a block has terms of one kind; blocks behind the rank's terms leave
+// Work           a thread per term, or per two of a rank that has more than its share; a block has terms of one kind
 // Reads/Writes   positions, term tables / forces (atomic sums), on request energies and virial (a sum per block)
 // Orders         nothing: stream order alone
 // Requires       the rank's terms listed since the last repartition; forces cleared
-// Cost           about 40 bytes and 300 double-precision flop per term of the rank; a word per term of others
+// Cost           about 40 bytes and 300 double-precision flop per term of the rank
 template <class N, Compute compute>
 __global__ void __launch_bounds__(threads)
     bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
-    compute_kind_of_block<compute, N>(args, state, energies, std::make_integer_sequence<int, bonded_kinds>());
+    compute_kind_of_block<compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
 }
 
 } // namespace
 
-GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology)
+GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology,
+                     int ranks)
+    : expected_share_(ranks == 1 ? 1 : std::min(1.0, 1.2 / ranks))
 {
     std::vector<std::int32_t> records;
     kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
@@ -340,11 +362,9 @@ GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const Position
 template <class N>
 void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell)
 {
-    assigned_terms_.clear(queue);
     BondedArgs args;
-    const std::int32_t blocks = divide_blocks(*this, records_.data(), args);
+    const std::int32_t blocks = divide_blocks(*this, records_.data(), 1, args);
     if (blocks == 0) { return; }
-    gpu_memory::set_bytes(queue, assigned_.data(), 0xff, assigned_.size() * sizeof(std::int32_t)); // all -1
     // One rank puts in what all of them take out.
     const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
     launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell, GpuView<N>(state), assigned_.data(),
@@ -355,7 +375,7 @@ template <class N>
 void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state, Compute compute)
 {
     BondedArgs args;
-    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), args);
+    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(), args);
     if (blocks == 0) { return; }
     const auto kernel =
         compute == Compute::Forces ? bonded_kernel<N, Compute::Forces> : bonded_kernel<N, Compute::ForcesEnergiesVirial>;

@@ -10,8 +10,7 @@
 // of its atoms, the least of their offsets being 0 in every dimension, with no face of the unrolled box between them. As atoms
 // are unrolled with their owners' cells, however far they have strayed, that is true on one rank.
 //
-// Cost: 8 to 20 bytes of indices per term, one atomic per atom of a term; a rank reads one word of each block of 128 terms of the
-// system that it does not have. bench/gpu/README.md
+// Cost: 8 to 20 bytes of indices per term, one atomic per atom of a term. bench/gpu/README.md
 #pragma once
 
 #include "device/device_buffer.hpp"
@@ -38,24 +37,31 @@ struct GpuTerms
 class GpuBonded
 {
 public:
-    GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology);
+    // For one of `ranks` ranks.
+    GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology,
+              int ranks = 1);
 
+    // Forgets the rank's terms.
+    void forget(GpuQueue& queue) { assigned_terms_.clear(queue); }
     // Lists the rank's terms, and counts them in scalars.missing_terms, of which the sum over all ranks stays what it was unless
-    // a term is nobody's: its atoms are farther apart than halos reach. Call after every repartition.
+    // a term is nobody's: its atoms are farther apart than halos reach. Call after every repartition, and after forget().
     template <class N>
     void resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell);
 
     // By interaction kind.
     const std::array<GpuTerms, interaction_kinds>& kinds() const { return kinds_; }
-    // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies; -1 behind the last.
+    // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies.
     const DeviceBuffer<std::int32_t>& assigned() const { return assigned_; }
     // How many they are. Over all ranks, every term is counted at most once.
     const DeviceBuffer<std::int32_t>& assigned_terms() const { return assigned_terms_; }
+    // Of the system's terms, what a launch has threads for. Ranks may have more, but few do: their blocks go round once more.
+    double expected_share() const { return expected_share_; }
 
 private:
     DeviceBuffer<std::int32_t> records_; // of all terms of the system: global atoms, index into bodies
     DeviceBuffer<std::int32_t> assigned_, assigned_terms_;
     std::array<GpuTerms, interaction_kinds> kinds_;
+    double expected_share_;
 };
 
 // Adds forces to state.f, and energies and virial to state.energies if asked for. Requires resolve() since the last repartition.

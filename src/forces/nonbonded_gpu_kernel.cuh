@@ -43,7 +43,7 @@ constexpr int virial_elements = 6; // xx xy xz yy yz zz
 template <class Real>
 struct RowAtoms
 {
-    Real charge[supercluster_size]; // times sqrt(f)
+    Real charge[supercluster_size]; // times i_charge_scale()
     LjParameters<Real> lj[supercluster_size];
 };
 
@@ -57,6 +57,10 @@ class Warp
     using EnergySum = ScalarSum<N>;
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2: r^-14 of it, times any c12, is a finite float
+    // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
+    // there. But fillers sit on atoms, and their pairs must have none; so r^-6 at least is finite.
+    static constexpr bool lean = S::fast && !S::energies;
+    static constexpr Real tiny_r2 = lean ? static_cast<Real>(1e-12) : 0;
 
 public:
     __device__ Warp(const Arguments<N>& arguments, RowAtoms<Real>& shared)
@@ -159,7 +163,7 @@ private:
         for (int h = 0; h < 2; ++h) { charge[h] = a.xq[first_slot + own[h]].charge, lj[h] = a.of_slot[first_slot + own[h]]; }
         load(ahead);
         __syncwarp(); // nobody reads the row before
-        for (int h = 0; h < 2; ++h) { row_atoms.charge[own[h]] = charge[h] * a.charge_scale, row_atoms.lj[own[h]] = lj[h]; }
+        for (int h = 0; h < 2; ++h) { row_atoms.charge[own[h]] = charge[h] * i_charge_scale(), row_atoms.lj[own[h]] = lj[h]; }
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c)
         {
@@ -212,6 +216,9 @@ private:
     {
         return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
     }
+    // sqrt(f) each; where i and j need not be symmetric, f and nothing, as j atoms are more.
+    __device__ Real i_charge_scale() const { return S::fast ? a.charge_scale * a.charge_scale : a.charge_scale; }
+    __device__ Real j_charge(const PositionCharge<N>& p) const { return S::fast ? p.charge : p.charge * a.charge_scale; }
     __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * cluster_size | j_lane; }
     __device__ void load(Ahead& ahead) const
     {
@@ -228,7 +235,7 @@ private:
         Partner j[2];
         for (int h = 0; h < 2; ++h)
         {
-            j[h] = {{}, ahead.xq[h].charge * a.charge_scale, ahead.lj[h], {}};
+            j[h] = {{}, j_charge(ahead.xq[h]), ahead.lj[h], {}};
             set_position<exact>(ahead.xq[h], j[h].x);
         }
         const PairWord word = uniform(ahead.word);
@@ -327,9 +334,9 @@ private:
         const int i = c * cluster_size + i_of_lane(lane);
         const Real d[3] = {difference<exact>(xi[c][0], j.x[0], 0), difference<exact>(xi[c][1], j.x[1], 1),
                            difference<exact>(xi[c][2], j.x[2], 2)};
-        Real r2 = fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0]));
+        Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
         const bool in_range = r2 < cutoff2 && exists;
-        r2 = max(r2, smallest_r2);
+        if constexpr (!lean) { r2 = max(r2, smallest_r2); }
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
         const Real rinv2 = rinv * rinv, qq = row_atoms.charge[i] * j.charge;
@@ -341,6 +348,7 @@ private:
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
         }
         lennard_jones(c6, c12, r2, rinv, rinv2, force, energy);
+        if constexpr (lean) { return add_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;
         add_force(c, j, d, force);
         if constexpr (S::energies)
@@ -407,7 +415,7 @@ private:
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
 // Orders         atomic additions, relaxed: what comes next in the stream sees all
 // Requires       a pruned list and parameters for this order of atoms
-// Cost           58 instructions a tile, 90 an entry, 310 a share and row; three loads, one after another, before the first tile
+// Cost           54 instructions a tile, 91 an entry, 310 a share and row; three loads, one after another, before the first tile
 template <class S>
 __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)

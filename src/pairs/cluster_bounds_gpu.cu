@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounding boxes of clusters and superclusters: what the pair search and pruning look at first.
+// Bounding boxes of clusters and superclusters: all that the pair search looks at.
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
@@ -22,7 +22,7 @@ __device__ Extent united(Extent e, int distance)
 
 // Purpose        bounding boxes of superclusters and clusters
 // Work           a warp per supercluster, two atoms a lane
-// Reads/Writes   positions, global numbers / bounds; before a search also those of superclusters, and its demand: nothing yet
+// Reads/Writes   positions, global numbers / bounds, and the demand of the list: nothing yet
 // Orders         nothing: stream order alone
 // Requires       nothing of the order of atoms
 // Cost           20 bytes read, 13 written per atom
@@ -35,7 +35,11 @@ __global__ void __launch_bounds__(32 * bounds_warps)
 {
     const BlockSpan span(tracing);
 
-    if (demand != nullptr && blockIdx.x == 0 && threadIdx.x == 0) { *demand = {}; }
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+    {
+        demand->most_entries = max(demand->most_entries, demand->entries), demand->entries = 0;
+        demand->most_masks = max(demand->most_masks, demand->masks), demand->masks = 0;
+    }
     const int supercluster = blockIdx.x * bounds_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (supercluster >= superclusters) { return; }
     const int slot = supercluster * supercluster_size + lane;
@@ -84,16 +88,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
         all[d] = {min(e[0][d].low, e[1][d].low), max(e[0][d].high, e[1][d].high)};
         all[d] = united(united(all[d], 8), 16);
     }
-    if (lane == 0 && of_supercluster != nullptr) { of_supercluster[supercluster] = bounds(all); }
-}
-
-template <class N>
-void queue_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, AtomBounds* of_cluster,
-                  AtomBounds* of_supercluster, PairListDemand* demand)
-{
-    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
-           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), static_cast<int>(state.superclusters()),
-           of_cluster, of_supercluster, demand);
+    if (lane == 0) { of_supercluster[supercluster] = bounds(all); }
 }
 
 } // namespace
@@ -101,18 +96,12 @@ void queue_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell
 template <class N>
 void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list)
 {
-    queue_bounds(queue, state, cell, list.clusters.data(), list.superclusters.data(), list.demand.data());
+    launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
+           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), static_cast<int>(state.superclusters()),
+           list.clusters.data(), list.superclusters.data(), list.demand.data());
 }
 
-template <class N>
-void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list)
-{
-    queue_bounds<N>(queue, state, cell, list.clusters.data(), nullptr, nullptr);
-}
-
-#define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void find_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);                                   \
-    template void find_cluster_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);
+#define PARHELION_INSTANTIATE(N) template void find_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

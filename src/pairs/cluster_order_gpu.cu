@@ -3,6 +3,7 @@
 
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
+#include "state/gpu_zones.cuh"
 
 #include <algorithm>
 
@@ -10,51 +11,10 @@ namespace parhelion {
 
 namespace {
 
+using namespace gpu_zones;
+
 constexpr int threads = 256;
 constexpr std::uint32_t all_lanes = 0xffffffff;
-
-__device__ std::uint32_t leading(std::uint32_t x) { return x; }
-__device__ std::uint32_t leading(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
-template <class N>
-__device__ Vec3<std::uint32_t> leading(const PositionCharge<N>& p)
-{
-    return {leading(p.x), leading(p.y), leading(p.z)};
-}
-
-template <class N>
-__device__ Vec3<double> leading_nm_per_unit(const DeviceScalars& scalars)
-{
-    return (sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0) * scalars.nm_per_unit;
-}
-
-// How far an atom in a zone is in front of this rank's lower border, in leading units. The middle of its owner's cell says which
-// image is meant; that cells' widths differ by a unit does not matter.
-__device__ std::int64_t ahead_of_border(const GpuCell& cell, int d, int offset, std::uint32_t x)
-{
-    const std::uint32_t middle = static_cast<std::uint32_t>(offset) * cell.width[d] + cell.width[d] / 2;
-    return std::int64_t{offset} * cell.width[d] + cell.width[d] / 2 + static_cast<std::int32_t>(x - cell.lower[d] - middle);
-}
-
-// The zone of an atom whose reference atom is at `reference`; -1 if it is not needed here.
-__device__ int zone_of(const GpuCell& cell, const Vec3<double>& nm_per_unit, const Vec3<std::uint32_t>& reference,
-                       const Vec3<std::uint32_t>& x)
-{
-    int offset[3] = {0, 0, 0};
-    double distance2 = 0;
-    for (int d = 0; d < 3; ++d)
-    {
-        if (!cell.is_divided(d)) { continue; }
-        const int owner = static_cast<int>(__umulhi(reference[d], static_cast<std::uint32_t>(cell.cells[d])));
-        offset[d] = owner - cell.cell[d] + (owner < cell.cell[d] ? cell.cells[d] : 0);
-        if (offset[d] > cell.pulses[d]) { return -1; }
-        if (offset[d] == 0) { continue; }
-        // From the farthest that atoms of this cell may be.
-        const double units = static_cast<double>(ahead_of_border(cell, d, offset[d], x[d]) - cell.width[d]);
-        const double distance = fmax(0.0, units * nm_per_unit[d] - cell.straying[d]);
-        distance2 += distance * distance;
-    }
-    return distance2 < cell.reach * cell.reach ? cell.zone_at(offset[0], offset[1], offset[2]) : -1;
-}
 
 // Is an atom in this zone where it may be: near enough to its owner's cell, and in the unrolled box?
 __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit, int zone, const Vec3<std::uint32_t>& x)
@@ -85,43 +45,44 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
     return true;
 }
 
-// Purpose        which atoms are here, and in which column
+// Purpose        in which column the atoms are that are here
 // Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in a word
-// Reads/Writes   board, reference atoms / place in a column, atoms of columns, slot_of_global of those that are not here, flags
+// Reads/Writes   board / place in a column, atoms of columns, slot_of_global of those that are not here, flags
 // Orders         atoms of a column come in any order: they are sorted afterwards
-// Requires       a complete board; counts of columns zero; shared memory for a count of each column
-// Cost           37 bytes an atom of the system; an addition for each block and column, which one word takes every 30 ns
+// Requires       every atom marked on the board that is to be here; counts of columns zero; shared memory for a count of each
+//                column
+// Cost           5 bytes an atom of the system, 24 one here; an addition for each block and column, which one word takes every
+//                30 ns
 constexpr int count_threads = 1024;
 template <class N, bool lone>
 __global__ void __launch_bounds__(count_threads)
-    find_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns columns, const PositionCharge<N>* x,
-                        const std::int32_t* reference, int atoms, ColumnPlace* place, std::int32_t* in_column,
-                        std::int32_t* slot_of_global, DeviceScalars* scalars)
+    find_columns_kernel(BlockTrace tracing, GpuBoard<N> board, GpuColumns columns, int atoms, ColumnPlace* place,
+                        std::int32_t* in_column, std::int32_t* slot_of_global, DeviceScalars* scalars)
 {
     const BlockSpan span(tracing);
 
+    const GpuCell& cell = board.cell;
     extern __shared__ std::int32_t of_block[]; // counts, then the places where this block's atoms begin
     for (int column = threadIdx.x; column < columns.count; column += count_threads) { of_block[column] = 0; }
-    __syncthreads();
     const int g = blockIdx.x * count_threads + threadIdx.x;
-    ColumnPlace at{-1, 0};
-    if (g < atoms)
+    int zone = 0;
+    if constexpr (!lone) { zone = g < atoms ? board.zone[g] : GpuBoard<N>::not_here; }
+    const bool is_here = g < atoms && zone != GpuBoard<N>::not_here;
+    Vec3<std::uint32_t> here{};
+    if (is_here) { here = leading(board.x[g]); }
+    __syncthreads();
+    ColumnPlace at{};
+    if (is_here)
     {
-        const Vec3<std::uint32_t> here = leading(x[g]);
-        int zone = 0;
-        if constexpr (!lone)
-        {
-            const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
-            zone = zone_of(cell, nm_per_unit, leading(x[reference[g]]), here);
-            slot_of_global[g] = -1;
-            const bool is_right = zone < 0 || is_in_place(cell, nm_per_unit, zone, here);
-            if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
-        }
-        if (zone >= 0)
-        {
-            at.column = columns.column(cell, zone, here.x, here.y);
-            at.place = atomicAdd(of_block + at.column, 1);
-        }
+        at.column = columns.column(cell, zone, here.x, here.y);
+        at.place = atomicAdd(of_block + at.column, 1);
+    }
+    if constexpr (!lone)
+    {
+        const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
+        const bool is_right = !is_here || is_in_place(cell, nm_per_unit, zone, here);
+        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+        if (g < atoms && !is_here) { slot_of_global[g] = -1; }
     }
     __syncthreads();
     for (int column = threadIdx.x; column < columns.count; column += count_threads)
@@ -130,108 +91,16 @@ __global__ void __launch_bounds__(count_threads)
         if (count > 0) { of_block[column] = atomicAdd(in_column + column, count); }
     }
     __syncthreads();
-    if (g >= atoms) { return; }
-    if (at.column >= 0) { at.place += of_block[at.column]; }
+    if (!is_here) { return; }
+    at.place += of_block[at.column];
     place[g] = at;
 }
 
-// Purpose        cut columns into superclusters
-// Work           one block: each thread a run of columns, a scan over the threads between
-// Reads/Writes   atoms of columns (left zero for the next count) / column_begin, first_supercluster, zone_of_supercluster,
-//                first_atom, flags
-// Orders         nothing: stream order alone
-// Requires       1024 threads; superclusters enough for any columns of `room` atoms. More atoms raise a flag, and none is taken
-// Cost           latency: some microseconds
-constexpr int cut_threads = 1024;
-__global__ void __launch_bounds__(cut_threads)
-    cut_columns_kernel(BlockTrace tracing, GpuCell cell, GpuColumns grid, std::int32_t* in_column, int room, int superclusters,
-                       std::int32_t* column_begin, std::int32_t* first_supercluster, std::uint8_t* zone_of_supercluster,
-                       std::int32_t* first_atom, DeviceScalars* scalars)
-{
-    const BlockSpan span(tracing);
-
-    struct Sum
-    {
-        std::int32_t atoms, superclusters;
-    };
-    __shared__ Sum of_warp[32];
-    const int t = threadIdx.x, lane = t % 32, columns = grid.count;
-    const int run = (columns + cut_threads - 1) / cut_threads;
-    const int begin = min(t * run, columns), end = min(begin + run, columns);
-    const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
-    Sum mine{0, 0};
-    for (int column = begin; column < end; ++column)
-    {
-        mine.atoms += in_column[column], mine.superclusters += superclusters_of(in_column[column]);
-    }
-    Sum sum = mine;
-    for (int distance = 1; distance < 32; distance *= 2)
-    {
-        const Sum other{__shfl_up_sync(all_lanes, sum.atoms, distance), __shfl_up_sync(all_lanes, sum.superclusters, distance)};
-        if (lane >= distance) { sum.atoms += other.atoms, sum.superclusters += other.superclusters; }
-    }
-    if (lane == 31) { of_warp[t / 32] = sum; }
-    __syncthreads();
-    Sum next{sum.atoms - mine.atoms, sum.superclusters - mine.superclusters}, all{0, 0};
-    for (int w = 0; w < 32; ++w)
-    {
-        if (w == t / 32) { next.atoms += all.atoms, next.superclusters += all.superclusters; }
-        all.atoms += of_warp[w].atoms, all.superclusters += of_warp[w].superclusters;
-    }
-    if (all.atoms > room)
-    {
-        if (t == 0) { atomicOr(&scalars->flags, gpu_flag_slot_overflow); }
-        next = all = {0, 0};
-    }
-    const bool takes = all.atoms > 0;
-    int zone = 0;
-    for (int column = begin; column < end; ++column)
-    {
-        while (zone + 1 < cell.zones() && grid.first(cell, zone + 1) <= column) { ++zone; }
-        column_begin[column] = next.atoms, first_supercluster[column] = next.superclusters;
-        const int atoms = takes ? in_column[column] : 0, here = superclusters_of(atoms);
-        in_column[column] = 0;
-        for (int k = 0; k < here; ++k)
-        {
-            first_atom[next.superclusters + k] = next.atoms + k * supercluster_size;
-            zone_of_supercluster[next.superclusters + k] = static_cast<std::uint8_t>(zone);
-        }
-        next.atoms += atoms, next.superclusters += here;
-    }
-    if (t == 0) { column_begin[columns] = all.atoms, first_supercluster[columns] = all.superclusters; }
-    for (int s = all.superclusters + t; s <= superclusters; s += cut_threads)
-    {
-        first_atom[s] = all.atoms;
-        if (s < superclusters) { zone_of_supercluster[s] = 0; }
-    }
-}
-
-// Purpose        atoms to their columns
-// Work           a thread per atom of the system
-// Reads/Writes   places, column_begin, board / atoms by column: z above, the atom below
-// Orders         nothing: stream order alone
-// Requires       column_begin of these places
-// Cost           36 bytes an atom of the system
-template <class N>
-__global__ void __launch_bounds__(threads)
-    fill_columns_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* x, int atoms, const ColumnPlace* place,
-                        const std::int32_t* column_begin, ColumnAtom* by_column)
-{
-    const BlockSpan span(tracing);
-
-    const int g = blockIdx.x * threads + threadIdx.x;
-    if (g >= atoms) { return; }
-    const ColumnPlace at = place[g];
-    if (at.column < 0 || column_begin[at.column] + at.place >= column_begin[at.column + 1]) { return; }
-    by_column[column_begin[at.column] + at.place] =
-        static_cast<ColumnAtom>(cell.unrolled(2, leading(x[g].z))) << 32 | static_cast<ColumnAtom>(g);
-}
-
-// The sum of a value over the threads before this one; all threads of a block of sort_threads must call it.
-constexpr int sort_threads = 1024;
+// The sum of a value over the threads before this one; all threads of a block of wide_threads must call it.
+constexpr int wide_threads = 1024;
 __device__ std::int32_t sum_before(std::int32_t value)
 {
-    __shared__ std::int32_t of_warp[sort_threads / 32];
+    __shared__ std::int32_t of_warp[wide_threads / 32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     std::int32_t sum = value;
     for (int distance = 1; distance < 32; distance *= 2)
@@ -244,15 +113,132 @@ __device__ std::int32_t sum_before(std::int32_t value)
     return sum - value + __reduce_add_sync(all_lanes, lane < warp ? of_warp[lane] : 0);
 }
 
+struct CutArguments
+{
+    GpuCell cell;
+    GpuColumns columns;
+    const std::int32_t* in_column;
+    int room, superclusters;
+
+    std::int32_t *column_begin, *first_supercluster;
+    std::uint8_t* zone_of_supercluster;
+    std::int32_t* first_atom;
+    DeviceScalars* scalars;
+};
+
+// By a block of wide_threads: columns become superclusters. Each thread has a run of columns. Superclusters are enough for any
+// columns of `room` atoms; more atoms raise a flag, and none is taken.
+__device__ void cut_columns(const CutArguments& a)
+{
+    const int t = threadIdx.x, columns = a.columns.count;
+    const int run = (columns + wide_threads - 1) / wide_threads;
+    const int begin = min(t * run, columns), end = min(begin + run, columns);
+    const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
+    struct Sum
+    {
+        std::int32_t atoms, superclusters;
+    };
+    __shared__ Sum all;
+    Sum next{0, 0};
+    for (int column = begin; column < end; ++column)
+    {
+        next.atoms += a.in_column[column], next.superclusters += superclusters_of(a.in_column[column]);
+    }
+    const Sum mine = next;
+    next.atoms = sum_before(mine.atoms);
+    __syncthreads(); // the function may be called again
+    next.superclusters = sum_before(mine.superclusters);
+    if (t == wide_threads - 1) { all = {next.atoms + mine.atoms, next.superclusters + mine.superclusters}; }
+    __syncthreads();
+    const bool takes = all.atoms <= a.room;
+    const Sum taken = takes ? all : Sum{0, 0};
+    if (!takes)
+    {
+        if (t == 0) { atomicOr(&a.scalars->flags, gpu_flag_slot_overflow); }
+        next = {0, 0};
+    }
+    int zone = 0;
+    for (int column = begin; column < end; ++column)
+    {
+        while (zone + 1 < a.cell.zones() && a.columns.first(a.cell, zone + 1) <= column) { ++zone; }
+        a.column_begin[column] = next.atoms, a.first_supercluster[column] = next.superclusters;
+        const int atoms = takes ? a.in_column[column] : 0, here = superclusters_of(atoms);
+        for (int k = 0; k < here; ++k)
+        {
+            a.first_atom[next.superclusters + k] = next.atoms + k * supercluster_size;
+            a.zone_of_supercluster[next.superclusters + k] = static_cast<std::uint8_t>(zone);
+        }
+        next.atoms += atoms, next.superclusters += here;
+    }
+    if (t == 0) { a.column_begin[columns] = taken.atoms, a.first_supercluster[columns] = taken.superclusters; }
+    for (int s = taken.superclusters + t; s <= a.superclusters; s += wide_threads)
+    {
+        a.first_atom[s] = taken.atoms;
+        if (s < a.superclusters) { a.zone_of_supercluster[s] = 0; }
+    }
+}
+
+// By a block of wide_threads: column_begin[k] is what is in columns before k, of `columns` and one more.
+__device__ void add_up_columns(const std::int32_t* in_column, int columns, std::int32_t* column_begin)
+{
+    const int run = columns / wide_threads + 1, begin = threadIdx.x * run, end = min(begin + run, columns + 1);
+    std::int32_t sum = 0;
+    for (int column = begin; column < end; ++column) { sum += column < columns ? in_column[column] : 0; }
+    std::int32_t next = sum_before(sum);
+    for (int column = begin; column < end; ++column)
+    {
+        column_begin[column] = next;
+        next += column < columns ? in_column[column] : 0;
+    }
+    __syncthreads();
+}
+
+// Purpose        columns to superclusters, and atoms to their columns
+// Work           the first block cuts columns; in the others a thread per atom of the system. Each of these adds up columns for
+//                itself, as nothing but a launch would let it wait for the first
+// Reads/Writes   atoms of columns, board, places / column_begin, first_supercluster, zone_of_supercluster, first_atom, flags;
+//                atoms by column: z above, the atom below; marks of the board, which are gone
+// Orders         nothing: stream order alone
+// Requires       shared memory for the begin of each column, and the end
+// Cost           latency, some microseconds; a byte an atom of the system, 36 one here
+template <class N, bool lone>
+__global__ void __launch_bounds__(wide_threads) fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuBoard<N> board,
+                                                                    int atoms, const ColumnPlace* place, ColumnAtom* by_column)
+{
+    const BlockSpan span(tracing);
+
+    if (blockIdx.x == 0)
+    {
+        cut_columns(cut);
+        return;
+    }
+    extern __shared__ std::int32_t column_begin[];
+    const int g = (blockIdx.x - 1) * wide_threads + threadIdx.x;
+    bool is_here = g < atoms;
+    if constexpr (!lone) { is_here = is_here && board.zone[g] != GpuBoard<N>::not_here; }
+    ColumnPlace at{};
+    ColumnAtom atom = 0;
+    if (is_here)
+    {
+        at = place[g];
+        atom = static_cast<ColumnAtom>(board.cell.unrolled(2, leading(board.x[g].z))) << 32 | static_cast<ColumnAtom>(g);
+        if constexpr (!lone) { board.zone[g] = GpuBoard<N>::not_here; }
+    }
+    const int columns = cut.columns.count;
+    add_up_columns(cut.in_column, columns, column_begin);
+    if (is_here && column_begin[columns] <= cut.room) { by_column[column_begin[at.column] + at.place] = atom; }
+}
+
 // Purpose        atoms of a column in the order of z
 // Work           a block per column: atoms into buckets by z, then each to its rank among those of its bucket
-// Reads/Writes   atoms by column, both before and after; by_bucket between
+// Reads/Writes   atoms by column, both before and after; by_bucket between; atoms of columns, left zero for the next count
 // Orders         equal z: by global number
 // Requires       -
 // Cost           48 bytes an atom; where z is the same for many, a comparison with each of them
-constexpr int buckets = sort_threads;
-__global__ void __launch_bounds__(sort_threads)
-    sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, ColumnAtom* by_column, ColumnAtom* by_bucket)
+constexpr int buckets = wide_threads;
+__global__ void __launch_bounds__(wide_threads)
+    sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, std::int32_t* in_column, ColumnAtom* by_column,
+                        ColumnAtom* by_bucket)
 {
     const BlockSpan span(tracing);
 
@@ -260,13 +246,13 @@ __global__ void __launch_bounds__(sort_threads)
     __shared__ std::int32_t bucket_begin[buckets], bucket_end[buckets];
     const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin, t = threadIdx.x;
     ColumnAtom *const column = by_column + begin, *const bucketed = by_bucket + begin;
+    if (t == 0) { in_column[blockIdx.x] = 0, lowest = ~0u, highest = 0; }
     if (n == 0) { return; }
-    if (t == 0) { lowest = ~0u, highest = 0; }
     bucket_end[t] = 0;
     __syncthreads();
     const auto z_of = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
     std::uint32_t low = ~0u, high = 0;
-    for (int k = t; k < n; k += sort_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
+    for (int k = t; k < n; k += wide_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
     low = __reduce_min_sync(all_lanes, low), high = __reduce_max_sync(all_lanes, high);
     if (t % 32 == 0) { atomicMin(&lowest, low), atomicMax(&highest, high); }
     __syncthreads();
@@ -275,17 +261,17 @@ __global__ void __launch_bounds__(sort_threads)
     const auto bucket_of = [&](ColumnAtom atom) {
         return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // never falls with z
     };
-    for (int k = t; k < n; k += sort_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
+    for (int k = t; k < n; k += wide_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
     __syncthreads();
     bucket_end[t] = bucket_begin[t] = sum_before(bucket_end[t]);
     __syncthreads();
-    for (int k = t; k < n; k += sort_threads)
+    for (int k = t; k < n; k += wide_threads)
     {
         const ColumnAtom atom = column[k];
         bucketed[atomicAdd(bucket_end + bucket_of(atom), 1)] = atom;
     }
     __syncthreads();
-    for (int k = t; k < n; k += sort_threads)
+    for (int k = t; k < n; k += wide_threads)
     {
         const ColumnAtom atom = bucketed[k];
         const int bucket = bucket_of(atom), end = bucket_end[bucket];
@@ -327,7 +313,6 @@ __device__ void sort_groups(std::uint32_t (&key)[2])
 template <class N>
 struct PlaceArguments
 {
-    GpuCell cell;
     GpuBoard<N> board;
     const std::int32_t* lj_type_of_global;
     const std::uint8_t* temperature_group_of_global;
@@ -369,7 +354,7 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
             const auto global = static_cast<std::int32_t>(a.by_column[begin + k]);
             source[warp][k] = global;
             at = leading(a.board.x[global]);
-            for (int d = 0; d < 3; ++d) { at[d] = a.cell.unrolled(d, at[d]); }
+            for (int d = 0; d < 3; ++d) { at[d] = a.board.cell.unrolled(d, at[d]); }
         }
         for (int d = 0; d < 3; ++d) { coordinate[warp][d][k] = at[d]; }
     }
@@ -430,9 +415,9 @@ __global__ void __launch_bounds__(threads)
 } // namespace
 
 template <class N>
-void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, const GpuAtomTable& table, TakeScratch& scratch,
-                GpuState<N>& state)
+void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& table, TakeScratch& scratch, GpuState<N>& state)
 {
+    const GpuCell& cell = board.cell;
     const bool lone = cell.is_everything();
     PARHELION_EXPECTS(!lone || state.atoms == state.slot_of_global.size());
     PARHELION_EXPECTS(state.first_supercluster.size() == static_cast<std::size_t>(state.columns.count) + 1);
@@ -449,17 +434,27 @@ void take_atoms(GpuQueue& queue, const GpuCell& cell, const GpuBoard<N>& board, 
     LaunchShape count_shape = one_thread_each(globals, count_threads);
     count_shape.shared_bytes = columns * sizeof(std::int32_t);
     allow_shared_memory(find_columns, count_shape.shared_bytes);
-    launch(queue, Phase::Reorder, find_columns, count_shape, cell, state.columns, board.x, table.reference.data(), atoms,
-           scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
-    launch(queue, Phase::Reorder, cut_columns_kernel, {1, cut_threads}, cell, state.columns, scratch.in_column.data(),
-           static_cast<int>(state.atoms), superclusters, scratch.column_begin.data(), state.first_supercluster.data(),
-           state.zone_of_supercluster.data(), scratch.first_atom.data(), state.scalars.data());
-    launch(queue, Phase::Reorder, fill_columns_kernel<N>, one_thread_each(globals, threads), cell, board.x, atoms,
-           scratch.place.data(), scratch.column_begin.data(), scratch.by_column.data());
-    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
-           scratch.by_column.data(), scratch.by_bucket.data());
-    const PlaceArguments<N> arguments{cell,
-                                      board,
+    launch(queue, Phase::Reorder, find_columns, count_shape, board, state.columns, atoms, scratch.place.data(),
+           scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
+    const auto fill_columns = lone ? fill_columns_kernel<N, true> : fill_columns_kernel<N, false>;
+    LaunchShape fill_shape = one_thread_each(globals, wide_threads);
+    fill_shape.blocks += 1;
+    fill_shape.shared_bytes = (columns + 1) * sizeof(std::int32_t);
+    allow_shared_memory(fill_columns, fill_shape.shared_bytes);
+    const CutArguments cut{cell,
+                           state.columns,
+                           scratch.in_column.data(),
+                           static_cast<int>(state.atoms),
+                           superclusters,
+                           scratch.column_begin.data(),
+                           state.first_supercluster.data(),
+                           state.zone_of_supercluster.data(),
+                           scratch.first_atom.data(),
+                           state.scalars.data()};
+    launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, board, atoms, scratch.place.data(), scratch.by_column.data());
+    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, wide_threads}, scratch.column_begin.data(),
+           scratch.in_column.data(), scratch.by_column.data(), scratch.by_bucket.data());
+    const PlaceArguments<N> arguments{board,
                                       table.lj_type.data(),
                                       table.temperature_group.data(),
                                       scratch.by_column.data(),
@@ -481,7 +476,7 @@ void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch)
 {
     const std::size_t atoms = state.slot_of_global.size();
     scratch.x.resize(atoms), scratch.v.resize(atoms);
-    const GpuBoard<N> board{scratch.x.data(), scratch.v.data()};
+    const GpuBoard<N> board{{}, scratch.x.data(), scratch.v.data()};
     if (scratch.boards.size() == 0)
     {
         scratch.boards.upload(queue, {&board, 1});
@@ -490,12 +485,12 @@ void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch)
                state.lj_type.data(), state.temperature_group.data(), static_cast<int>(state.slots), scratch.table.lj_type.data(),
                scratch.table.temperature_group.data());
     }
-    publish_atoms(queue, state, scratch.boards);
-    take_atoms(queue, GpuCell{}, board, scratch.table, scratch.take, state);
+    publish_atoms(queue, state, scratch.table, scratch.boards);
+    take_atoms(queue, board, scratch.table, scratch.take, state);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void take_atoms<N>(GpuQueue&, const GpuCell&, const GpuBoard<N>&, const GpuAtomTable&, TakeScratch&, GpuState<N>&); \
+    template void take_atoms<N>(GpuQueue&, const GpuBoard<N>&, const GpuAtomTable&, TakeScratch&, GpuState<N>&);                 \
     template void reorder<N>(GpuQueue&, GpuState<N>&, ReorderScratch<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -15,8 +15,6 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr float spreading = 0.1f; // nm that a supercluster may grow by until the next list
-
 // How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
 // box. Differences are exact before they are rounded.
 template <bool lone>
@@ -319,6 +317,19 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
     }
 }
 
+// May atoms of a supercluster at home have partners ahead? These are in the next cell of a divided dimension, or stray from it.
+__device__ bool is_near_halo(const SearchInput& in, const AtomBounds& own, const Scale& nm)
+{
+    const auto reaches_border = [&](int d, std::uint32_t middle, float half, float unit) {
+        if (!in.cell.is_divided(d)) { return false; }
+        const std::uint32_t border = in.cell.unrolled(d, in.cell.lower[d]) + in.cell.width[d], here = in.cell.unrolled(d, middle);
+        const auto units = here < border ? static_cast<float>(border - here) : 0.0f;
+        return units * unit < (half + in.cutoff + static_cast<float>(in.cell.straying[d])) * margin;
+    };
+    return reaches_border(0, own.x, own.half_x, nm.x) || reaches_border(1, own.y, own.half_y, nm.y) ||
+           reaches_border(2, own.z, own.half_z, nm.z);
+}
+
 // Purpose        the pair list, from bounding boxes
 // Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their clusters
 // Reads/Writes   bounds, columns, exclusions / rows, entries, masks
@@ -333,12 +344,18 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
     __shared__ SearchShared s;
     const int supercluster = blockIdx.x, t = threadIdx.x;
     const AtomBounds own = in.superclusters[supercluster];
-    if (own.half_x < 0 || (!lone && in.part == PairPart::Local && in.zone_of_supercluster[supercluster] != 0))
+    const Scale nm = leading_scale<N>(*out.scalars);
+    bool is_empty = own.half_x < 0;
+    if constexpr (!lone)
+    {
+        const bool is_home = in.zone_of_supercluster[supercluster] == 0;
+        is_empty |= in.part == PairPart::Local ? !is_home : is_home && !is_near_halo(in, own, nm);
+    }
+    if (is_empty)
     {
         if (t == 0) { out.rows[supercluster] = {}; }
         return;
     }
-    const Scale nm = leading_scale<N>(*out.scalars);
     const int i = t % supercluster_size;
     const ExclusionRange excluded = exclusions_of_slot(in, supercluster * supercluster_size + i);
     if (t < clusters_per_supercluster) { s.i_cluster[t] = in.clusters[supercluster * clusters_per_supercluster + t]; }
@@ -381,6 +398,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
     const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
     list.masks.resize(superclusters * 64 * masks_per_entry);
+    list.demand.clear(queue);
     // The host may read these whole, though padding, and what pruning has left out, is never written.
     list.rows.clear(queue), list.busy_rows.clear(queue), list.pruned.clear(queue), list.shares.clear(queue);
 }
@@ -389,9 +407,11 @@ void enlarge_pair_list(GpuQueue& queue, GpuPairList& list)
 {
     const PairListDemand demand = list.demand.to_vector(queue)[0];
     const auto enough = [](std::size_t have, std::size_t need) { return need > have ? need + need / 2 : have; };
-    list.entries.resize(enough(list.entries.size(), demand.entries)), list.pruned.resize(list.entries.size());
+    const std::uint32_t entries = std::max(demand.entries, demand.most_entries),
+                        masks = std::max(demand.masks, demand.most_masks);
+    list.entries.resize(enough(list.entries.size(), entries)), list.pruned.resize(list.entries.size());
     list.pruned.clear(queue);
-    list.masks.resize(masks_per_entry * enough(list.masks.size() / masks_per_entry, demand.masks));
+    list.masks.resize(masks_per_entry * enough(list.masks.size() / masks_per_entry, masks));
 }
 
 template <class N>

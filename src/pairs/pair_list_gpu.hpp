@@ -61,10 +61,12 @@ struct alignas(16) PairShare
     PairPlace begin;
 };
 
-// What the last build asked for; more than there was room for means that the list is incomplete.
+// What the last build asked for; more than there was room for means that the list is incomplete. And the most that any before it
+// did: when the host reads this, a state with a flag may since have been given lists of fewer atoms.
 struct PairListDemand
 {
     std::uint32_t entries, masks;
+    std::uint32_t most_entries, most_masks;
 };
 
 // Excluded partners of every atom, by global number.
@@ -84,9 +86,9 @@ enum class PairPart : std::uint8_t
 
 struct GpuPairList
 {
-    PairPart part = PairPart::Local; // as it was built
-    bool is_all = true;              // every pair of the system is in it
-    DeviceBuffer<AtomBounds> superclusters, clusters;
+    PairPart part = PairPart::Local;                  // as it was built
+    bool is_all = true;                               // every pair of the system is in it
+    DeviceBuffer<AtomBounds> superclusters, clusters; // when it was built
     DeviceBuffer<GpuPairRow> rows;
     DeviceBuffer<PairWord> entries, pruned;
     // Of lane 4 * i + j: bit c set: atom i of i cluster c interacts with atom j; bit 8 + c: with atom j + 4.
@@ -110,7 +112,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
 {
     reserve_pair_list(queue, state, box, cutoff, PairPart::Local, list);
 }
-// After gpu_flag_list_overflow: enlarges the list to what the last build asked for, and a half. Waits.
+// After gpu_flag_list_overflow: enlarges the list to the most that a build asked for, and a half. Waits.
 void enlarge_pair_list(GpuQueue& queue, GpuPairList& list);
 
 // Lists every pair of atoms of `part` that is the rank's and nearer than `cutoff` (nm) at the present positions, once. Raises
@@ -129,15 +131,13 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuExclusions& e
 }
 
 // Where clusters and superclusters are at the present positions; the demand becomes nothing. build_pair_list() begins with it.
-template <class N>
-void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
-// Clusters alone. Forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the
+// Pruning and forces measure from superclusters' middles, which have been found fit for the unrolled box: they stay until the
 // next list.
 template <class N>
-void find_cluster_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
+void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list);
 
-// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and some without, and divides
-// them into shares. Precondition: find_cluster_bounds() at these positions.
+// Leaves in list.pruned the tiles with a pair nearer than `cutoff` (nm) at the present positions, and some that have one a little
+// further, and divides them into shares.
 template <class N>
 void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, GpuPairList& list);
 

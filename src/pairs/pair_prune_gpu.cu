@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning: what is left of a pair list at the present positions, and its division into shares.
+// Pruning: what is left of a pair list at the present positions, and its division into shares. Tensor cores find which tiles have
+// a pair in range, at 30 instructions an entry; a tile is kept in vain for no more than rounding, one in some hundreds.
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
+
+#include <cuda_fp16.h>
 
 namespace parhelion {
 
@@ -11,7 +14,7 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr int prune_warps = 12; // of a row
+constexpr int prune_warps = 8; // of a row
 // Costs in the force kernel, in twentieths of a plain tile.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
@@ -19,175 +22,206 @@ __device__ std::uint32_t cost_of(PairWord word, bool masked)
     return (masked ? 60 : 45) + (masked ? 25 : 20) * static_cast<std::uint32_t>(__popc(word & 0xff));
 }
 
-constexpr int entries_at_once = 32 / clusters_per_supercluster; // of a warp: each lane looks at a tile of one of them
-// Boxes shrunk to this part of their size are in range: so is a pair of atoms, but for one tile in 300.
-constexpr float core = 0.4f;
-// Superclusters no wider (half, nm): squares of their atoms' coordinates are exact to much less than the margin of the cutoff.
-constexpr float most_spread = 1;
+constexpr int entries_at_once = 32 / cluster_size; // of a warp: each lane brings an atom of one of them
+
+// |xi - xj|^2 - reach^2, negative in range, is a sum of products of what is known of i and of j:
+//
+//   i   -2x  -2y  -2z   1    1    e   e'   0        e + e' = |xi|^2 - reach^2
+//   j     x    y    z   s    s'   1    1   0        s + s' = |xj|^2
+//
+// These factors are half precision, squares two of them. What that costs is bounded. Coordinates, from the middle of the
+// supercluster, are rounded to 11 bits, and squares are of rounded ones; so the sum is right for atoms that have moved, by no
+// more than u |x| each, u = 2^-11. In a pair nearer than c, |xj| < |xi| + c: once moved, it is nearer than c + u (2 |xi| + c),
+// which is the reach. The sum itself, single precision, and second parts are off by less than 2^-17 (|xi| + c)^2: partial sums do
+// not exceed 4 (|xi| + c)^2, and seven additions may lose 2^-23 of that each. It joins reach^2, and so does 2^-17, since what is
+// below 2^-14 is rounded to 2^-25.
+constexpr float moved = 0x1.06p-11f; // u, and what conversions to nm add
+constexpr float inexact = 0x1p-17f;
+
+using Factors = uint4; // eight of them
+__device__ Factors factors(__half2 a, __half2 b, __half2 c, __half2 d)
+{
+    const auto bits = [](const __half2& x) { return reinterpret_cast<const std::uint32_t&>(x); };
+    return {bits(a), bits(b), bits(c), bits(d)};
+}
+
+// Where an atom is put.
+struct RoundedPlace
+{
+    __half2 xy;
+    float z, square;
+};
+__device__ RoundedPlace rounded(const Vec3<float>& x)
+{
+    const __half2 xy = __floats2half2_rn(x.x, x.y);
+    const float2 r = __half22float2(xy);
+    const float z = __half2float(__float2half_rn(x.z));
+    return {xy, z, fmaf(r.x, r.x, fmaf(r.y, r.y, z * z))};
+}
+__device__ Factors factors_of_j(const Vec3<float>& x)
+{
+    const RoundedPlace p = rounded(x);
+    const __half2 z_s = __floats2half2_rn(p.z, p.square);
+    return factors(p.xy, z_s, __floats2half2_rn(p.square - __high2float(z_s), 1), __floats2half2_rn(1, 0));
+}
+__device__ Factors factors_of_i(const Vec3<float>& x, float cutoff)
+{
+    const RoundedPlace p = rounded(x);
+    const float r = sqrtf(p.square), farthest = r + cutoff, reach = fmaf(moved, r + farthest, cutoff);
+    const float e = p.square - fmaf(reach, reach, inexact * fmaf(farthest, farthest, 1.0f));
+    const __half2 one_e = __floats2half2_rn(1, e);
+    return factors(__hmul2(p.xy, __float2half2_rn(-2)), __floats2half2_rn(-2 * p.z, 1), one_e,
+                   __floats2half2_rn(e - __high2float(one_e), 0));
+}
+
+// The sums of 16 j atoms, rows, with 8 i atoms, columns. A lane gets columns lane % 4 * 2 and next of row lane / 4, and of 8 rows
+// on. It brings words lane % 4 of factors of these two rows, and of column lane / 4.
+__device__ void multiply(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
+        : "=f"(sums[0]), "=f"(sums[1]), "=f"(sums[2]), "=f"(sums[3])
+        : "r"(j[0]), "r"(j[1]), "r"(i), "f"(0.0f));
+}
 
 struct PruneArguments
 {
-    const AtomBounds *superclusters, *clusters;
+    const AtomBounds* superclusters;
     GpuPairRow* rows;
     const PairWord* entries;
     PairWord* pruned;
     std::uint32_t* row_costs;
     const DeviceScalars* scalars;
-    float cutoff2;
+    float cutoff;
 };
 
-// An i atom. In an exact row leading bits of its place. Else coordinates from the middle of the supercluster, nm, times -2, and
-// what the cutoff's square exceeds theirs by: so a distance is three multiplications.
-struct alignas(16) RowAtom
+// Factors of eight atoms, four words each, are a word for each lane, as multiply() takes them.
+struct alignas(sizeof(Factors)) PruneShared
 {
-    std::uint32_t x, y, z;
-    float limit;
-};
-struct PruneShared
-{
-    RowAtom atom[supercluster_size];
+    std::uint32_t row[cluster_size][32];                   // an atom of every i cluster
+    std::uint32_t entry[prune_warps][entries_at_once][32]; // every atom of a j cluster
     int kept;
     std::uint32_t cost;
 };
-// A j atom: the same, not multiplied, and the square.
-struct EntryAtom
+
+// How a row measures: from the middle of its supercluster, in nm; or in a longer unit, if the supercluster is so wide (a gas)
+// that squares would exceed half precision.
+struct RowFrame
 {
     std::uint32_t x, y, z;
-    float square;
-};
-__device__ EntryAtom from_lane(const EntryAtom& atom, int lane)
-{
-    return {__shfl_sync(all_lanes, atom.x, lane), __shfl_sync(all_lanes, atom.y, lane), __shfl_sync(all_lanes, atom.z, lane),
-            __shfl_sync(all_lanes, atom.square, lane)};
-}
+    Scale scale; // to units
+    float cutoff;
+    Vec3<float> box, near; // of an atom nearer than `near` other images are out of range
 
-template <bool exact>
-__device__ EntryAtom atom_at(const Vec3<std::uint32_t>& place, const AtomBounds& own, const Scale& nm)
-{
-    if (exact) { return {place.x, place.y, place.z, 0}; }
-    const float x = offset(place.x, own.x, nm.x), y = offset(place.y, own.y, nm.y), z = offset(place.z, own.z, nm.z);
-    return {__float_as_uint(x), __float_as_uint(y), __float_as_uint(z), fmaf(x, x, fmaf(y, y, z * z))};
-}
-template <bool exact>
-__device__ RowAtom row_atom(const EntryAtom& atom, float cutoff2)
-{
-    if (exact) { return {atom.x, atom.y, atom.z, cutoff2}; }
-    const auto twice = [](std::uint32_t x) { return __float_as_uint(-2 * __uint_as_float(x)); };
-    return {twice(atom.x), twice(atom.y), twice(atom.z), cutoff2 - atom.square};
-}
-// Comparable with i.limit.
-template <bool exact>
-__device__ float distance2(const RowAtom& i, const EntryAtom& j, const Scale& nm)
-{
-    if (exact)
+    __device__ RowFrame(const AtomBounds& own, const Scale& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
     {
-        const float x = offset(i.x, j.x, nm.x), y = offset(i.y, j.y, nm.y), z = offset(i.z, j.z, nm.z);
-        return fmaf(x, x, fmaf(y, y, z * z));
+        constexpr float widest = 64;
+        const float units_per_nm = fminf(1.0f, __fdividef(widest, fmaxf(own.half_x, fmaxf(own.half_y, own.half_z))));
+        constexpr float whole = 4294967296.0f;
+        const float reach = cutoff_nm + spreading;
+        scale = {nm.x * units_per_nm, nm.y * units_per_nm, nm.z * units_per_nm};
+        cutoff = cutoff_nm * units_per_nm;
+        box = {whole * scale.x, whole * scale.y, whole * scale.z};
+        near = {box.x - (own.half_x + reach) * units_per_nm, box.y - (own.half_y + reach) * units_per_nm,
+                box.z - (own.half_z + reach) * units_per_nm};
     }
-    const auto product = [](std::uint32_t a, std::uint32_t b, float sum) {
-        return fmaf(__uint_as_float(a), __uint_as_float(b), sum);
-    };
-    return product(i.x, j.x, product(i.y, j.y, product(i.z, j.z, j.square)));
-}
-
-// What a lane has of an entry: the bounds of its cluster, and one of its atoms.
-struct EntrySide
-{
-    AtomBounds bounds;
-    Vec3<std::uint32_t> place;
-};
-template <class N>
-__device__ EntrySide side_of(PairWord word, const AtomBounds* clusters, const PositionCharge<N>* xq)
-{
-    const PositionCharge<N>& p = xq[(word >> 8) * cluster_size + threadIdx.x % cluster_size];
-    return {clusters[word >> 8], {leading(p.x), leading(p.y), leading(p.z)}};
-}
-
-// The tiles of some entries, a bit for each lane's: as their boxes have it.
-struct BoxedTiles
-{
-    std::uint32_t open, certain; // atoms decide; stays
-};
-__device__ BoxedTiles tiles_by_boxes(bool is_listed, const AtomBounds& i, const AtomBounds& j, const Scale& nm, float cutoff2)
-{
-    const float apart[3] = {fabsf(offset(i.x, j.x, nm.x)), fabsf(offset(i.y, j.y, nm.y)), fabsf(offset(i.z, j.z, nm.z))};
-    const float half[3] = {i.half_x + j.half_x, i.half_y + j.half_y, i.half_z + j.half_z};
-    float of_boxes = 0, of_cores = 0; // squared distances
-    for (int d = 0; d < 3; ++d)
+    __device__ Vec3<float> place(const Vec3<std::uint32_t>& p) const
     {
-        const float boxes = fmaxf(apart[d] - half[d], 0.0f), cores = fmaxf(fmaf(-core, half[d], apart[d]), 0.0f);
-        of_boxes = fmaf(boxes, boxes, of_boxes), of_cores = fmaf(cores, cores, of_cores);
+        return {offset(p.x, x, scale.x), offset(p.y, y, scale.y), offset(p.z, z, scale.z)};
     }
-    const std::uint32_t certain = __ballot_sync(all_lanes, is_listed && of_cores < cutoff2);
-    const bool is_open = is_listed && of_boxes < cutoff2 && !(of_cores < cutoff2);
-    // A ballot, of which the compiler knows that all lanes have the same.
-    return {__reduce_or_sync(all_lanes, is_open ? 1u << threadIdx.x % 32 : 0u), certain};
-}
+    // Dimensions, a bit each, along which the image on the other side may be in range.
+    __device__ unsigned ambiguous(const Vec3<float>& p) const
+    {
+        return (fabsf(p.x) > near.x ? 1u : 0u) | (fabsf(p.y) > near.y ? 2u : 0u) | (fabsf(p.z) > near.z ? 4u : 0u);
+    }
+    __device__ Vec3<float> image(const Vec3<float>& p, unsigned dimensions) const
+    {
+        return {(dimensions & 1) != 0 ? p.x - copysignf(box.x, p.x) : p.x,
+                (dimensions & 2) != 0 ? p.y - copysignf(box.y, p.y) : p.y,
+                (dimensions & 4) != 0 ? p.z - copysignf(box.z, p.z) : p.z};
+    }
+};
 
-// Those of the open tiles of some entries that have a pair in range. `atom`: of the lane's entry.
-template <bool exact>
-__device__ std::uint32_t tiles_by_atoms(const PruneShared& s, std::uint32_t open, const EntryAtom& atom, const Scale& nm)
+// Tiles of four entries that have a pair in range, a byte for each entry. `p`: the lane's atom, of entry lane / 8.
+__device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size], std::uint32_t (&entry)[entries_at_once][32],
+                                        const Vec3<float>& p)
 {
     const int lane = threadIdx.x % 32;
-    const RowAtom* const row_atoms = s.atom + i_of_lane(lane);
-    std::uint32_t in_range = 0;
-    while (open != 0)
-    {
-        const int entry = (__ffs(open) - 1) & ~(clusters_per_supercluster - 1); // its first bit, and first lane
-        const EntryAtom j[2] = {from_lane(atom, entry + j_of_lane(lane)), from_lane(atom, entry + j_of_lane(lane) + j_lanes)};
-        const std::uint32_t tiles = open >> entry;
-        std::uint32_t bits = 0;
+    __syncwarp(); // those before have been read
+    reinterpret_cast<Factors*>(entry)[lane] = factors_of_j(p);
+    __syncwarp();
+    std::uint32_t signs[entries_at_once][2] = {}; // the lane's two i clusters
 #pragma unroll
-        for (int c = 0; c < clusters_per_supercluster; ++c)
+    for (int e = 0; e < entries_at_once; e += 2)
+    {
+        const std::uint32_t j[2] = {entry[e][lane], entry[e + 1][lane]};
+#pragma unroll
+        for (int i = 0; i < cluster_size; ++i)
         {
-            if ((tiles >> c & 1) == 0) { continue; }
-            const RowAtom i = row_atoms[c * cluster_size];
-            const float least = fminf(distance2<exact>(i, j[0], nm), distance2<exact>(i, j[1], nm));
-            if (__any_sync(all_lanes, least < i.limit)) { bits |= 1u << c; }
+            float sums[4];
+            multiply(j, row[i], sums);
+            for (int k = 0; k < 4; ++k) { signs[e + k / 2][k % 2] |= __float_as_uint(sums[k]); }
         }
-        in_range |= bits << entry;
-        open &= ~(0xffu << entry);
     }
-    return in_range;
+    // Leading bytes, of one entry after the other.
+    const auto bytes = [&](int c) {
+        return __byte_perm(__byte_perm(signs[0][c], signs[1][c], 0x73), __byte_perm(signs[2][c], signs[3][c], 0x73), 0x5410);
+    };
+    const std::uint32_t mine = (bytes(0) >> 7 & 0x01010101) | (bytes(1) >> 6 & 0x02020202);
+    return __reduce_or_sync(all_lanes, mine << lane % 4 * 2);
 }
 
 // Prunes this warp's part of a row. Returns the lane's share of the cost.
 template <class N, bool exact>
 __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
-                                   const AtomBounds& own, PruneShared& s)
+                                   const RowFrame& frame, PruneShared& s)
 {
-    const int lane = threadIdx.x % 32, mine = lane / clusters_per_supercluster, c = lane % clusters_per_supercluster;
-    const Scale nm = leading_scale<N>(*a.scalars);
-    const AtomBounds i = a.clusters[blockIdx.x * clusters_per_supercluster + c];
-    if (threadIdx.x < supercluster_size)
-    {
-        const PositionCharge<N>& p = xq[blockIdx.x * supercluster_size + threadIdx.x];
-        const EntryAtom atom = atom_at<exact>({leading(p.x), leading(p.y), leading(p.z)}, own, nm);
-        s.atom[threadIdx.x] = row_atom<exact>(atom, a.cutoff2);
-    }
-    __syncthreads();
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     constexpr int all_at_once = prune_warps * entries_at_once;
     const int part = (row.count + all_at_once - 1) / all_at_once * entries_at_once;
-    const int begin = static_cast<int>(threadIdx.x) / 32 * part, end = min(begin + part, row.count);
+    const int begin = uniform(warp * part), end = uniform(min(begin + part, row.count));
+    const auto listed_at = [&](int k) { return k < end ? a.entries[row.begin + k] : 0; };
+    const auto place_of = [&](unsigned slot) {
+        const PositionCharge<N>& p = xq[slot];
+        return frame.place({leading(p.x), leading(p.y), leading(p.z)});
+    };
+    const auto atom_of = [&](PairWord listed, int e) {
+        const PairWord word = __shfl_sync(all_lanes, listed, (e + lane / cluster_size) % 32);
+        return place_of((word >> 8) * cluster_size + lane % cluster_size);
+    };
+    PairWord listed = listed_at(begin + lane);
+    Vec3<float> p = atom_of(listed, 0); // under way while the row's atoms are
+
+    if (threadIdx.x < supercluster_size)
+    {
+        const unsigned cluster = threadIdx.x / cluster_size, atom = threadIdx.x % cluster_size;
+        reinterpret_cast<Factors*>(s.row[atom])[cluster] =
+            factors_of_i(place_of(blockIdx.x * supercluster_size + threadIdx.x), frame.cutoff);
+    }
+    __syncthreads();
+    std::uint32_t row_factors[cluster_size];
+    for (int i = 0; i < cluster_size; ++i) { row_factors[i] = s.row[i][lane]; }
+
     std::uint32_t cost = 0;
     for (int first = begin; first < end; first += 32)
     {
-        const int k = first + lane;
-        const PairWord listed = k < end ? a.entries[row.begin + k] : 0;
-        const auto word_at = [&](int e) { return __shfl_sync(all_lanes, listed, (e + mine) % 32); };
-        PairWord word = word_at(0), left = listed & ~0xffu;
-        EntrySide side = side_of(word, a.clusters, xq);
+        const PairWord listed_next = listed_at(first + 32 + lane);
+        PairWord tiles = 0; // of entries 4 * lane to 4 * lane + 3
         for (int e = 0; e < min(end - first, 32); e += entries_at_once)
         {
-            const PairWord next_word = word_at(e + entries_at_once);
-            const EntrySide next_side = side_of(next_word, a.clusters, xq);
-            const BoxedTiles tiles = tiles_by_boxes((word >> c & 1) != 0, i, side.bounds, nm, a.cutoff2);
-            const std::uint32_t kept =
-                tiles.certain | tiles_by_atoms<exact>(s, tiles.open, atom_at<exact>(side.place, own, nm), nm);
-            const int place = lane - e;
-            if (place >= 0 && place < entries_at_once) { left |= kept >> place * clusters_per_supercluster & 0xff; }
-            word = next_word, side = next_side;
+            const Vec3<float> next = atom_of(e + entries_at_once < 32 ? listed : listed_next, e + entries_at_once);
+            const unsigned ways = exact ? __reduce_or_sync(all_lanes, frame.ambiguous(p)) : 0;
+            std::uint32_t in_range = 0;
+            for (unsigned way = ways;; way = (way - 1) & ways) // every subset, the empty one last
+            {
+                in_range |= tiles_in_range(row_factors, s.entry[warp], exact ? frame.image(p, way) : p);
+                if (way == 0) { break; }
+            }
+            if (lane == e / entries_at_once) { tiles = in_range; }
+            p = next;
         }
+        const PairWord kept = __shfl_sync(all_lanes, tiles, lane / entries_at_once) >> lane % entries_at_once * 8;
+        const PairWord left = listed & (kept | ~0xffu);
+        const int k = first + lane;
         const bool masked = k < min(row.masked, end), keep = !masked && (left & 0xff) != 0;
         if (masked) { a.pruned[row.begin + k] = left; }
         const std::uint32_t keeping = __ballot_sync(all_lanes, keep);
@@ -196,17 +230,19 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         place = __shfl_sync(all_lanes, place, 0) + __popc(keeping & ((1u << lane) - 1));
         if (keep) { a.pruned[row.begin + row.masked + place] = left; }
         if (masked || keep) { cost += cost_of(left, masked); }
+        listed = listed_next;
     }
     return cost;
 }
 
 // Purpose        keep the tiles that have a pair in range
-// Work           a block per row; a warp takes four entries at a time, looks at the boxes of a tile in each lane, and tests what
-//                these leave open tile by tile, two pairs a lane
-// Reads/Writes   entries, bounds, positions / pruned entries, cost of rows
+// Work           a block per row; a warp takes four entries at a time, an atom a lane: 16 products of matrices, of whose elements
+//                the signs count
+// Reads/Writes   entries, superclusters' middles, positions / pruned entries, cost of rows
 // Orders         entries of a row come in any order
-// Requires       a list of this order of atoms, bounds of the present positions
-// Cost           about 80 instructions for four entries, 50 for one with open tiles, 13 for each of these: a third of all
+// Requires       a list of this order of atoms
+// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
+//                around the box more, for entries so far away
 template <class N>
 __global__ void __launch_bounds__(32 * prune_warps, 3)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
@@ -215,15 +251,15 @@ __global__ void __launch_bounds__(32 * prune_warps, 3)
 
     __shared__ PruneShared s;
     const GpuPairRow row = a.rows[blockIdx.x];
+    const RowFrame frame(a.superclusters[blockIdx.x], leading_scale<N>(*a.scalars), a.cutoff);
     if (row.count == 0) // as the search has left it
     {
         if (threadIdx.x == 0) { a.row_costs[blockIdx.x] = 0; }
         return;
     }
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
-    const AtomBounds own = a.superclusters[blockIdx.x];
-    const bool exact = row.exact != 0 || fmaxf(own.half_x, fmaxf(own.half_y, own.half_z)) > most_spread;
-    const std::uint32_t of_lane = exact ? prune_row<N, true>(a, xq, row, own, s) : prune_row<N, false>(a, xq, row, own, s);
+    const std::uint32_t of_lane =
+        row.exact != 0 ? prune_row<N, true>(a, xq, row, frame, s) : prune_row<N, false>(a, xq, row, frame, s);
     const std::uint32_t of_warp = __reduce_add_sync(all_lanes, of_lane);
     if (threadIdx.x % 32 == 0) { atomicAdd(&s.cost, of_warp); }
     __syncthreads();
@@ -433,9 +469,13 @@ template <class N>
 void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, GpuPairList& list)
 {
     const auto superclusters = static_cast<int>(state.superclusters());
-    const float reach = static_cast<float>(cutoff) * margin;
-    const PruneArguments arguments{list.superclusters.data(), list.clusters.data(),  list.rows.data(),     list.entries.data(),
-                                   list.pruned.data(),        list.row_costs.data(), state.scalars.data(), reach * reach};
+    const PruneArguments arguments{list.superclusters.data(),
+                                   list.rows.data(),
+                                   list.entries.data(),
+                                   list.pruned.data(),
+                                   list.row_costs.data(),
+                                   state.scalars.data(),
+                                   static_cast<float>(cutoff) * margin};
     launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
     const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
     launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),

@@ -9,9 +9,13 @@ namespace parhelion::pair_tiles {
 constexpr std::uint32_t all_lanes = 0xffffffff;
 constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms, j_lanes apart
 constexpr float margin = 1 + 1e-5f;       // of cut-offs: distances in lists are float, and of leading bits only
+constexpr float spreading = 0.1f;         // nm that a supercluster may grow by until the next list
 
 __device__ inline int i_of_lane(int lane) { return lane / j_lanes; }
 __device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
+// A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
+__device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all_lanes, value); }
+__device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
 // The slot of a lane's first j atom.
 __device__ inline int j_slot(PairWord word, int lane) { return static_cast<int>(word >> 8) * cluster_size + j_of_lane(lane); }
 

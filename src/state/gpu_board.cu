@@ -4,39 +4,116 @@
 #include "base/error.hpp"
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
+#include "state/gpu_zones.cuh"
 
 namespace parhelion {
 
 namespace {
 
+using namespace gpu_zones;
+
 constexpr int threads = 256;
 
-// Purpose        home atoms to the boards of all ranks
-// Work           a thread per slot, a store per board and array
-// Reads/Writes   positions, velocities, global numbers / boards
+// Home atoms by global number.
+template <class N>
+struct HomeAtoms
+{
+    const PositionCharge<N>* xq;
+    const VelocityMass<N>* v;
+    const std::int32_t* slot_of_global;
+    const std::uint8_t* zone_of_supercluster;
+    const DeviceScalars* scalars;
+    std::int64_t globals;
+
+    explicit HomeAtoms(const GpuState<N>& s)
+        : xq(s.xq.data()), v(s.v.data()), slot_of_global(s.slot_of_global.data()),
+          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data()),
+          globals(static_cast<std::int64_t>(s.slot_of_global.size()))
+    {
+    }
+
+    // -1: not here, or nothing may be told of this state.
+    __device__ std::int32_t slot_of(std::int64_t global) const
+    {
+        return global < globals && scalars->flags == 0 ? slot_of_global[global] : -1;
+    }
+    __device__ bool is_home(std::int32_t slot) const { return zone_of_supercluster[slot / supercluster_size] == 0; }
+};
+
+__device__ std::int64_t my_global() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
+
+// Purpose        home atoms to the boards of the ranks that need them
+// Work           a thread per atom of the system, so that stores of neighbours in a warp become one message of the link
+// Reads/Writes   positions, velocities, slots, reference atoms / boards
 // Orders         nothing: readers on other GPUs need a barrier behind the kernel
 // Requires       nobody reads the boards until that barrier
-// Cost           37 bytes read an atom, 32 written to every board
+// Cost           4 bytes an atom of the system; of one at home 40 read, 33 written to its owner's board, 17 to each other that
+//                needs it
 template <class N>
-__global__ void __launch_bounds__(threads)
-    publish_kernel(BlockTrace tracing, const PositionCharge<N>* xq, const VelocityMass<N>* v, const std::int32_t* global_of_slot,
-                   const std::uint8_t* zone_of_supercluster, const DeviceScalars* scalars, std::int64_t slots,
-                   const GpuBoard<N>* boards, int board_count)
+__global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, HomeAtoms<N> home, const std::int32_t* reference,
+                                                          const GpuBoard<N>* boards, int board_count)
 {
     const BlockSpan span(tracing);
 
-    const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (slot >= slots || scalars->flags != 0) { return; }
-    const std::int32_t global = global_of_slot[slot];
-    if (global < 0 || zone_of_supercluster[slot / supercluster_size] != 0) { return; }
-    const PositionCharge<N> position = xq[slot];
-    const VelocityMass<N> velocity = v[slot];
+    const std::int64_t global = my_global();
+    const std::int32_t slot = home.slot_of(global);
+    if (slot < 0) { return; }
+    // All of them are on their way before the first is looked at.
+    const std::int32_t reference_slot = home.slot_of_global[reference[global]];
+    const PositionCharge<N> position = home.xq[slot];
+    const VelocityMass<N> velocity = home.v[slot];
+    if (!home.is_home(slot)) { return; }
+    const Vec3<std::uint32_t> here = leading(position), of_reference = leading(home.xq[reference_slot]);
+    const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*home.scalars);
     for (int b = 0; b < board_count; ++b)
     {
-        const GpuBoard<N> board = boards[b];
+        const GpuBoard<N>& board = boards[b];
+        const int zone = zone_of(board.cell, nm_per_unit, of_reference, here);
+        if (zone < 0) { continue; }
         board.x[global] = position;
-        board.v[global] = velocity;
+        board.zone[global] = static_cast<std::uint8_t>(zone);
+        if (zone == 0) { board.v[global] = velocity; }
     }
+}
+
+// Purpose        all home atoms to one board
+// Work           as publish_kernel
+// Reads/Writes   positions, velocities, slots / the board, but for its zones
+// Orders         nothing: readers on another GPU need a barrier behind the kernel
+// Requires       nobody reads the board until that barrier
+// Cost           4 bytes an atom of the system; of one at home 32 read and written
+template <class N>
+__global__ void __launch_bounds__(threads) collect_kernel(BlockTrace tracing, HomeAtoms<N> home, const GpuBoard<N>* board)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t global = my_global();
+    const std::int32_t slot = home.slot_of(global);
+    if (slot < 0) { return; }
+    const PositionCharge<N> position = home.xq[slot];
+    const VelocityMass<N> velocity = home.v[slot];
+    if (!home.is_home(slot)) { return; }
+    board->x[global] = position;
+    board->v[global] = velocity;
+}
+
+// Purpose        mark what a rank needs of a complete board
+// Work           a thread per atom of the system
+// Reads/Writes   positions on the board, reference atoms / zones on the board
+// Orders         nothing: stream order alone
+// Requires       the box of these positions
+// Cost           37 bytes an atom of the system, where something begins anew
+template <class N>
+__global__ void __launch_bounds__(threads) find_zones_kernel(BlockTrace tracing, GpuBoard<N> board, const std::int32_t* reference,
+                                                             const DeviceScalars* scalars, std::int64_t globals)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t global = my_global();
+    if (global >= globals) { return; }
+    const int zone =
+        zone_of(board.cell, leading_nm_per_unit<N>(*scalars), leading(board.x[reference[global]]), leading(board.x[global]));
+    board.zone[global] = zone < 0 ? GpuBoard<N>::not_here : static_cast<std::uint8_t>(zone);
 }
 
 template <class N>
@@ -96,17 +173,40 @@ void fill_board(GpuQueue& queue, const ParticleState<N>& whole, const GpuBoard<N
 }
 
 template <class N>
-void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuBoard<N>>& boards)
+void find_zones(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, const GpuBoard<N>& board)
 {
-    launch(queue, Phase::Migrate, publish_kernel<N>, one_thread_each(state.slots, threads), state.xq.data(), state.v.data(),
-           state.global_of_slot.data(), state.zone_of_supercluster.data(), state.scalars.data(),
-           static_cast<std::int64_t>(state.slots), boards.data(), static_cast<int>(boards.size()));
+    if (board.cell.is_everything()) { return; }
+    const std::size_t globals = state.slot_of_global.size();
+    launch(queue, Phase::Migrate, find_zones_kernel<N>, one_thread_each(globals, threads), board, table.reference.data(),
+           state.scalars.data(), static_cast<std::int64_t>(globals));
+}
+
+template <class N>
+void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, const DeviceBuffer<GpuBoard<N>>& boards)
+{
+    if (boards.size() == 1) // a lone rank's
+    {
+        collect_atoms(queue, state, boards);
+        return;
+    }
+    const HomeAtoms<N> home(state);
+    launch(queue, Phase::Migrate, publish_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), home,
+           table.reference.data(), boards.data(), static_cast<int>(boards.size()));
+}
+
+template <class N>
+void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuBoard<N>>& boards)
+{
+    const HomeAtoms<N> home(state);
+    launch(queue, Phase::Migrate, collect_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), home, boards.data());
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template GpuAtomTable make_atom_table<N>(GpuQueue&, const ParticleState<N>&, const Topology&, const UpdateGroups&);          \
     template void fill_board<N>(GpuQueue&, const ParticleState<N>&, const GpuBoard<N>&);                                         \
-    template void publish_atoms<N>(GpuQueue&, const GpuState<N>&, const DeviceBuffer<GpuBoard<N>>&);
+    template void find_zones<N>(GpuQueue&, const GpuState<N>&, const GpuAtomTable&, const GpuBoard<N>&);                         \
+    template void publish_atoms<N>(GpuQueue&, const GpuState<N>&, const GpuAtomTable&, const DeviceBuffer<GpuBoard<N>>&);        \
+    template void collect_atoms<N>(GpuQueue&, const GpuState<N>&, const DeviceBuffer<GpuBoard<N>>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

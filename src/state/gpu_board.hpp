@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atoms of the whole system in input order, on every GPU: where ranks learn at a repartition who is where.
+// Atoms in input order, on every GPU: where a rank learns at a repartition which atoms are its own or its halo from now on.
 //
-// The idea: every rank writes its home atoms into the boards of all ranks, with plain stores. When all have (a barrier, not
-// here), each rank knows everybody's positions and decides by itself, as all others would, which atoms are its own, which are its
-// halo, and in which order (pairs/cluster_order_gpu.hpp): no messages about who goes where, no plan to agree on. A board is also
-// the state to go back to, which a state with a flag is not written to.
+// The idea: every rank knows the cells of all. It writes each of its home atoms, with plain stores, to the boards of those ranks
+// that need it, and marks it there with its zone: most atoms stay where they are, few are in another's halo, and fewer still move
+// on. When all have (a barrier, not here), every rank takes what is marked on its board, and with it the marks
+// (pairs/cluster_order_gpu.hpp): no messages about who goes where, no plan to agree on, however far an atom has moved. Velocities
+// go to owners alone. A state with a flag is not published.
 //
-// Cost: 32 bytes an atom in Mixed, on every GPU, and as much traffic to each of them once a list interval.
+// A *complete* board has all atoms: those that the run begins with or goes back to (fill_board(), find_zones()), and rank 0's
+// where atoms are collected to be kept or read.
+//
+// Cost: 33 bytes an atom of the system in Mixed, on every GPU; traffic between GPUs of 17 bytes an atom of the halo once a list
+// interval.
 #pragma once
 
 #include "model/topology.hpp"
 #include "model/update_groups.hpp"
+#include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
 #include <cstdint>
 
 namespace parhelion {
 
-// By global number; memory that the GPUs of all ranks can write. A kernel's argument.
+// Of one rank, by global number; memory that the GPUs of all ranks can write. A kernel's argument.
 template <class N>
 struct GpuBoard
 {
+    static constexpr std::uint8_t not_here = 255;
+
+    GpuCell cell;
     PositionCharge<N>* x = nullptr;
     VelocityMass<N>* v = nullptr;
+    std::uint8_t* zone = nullptr; // not_here: what else there is of the atom is old. A lone rank's has none: every atom is here
 };
 
 // What of an atom never changes, by global number.
@@ -33,15 +43,23 @@ struct GpuAtomTable
     DeviceBuffer<std::int32_t> reference; // the reference atom of its update group, by whose place its owner is known
 };
 
-// `whole` has all atoms of the system. Both wait.
+// `whole` has all atoms of the system. Both wait. Marks nothing.
 template <class N>
 GpuAtomTable make_atom_table(GpuQueue& queue, const ParticleState<N>& whole, const Topology& topology,
                              const UpdateGroups& groups);
 template <class N>
 void fill_board(GpuQueue& queue, const ParticleState<N>& whole, const GpuBoard<N>& board);
 
-// Writes this rank's home atoms into `boards` (in device memory, one of each rank), unless its state has a flag.
+// Marks those atoms of a complete board that its rank needs, in the box of the state.
 template <class N>
-void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuBoard<N>>& boards);
+void find_zones(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, const GpuBoard<N>& board);
+
+// Writes this rank's home atoms to those of `boards` (in device memory, one of each rank) whose ranks need them, and marks them,
+// unless its state has a flag. Precondition: nothing is marked.
+template <class N>
+void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, const DeviceBuffer<GpuBoard<N>>& boards);
+// Writes all of them to the first of `boards`, and marks none, unless its state has a flag.
+template <class N>
+void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuBoard<N>>& boards);
 
 } // namespace parhelion

@@ -330,7 +330,7 @@ TYPED_TEST(GpuRepartition, of_a_lone_rank_is_the_order_of_columns_and_halves)
         const auto particles = particles_in_input_order<TypeParam>(c.system);
         std::vector<std::int32_t> expected = order_of_all(particles);
         RanksOnGpu<TypeParam> d(queue, c.system, {.grid = {{1, 1, 1}}, .reach = c.cutoff});
-        take_atoms(queue, d.rank(0).cell, d.board(), d.table(), d.rank(0).scratch, d.rank(0).state);
+        d.take(0);
         expected.resize(d.rank(0).state.slots, -1);
         EXPECT_EQ(d.rank(0).state.global_of_slot.to_vector(queue), expected) << c.name;
         EXPECT_EQ(sorted_gpu_state(queue, particles).global_of_slot.to_vector(queue), expected) << c.name;
@@ -362,45 +362,158 @@ TYPED_TEST(GpuRepartition, can_be_captured_and_replayed_with_atoms_elsewhere)
     }
 }
 
-TYPED_TEST(GpuRepartition, leaves_states_that_publish_the_board_they_were_taken_from)
+// Boards of all ranks, in which only what is published can be right.
+template <class N>
+struct EmptyBoards
+{
+    std::vector<DeviceBuffer<PositionCharge<N>>> x;
+    std::vector<DeviceBuffer<VelocityMass<N>>> v;
+    std::vector<DeviceBuffer<std::uint8_t>> zone;
+    std::vector<GpuBoard<N>> of_rank;
+    DeviceBuffer<GpuBoard<N>> all;
+
+    explicit EmptyBoards(RanksOnGpu<N>& d)
+    {
+        const std::size_t atoms = d.whole().slot_of_global.size();
+        for (int r = 0; r < d.ranks(); ++r)
+        {
+            x.emplace_back(atoms), v.emplace_back(atoms), zone.emplace_back();
+            x.back().clear(d.queue()), v.back().clear(d.queue());
+            zone.back().upload(d.queue(), std::vector<std::uint8_t>(atoms, GpuBoard<N>::not_here));
+            of_rank.push_back({d.rank(r).cell, x.back().data(), v.back().data(), zone.back().data()});
+        }
+        all.upload(d.queue(), of_rank);
+        d.queue().synchronize();
+    }
+    std::ptrdiff_t marked(GpuQueue& queue, std::size_t rank) const
+    {
+        const auto zones = zone[rank].to_vector(queue);
+        return std::count_if(zones.begin(), zones.end(), [](std::uint8_t z) { return z != GpuBoard<N>::not_here; });
+    }
+};
+
+// Moves home atoms, each molecule by a step of its own of up to a twentieth of the box, so that many change their cells; as the
+// states and the complete board have them.
+template <class N>
+void move_molecules(RanksOnGpu<N>& d, std::vector<PositionCharge<N>>& board)
+{
+    for (std::size_t g = 0; g < board.size(); ++g)
+    {
+        using Fixed = typename N::Fixed;
+        std::mt19937_64 engine(static_cast<std::uint64_t>(d.topology().locate(static_cast<std::int64_t>(g)).molecule_first_atom));
+        const auto step = [&] {
+            return static_cast<Fixed>(static_cast<Fixed>(engine()) / 10 - static_cast<Fixed>(~Fixed{0}) / 20);
+        };
+        board[g].x += step(), board[g].y += step(), board[g].z += step();
+    }
+    for (int r = 0; r < d.ranks(); ++r)
+    {
+        GpuState<N>& state = d.rank(r).state;
+        const auto zone = state.zone_of_supercluster.to_vector(d.queue());
+        const auto global = state.global_of_slot.to_vector(d.queue());
+        auto xq = state.xq.to_vector(d.queue());
+        for (std::size_t slot = 0; slot < xq.size(); ++slot)
+        {
+            if (global[slot] < 0) { continue; }
+            // Copies of others' atoms are where they were: nobody may ask them.
+            if (zone[slot / supercluster_size] == 0) { xq[slot] = board[static_cast<std::size_t>(global[slot])]; }
+        }
+        state.xq.upload(d.queue(), xq);
+        d.queue().synchronize();
+    }
+}
+
+template <class T>
+bool same_bits(GpuQueue& queue, const DeviceBuffer<T>& a, const DeviceBuffer<T>& b)
+{
+    const std::vector<T> of_a = a.to_vector(queue), of_b = b.to_vector(queue);
+    return of_a.size() == of_b.size() && std::memcmp(of_a.data(), of_b.data(), of_a.size() * sizeof(T)) == 0;
+}
+
+TYPED_TEST(GpuRepartition, gives_ranks_by_what_others_publish_the_atoms_that_they_would_find_themselves)
+{
+    GpuQueue queue;
+    for (const CellGrid& grid : {CellGrid{{4, 1, 1}}, CellGrid{{2, 2, 2}}, CellGrid{{1, 8, 1}}})
+    {
+        SCOPED_TRACE(name_of(grid));
+        System system = repartition_cases()[0].system;
+        for (std::size_t i = 0; i < system.x.size(); ++i) { system.v.push_back({0.25 * static_cast<double>(i), 1, -2}); }
+        RanksOnGpu<TypeParam> d(queue, system, {.grid = grid, .reach = 0.8, .crowding = 2}),
+            complete(queue, system, {.grid = grid, .reach = 0.8, .crowding = 2});
+        const EmptyBoards<TypeParam> boards(d);
+        for (int r = 0; r < d.ranks(); ++r) { d.take(r); }
+        std::vector<PositionCharge<TypeParam>> whole = d.positions().to_vector(queue);
+        std::size_t sent = 0, homes_elsewhere = 0;
+        for (int repetition = 0; repetition < 3; ++repetition)
+        {
+            move_molecules(d, whole);
+            complete.put_on_board(whole);
+            const std::vector<std::int32_t> before = d.rank(0).state.slot_of_global.to_vector(queue);
+            for (int r = 0; r < d.ranks(); ++r) { publish_atoms(queue, d.rank(r).state, d.table(), boards.all); }
+            for (int r = 0; r < d.ranks(); ++r)
+            {
+                const auto of_rank = static_cast<std::size_t>(r);
+                sent += static_cast<std::size_t>(boards.marked(queue, of_rank));
+                take_atoms(queue, boards.of_rank[of_rank], d.table(), d.rank(r).scratch, d.rank(r).state);
+                EXPECT_EQ(boards.marked(queue, of_rank), 0);
+                complete.take(r);
+                const GpuState<TypeParam>&taken = d.rank(r).state, &expected = complete.rank(r).state;
+                EXPECT_TRUE(same_bits(queue, taken.global_of_slot, expected.global_of_slot));
+                EXPECT_TRUE(same_bits(queue, taken.slot_of_global, expected.slot_of_global));
+                EXPECT_TRUE(same_bits(queue, taken.zone_of_supercluster, expected.zone_of_supercluster));
+                EXPECT_TRUE(same_bits(queue, taken.xq, expected.xq));
+                EXPECT_TRUE(same_bits(queue, taken.v, expected.v));
+                EXPECT_EQ(taken.scalars.to_vector(queue)[0].flags, 0u);
+            }
+            const std::vector<std::int32_t> after = d.rank(0).state.slot_of_global.to_vector(queue);
+            for (std::size_t g = 0; g < after.size(); ++g) { homes_elsewhere += before[g] < 0 && after[g] >= 0 ? 1 : 0; }
+            if (testing::Test::HasFailure()) { return; }
+        }
+        EXPECT_GT(homes_elsewhere, 0u);
+        EXPECT_LT(sent, 3 * static_cast<std::size_t>(d.ranks()) * whole.size()); // not everything to everybody
+    }
+}
+
+TYPED_TEST(GpuRepartition, leaves_states_from_which_the_board_they_were_taken_from_can_be_collected)
 {
     GpuQueue queue;
     System system = repartition_cases()[0].system;
     for (std::size_t i = 0; i < system.x.size(); ++i) { system.v.push_back({0.25 * static_cast<double>(i), 1, -2}); }
     RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 2, 2}}, .reach = 0.8});
     d.repartition(0.8);
-    const auto x = d.positions().to_vector(queue);
-    const auto v = d.velocities().to_vector(queue);
-    DeviceBuffer<PositionCharge<TypeParam>> other_x[2];
-    DeviceBuffer<VelocityMass<TypeParam>> other_v[2];
-    std::vector<GpuBoard<TypeParam>> others;
-    for (int b = 0; b < 2; ++b)
-    {
-        other_x[b].resize(x.size()), other_v[b].resize(v.size());
-        other_x[b].clear(queue), other_v[b].clear(queue);
-        others.push_back({other_x[b].data(), other_v[b].data()});
-    }
-    DeviceBuffer<GpuBoard<TypeParam>> boards;
-    boards.upload(queue, others);
-    const auto publish_all = [&] {
-        for (int r = 0; r < d.ranks(); ++r) { publish_atoms(queue, d.rank(r).state, boards); }
+    const EmptyBoards<TypeParam> boards(d);
+    const auto collect_all = [&] {
+        for (int r = 0; r < d.ranks(); ++r) { collect_atoms(queue, d.rank(r).state, boards.all); }
     };
-    publish_all();
-    for (int b = 0; b < 2; ++b)
-    {
-        EXPECT_EQ(std::memcmp(other_x[b].to_vector(queue).data(), x.data(), x.size() * sizeof(x[0])), 0);
-        EXPECT_EQ(std::memcmp(other_v[b].to_vector(queue).data(), v.data(), v.size() * sizeof(v[0])), 0);
-    }
-    // A state with a flag is published nowhere.
-    for (int b = 0; b < 2; ++b) { other_x[b].clear(queue), other_v[b].clear(queue); }
+    collect_all();
+    EXPECT_TRUE(same_bits(queue, boards.x[0], d.positions()));
+    EXPECT_TRUE(same_bits(queue, boards.v[0], d.velocities()));
+    EXPECT_EQ(boards.marked(queue, 0), 0);
+}
+
+TYPED_TEST(GpuRepartition, leaves_boards_alone_where_a_state_has_a_flag)
+{
+    GpuQueue queue;
+    const System system = repartition_cases()[0].system;
+    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 2, 2}}, .reach = 0.8});
+    d.repartition(0.8);
+    const EmptyBoards<TypeParam> boards(d);
     for (int r = 0; r < d.ranks(); ++r)
     {
         auto scalars = d.rank(r).state.scalars.to_vector(queue);
         scalars[0].flags = gpu_flag_runaway;
         d.rank(r).state.scalars.upload(queue, scalars);
+        publish_atoms(queue, d.rank(r).state, d.table(), boards.all);
+        collect_atoms(queue, d.rank(r).state, boards.all);
     }
-    publish_all();
-    for (const auto& p : other_v[1].to_vector(queue)) { ASSERT_EQ(p.inverse_mass, 0); }
+    for (std::size_t r = 0; r < boards.of_rank.size(); ++r)
+    {
+        EXPECT_EQ(boards.marked(queue, r), 0);
+        for (const auto& p : boards.v[r].to_vector(queue)) { ASSERT_EQ(p.inverse_mass, 0); }
+    }
+    // Ranks then take no atoms, and have none.
+    take_atoms(queue, boards.of_rank[0], d.table(), d.rank(0).scratch, d.rank(0).state);
+    for (const std::int32_t global : d.rank(0).state.global_of_slot.to_vector(queue)) { ASSERT_EQ(global, -1); }
 }
 
 TYPED_TEST(GpuRepartition, says_when_there_are_more_atoms_than_slots_and_is_right_with_more)
@@ -422,7 +535,7 @@ TYPED_TEST(GpuRepartition, says_when_atoms_have_left_their_cells_or_the_box_has_
     GpuQueue queue;
     System system = repartition_cases()[0].system;
     const auto flags_after = [&](RanksOnGpu<TypeParam>& d) {
-        take_atoms(queue, d.rank(0).cell, d.board(), d.table(), d.rank(0).scratch, d.rank(0).state);
+        d.take(0);
         return d.rank(0).state.scalars.to_vector(queue)[0].flags;
     };
     RanksOnGpu<TypeParam> shrunk(queue, system, {.grid = {{4, 1, 1}}, .reach = 0.9});

@@ -106,7 +106,8 @@ public:
         for (GpuPart<N>& part : ranks_.parts)
         {
             updates_.emplace_back(queue, blocks, RunParameters());
-            updates_.back().resolve(queue, part.state, part.cell);
+            updates_.back().forget(queue, part.state.slots, part.cell);
+            updates_.back().resolve(queue, part.state);
         }
         const std::vector<GroupKick> kicks = {free_kick(dt, 1).group[0], group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003})};
         const std::vector<StochasticDynamics::Group> frictions = {{0.99, 2.5}, {0.9, 3}};

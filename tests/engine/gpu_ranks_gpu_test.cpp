@@ -16,9 +16,11 @@
 
 using namespace parhelion;
 using namespace parhelion::test;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 namespace {
 
@@ -249,6 +251,40 @@ TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
                 EXPECT_EQ(different(seen.frames[f].x, expected.frames[f].x), 0) << "step " << seen.frames[f].step;
             }
         }
+    }
+}
+
+TEST_F(RanksOnGpus, make_room_where_atoms_are_denser_than_anybody_planned_for)
+{
+    // A drop in vacuum, of whole molecules: some ranks have eight times as many atoms as planned, others none.
+    LoadedInput series = load_series(24000);
+    System& system = series.system;
+    for (std::size_t a = 0; a < system.x.size(); ++a)
+    {
+        const auto first = static_cast<std::size_t>(system.topology.locate(static_cast<std::int64_t>(a)).molecule_first_atom);
+        for (int d = 0; d < 3; ++d)
+        {
+            system.x[a][d] -= system.box[d] * std::round((system.x[a][d] - system.x[first][d]) / system.box[d]);
+        }
+    }
+    system.box = 2.0 * system.box;
+    series.parameters.list_interval = 4; // lists of fewer atoms follow one that has overflowed, before the host knows
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
+    const auto run = [&](const Layout& layout) {
+        Simulation simulation = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+        FramesAndMessages seen;
+        simulation.run(20, seen, never);
+        EXPECT_THAT(seen.messages, Each(Not(HasSubstr("The CPU goes on"))));
+        return simulation.frame();
+    };
+    const Frame one = run({{1, 1, 1}, 1});
+    for (const Layout& layout : layouts({{2, 1, 1}, {1, 2, 2}}))
+    {
+        SCOPED_TRACE(name_of(layout, HaloMethod::Direct));
+        const Frame several = run(layout);
+        EXPECT_EQ(several.step, 20);
+        EXPECT_EQ(different(several.x, one.x), 0);
+        EXPECT_EQ(different(several.v, one.v), 0);
     }
 }
 

@@ -40,6 +40,7 @@ EnergyVirial compute_on_gpu(const System& system, const PositionRestraints& rest
     GpuQueue queue;
     GpuState<N> state = sorted_gpu_state(queue, particles);
     GpuBonded bonded(queue, make_bonded(system.topology, {}), restraints, system.topology);
+    bonded.forget(queue);
     bonded.resolve(queue, state, GpuCell{});
     compute_bonded(queue, bonded, state, compute);
     download(queue, state, particles);

@@ -68,9 +68,11 @@ public:
         : queue_(queue), whole_(particles_in_input_order<N>(system)), ranks_(queue, whole_, system.topology, cells, reach)
     {
         const BondedTables tables = make_bonded(system.topology, parameters);
+        const int more_ranks = 3 * static_cast<int>(ranks_.parts.size()); // so that these have more terms than they should
         for (GpuPart<N>& part : ranks_.parts)
         {
-            bonded_.emplace_back(queue, tables, restraints, system.topology);
+            bonded_.emplace_back(queue, tables, restraints, system.topology, more_ranks);
+            bonded_.back().forget(queue);
             bonded_.back().resolve(queue, part.state, part.cell);
         }
     }

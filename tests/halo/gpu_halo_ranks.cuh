@@ -249,7 +249,7 @@ private:
         std::vector<DeviceBuffer<CheckedRank<N>>> checked; // by partition
         std::unique_ptr<GpuGraph> graph;
         GpuQueue queue, filler, side; // end before the memory they use goes
-        GpuEvent forked, returning, sent;
+        GpuEvent forked, returning{EventFor::Queues}, sent;
     };
     using Lanes = std::span<const std::unique_ptr<Lane>>;
 

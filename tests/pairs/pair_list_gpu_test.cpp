@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -184,6 +185,60 @@ TYPED_TEST(GpuPairLists, hold_pairs_just_within_the_cutoff_across_faces_and_alon
             x.push_back(corner + ((1 - 1e-9) / norm(d)) * d);
         }
         expect_complete_list<TypeParam>(lone_atoms({3, 4, 5}, x), 1.0, 1.0);
+    }
+}
+
+// Pruning rounds coordinates. Atoms are eight in a place, a cluster: so every pair of places has a tile of its own, which nothing
+// else keeps. The wider apart, the wider superclusters, and the coarser is what is rounded.
+TYPED_TEST(GpuPairLists, hold_lone_pairs_just_within_the_cutoff_that_as_rounded_are_not)
+{
+    using Fixed = typename TypeParam::Fixed;
+    constexpr double cutoff = 0.9;
+    for (const double spacing : {3.2, 150.0})
+    {
+        SCOPED_TRACE(spacing);
+        std::mt19937_64 engine(5);
+        std::normal_distribution<double> normal;
+        std::vector<Vec3<double>> x;
+        for (int k = 0; k < 216; ++k)
+        {
+            const Vec3<double> jitter{normal(engine), normal(engine), normal(engine)},
+                d{normal(engine), normal(engine), normal(engine)}, corner{k % 6 + 0.4, k / 6 % 6 + 0.4, k / 36 + 0.4};
+            const Vec3<double> place = spacing * corner + 0.05 * jitter;
+            x.insert(x.end(), cluster_size, place);
+            x.insert(x.end(), cluster_size, place + ((1 - 1e-6) * cutoff / norm(d)) * d);
+        }
+        const System system = lone_atoms({6 * spacing, 6 * spacing, 6 * spacing}, x);
+        GpuQueue queue;
+        const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+        GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+        const GpuPairList list = pruned_list(queue, state, system, cutoff + 0.1, cutoff);
+        const HostPairList pruned = read(queue, state, list, true);
+        expect_complete(pruned, pairs_in_range(particles, system, cutoff), system);
+
+        const std::vector<AtomBounds> superclusters = list.superclusters.to_vector(queue);
+        const auto half_precision = [](double value) {
+            int exponent = 0;
+            const double bits = std::frexp(value, &exponent) * 2048;
+            return std::ldexp(std::nearbyint(bits), exponent - 11);
+        };
+        int in_range = 0, lost = 0;
+        for_every_pair(pruned, [&](std::size_t i, std::size_t j) {
+            const AtomBounds& row = superclusters[i / supercluster_size];
+            constexpr int below = 8 * sizeof(Fixed) - 32;
+            const Vec3<Fixed> middle{Fixed{row.x} << below, Fixed{row.y} << below, Fixed{row.z} << below};
+            const auto place = [&](std::size_t slot) {
+                return particles.x.get(static_cast<std::size_t>(pruned.global_of_slot[slot]));
+            };
+            const auto rounded = [&](std::size_t slot) {
+                const auto d = particles.box.difference(place(slot), middle);
+                return Vec3<double>{half_precision(d.x), half_precision(d.y), half_precision(d.z)};
+            };
+            if (norm(particles.box.difference(place(i), place(j))) >= cutoff) { return; }
+            ++in_range, lost += norm(rounded(i) - rounded(j)) >= 1.0001 * cutoff ? 1 : 0;
+        });
+        EXPECT_EQ(in_range, 216 * (64 + 2 * 28));
+        EXPECT_GT(lost, 216 * 64 / 4);
     }
 }
 

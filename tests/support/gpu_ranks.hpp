@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system divided among the ranks of a grid, all on one GPU and fed from one board, so that nobody has to talk to anybody.
+// A system divided among the ranks of a grid, all on one GPU and fed from one complete board, so that nobody has to talk to
+// anybody.
 #pragma once
 
 #include "domain/gpu_cell.hpp"
@@ -20,6 +21,7 @@ struct RankOnGpu
     GpuState<N> state;
     TakeScratch scratch;
     GpuPairList local, nonlocal;
+    DeviceBuffer<std::uint8_t> zone; // of its board
 };
 
 template <class N>
@@ -38,14 +40,15 @@ public:
           whole_(particles_in_input_order<N>(system)), table_(make_atom_table(queue, whole_, topology_, groups_)),
           exclusions_(make_gpu_exclusions(queue, topology_)), x_(whole_.slot_of_global.size()), v_(whole_.slot_of_global.size())
     {
-        fill_board(queue, whole_, board());
         const double straying = longest_straying(topology_, groups_);
         for (int r = 0; r < options.grid.ranks(); ++r)
         {
             auto rank = std::make_unique<RankOnGpu<N>>();
             rank->cell = make_gpu_cell(options.grid, r, system.box, options.reach, straying);
+            rank->zone.resize(whole_.slot_of_global.size());
             ranks_.push_back(std::move(rank));
         }
+        fill_board(queue, whole_, board(0));
         reserve(options.crowding);
     }
 
@@ -59,12 +62,19 @@ public:
             reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Nonlocal, r->nonlocal);
         }
     }
+    // Queued: atoms from the complete board.
+    void take(int r)
+    {
+        find_zones(queue_, rank(r).state, table_, board(r));
+        take_atoms(queue_, board(r), table_, rank(r).scratch, rank(r).state);
+    }
     // Queued: all that a repartition does when the board is complete.
     void repartition(double pruned_cutoff)
     {
-        for (auto& r : ranks_)
+        for (int rank = 0; rank < ranks(); ++rank)
         {
-            take_atoms(queue_, r->cell, board(), table_, r->scratch, r->state);
+            take(rank);
+            RankOnGpu<N>* const r = ranks_[static_cast<std::size_t>(rank)].get();
             for (const PairPart part : {PairPart::Local, PairPart::Nonlocal})
             {
                 GpuPairList& list = part == PairPart::Local ? r->local : r->nonlocal;
@@ -77,7 +87,13 @@ public:
     void move(const System& system)
     {
         whole_ = particles_in_input_order<N>(system);
-        fill_board(queue_, whole_, board());
+        fill_board(queue_, whole_, board(0));
+    }
+    // The same, by global number.
+    void put_on_board(const std::vector<PositionCharge<N>>& positions)
+    {
+        x_.upload(queue_, positions);
+        queue_.synchronize();
     }
 
     GpuQueue& queue() { return queue_; }
@@ -85,7 +101,7 @@ public:
     const Topology& topology() const { return topology_; }
     const UpdateGroups& groups() const { return groups_; }
     const ParticleState<N>& whole() const { return whole_; } // as it is on the board
-    GpuBoard<N> board() { return {x_.data(), v_.data()}; }
+    GpuBoard<N> board(int r) { return {rank(r).cell, x_.data(), v_.data(), rank(r).zone.data()}; }
     const DeviceBuffer<PositionCharge<N>>& positions() const { return x_; }
     const DeviceBuffer<VelocityMass<N>>& velocities() const { return v_; }
     const GpuAtomTable& table() const { return table_; }
