@@ -339,8 +339,26 @@ void GpuRanks<N>::synchronize()
 template <class N>
 void GpuRanks<N>::start()
 {
-    take_from_boards();
-    synchronize();
+    // What has no room now has none in the first snapshot either, so there would be nothing to put back.
+    for (;;)
+    {
+        take_from_boards();
+        synchronize();
+        bool has_room = true;
+        std::vector<DeviceScalars> scalars;
+        for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+            scalars.push_back(r.state.scalars.to_vector(team.queue)[0]);
+            has_room = has_room && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
+        });
+        if (has_room) { return; }
+        make_more_room(gpu_flag_slot_overflow);
+        auto of_rank = scalars.begin();
+        for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+            of_rank->flags = 0;
+            r.state.scalars.upload(team.queue, {&*of_rank++, 1});
+        });
+        synchronize();
+    }
 }
 
 template <class N>
