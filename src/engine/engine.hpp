@@ -15,7 +15,7 @@ class Simulation::Implementation
 {
 public:
     virtual ~Implementation() = default;
-    // The part of the construction that waits for GPUs, apart so that whoever it throws at can do without the destructor.
+    // The last part of construction, which waits for GPUs: apart, so that nothing is destroyed if it throws.
     virtual void start() {}
     virtual const PlanSummary& plan() const = 0;
     virtual SinglePoint evaluate() = 0;

@@ -63,7 +63,7 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
 template <class N>
 void GpuEngine<N>::start()
 {
-    ranks_.start();
+    ranks_.deal_out();
     keep_last_repartition();
     ranks_.synchronize();
 }

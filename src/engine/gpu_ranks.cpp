@@ -337,7 +337,7 @@ void GpuRanks<N>::synchronize()
 }
 
 template <class N>
-void GpuRanks<N>::start()
+void GpuRanks<N>::deal_out()
 {
     // What has no room now has none in the first snapshot either, so there would be nothing to put back.
     for (;;)

@@ -22,8 +22,8 @@ class GpuRanks
 {
 public:
     // The whole system as `start` holds it, spread over ranks and GPUs as choose_gpus() says. At most `records` observed
-    // steps are kept. start() must follow; until then no kernel has been queued. Throws InputError for a grid that does not fit
-    // or GPUs that are not there, DeviceError. Of `world` only what tests ask for counts.
+    // steps are kept. deal_out() must follow; until then no kernel has been queued. Throws InputError for a grid that does not
+    // fit or GPUs that are not there, DeviceError. Of `world` only what tests ask for counts.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
              std::size_t records, const GpuWorldOptions& world = {});
 
@@ -52,7 +52,7 @@ public:
     // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck. What destroys this then
     // waits for that GPU, too, maybe for ever.
     void synchronize();
-    void start();                     // every rank has its atoms
+    void deal_out();                  // to every rank its atoms
     void wait(const GpuEvent& event); // of a queue on rank 0's GPU
     void put_back(const GpuSnapshot<N>& snapshot);
     // After flags of an overflow; put_back() must follow. False if larger lists would not help.

@@ -111,7 +111,7 @@ bool built_with_cuda();
 // What runs can be on, for people: "CPU, NVIDIA H200".
 std::string describe_devices();
 
-// On several GPUs whatever waits for them may throw CommError: the constructor too. After it nothing is left to look at.
+// With several ranks whatever waits for them may throw CommError, the constructor too. After it nothing is left to look at.
 class Simulation
 {
 public:

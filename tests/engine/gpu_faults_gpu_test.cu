@@ -52,7 +52,7 @@ protected:
         try
         {
             GpuRanks<Mixed> ranks(start_->lone_run().rank(), start_->setup(), list_plan_, options, 1, world);
-            ranks.start();
+            ranks.deal_out();
             for (int k = 0; k < 8; ++k)
             {
                 ranks.replay(0, first_half);
