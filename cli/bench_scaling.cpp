@@ -106,6 +106,12 @@ void print_ladder(const std::vector<Rung>& rungs)
     }
 }
 
+// At least so many: a list interval that is cut short needs graphs of its own, which are not what is to be measured.
+std::int64_t whole_intervals(std::int64_t steps, int list_interval)
+{
+    return (steps + list_interval - 1) / list_interval * list_interval;
+}
+
 // Those asked for, from the slowest rung to the fastest.
 std::vector<std::string> in_order(const std::vector<std::string>& asked)
 {
@@ -137,13 +143,15 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 EngineOptions engine;
                 engine.device = "gpu", engine.gpus = gpus, engine.halo = method, engine.comm_timeout_s = options.comm_timeout_s;
                 Simulation simulation = series_simulation(atoms, engine);
-                // Lists have found their room, and patterns of steps their graphs, before time counts.
-                simulation.run(std::max<std::int64_t>(options.steps / 2, 2000), nobody, never);
-                const RunSummary summary = simulation.run(options.steps, nobody, never);
                 const PlanSummary& plan = simulation.plan();
+                const std::int64_t steps = whole_intervals(options.steps, plan.list_interval);
+                // Lists have found their room, and patterns of steps their graphs, before time counts.
+                simulation.run(whole_intervals(std::max<std::int64_t>(options.steps / 2, 2000), plan.list_interval), nobody,
+                               never);
+                const RunSummary summary = simulation.run(steps, nobody, never);
                 if (of_first == 0) { of_first = summary.ns_per_day; }
                 print_line(atoms, method, of_first, plan, summary);
-                append_line(options.json, to_json(atoms, method, options.steps, plan, summary).dump());
+                append_line(options.json, to_json(atoms, method, steps, plan, summary).dump());
                 if (gpus > 1) { rungs.push_back({atoms, gpus, method, grid_text(plan.grid), summary.us_per_step}); }
             }
         }
