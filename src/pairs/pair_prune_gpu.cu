@@ -14,14 +14,6 @@ using namespace pair_tiles;
 
 namespace {
 
-// Warps of a row, and blocks of so many warps that fit a multiprocessor. Few rows end sooner if many warps share one; many rows
-// end sooner if their blocks, which begin with loads one after another, are small and many are there.
-struct PruneShape
-{
-    int warps, blocks;
-};
-constexpr PruneShape for_few_rows{12, 2}, for_many_rows{4, 8};
-constexpr int most_of_few_rows = 4; // of each multiprocessor
 // Costs in the force kernel, in twentieths of a plain tile.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
@@ -251,8 +243,8 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms
 // Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
 //                around the box more, for entries so far away
-template <class N, int warps, int blocks>
-__global__ void __launch_bounds__(32 * warps, blocks)
+template <class N, int warps>
+__global__ void __launch_bounds__(32 * warps, 32 / warps)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);
@@ -471,12 +463,6 @@ __global__ void __launch_bounds__(32 * share_warps, 3)
     if (first < rows.count) { gather_rows(rows, parts, first, busy_rows); }
 }
 
-template <class N, int warps, int blocks>
-void prune_rows(GpuQueue& queue, int superclusters, const PruneArguments& arguments, const GpuState<N>& state)
-{
-    launch(queue, Phase::PairList, prune_kernel<N, warps, blocks>, {superclusters, 32 * warps}, arguments, state.xq.data());
-}
-
 } // namespace
 
 template <class N>
@@ -490,11 +476,13 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
                                    list.row_costs.data(),
                                    state.scalars.data(),
                                    static_cast<float>(cutoff) * margin};
-    if (superclusters <= most_of_few_rows * queue.multiprocessors())
+    // Few rows had better be done at once by all there is room for.
+    constexpr int of_few = 12, of_many = 4; // warps of a row
+    if (superclusters <= 3 * queue.multiprocessors())
     {
-        prune_rows<N, for_few_rows.warps, for_few_rows.blocks>(queue, superclusters, arguments, state);
+        launch(queue, Phase::PairList, prune_kernel<N, of_few>, {superclusters, 32 * of_few}, arguments, state.xq.data());
     }
-    else { prune_rows<N, for_many_rows.warps, for_many_rows.blocks>(queue, superclusters, arguments, state); }
+    else { launch(queue, Phase::PairList, prune_kernel<N, of_many>, {superclusters, 32 * of_many}, arguments, state.xq.data()); }
     const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
     launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
            PrunedRows{list.rows.data(), list.row_costs.data(), superclusters}, list.pruned.data(), list.share_count(), list.part,
