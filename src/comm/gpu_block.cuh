@@ -36,9 +36,9 @@ struct BlockCounter
 // For all threads of `blocks` blocks: as block_arrive(), in the round after those counted.
 __device__ inline bool is_last_block(BlockCounter& counter, Word blocks)
 {
-    const Word goal = (counter.rounds + 1) * blocks; // before the arrival: the last block counts on
-    if (!block_arrive(counter.arrivals, goal)) { return false; }
-    ++counter.rounds;
+    const Word rounds = counter.rounds + 1; // before the arrival: the last block counts on
+    if (!block_arrive(counter.arrivals, rounds * blocks)) { return false; }
+    counter.rounds = rounds;
     return true;
 }
 

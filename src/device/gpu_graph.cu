@@ -83,7 +83,7 @@ void GpuGraph::end(GpuQueue& queue)
     cuda_check(cudaStreamEndCapture(queue.stream(), &graph), "cudaStreamEndCapture");
     const std::unique_ptr<CUgraph_st, decltype(&cudaGraphDestroy)> owned(graph, cudaGraphDestroy);
     drop_implied_edges(graph);
-    cuda_check(cudaGraphInstantiate(&graph_, graph, 0), "cudaGraphInstantiate");
+    cuda_check(cudaGraphInstantiate(&graph_, graph, cudaGraphInstantiateFlagUseNodePriority), "cudaGraphInstantiate");
 }
 
 GpuGraph::~GpuGraph()

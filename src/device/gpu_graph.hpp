@@ -51,7 +51,7 @@ class GpuGraph
 {
 public:
     // Runs queue_work(), which must queue on `queue`, or on queues that wait for its events and for which it waits in the end.
-    // Nothing of it is executed. queue_work must neither allocate nor wait on the host.
+    // Nothing of it is executed. queue_work must neither allocate nor wait on the host. Queues keep their priorities.
     template <class Work>
     GpuGraph(GpuQueue& queue, Work&& queue_work)
     {

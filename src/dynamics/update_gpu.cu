@@ -18,6 +18,7 @@ namespace {
 using namespace update_gpu;
 
 constexpr std::size_t largest_shared_arena = 160 * 1024;
+constexpr std::size_t shared_by_sums = 4 * 1024; // at most: what the kernel has besides
 
 struct GroupTable // of one kind, in the tables of GpuUpdate
 {
@@ -73,30 +74,36 @@ __global__ void __launch_bounds__(listing_threads)
     }
 }
 
+constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
+
 // Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved; a
-//                block of threads for each block of other atoms; with nothing at home they leave
+// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved,
+// the
+//                next atoms fetched meanwhile; a block of threads for each block of other atoms; with nothing at home they leave
 // Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
 //                there are copies, forces that came back / positions of the copies
 // Orders         with copies: warps that have some wait for the messages of forces with acquire; the last block signals
 //                positions with release
-// Requires       home groups listed since the last repartition; dynamic shared memory for the largest block's arena; with copies:
-//                forces sent by all ranks that share this GPU
+// Requires       home groups listed since the last repartition; dynamic shared memory for GroupsShared and for the largest
+//                block's arena; with copies: forces sent by all ranks that share this GPU
 // Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
 template <class N, Motion motion>
-__global__ void __launch_bounds__(threads, motion == Motion::Stochastic ? 3 : 4)
+__global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
 {
     const BlockSpan span(tracing);
 
-    extern __shared__ double shared_arena[];
+    extern __shared__ float4 shared_memory[];
     const int block = static_cast<int>(blockIdx.x);
-    if (block < view.first_block) { step_groups<motion>(view, args, state, EveryGroup()); }
+    if (block < view.first_block)
+    {
+        step_groups<motion>(view, args, state, *reinterpret_cast<GroupsShared<N>*>(shared_memory), EveryGroup());
+    }
     else
     {
         const UpdateBlock& members = view.blocks.blocks[block - view.first_block];
         void* const arena =
-            view.arena == nullptr ? static_cast<void*>(shared_arena) : static_cast<void*>(view.arena + members.arena);
+            view.arena == nullptr ? static_cast<void*>(shared_memory) : static_cast<void*>(view.arena + members.arena);
         LincsBlock lincs(view.blocks, members, arena);
         step_block<motion>(view, args, state, lincs);
     }
@@ -118,11 +125,10 @@ __device__ void add_deviations_of(const GpuUpdate::View& view, Deviation2&& devi
     const HomeGroupsView& groups = view.groups[Groups::kind];
     const int block = static_cast<int>(blockIdx.x) - groups.first_block;
     if (block < 0 || block >= groups.blocks) { return; }
-    for (std::int32_t group = block * threads + static_cast<int>(threadIdx.x); group < groups.room;
+    for (std::int32_t group = block * threads + static_cast<int>(threadIdx.x); group < *groups.count;
          group += groups.blocks * threads)
     {
         const std::int32_t* const record = groups.records + static_cast<std::int64_t>(group) * (atoms + 1);
-        if (record[0] < 0) { return; }
         sum += to_sum<Sum>(Groups::deviation2(Groups::shape(view, record[atoms]), record, deviation2));
     }
 }
@@ -171,18 +177,30 @@ template <class N, Motion motion>
 void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N>& args,
                    GpuState<N>& state)
 {
-    const std::size_t shared = view.arena == nullptr ? view.arena_bytes : 0;
+    const std::size_t shared = std::max(sizeof(GroupsShared<N>), view.arena == nullptr ? view.arena_bytes : 0);
     const auto kernel = update_kernel<N, motion>;
-    allow_shared_memory(kernel, shared);
-    launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, args, GpuView<N>(state));
+    allow_shared_memory(kernel, shared + shared_by_sums);
+    UpdateArgs<N> complete = args;
+    complete.per_dt = 1 / args.dt;
+    launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));
+}
+
+// Beside blocks of other atoms, as long as these leave half of the GPU.
+std::int32_t places_for_groups(const GpuQueue& queue, const RunParameters& parameters, std::int32_t blocks_of_others)
+{
+    const bool is_stochastic = parameters.integrator == Integrator::StochasticDynamics;
+    const int all = queue.multiprocessors() * blocks_on_multiprocessor(is_stochastic ? Motion::Stochastic : Motion::LeapFrog);
+    return std::max(all - blocks_of_others, all / 2);
 }
 
 } // namespace
 
-GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters)
+GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, std::int32_t places)
     : constraints_(blocks.constraints()), blocks_(static_cast<std::int32_t>(blocks.blocks.size())),
+      places_(places > 0 ? places : places_for_groups(queue, parameters, blocks_)),
       lincs_iterations_(parameters.lincs_iterations), warn_cosine_(std::cos(parameters.lincs_warn_angle * units::degree))
 {
+    PARHELION_EXPECTS(places_ >= kinds); // one block of each at least
     std::vector<std::int32_t> records;
     add_kind(0, 3, blocks.water_atoms, blocks.kind_of_water, records);
     std::size_t atoms = blocks.water_atoms.size() + blocks.global_atoms.size();
@@ -249,24 +267,32 @@ void GpuUpdate::add_kind(int kind, int atoms, const std::vector<std::int32_t>& m
 }
 
 // Groups share no atoms, so that slots bound them.
-void GpuUpdate::make_room(std::size_t slots, const GpuCell& cell)
+void GpuUpdate::make_room(GpuQueue& queue, std::size_t slots, const GpuCell& cell)
 {
-    // Ranks may have more than their share of the groups, but few have: their blocks go round once more.
-    constexpr double crowding = 1.2;
+    // A rank of several rarely has more than its share by three standard deviations; then its blocks go round once more.
     const int ranks = cell.cells[0] * cell.cells[1] * cell.cells[2];
-    const double share = ranks == 1 ? 1 : std::min(1.0, crowding / ranks);
+    const auto expected = [&](std::int64_t groups) {
+        const double share = static_cast<double>(groups) / ranks;
+        return ranks == 1 ? share : share + 3 * std::sqrt(share);
+    };
     std::int64_t words = 0;
+    double all_blocks = 0; // where none goes round
     for (Kind& kind : kind_)
     {
         const int groups_of_block = threads / lanes_of(kind.atoms);
         const auto blocks_for = [&](double groups) { return static_cast<std::int32_t>(std::ceil(groups / groups_of_block)); };
-        const std::int64_t most = std::min(kind.groups, static_cast<std::int64_t>(slots) / kind.atoms);
-        kind.room = blocks_for(static_cast<double>(most)) * groups_of_block;
-        kind.blocks = blocks_for(std::min(share * static_cast<double>(kind.groups), static_cast<double>(most)));
+        const auto most = static_cast<double>(std::min(kind.groups, static_cast<std::int64_t>(slots) / kind.atoms));
+        kind.blocks = blocks_for(std::min(expected(kind.groups), most));
         kind.first_home_word = words;
-        words += static_cast<std::int64_t>(kind.room) * (kind.atoms + 1);
+        words += std::int64_t{blocks_for(most)} * groups_of_block * (kind.atoms + 1);
+        all_blocks += kind.blocks;
     }
-    home_.resize(static_cast<std::size_t>(words));
+    if (static_cast<std::size_t>(words) > home_.size()) { home_.resize(static_cast<std::size_t>(words)), home_.clear(queue); }
+    for (Kind& kind : kind_)
+    {
+        const double share = kind.blocks * std::min(1.0, places_ / all_blocks);
+        kind.blocks = std::max(static_cast<std::int32_t>(share), std::min(kind.blocks, 1));
+    }
 }
 
 GpuUpdate::View GpuUpdate::view() const
@@ -278,7 +304,7 @@ GpuUpdate::View GpuUpdate::view() const
     for (std::size_t k = 0; k < kinds; ++k)
     {
         const Kind& kind = kind_[k];
-        view.groups[k] = {home_.data() + kind.first_home_word, kind.room, view.first_block, kind.blocks};
+        view.groups[k] = {home_.data() + kind.first_home_word, home_groups_.data() + k, view.first_block, kind.blocks};
         view.first_block += kind.blocks;
     }
     view.block_slots = block_slot_.data();
@@ -292,8 +318,7 @@ GpuUpdate::View GpuUpdate::view() const
 
 void GpuUpdate::forget(GpuQueue& queue, std::size_t slots, const GpuCell& cell)
 {
-    make_room(slots, cell);
-    if (home_.size() > 0) { gpu_memory::set_bytes(queue, home_.data(), 0xff, home_.size() * sizeof(std::int32_t)); } // all -1
+    make_room(queue, slots, cell);
     home_groups_.clear(queue);
 }
 

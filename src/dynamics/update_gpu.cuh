@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one lane of the GPU's update does to its atom, and what a block of threads does to an update block. The formulas are those
-// of settle_body.hpp, stochastic_body.hpp, star_lanes.cuh and lincs_block.cuh.
+// What lanes of the GPU's update do to a group of few atoms, and what a block of threads does to an update block. The formulas
+// are those of settle_body.hpp, star_lanes.cuh and lincs_block.cuh; what is done to a single atom, moving_atom.cuh.
 #pragma once
 
 #include "device/block_sum.cuh"
 #include "dynamics/lincs_block.cuh"
+#include "dynamics/moving_atom.cuh"
 #include "dynamics/settle_body.hpp"
 #include "dynamics/star_lanes.cuh"
-#include "dynamics/stochastic_body.hpp"
 #include "dynamics/update_gpu.hpp"
-#include "halo/gpu_copies.cuh"
-#include "state/gpu_view.cuh"
-
-#include <cmath>
 
 namespace parhelion {
 
 // The home groups of one kind of a rank.
 struct HomeGroupsView
 {
-    const std::int32_t* records;      // slots of the atoms, and the shape; all of them -1 behind the last
-    std::int32_t room;                // records: what whole blocks of threads move
+    const std::int32_t* records;      // slots of the atoms, and the shape; room for what whole blocks of threads move
+    const std::int32_t* count;        // of records
     std::int32_t first_block, blocks; // of the launch: they go round until all groups are moved
 };
 
@@ -38,115 +34,6 @@ struct GpuUpdate::View
 };
 
 namespace update_gpu {
-
-constexpr int threads = update_block_size;
-
-enum class Motion
-{
-    LeapFrog,
-    Stochastic,
-    Mend, // positions alone, onto the constraints
-};
-
-// --- one atom ---------------------------------------------------------------------------------------------------------------
-
-template <class N>
-__device__ void report_failure(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
-{
-    if ((atomicOr(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_runaway)) & gpu_flag_runaway) != 0) { return; }
-    *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
-}
-
-template <class N>
-struct MovingAtom
-{
-    std::int32_t slot;
-    bool is_there; // else it is any atom's copy, which nobody stores
-    PositionCharge<N> xq{};
-    VelocityMass<N> vm{};
-    ForceSlot<N> f{}; // as summed
-    std::uint8_t temperature_group = 0;
-    AtomCopies<N> copies;
-    Vec3<double> v; // since the kick
-
-    __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
-    __device__ double inverse_mass() const { return static_cast<double>(vm.inverse_mass); }
-};
-
-// All that is here already: under way together. slot -1: no atom.
-template <Motion motion, class N>
-__device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
-{
-    MovingAtom<N> atom{max(slot, 0), slot >= 0};
-    atom.xq = state.xq[atom.slot];
-    if constexpr (motion != Motion::Mend)
-    {
-        atom.vm = state.v[atom.slot];
-        atom.f = state.f[atom.slot];
-        atom.temperature_group = state.temperature_group[atom.slot];
-    }
-    atom.copies = load_copies(args.copies, atom.slot);
-    if (!atom.is_there) { atom.copies.count = 0; }
-    return atom;
-}
-
-// The force is used up.
-template <Motion motion, class N>
-__device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, const GroupKick& kick, MovingAtom<N>& atom)
-{
-    if constexpr (motion != Motion::Mend)
-    {
-        add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
-        if (atom.is_there) { state.f[atom.slot] = {}; }
-        const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
-        // Written so that NaN is caught.
-        if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
-        const double push = kick.push * atom.inverse_mass();
-        const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
-        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], push * f[d]); }
-    }
-}
-template <Motion motion, class N>
-__device__ GroupKick load_kick(const UpdateArgs<N>& args, const MovingAtom<N>& atom)
-{
-    if constexpr (motion == Motion::Mend) { return {}; }
-    else { return args.kick[atom.temperature_group]; }
-}
-
-// The mean of v1 and what friction and noise make of it.
-template <class N>
-__device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot,
-                                                double inverse_mass, const Vec3<double>& v1)
-{
-    const StochasticDynamics::Group group = args.friction[state.temperature_group[slot]];
-    return 0.5 * (v1 + after_friction_and_noise(group.keep, group.kt, args.seed, state.scalars->step + args.step_offset,
-                                                state.global_of_slot[slot], inverse_mass, v1));
-}
-
-// Drifts by atom.v and stores. v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath,
-// kJ/mol.
-template <Motion motion, class N>
-__device__ double drift_and_store(const UpdateArgs<N>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
-                                  const MovingAtom<N>& atom, const Vec3<double>& v1)
-{
-    using Real = typename N::Real;
-    if (!atom.is_there) { return 0; }
-    const auto v = static_cast<Vec3<Real>>(atom.v);
-    const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
-    if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }
-    const Vec3<typename N::Fixed> x = box.displaced(atom.x(), move);
-    const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
-    state.xq[atom.slot] = moved;
-    store_copies(args.copies, atom.slot, atom.copies, moved);
-    if constexpr (motion == Motion::LeapFrog) { state.v[atom.slot] = {v.x, v.y, v.z, atom.vm.inverse_mass}; }
-    if constexpr (motion == Motion::Stochastic)
-    {
-        const auto v2 = static_cast<Vec3<Real>>(2.0 * static_cast<Vec3<double>>(v) - v1);
-        state.v[atom.slot] = {v2.x, v2.y, v2.z, atom.vm.inverse_mass};
-        return 0.5 / atom.inverse_mass() * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1));
-    }
-    return 0;
-}
 
 // What the threads of a block add to the sums of the step; for all of them at once. The virial of a force f at r, seldom: so as
 // not to take registers from what every step needs, a call.
@@ -249,25 +136,21 @@ struct StarsOf // n constraints
     }
 };
 
-// One step of a lane's atom; slot -1: it has none.
+// One step of a lane's atom.
 template <Motion motion, class Groups, class N>
-__device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot,
-                           std::int32_t shape_number)
+__device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+                           const PeriodicBox<N>& box, const GroupLanes<Groups::atoms>& lanes, std::int32_t shape_number,
+                           ReturnedForces<N>& returned, MovingAtom<N>& atom)
 {
-    const GroupLanes<Groups::atoms> lanes;
-    MovingAtom<N> atom = load<motion>(args, state, slot);
-    const ReturnedForces<N> returned(args.copies);
-    const typename Groups::Lane lane = Groups::lane(Groups::shape(view, max(shape_number, 0)), lanes.atom());
-    const PeriodicBox<N> box = state.box();
+    const typename Groups::Lane lane = Groups::lane(Groups::shape(view, shape_number), lanes.atom());
     const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
     const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
     const auto constraints = Groups::constraints(lanes, lane, bond);
-    const double per_time = 1 / args.dt;
     if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
     kick<motion>(args, state, group_kick, atom);
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
-        atom.v = fused::multiply_add(per_time, push.move, atom.v);
+        atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
         if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
         return push.impulse;
     };
@@ -275,7 +158,7 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     if (Groups::atoms > 1 && args.virial != nullptr)
     {
         const bool has_force = atom.is_there && lanes.atom() > 0;
-        add_virial(args.virial, bond, has_force ? per_time * per_time * impulse : Vec3<double>{});
+        add_virial(args.virial, bond, has_force ? args.per_dt * args.per_dt * impulse : Vec3<double>{});
     }
     const Vec3<double> v1 = atom.v;
     if constexpr (motion == Motion::Stochastic)
@@ -286,22 +169,46 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     add_heat<motion>(args, drift_and_store<motion>(args, state, box, atom, v1));
 }
 
-// If this block's groups are of the kind.
+// If this block's groups are of the kind. It goes round: while its lanes move their atoms, the next ones are on their way, and so
+// is which ones come after them.
 template <Motion motion, class Groups, class N>
-__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state)
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+                            GroupsShared<N>& shared)
 {
-    constexpr int atoms = Groups::atoms, lanes = GroupLanes<atoms>::count, groups_of_block = threads / lanes;
+    constexpr int atoms = Groups::atoms, lanes_of_group = GroupLanes<atoms>::count, groups_of_block = threads / lanes_of_group;
     const HomeGroupsView& groups = view.groups[Groups::kind];
     const int block = static_cast<int>(blockIdx.x) - groups.first_block;
     if (block < 0 || block >= groups.blocks) { return; }
-    const int atom = static_cast<int>(threadIdx.x) % lanes;
-    for (std::int32_t first = block * groups_of_block; first < groups.room; first += groups.blocks * groups_of_block)
+    const GroupLanes<atoms> lanes;
+    const auto record_of = [&](std::int32_t group) { return groups.records + static_cast<std::int64_t>(group) * (atoms + 1); };
+    // A lane without an atom fetches its neighbour's: if all fetched the same, that would take longer than all else.
+    const int own_atom = min(lanes.atom(), atoms - 1), own_group = static_cast<int>(threadIdx.x) / lanes_of_group;
+    const std::int32_t stride = groups.blocks * groups_of_block;
+    std::int32_t first = block * groups_of_block; // group of the block, in this round
+    // Under way together. There is room for a record, if there is none.
+    const std::int32_t* const record = record_of(first + own_group);
+    std::int32_t slot = record[own_atom], shape = record[atoms];
+    const std::int32_t count = *groups.count;
+    const Vec3<double> box_length = state.scalars->box_length;
+    if (first + own_group >= count) { slot = shape = 0; }
+    shared.ahead.template fetch<motion>(args, state, slot);
+    const auto fetch_lane = [&](std::int32_t group) {
+        if (group < count) { shared.ahead.fetch_lane(record_of(group)[own_atom], record_of(group)[atoms]); }
+        else { shared.ahead.fetch_none(); }
+    };
+    fetch_lane(first + stride + own_group);
+    ReturnedForces<N> returned(args.copies);
+    if (threadIdx.x == 0) { shared.box = PeriodicBox<N>(box_length); }
+    __syncthreads();
+    for (; first < count; first += stride)
     {
-        const std::int64_t group = first + static_cast<int>(threadIdx.x) / lanes;
-        const std::int32_t* const record = groups.records + group * (atoms + 1);
-        const std::int32_t slot = atom < atoms ? record[atom] : -1, shape = record[atoms];
-        if (__syncthreads_or(slot >= 0) == 0) { return; }
-        step_group<motion, Groups>(view, args, state, slot, shape);
+        const bool has_atom = first + own_group < count && lanes.atom() < atoms;
+        const std::int32_t shape_now = shape;
+        MovingAtom<N> atom = shared.ahead.template take<motion>(args, slot, has_atom);
+        shared.ahead.take_lane(slot, shape);
+        if (first + stride < count) { shared.ahead.template fetch<motion>(args, state, slot); }
+        fetch_lane(first + 2 * stride + own_group);
+        step_group<motion, Groups>(view, args, state, shared.box, lanes, shape_now, returned, atom);
     }
 }
 
@@ -314,9 +221,9 @@ static_assert(largest_star == 4);
 
 template <Motion motion, class N, class... Groups>
 __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
-                            GroupKinds<Groups...>)
+                            GroupsShared<N>& shared, GroupKinds<Groups...>)
 {
-    (step_groups<motion, Groups>(view, args, state), ...);
+    (step_groups<motion, Groups>(view, args, state, shared), ...);
 }
 
 // --- all other atoms ----------------------------------------------------------------------------------------------------------

@@ -4,9 +4,10 @@
 //
 // Who moves together and how blocks share the work: update_blocks.hpp. The tables are of the whole system; a rank moves the
 // waters, stars and free atoms that are at home, and lists them at every repartition in the order of slots, so that neighbouring
-// lanes move neighbouring atoms. Of blocks it moves the groups that are at home. The methods are the CPU's: settle_body.hpp,
-// star_lanes.cuh, stochastic_body.hpp, lincs_block.cuh. Arithmetic in double in every policy. Cost: bound by latency for
-// less than 100 000 atoms, then by the 96 bytes it moves per atom. bench/gpu/step.md
+// lanes move neighbouring atoms. As many blocks as run at once go round until all are moved. Of blocks it moves the groups that
+// are at home. The methods are the CPU's: settle_body.hpp, star_lanes.cuh, stochastic_body.hpp, lincs_block.cuh. Arithmetic in
+// double in every policy. Cost: bound by latency for less than 50 000 atoms, then some 4 us for each 53 000 more.
+// bench/gpu/step.md
 #pragma once
 
 #include "device/device_buffer.hpp"
@@ -43,7 +44,7 @@ template <class N>
 struct UpdateArgs
 {
     std::int64_t step_offset = 0;    // the step is DeviceScalars::step + step_offset, so that captured steps can be replayed
-    double dt = 0;                   // ps
+    double dt = 0, per_dt = 0;       // ps; 1/dt, which the update sees to
     const GroupKick* kick = nullptr; // by temperature group
     const StochasticDynamics::Group* friction = nullptr; // by temperature group; null: no stochastic dynamics
     std::uint64_t seed = 0;                              // of its noise
@@ -57,7 +58,8 @@ struct UpdateArgs
 class GpuUpdate
 {
 public:
-    GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters);
+    // places: thread blocks that move waters, stars and free atoms, at most; 0: as many as run at once.
+    GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, std::int32_t places = 0);
 
     std::int64_t constraints() const { return constraints_; } // of the whole system
 
@@ -98,15 +100,16 @@ private:
     {
         std::int32_t atoms = 0;                  // of a group
         std::int64_t groups = 0, first_word = 0; // of the system; in records_
-        std::int32_t room = 0, blocks = 0;       // groups this rank may have at home; thread blocks that move them
+        std::int32_t blocks = 0;                 // thread blocks that move those at home
         std::int64_t first_home_word = 0;        // in home_
     };
     void add_kind(int kind, int atoms, const std::vector<std::int32_t>& members, const std::vector<std::int32_t>& shapes,
                   std::vector<std::int32_t>& records);
-    void make_room(std::size_t slots, const GpuCell& cell);
+    void make_room(GpuQueue& queue, std::size_t slots, const GpuCell& cell);
 
     std::int64_t constraints_ = 0;
     std::int32_t blocks_ = 0;
+    std::int32_t places_;
     int lincs_iterations_;
     double warn_cosine_;
     std::size_t arena_bytes_ = 0; // of the largest block
@@ -114,7 +117,7 @@ private:
     std::array<Kind, kinds> kind_;
     DeviceBuffer<std::int32_t> records_;          // of all groups of the system, atoms by global number
     DeviceBuffer<std::int32_t> record_of_global_; // of the group that begins with the atom; -1: none does
-    DeviceBuffer<std::int32_t> home_;             // records of home groups, atoms by slot; -1 behind the last
+    DeviceBuffer<std::int32_t> home_;             // records of home groups, atoms by slot
     DeviceBuffer<std::int32_t> home_groups_;      // by kind
     DeviceBuffer<SettleWater> water_kinds_;
     DeviceBuffer<StarShape> star_shapes_;

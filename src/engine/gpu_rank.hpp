@@ -56,8 +56,9 @@ struct GpuRank
 template <class N>
 struct GpuTeam
 {
-    explicit GpuTeam(int device)
-        : queue(device), side(device, GpuQueue::Priority::First), third(device, GpuQueue::Priority::First), tracer(queue)
+    // The priority is of side and third.
+    GpuTeam(int device, GpuQueue::Priority priority)
+        : queue(device), side(device, priority), third(device, priority), tracer(queue)
     {
         for (GpuQueue* traced : {&queue, &side, &third}) { traced->set_tracer(&tracer); }
     }

@@ -41,6 +41,14 @@ void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t ste
     queue.synchronize();
 }
 
+// Of what others wait for, over pairs of home atoms. Forces of few atoms are back sooner if it goes first; where atoms are many
+// they are back soon enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling.md
+GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
+{
+    constexpr std::size_t few = 60'000;
+    return ranks > 1 && atoms_of_gpu <= few ? GpuQueue::Priority::First : GpuQueue::Priority::Normal;
+}
+
 } // namespace
 
 template <class N>
@@ -58,9 +66,10 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
         cells_.push_back(make_gpu_cell(grid_, rank, box, list_plan.cutoff, straying));
     }
     const int teams = choice.gpus;
+    const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
     for (int t = 0; t < teams; ++t)
     {
-        teams_.push_back(std::make_unique<GpuTeam<N>>(t));
+        teams_.push_back(std::make_unique<GpuTeam<N>>(t, priority));
         all_.push_back(teams_.back().get());
         earlier_steps_.emplace_back();
         for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
@@ -339,8 +348,26 @@ void GpuRanks<N>::synchronize()
 template <class N>
 void GpuRanks<N>::deal_out()
 {
-    take_from_boards();
-    synchronize();
+    // What has no room now has none in the first snapshot either, so there would be nothing to put back.
+    for (;;)
+    {
+        take_from_boards();
+        synchronize();
+        bool has_room = true;
+        std::vector<DeviceScalars> scalars;
+        for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+            scalars.push_back(r.state.scalars.to_vector(team.queue)[0]);
+            has_room = has_room && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
+        });
+        if (has_room) { return; }
+        make_more_room(gpu_flag_slot_overflow);
+        auto of_rank = scalars.begin();
+        for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+            of_rank->flags = 0;
+            r.state.scalars.upload(team.queue, {&*of_rank++, 1});
+        });
+        synchronize();
+    }
 }
 
 template <class N>

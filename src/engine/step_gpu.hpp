@@ -11,13 +11,13 @@
 //   third          └ B ─────────────────┘
 //
 // In a step that repartitions, the third also lists terms and groups at home, and ranks agree there on their halos: what others
-// wait for first, what waits for others last. Side and third go first where blocks wait for room. Ranks meet through signals
-// alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. With `direct`, U itself adds the forces that come
-// back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends, which U may begin beside
-// (begins_during_return). What is queued together, for ranks that share a GPU and its queues or for several GPUs, is in phases:
-// all send before any waits. Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees
-// when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far atoms have moved since
-// the lists were built; that raises one, too.
+// wait for first, what waits for others last. Of few atoms, side and third go first where blocks wait for room. Ranks meet
+// through signals alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. With `direct`, U itself adds the
+// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends, which U may
+// begin beside (begins_during_return). What is queued together, for ranks that share a GPU and its queues or for several GPUs, is
+// in phases: all send before any waits. Blow-ups: the update looks at every force and displacement and raises a flag, which the
+// host sees when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far atoms have
+// moved since the lists were built; that raises one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
@@ -246,8 +246,9 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
         }
     }
     if (flags.repartition) { queue_plans(teams, flags.compute); } // S B
-    // Of branches that begin together the one that is queued first begins 1.6 us before the others, and pairs of home atoms fill
-    // the GPU. So what others wait for comes before them; but not bonded forces, which are soon done beside them.
+    // Of branches that begin together the one that is queued first begins 1.6 us before the others, and its blocks find room
+    // first. So pairs that others wait for come before those of home atoms, which fill the GPU. Bonded forces come last: they
+    // fill what pairs leave, unless they go first.
     queue_halo_positions(teams, flags); // X
     for (GpuTeam<N>* const t : teams) { t->received.record(t->side); }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {

@@ -44,8 +44,11 @@ public:
 
     // For all lanes, before the add_returned_forces() of one of them whose atom has copies: all messages, so that none of theirs
     // is stored into before its reader is done. Where no atom has copies nobody waits: nothing comes back, nothing is stored.
-    __device__ void await() const
+    // They are awaited once.
+    __device__ void await()
     {
+        if (are_here_) { return; }
+        are_here_ = true;
         const GpuCopies<N>& c = task_.copies;
         for (int k = lane_; awaits(k); k += 32)
         {
@@ -60,6 +63,7 @@ private:
 
     const CopyTask<N>& task_;
     int lane_ = static_cast<int>(threadIdx.x) % 32;
+    bool are_here_ = false;
     GpuReceiver first_;
 };
 
@@ -89,14 +93,18 @@ __device__ void end_copies(const CopyTask<N>& task)
 {
     const GpuCopies<N>& c = task.copies;
     if (c.count == 0) { return; }
-    if (__syncthreads_or(is_last_block(*c.done, gridDim.x)) == 0) { return; }
-    if (static_cast<int>(threadIdx.x) < c.count)
+    const bool has_message = static_cast<int>(threadIdx.x) < c.count;
+    GpuMessage<N>* const m = c.messages + (has_message ? threadIdx.x : 0);
+    GpuSender x_send = m->x_send; // on its way while blocks arrive, not after
+    const GpuReceiver x_receive = m->x_receive;
+    if (__syncthreads_or(is_last_block(*c.done, gridDim.x)) == 0 || !has_message) { return; }
+    if (task.sends_positions)
     {
-        GpuMessage<N>& m = c.messages[threadIdx.x];
-        if (task.adds_forces) { m.f_receive.take(); }
-        if (task.sends_positions) { m.x_send.signal(); }
-        if (task.awaits_positions) { m.x_receive.wait_arrived(*c.watch), m.x_receive.take(); }
+        x_send.signal();
+        m->x_send = x_send;
     }
+    if (task.adds_forces) { m->f_receive.take(); }
+    if (task.awaits_positions) { x_receive.wait_arrived(*c.watch), m->x_receive.take(); }
 }
 
 } // namespace parhelion

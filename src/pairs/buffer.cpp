@@ -201,13 +201,14 @@ std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, doubl
 double cost(const ListPlan& plan, const ListCosts& costs)
 {
     const auto length = [&](double cutoff) { return std::pow((cutoff + costs.margin) / (1 + costs.margin), 3); };
+    const auto forces = [&](double cutoff) { return length(cutoff) * (1 + costs.aging * plan.interval); };
     const double upkeep = std::pow(length(plan.cutoff), costs.growth) / plan.interval;
     if (plan.prune_interval == 0)
     {
-        return length(plan.cutoff) + upkeep * (costs.build + (costs.prunes_with_build ? costs.prune : 0));
+        return forces(plan.cutoff) + upkeep * (costs.build + (costs.prunes_with_build ? costs.prune : 0));
     }
     const int prunings = (plan.interval + plan.prune_interval - 1) / plan.prune_interval;
-    return length(plan.pruned_cutoff) + upkeep * (costs.build + prunings * costs.prune);
+    return forces(plan.pruned_cutoff) + upkeep * (costs.build + prunings * costs.prune);
 }
 
 // The best plan for an interval between builds, if the box has room for its buffer.

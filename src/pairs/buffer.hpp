@@ -10,6 +10,8 @@
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
 
+#include <cmath>
+
 namespace parhelion {
 
 struct ListPlan
@@ -28,15 +30,19 @@ struct ListCosts
     double prune;
     double growth;          // both are of lists to 1 nm; of longer ones they cost as this power of the length
     bool prunes_with_build; // even if not later
+    double aging;           // every step between builds makes forces dearer by this part: atoms leave their blocks
 };
-inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, 1, false};
+inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, 1, false, 0};
 // A GPU with so many home atoms. Building and pruning have a part that does not shrink with them: latencies of launches and, of
-// several ranks, of messages; several ranks have a list of halo pairs as well. Microseconds: bench/gpu/README.md.
-constexpr ListCosts gpu_list_costs(double atoms, bool of_several)
+// several ranks, of messages; several ranks have a list of halo pairs as well. Fitted to microseconds a step: "Plans" in
+// bench/gpu/README.md.
+inline ListCosts gpu_list_costs(double atoms, bool of_several)
 {
-    const double forces = 7.6 + 0.9e-3 * atoms, build = 59 + 0.9e-3 * atoms, prune = 18 + 0.29e-3 * atoms;
-    if (!of_several) { return {0.25, build / forces, prune / forces, 0.7, true}; }
-    return {0.25, 2 * build / forces, 1.1 * prune / forces, 1.2, true};
+    const double forces = 3 + 0.8e-3 * atoms, build = 50 + 0.9e-3 * atoms, prune = 12 + 0.25e-3 * atoms;
+    constexpr double margin = 0.25, growth = 0.4, aging = 1.5e-3;
+    if (!of_several) { return {margin, build / forces, prune / forces, growth, true, aging}; }
+    const double halo = 0.1 / std::cbrt(atoms); // of longer lists it is thicker, in every step
+    return {margin, 1.3 * build / forces, 1.2 * prune / forces, growth, true, aging + halo};
 }
 
 // The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'

@@ -55,7 +55,7 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 //                30 ns
 constexpr int count_threads = 1024;
 template <class N, bool lone>
-__global__ void __launch_bounds__(count_threads)
+__global__ void __launch_bounds__(count_threads, 2)
     find_columns_kernel(BlockTrace tracing, GpuBoard<N> board, GpuColumns columns, int atoms, ColumnPlace* place,
                         std::int32_t* in_column, std::int32_t* slot_of_global, DeviceScalars* scalars)
 {
@@ -77,13 +77,6 @@ __global__ void __launch_bounds__(count_threads)
         at.column = columns.column(cell, zone, here.x, here.y);
         at.place = atomicAdd(of_block + at.column, 1);
     }
-    if constexpr (!lone)
-    {
-        const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
-        const bool is_right = !is_here || is_in_place(cell, nm_per_unit, zone, here);
-        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
-        if (g < atoms && !is_here) { slot_of_global[g] = -1; }
-    }
     __syncthreads();
     for (int column = threadIdx.x; column < columns.count; column += count_threads)
     {
@@ -91,9 +84,18 @@ __global__ void __launch_bounds__(count_threads)
         if (count > 0) { of_block[column] = atomicAdd(in_column + column, count); }
     }
     __syncthreads();
-    if (!is_here) { return; }
-    at.place += of_block[at.column];
-    place[g] = at;
+    if (is_here)
+    {
+        at.place += of_block[at.column];
+        place[g] = at;
+    }
+    if constexpr (!lone)
+    {
+        const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
+        const bool is_right = !is_here || is_in_place(cell, nm_per_unit, zone, here);
+        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+        if (g < atoms && !is_here) { slot_of_global[g] = -1; }
+    }
 }
 
 // The sum of a value over the threads before this one; all threads of a block of wide_threads must call it.
@@ -113,6 +115,34 @@ __device__ std::int32_t sum_before(std::int32_t value)
     return sum - value + __reduce_add_sync(all_lanes, lane < warp ? of_warp[lane] : 0);
 }
 
+// What is in the columns before one, and in all before the end.
+struct ColumnSums
+{
+    std::int32_t *atoms, *superclusters; // in shared memory, for each column and the end
+};
+
+// By a block of wide_threads; each has a run of columns.
+__device__ void add_up_columns(const std::int32_t* in_column, int columns, const ColumnSums& before)
+{
+    const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
+    const int run = columns / wide_threads + 1, begin = threadIdx.x * run, end = min(begin + run, columns + 1);
+    const auto atoms_of = [&](int column) { return column < columns ? in_column[column] : 0; };
+    int atoms = 0, superclusters = 0;
+    for (int column = begin; column < end; ++column)
+    {
+        atoms += atoms_of(column), superclusters += superclusters_of(atoms_of(column));
+    }
+    atoms = sum_before(atoms);
+    __syncthreads(); // that function may be called again
+    superclusters = sum_before(superclusters);
+    for (int column = begin; column < end; ++column)
+    {
+        before.atoms[column] = atoms, before.superclusters[column] = superclusters;
+        atoms += atoms_of(column), superclusters += superclusters_of(atoms_of(column));
+    }
+    __syncthreads();
+}
+
 struct CutArguments
 {
     GpuCell cell;
@@ -126,71 +156,35 @@ struct CutArguments
     DeviceScalars* scalars;
 };
 
-// By a block of wide_threads: columns become superclusters. Each thread has a run of columns. Superclusters are enough for any
-// columns of `room` atoms; more atoms raise a flag, and none is taken.
-__device__ void cut_columns(const CutArguments& a)
+// By a block of wide_threads: columns become superclusters, of which there are enough for any columns of `room` atoms; more atoms
+// raise a flag, and none is taken. A warp per column.
+__device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 {
     const int t = threadIdx.x, columns = a.columns.count;
-    const int run = (columns + wide_threads - 1) / wide_threads;
-    const int begin = min(t * run, columns), end = min(begin + run, columns);
-    const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
-    struct Sum
+    const bool takes = before.atoms[columns] <= a.room;
+    if (!takes && t == 0) { atomicOr(&a.scalars->flags, gpu_flag_slot_overflow); }
+    for (int column = t; column <= columns; column += wide_threads)
     {
-        std::int32_t atoms, superclusters;
-    };
-    __shared__ Sum all;
-    Sum next{0, 0};
-    for (int column = begin; column < end; ++column)
-    {
-        next.atoms += a.in_column[column], next.superclusters += superclusters_of(a.in_column[column]);
-    }
-    const Sum mine = next;
-    next.atoms = sum_before(mine.atoms);
-    __syncthreads(); // the function may be called again
-    next.superclusters = sum_before(mine.superclusters);
-    if (t == wide_threads - 1) { all = {next.atoms + mine.atoms, next.superclusters + mine.superclusters}; }
-    __syncthreads();
-    const bool takes = all.atoms <= a.room;
-    const Sum taken = takes ? all : Sum{0, 0};
-    if (!takes)
-    {
-        if (t == 0) { atomicOr(&a.scalars->flags, gpu_flag_slot_overflow); }
-        next = {0, 0};
+        a.column_begin[column] = takes ? before.atoms[column] : 0;
+        a.first_supercluster[column] = takes ? before.superclusters[column] : 0;
     }
     int zone = 0;
-    for (int column = begin; column < end; ++column)
+    for (int column = t / 32; takes && column < columns; column += wide_threads / 32)
     {
         while (zone + 1 < a.cell.zones() && a.columns.first(a.cell, zone + 1) <= column) { ++zone; }
-        a.column_begin[column] = next.atoms, a.first_supercluster[column] = next.superclusters;
-        const int atoms = takes ? a.in_column[column] : 0, here = superclusters_of(atoms);
-        for (int k = 0; k < here; ++k)
+        const int first = before.superclusters[column], end = before.superclusters[column + 1];
+        for (int s = first + t % 32; s < end; s += 32)
         {
-            a.first_atom[next.superclusters + k] = next.atoms + k * supercluster_size;
-            a.zone_of_supercluster[next.superclusters + k] = static_cast<std::uint8_t>(zone);
+            a.first_atom[s] = before.atoms[column] + (s - first) * supercluster_size;
+            a.zone_of_supercluster[s] = static_cast<std::uint8_t>(zone);
         }
-        next.atoms += atoms, next.superclusters += here;
     }
-    if (t == 0) { a.column_begin[columns] = taken.atoms, a.first_supercluster[columns] = taken.superclusters; }
-    for (int s = taken.superclusters + t; s <= a.superclusters; s += wide_threads)
+    const int atoms = takes ? before.atoms[columns] : 0, used = takes ? before.superclusters[columns] : 0;
+    for (int s = used + t; s <= a.superclusters; s += wide_threads)
     {
-        a.first_atom[s] = taken.atoms;
+        a.first_atom[s] = atoms;
         if (s < a.superclusters) { a.zone_of_supercluster[s] = 0; }
     }
-}
-
-// By a block of wide_threads: column_begin[k] is what is in columns before k, of `columns` and one more.
-__device__ void add_up_columns(const std::int32_t* in_column, int columns, std::int32_t* column_begin)
-{
-    const int run = columns / wide_threads + 1, begin = threadIdx.x * run, end = min(begin + run, columns + 1);
-    std::int32_t sum = 0;
-    for (int column = begin; column < end; ++column) { sum += column < columns ? in_column[column] : 0; }
-    std::int32_t next = sum_before(sum);
-    for (int column = begin; column < end; ++column)
-    {
-        column_begin[column] = next;
-        next += column < columns ? in_column[column] : 0;
-    }
-    __syncthreads();
 }
 
 // Purpose        columns to superclusters, and atoms to their columns
@@ -199,7 +193,7 @@ __device__ void add_up_columns(const std::int32_t* in_column, int columns, std::
 // Reads/Writes   atoms of columns, board, places / column_begin, first_supercluster, zone_of_supercluster, first_atom, flags;
 //                atoms by column: z above, the atom below; marks of the board, which are gone
 // Orders         nothing: stream order alone
-// Requires       shared memory for the begin of each column, and the end
+// Requires       shared memory for sums over columns
 // Cost           latency, some microseconds; a byte an atom of the system, 36 one here
 template <class N, bool lone>
 __global__ void __launch_bounds__(wide_threads) fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuBoard<N> board,
@@ -207,14 +201,11 @@ __global__ void __launch_bounds__(wide_threads) fill_columns_kernel(BlockTrace t
 {
     const BlockSpan span(tracing);
 
-    if (blockIdx.x == 0)
-    {
-        cut_columns(cut);
-        return;
-    }
-    extern __shared__ std::int32_t column_begin[];
-    const int g = (blockIdx.x - 1) * wide_threads + threadIdx.x;
-    bool is_here = g < atoms;
+    extern __shared__ std::int32_t of_columns[];
+    const int columns = cut.columns.count;
+    const ColumnSums before{of_columns, of_columns + columns + 1};
+    const int g = (static_cast<int>(blockIdx.x) - 1) * wide_threads + static_cast<int>(threadIdx.x);
+    bool is_here = g >= 0 && g < atoms; // none in the first block
     if constexpr (!lone) { is_here = is_here && board.zone[g] != GpuBoard<N>::not_here; }
     ColumnPlace at{};
     ColumnAtom atom = 0;
@@ -224,9 +215,9 @@ __global__ void __launch_bounds__(wide_threads) fill_columns_kernel(BlockTrace t
         atom = static_cast<ColumnAtom>(board.cell.unrolled(2, leading(board.x[g].z))) << 32 | static_cast<ColumnAtom>(g);
         if constexpr (!lone) { board.zone[g] = GpuBoard<N>::not_here; }
     }
-    const int columns = cut.columns.count;
-    add_up_columns(cut.in_column, columns, column_begin);
-    if (is_here && column_begin[columns] <= cut.room) { by_column[column_begin[at.column] + at.place] = atom; }
+    add_up_columns(cut.in_column, columns, before);
+    if (blockIdx.x == 0) { cut_columns(cut, before); }
+    if (is_here && before.atoms[columns] <= cut.room) { by_column[before.atoms[at.column] + at.place] = atom; }
 }
 
 // Purpose        atoms of a column in the order of z
@@ -439,7 +430,7 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
     const auto fill_columns = lone ? fill_columns_kernel<N, true> : fill_columns_kernel<N, false>;
     LaunchShape fill_shape = one_thread_each(globals, wide_threads);
     fill_shape.blocks += 1;
-    fill_shape.shared_bytes = (columns + 1) * sizeof(std::int32_t);
+    fill_shape.shared_bytes = 2 * (columns + 1) * sizeof(std::int32_t);
     allow_shared_memory(fill_columns, fill_shape.shared_bytes);
     const CutArguments cut{cell,
                            state.columns,

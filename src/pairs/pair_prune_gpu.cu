@@ -14,7 +14,6 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr int prune_warps = 8; // of a row
 // Costs in the force kernel, in twentieths of a plain tile.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
@@ -95,10 +94,11 @@ struct PruneArguments
 };
 
 // Factors of eight atoms, four words each, are a word for each lane, as multiply() takes them.
+template <int warps>
 struct alignas(sizeof(Factors)) PruneShared
 {
-    std::uint32_t row[cluster_size][32];                   // an atom of every i cluster
-    std::uint32_t entry[prune_warps][entries_at_once][32]; // every atom of a j cluster
+    std::uint32_t row[cluster_size][32];             // an atom of every i cluster
+    std::uint32_t entry[warps][entries_at_once][32]; // every atom of a j cluster
     int kept;
     std::uint32_t cost;
 };
@@ -171,12 +171,12 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
 }
 
 // Prunes this warp's part of a row. Returns the lane's share of the cost.
-template <class N, bool exact>
+template <class N, bool exact, int warps>
 __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
-                                   const RowFrame& frame, PruneShared& s)
+                                   const RowFrame& frame, PruneShared<warps>& s)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    constexpr int all_at_once = prune_warps * entries_at_once;
+    constexpr int all_at_once = warps * entries_at_once;
     const int part = (row.count + all_at_once - 1) / all_at_once * entries_at_once;
     const int begin = uniform(warp * part), end = uniform(min(begin + part, row.count));
     const auto listed_at = [&](int k) { return k < end ? a.entries[row.begin + k] : 0; };
@@ -243,13 +243,13 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms
 // Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
 //                around the box more, for entries so far away
-template <class N>
-__global__ void __launch_bounds__(32 * prune_warps, 3)
+template <class N, int warps>
+__global__ void __launch_bounds__(32 * warps, 32 / warps)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);
 
-    __shared__ PruneShared s;
+    __shared__ PruneShared<warps> s;
     const GpuPairRow row = a.rows[blockIdx.x];
     const RowFrame frame(a.superclusters[blockIdx.x], leading_scale<N>(*a.scalars), a.cutoff);
     if (row.count == 0) // as the search has left it
@@ -476,7 +476,13 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
                                    list.row_costs.data(),
                                    state.scalars.data(),
                                    static_cast<float>(cutoff) * margin};
-    launch(queue, Phase::PairList, prune_kernel<N>, {superclusters, 32 * prune_warps}, arguments, state.xq.data());
+    // Few rows had better be done at once by all there is room for.
+    constexpr int of_few = 12, of_many = 4; // warps of a row
+    if (superclusters <= 3 * queue.multiprocessors())
+    {
+        launch(queue, Phase::PairList, prune_kernel<N, of_few>, {superclusters, 32 * of_few}, arguments, state.xq.data());
+    }
+    else { launch(queue, Phase::PairList, prune_kernel<N, of_many>, {superclusters, 32 * of_many}, arguments, state.xq.data()); }
     const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
     launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
            PrunedRows{list.rows.data(), list.row_costs.data(), superclusters}, list.pruned.data(), list.share_count(), list.part,

@@ -99,13 +99,13 @@ template <class N>
 class UpdateRanks
 {
 public:
-    UpdateRanks(GpuQueue& queue, const System& system, const ParticleState<N>& whole, const Cells& cells)
+    UpdateRanks(GpuQueue& queue, const System& system, const ParticleState<N>& whole, const Cells& cells, int places = 0)
         : queue_(queue), ranks_(queue, whole, system.topology, cells, 0.5)
     {
         const UpdateBlocks blocks = make_update_blocks(system.topology, {});
         for (GpuPart<N>& part : ranks_.parts)
         {
-            updates_.emplace_back(queue, blocks, RunParameters());
+            updates_.emplace_back(queue, blocks, RunParameters(), places);
             updates_.back().forget(queue, part.state.slots, part.cell);
             updates_.back().resolve(queue, part.state);
         }
@@ -297,6 +297,32 @@ TYPED_TEST(RanksOnGpu, move_more_than_their_share_as_one)
               static_cast<std::ptrdiff_t>(crowded.x.size() / 2));
     expect_same(ranks.take_step(true, true), one.take_step(true, true));
     expect_sum<N>(ranks.deviations(), one.deviations());
+}
+
+TYPED_TEST(RanksOnGpu, move_alike_however_few_blocks_go_round)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    for (const Cells& cells : {Cells{1, 1, 1}, Cells{1, 3, 2}})
+    {
+        const auto move = [&](int places) {
+            const auto ranks = [&] { return UpdateRanks<N>(queue, this->system, this->whole, cells, places); };
+            std::vector<Outcome<N>> outcomes = {ranks().take_step(false, true), ranks().take_step(true, true)};
+            UpdateRanks<N> mended = ranks();
+            outcomes.push_back(mended.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
+                update.mend(queue, step, failure, {}, state);
+            }));
+            outcomes.back().sums[0] = mended.deviations();
+            return outcomes;
+        };
+        const std::vector<Outcome<N>> expected = move(0);
+        for (const int places : {6, 19})
+        {
+            SCOPED_TRACE(testing::Message() << places << " places, " << name_of(cells));
+            const std::vector<Outcome<N>> outcomes = move(places);
+            for (std::size_t i = 0; i < outcomes.size(); ++i) { expect_same(outcomes[i], expected[i]); }
+        }
+    }
 }
 
 TYPED_TEST(RanksOnGpu, mend_positions_and_know_how_well_constraints_hold_as_one)

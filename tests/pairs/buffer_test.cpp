@@ -110,6 +110,17 @@ TEST(PlanPairList, keeps_both_lists_below_the_tolerance)
     }
 }
 
+TEST(PlanPairList, builds_lists_less_often_the_more_that_costs_and_more_often_the_faster_they_age)
+{
+    const System system = random_liquid({4, 4, 4}, 1900, 80, 3);
+    const RunParameters run = warm(0.9);
+    const auto interval = [&](double build, double aging) {
+        return plan_pair_list(system, run, {0.25, build, 0.3, 0.4, true, aging}).interval;
+    };
+    EXPECT_LT(interval(0.5, 0), interval(20, 0));
+    EXPECT_LT(interval(5, 0.01), interval(5, 0));
+}
+
 TEST(PlanPairList, takes_interval_and_cutoff_as_given_without_a_tolerance)
 {
     const System system = random_liquid({3, 3, 3}, 300, 10, 1);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// An atom as a thread of the GPU's update moves it: loaded at once or ahead of time, kicked, drifted and stored.
+//
+// The idea: what a thread will need of an atom is under way together, and while it moves one group the atom of the next comes to
+// shared memory, so that only the first of many waits for memory. Cost: 96 bytes of an atom; 80 of shared memory a thread.
+#pragma once
+
+#include "dynamics/stochastic_body.hpp"
+#include "dynamics/update_gpu.hpp"
+#include "halo/gpu_copies.cuh"
+#include "state/gpu_view.cuh"
+
+#include <cuda_pipeline_primitives.h>
+
+#include <cmath>
+
+namespace parhelion::update_gpu {
+
+constexpr int threads = update_block_size;
+
+enum class Motion
+{
+    LeapFrog,
+    Stochastic,
+    Mend, // positions alone, onto the constraints
+};
+
+template <class N>
+__device__ void report_failure(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
+{
+    if ((atomicOr(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_runaway)) & gpu_flag_runaway) != 0) { return; }
+    *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
+}
+
+template <class N>
+struct MovingAtom
+{
+    std::int32_t slot;
+    bool is_there; // else it is any atom's copy, which nobody stores
+    PositionCharge<N> xq{};
+    VelocityMass<N> vm{};
+    ForceSlot<N> f{}; // as summed
+    std::uint8_t temperature_group = 0;
+    AtomCopies<N> copies;
+    Vec3<double> v; // since the kick
+
+    __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
+    __device__ double inverse_mass() const { return static_cast<double>(vm.inverse_mass); }
+};
+
+// All that is here already: under way together. slot -1: no atom.
+template <Motion motion, class N>
+__device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
+{
+    MovingAtom<N> atom{max(slot, 0), slot >= 0};
+    atom.xq = state.xq[atom.slot];
+    if constexpr (motion != Motion::Mend)
+    {
+        atom.vm = state.v[atom.slot];
+        atom.f = state.f[atom.slot];
+        atom.temperature_group = state.temperature_group[atom.slot];
+    }
+    atom.copies = load_copies(args.copies, atom.slot);
+    if (!atom.is_there) { atom.copies.count = 0; }
+    return atom;
+}
+
+// What the lanes of groups move next, while they move something else: on its way into shared memory, where it takes no registers.
+// Every thread has a place of its own and waits for nobody else's.
+template <class N>
+class AtomsAhead
+{
+public:
+    // Of the round after that of fetch(): the slot of the lane's atom and the shape of its group; or none.
+    __device__ void fetch_lane(const std::int32_t& slot, const std::int32_t& shape)
+    {
+        copy(slot_, slot), copy(shape_, shape);
+        __pipeline_commit();
+    }
+    __device__ void fetch_none() { slot_[threadIdx.x] = shape_[threadIdx.x] = 0; }
+    // Requires take() of the round before.
+    __device__ void take_lane(std::int32_t& slot, std::int32_t& shape) const
+    {
+        slot = slot_[threadIdx.x], shape = shape_[threadIdx.x];
+    }
+
+    template <Motion motion>
+    __device__ void fetch(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
+    {
+        copy(xq_, state.xq[slot]);
+        if constexpr (motion != Motion::Mend)
+        {
+            copy(v_, state.v[slot]), copy(f_, state.f[slot]);
+            copy(temperature_groups_, reinterpret_cast<const uchar4*>(state.temperature_group)[slot / 4]);
+        }
+        if (args.copies.copies.count > 0)
+        {
+            copy(first_copy_, args.copies.copies.copies[slot]);
+            copy(copies_, args.copies.copies.copies_of_slot[slot]);
+        }
+        __pipeline_commit();
+    }
+    // What has been fetched, as load() would have it. Waits for all that is on its way.
+    template <Motion motion>
+    __device__ MovingAtom<N> take(const UpdateArgs<N>& args, std::int32_t slot, bool is_there) const
+    {
+        __pipeline_wait_prior(0);
+        MovingAtom<N> atom{slot, is_there, xq_[threadIdx.x]};
+        if constexpr (motion != Motion::Mend)
+        {
+            atom.vm = v_[threadIdx.x], atom.f = f_[threadIdx.x];
+            atom.temperature_group = reinterpret_cast<const std::uint8_t*>(temperature_groups_ + threadIdx.x)[slot % 4];
+        }
+        if (atom.is_there && args.copies.copies.count > 0) { atom.copies = {copies_[threadIdx.x], first_copy_[threadIdx.x]}; }
+        return atom;
+    }
+
+private:
+    template <class T>
+    __device__ static void copy(T (&to)[threads], const T& from)
+    {
+        constexpr std::size_t at_once = sizeof(T) < 16 ? sizeof(T) : 16;
+        for (std::size_t i = 0; i < sizeof(T); i += at_once)
+        {
+            __pipeline_memcpy_async(reinterpret_cast<char*>(to + threadIdx.x) + i, reinterpret_cast<const char*>(&from) + i,
+                                    at_once);
+        }
+    }
+
+    PositionCharge<N> xq_[threads];
+    VelocityMass<N> v_[threads];
+    ForceSlot<N> f_[threads];
+    Copy<N> first_copy_[threads];
+    std::int32_t copies_[threads], slot_[threads], shape_[threads];
+    uchar4 temperature_groups_[threads]; // of four neighbours: so much at least is copied at once
+};
+
+// What a block that moves groups has in shared memory.
+template <class N>
+struct GroupsShared
+{
+    AtomsAhead<N> ahead;
+    PeriodicBox<N> box;
+};
+
+// The force is used up.
+template <Motion motion, class N>
+__device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, const GroupKick& kick, MovingAtom<N>& atom)
+{
+    if constexpr (motion != Motion::Mend)
+    {
+        add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
+        if (atom.is_there) { state.f[atom.slot] = {}; }
+        const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
+        // Written so that NaN is caught.
+        if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
+        const double push = kick.push * atom.inverse_mass();
+        const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
+        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], push * f[d]); }
+    }
+}
+template <Motion motion, class N>
+__device__ GroupKick load_kick(const UpdateArgs<N>& args, const MovingAtom<N>& atom)
+{
+    if constexpr (motion == Motion::Mend) { return {}; }
+    else { return args.kick[atom.temperature_group]; }
+}
+
+// The mean of v1 and what friction and noise make of it.
+template <class N>
+__device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot,
+                                                double inverse_mass, const Vec3<double>& v1)
+{
+    const StochasticDynamics::Group group = args.friction[state.temperature_group[slot]];
+    return 0.5 * (v1 + after_friction_and_noise(group.keep, group.kt, args.seed, state.scalars->step + args.step_offset,
+                                                state.global_of_slot[slot], inverse_mass, v1));
+}
+
+// Drifts by atom.v and stores. v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath,
+// kJ/mol.
+template <Motion motion, class N>
+__device__ double drift_and_store(const UpdateArgs<N>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
+                                  const MovingAtom<N>& atom, const Vec3<double>& v1)
+{
+    using Real = typename N::Real;
+    if (!atom.is_there) { return 0; }
+    const auto v = static_cast<Vec3<Real>>(atom.v);
+    const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
+    if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }
+    const Vec3<typename N::Fixed> x = box.displaced(atom.x(), move);
+    const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
+    state.xq[atom.slot] = moved;
+    store_copies(args.copies, atom.slot, atom.copies, moved);
+    if constexpr (motion == Motion::LeapFrog) { state.v[atom.slot] = {v.x, v.y, v.z, atom.vm.inverse_mass}; }
+    if constexpr (motion == Motion::Stochastic)
+    {
+        const auto v2 = static_cast<Vec3<Real>>(2.0 * static_cast<Vec3<double>>(v) - v1);
+        state.v[atom.slot] = {v2.x, v2.y, v2.z, atom.vm.inverse_mass};
+        return 0.5 / atom.inverse_mass() * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1));
+    }
+    return 0;
+}
+
+} // namespace parhelion::update_gpu
