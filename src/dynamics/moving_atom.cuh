@@ -111,7 +111,8 @@ public:
             atom.vm = v_[threadIdx.x], atom.f = f_[threadIdx.x];
             atom.temperature_group = reinterpret_cast<const std::uint8_t*>(temperature_groups_ + threadIdx.x)[slot % 4];
         }
-        if (atom.is_there && args.copies.copies.count > 0) { atom.copies = {copies_[threadIdx.x], first_copy_[threadIdx.x]}; }
+        const int most = args.copies.copies.count;
+        if (atom.is_there && most > 0) { atom.copies = {min(copies_[threadIdx.x], most), first_copy_[threadIdx.x]}; }
         return atom;
     }
 

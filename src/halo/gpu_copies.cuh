@@ -7,7 +7,8 @@
 
 namespace parhelion {
 
-// The copies of an atom. The first is loaded with the number: most atoms have one at most.
+// The copies of an atom. The first is loaded with the number: most atoms have one at most. In a run that has failed already there
+// may be more than messages, for which the table has no room: whoever loads the number leaves it at that.
 template <class N>
 struct AtomCopies
 {
