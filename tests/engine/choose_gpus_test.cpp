@@ -17,14 +17,14 @@ namespace {
 
 // us per step of the ethanol-water series on H200, by atoms and GPUs: bench/gpu/scaling.md.
 const std::map<std::int64_t, std::map<int, double>> measured = {
-    {3000, {{1, 18.2}}},
-    {12000, {{1, 27.6}}},
-    {24000, {{1, 40.8}}},
-    {45000, {{1, 58.9}, {2, 52.8}, {4, 41.9}}},
-    {90000, {{1, 104.2}, {2, 71.6}, {4, 52.3}}},
-    {180000, {{1, 191.1}, {2, 125.6}, {4, 77.3}}},
-    {360000, {{1, 368.7}, {2, 227.0}, {4, 136.0}}},
-    {720000, {{1, 727.8}, {2, 436.4}, {4, 248.4}}},
+    {3000, {{1, 16.8}}},
+    {12000, {{1, 25.0}}},
+    {24000, {{1, 35.8}}},
+    {45000, {{1, 54.6}, {2, 43.5}, {4, 33.3}}},
+    {90000, {{1, 94.1}, {2, 64.9}, {4, 42.8}}},
+    {180000, {{1, 175.9}, {2, 107.8}, {4, 66.1}}},
+    {360000, {{1, 334.8}, {2, 192.9}, {4, 114.0}}},
+    {720000, {{1, 658.2}, {2, 358.3}, {4, 193.1}}},
 };
 
 const Vec3<double> large_box{50, 50, 50};
@@ -63,10 +63,10 @@ TEST(GpuChoice, takes_what_was_measured_to_be_fastest)
 
 TEST(GpuChoice, leaves_gpus_that_would_not_help_and_says_so)
 {
-    const GpuChoice some = choose(24000, 8);
+    const GpuChoice some = choose(18000, 5);
     EXPECT_EQ(some.gpus, 4);
     EXPECT_EQ(some.grid.ranks(), 4);
-    EXPECT_EQ(some.remark, "4 of 8: more would not help at 24000 atoms");
+    EXPECT_EQ(some.remark, "4 of 5: more would not help at 18000 atoms");
     EXPECT_EQ(choose(3000, 4).remark, "1 of 4: more would not help at 3000 atoms");
     const GpuChoice all = choose(10'000'000, 6);
     EXPECT_EQ(all.gpus, 6);
