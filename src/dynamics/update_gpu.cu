@@ -77,9 +77,9 @@ __global__ void __launch_bounds__(listing_threads)
 constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
 
 // Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved,
-// the
-//                next atoms fetched meanwhile; a block of threads for each block of other atoms; with nothing at home they leave
+// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved;
+//                the next atoms are fetched meanwhile. A block of threads for each block of other atoms; with nothing at home
+//                they leave
 // Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
 //                there are copies, forces that came back / positions of the copies
 // Orders         with copies: warps that have some wait for the messages of forces with acquire; the last block signals

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pairs/pair_list_gpu.hpp"
+#include "state/gpu_zones.cuh"
 
 namespace parhelion::pair_tiles {
 
@@ -16,11 +17,8 @@ __device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
 // A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
 __device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all_lanes, value); }
 __device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
-// The slot of a lane's first j atom.
-__device__ inline int j_slot(PairWord word, int lane) { return static_cast<int>(word >> 8) * cluster_size + j_of_lane(lane); }
 
-__device__ inline std::uint32_t leading(std::uint32_t x) { return x; }
-__device__ inline std::uint32_t leading(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+using gpu_zones::leading;
 
 // nm per unit of the leading 32 bits.
 struct Scale
