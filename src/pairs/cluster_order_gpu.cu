@@ -47,7 +47,8 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 
 // Purpose        in which column the atoms are that are here
 // Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in a word
-// Reads/Writes   board / place in a column, atoms of columns, slot_of_global of those that are not here, flags
+// Reads/Writes   board / which atoms are here, their place in a column, atoms of columns, slot_of_global of the others, flags;
+//                marks of the board, which are gone
 // Orders         atoms of a column come in any order: they are sorted afterwards
 // Requires       every atom marked on the board that is to be here; counts of columns zero; shared memory for a count of each
 //                column
@@ -56,8 +57,8 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 constexpr int count_threads = 1024;
 template <class N, bool lone>
 __global__ void __launch_bounds__(count_threads, 2)
-    find_columns_kernel(BlockTrace tracing, GpuBoard<N> board, GpuColumns columns, int atoms, ColumnPlace* place,
-                        std::int32_t* in_column, std::int32_t* slot_of_global, DeviceScalars* scalars)
+    find_columns_kernel(BlockTrace tracing, GpuBoard<N> board, GpuColumns columns, int atoms, std::uint32_t* taken,
+                        ColumnPlace* place, std::int32_t* in_column, std::int32_t* slot_of_global, DeviceScalars* scalars)
 {
     const BlockSpan span(tracing);
 
@@ -70,6 +71,14 @@ __global__ void __launch_bounds__(count_threads, 2)
     const bool is_here = g < atoms && zone != GpuBoard<N>::not_here;
     Vec3<std::uint32_t> here{};
     if (is_here) { here = leading(board.x[g]); }
+    if constexpr (!lone)
+    {
+        // Nobody looks at a mark twice: after a wait in vain others may change it meanwhile, and an atom would be filled in
+        // that was not counted.
+        const std::uint32_t of_warp = __ballot_sync(all_lanes, is_here);
+        if (g % 32 == 0 && g < atoms) { taken[g / 32] = of_warp; }
+        if (is_here) { board.zone[g] = GpuBoard<N>::not_here; }
+    }
     __syncthreads();
     ColumnPlace at{};
     if (is_here)
@@ -190,14 +199,15 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 // Purpose        columns to superclusters, and atoms to their columns
 // Work           the first block cuts columns; in the others a thread per atom of the system. Each of these adds up columns for
 //                itself, as nothing but a launch would let it wait for the first
-// Reads/Writes   atoms of columns, board, places / column_begin, first_supercluster, zone_of_supercluster, first_atom, flags;
-//                atoms by column: z above, the atom below; marks of the board, which are gone
+// Reads/Writes   atoms of columns, board, who is here, places / column_begin, first_supercluster, zone_of_supercluster,
+//                first_atom, flags; atoms by column: z above, the atom below
 // Orders         nothing: stream order alone
 // Requires       shared memory for sums over columns
-// Cost           latency, some microseconds; a byte an atom of the system, 36 one here
+// Cost           latency, some microseconds; a bit an atom of the system, 35 bytes one here
 template <class N, bool lone>
-__global__ void __launch_bounds__(wide_threads) fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuBoard<N> board,
-                                                                    int atoms, const ColumnPlace* place, ColumnAtom* by_column)
+__global__ void __launch_bounds__(wide_threads)
+    fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuBoard<N> board, int atoms, const std::uint32_t* taken,
+                        const ColumnPlace* place, ColumnAtom* by_column)
 {
     const BlockSpan span(tracing);
 
@@ -206,14 +216,13 @@ __global__ void __launch_bounds__(wide_threads) fill_columns_kernel(BlockTrace t
     const ColumnSums before{of_columns, of_columns + columns + 1};
     const int g = (static_cast<int>(blockIdx.x) - 1) * wide_threads + static_cast<int>(threadIdx.x);
     bool is_here = g >= 0 && g < atoms; // none in the first block
-    if constexpr (!lone) { is_here = is_here && board.zone[g] != GpuBoard<N>::not_here; }
+    if constexpr (!lone) { is_here = is_here && (taken[g / 32] >> g % 32 & 1) != 0; }
     ColumnPlace at{};
     ColumnAtom atom = 0;
     if (is_here)
     {
         at = place[g];
         atom = static_cast<ColumnAtom>(board.cell.unrolled(2, leading(board.x[g].z))) << 32 | static_cast<ColumnAtom>(g);
-        if constexpr (!lone) { board.zone[g] = GpuBoard<N>::not_here; }
     }
     add_up_columns(cut.in_column, columns, before);
     if (blockIdx.x == 0) { cut_columns(cut, before); }
@@ -414,6 +423,7 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
     PARHELION_EXPECTS(state.first_supercluster.size() == static_cast<std::size_t>(state.columns.count) + 1);
     const std::size_t globals = state.slot_of_global.size(), columns = static_cast<std::size_t>(state.columns.count);
     const auto atoms = static_cast<int>(globals), superclusters = static_cast<int>(state.superclusters());
+    if (!lone) { scratch.taken.resize((globals + 31) / 32); }
     scratch.place.resize(globals), scratch.by_column.resize(state.atoms), scratch.by_bucket.resize(state.atoms);
     scratch.column_begin.resize(columns + 1), scratch.first_atom.resize(state.superclusters() + 1);
     if (scratch.in_column.size() != columns)
@@ -425,8 +435,8 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
     LaunchShape count_shape = one_thread_each(globals, count_threads);
     count_shape.shared_bytes = columns * sizeof(std::int32_t);
     allow_shared_memory(find_columns, count_shape.shared_bytes);
-    launch(queue, Phase::Reorder, find_columns, count_shape, board, state.columns, atoms, scratch.place.data(),
-           scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
+    launch(queue, Phase::Reorder, find_columns, count_shape, board, state.columns, atoms, scratch.taken.data(),
+           scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
     const auto fill_columns = lone ? fill_columns_kernel<N, true> : fill_columns_kernel<N, false>;
     LaunchShape fill_shape = one_thread_each(globals, wide_threads);
     fill_shape.blocks += 1;
@@ -442,7 +452,8 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
                            state.zone_of_supercluster.data(),
                            scratch.first_atom.data(),
                            state.scalars.data()};
-    launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, board, atoms, scratch.place.data(), scratch.by_column.data());
+    launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, board, atoms, scratch.taken.data(), scratch.place.data(),
+           scratch.by_column.data());
     launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, wide_threads}, scratch.column_begin.data(),
            scratch.in_column.data(), scratch.by_column.data(), scratch.by_bucket.data());
     const PlaceArguments<N> arguments{board,

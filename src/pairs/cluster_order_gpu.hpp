@@ -29,6 +29,7 @@ using ColumnAtom = unsigned long long;
 // What take_atoms() needs beside the state; keep it from call to call.
 struct TakeScratch
 {
+    DeviceBuffer<std::uint32_t> taken;       // by global number, a bit each: is the atom here? Not of a lone rank
     DeviceBuffer<ColumnPlace> place;         // by global number, of atoms that are here
     DeviceBuffer<std::int32_t> in_column;    // atoms of a column; zero between calls
     DeviceBuffer<std::int32_t> column_begin; // where they are in by_column, and the end
