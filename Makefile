@@ -49,7 +49,8 @@ test: test-build
 test-gpu: test-packages
 	@cmake --preset cuda --log-level=WARNING
 	@cmake --build --preset cuda -j $(JOBS)
-	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda
+	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda -j 4
+	@grep -E '^\[  (PASSED|SKIPPED)|^Command' build-cuda/Testing/Temporary/LastTest.log | grep -oE 'test_[a-z]+_gpu|[A-Z]+ +\] .*'
 
 nightly-gpu: test-packages $(oracles)/installed
 	@cmake --preset cuda --log-level=WARNING -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
