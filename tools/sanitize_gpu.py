@@ -192,6 +192,7 @@ def main():
     arguments.add_argument("--wall", type=float, default=1200, help="seconds of all")
     options = arguments.parse_args()
     begin = time.monotonic()
+    options.build = options.build.resolve()
     options.logs.mkdir(parents=True, exist_ok=True)
     for old in options.logs.iterdir():
         old.unlink()
