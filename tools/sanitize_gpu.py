@@ -57,7 +57,7 @@ FOR_MEMCHECK_ALONE = [
     "*in_boxes_of_any_shape*",
 ]
 SIDE_BY_SIDE = {"messages_kernel", "stores_kernel", "sums_kernel", "self_test_kernel"}  # of `bench comm` and `doctor`
-SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel"}
+SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel"}
 JOBS_OF_GPU = 10  # at once; more do not make it faster
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))

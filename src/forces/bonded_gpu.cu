@@ -356,7 +356,8 @@ GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const Position
     kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
     records_.upload(queue, records);
     assigned_.resize(records.size()), assigned_terms_.resize(interaction_kinds);
-    queue.synchronize(); // the host's tables may go
+    assigned_.clear(queue); // kernels load a record before they know whether there is one
+    queue.synchronize();    // the host's tables may go
 }
 
 template <class N>

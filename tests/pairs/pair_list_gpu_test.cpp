@@ -28,6 +28,13 @@ class GpuPairLists : public GpuTest
 using Policies = ::testing::Types<Mixed, Double>;
 TYPED_TEST_SUITE(GpuPairLists, Policies);
 
+template <class N>
+class GpuPruning : public GpuTest
+{
+};
+using AllPolicies = ::testing::Types<Mixed, MixedReproducible, Double, DoubleReproducible>;
+TYPED_TEST_SUITE(GpuPruning, AllPolicies);
+
 // Pairs nearer than `cutoff`, without those of one molecule: in pair_systems.hpp they exclude each other.
 template <class N>
 std::vector<Pair> pairs_in_range(const ParticleState<N>& particles, const System& system, double cutoff)
@@ -188,9 +195,38 @@ TYPED_TEST(GpuPairLists, hold_pairs_just_within_the_cutoff_across_faces_and_alon
     }
 }
 
+// More rows than are pruned at once: each gets fewer warps.
+TYPED_TEST(GpuPruning, keeps_every_pair_in_range_of_many_rows)
+{
+    constexpr int n = 32;
+    constexpr double spacing = 0.25, cutoff = 0.6, pruned_cutoff = 0.5;
+    std::mt19937_64 engine(7);
+    std::uniform_real_distribution<double> unit(0, 1);
+    std::vector<Vec3<double>> x;
+    for (int k = 0; k < n * n * n; ++k)
+    {
+        const Vec3<double> corner{k % n + unit(engine), k / n % n + unit(engine), k / (n * n) + unit(engine)};
+        x.push_back(spacing * corner);
+    }
+    const System system = lone_atoms({n * spacing, n * spacing, n * spacing}, x);
+    GpuQueue queue;
+    const ParticleState<TypeParam> particles = particles_in_input_order<TypeParam>(system);
+    GpuState<TypeParam> state = sorted_gpu_state(queue, particles);
+    ASSERT_GT(static_cast<int>(state.superclusters()), 3 * queue.multiprocessors());
+    const GpuPairList list = pruned_list(queue, state, system, cutoff, pruned_cutoff);
+    std::vector<Pair> in_range;
+    for (const Pair& pair : listed_pairs(read(queue, state, list, false)))
+    {
+        const auto i = static_cast<std::size_t>(pair.first), j = static_cast<std::size_t>(pair.second);
+        if (norm(particles.box.difference(particles.x.get(i), particles.x.get(j))) < pruned_cutoff) { in_range.push_back(pair); }
+    }
+    ASSERT_GT(in_range.size(), 10 * x.size());
+    expect_complete(read(queue, state, list, true), in_range, system);
+}
+
 // Pruning rounds coordinates. Atoms are eight in a place, a cluster: so every pair of places has a tile of its own, which nothing
 // else keeps. The wider apart, the wider superclusters, and the coarser is what is rounded.
-TYPED_TEST(GpuPairLists, hold_lone_pairs_just_within_the_cutoff_that_as_rounded_are_not)
+TYPED_TEST(GpuPruning, keeps_lone_pairs_just_within_the_cutoff_that_as_rounded_are_not)
 {
     using Fixed = typename TypeParam::Fixed;
     constexpr double cutoff = 0.9;
