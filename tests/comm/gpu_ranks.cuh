@@ -30,9 +30,9 @@ struct Layout
 };
 inline void PrintTo(const Layout& layout, std::ostream* os) { *os << layout.name; }
 inline std::string layout_name(const ::testing::TestParamInfo<Layout>& info) { return info.param.name; }
-inline const auto layouts =
-    ::testing::Values(Layout{"two_on_one", 1, 2}, Layout{"three_on_one", 1, 3}, Layout{"eight_on_one", 1, 8},
-                      Layout{"two_gpus", 2, 1}, Layout{"two_on_each_of_two", 2, 2}, Layout{"four_gpus", 4, 1});
+inline const auto layouts = ::testing::Values(
+    Layout{"two_on_one", 1, 2}, Layout{"three_on_one", 1, 3}, Layout{"eight_on_one", 1, 8}, Layout{"two_gpus", 2, 1},
+    Layout{"two_on_each_of_two", 2, 2}, Layout{"four_gpus", 4, 1}, Layout{"eight_gpus", 8, 1});
 
 class OnGpus : public ::testing::TestWithParam<Layout>
 {
