@@ -40,7 +40,7 @@ Minimization SteepestDescent<N>::consider(CpuQueue& queue, const ConstraintAssig
     else
     {
         step_ *= shrink;
-        restore(queue, state);
+        return_to_best(queue, state);
     }
     std::fill(state.v.values().begin(), state.v.values().end(), typename N::Real{0});
     if (largest_force_ <= tolerance_) { return Minimization::Converged; }
@@ -81,7 +81,7 @@ void SteepestDescent<N>::remember(CpuQueue& queue, const ConstraintAssignment& a
 }
 
 template <class N>
-void SteepestDescent<N>::restore(CpuQueue& queue, ParticleState<N>& state) const
+void SteepestDescent<N>::return_to_best(CpuQueue& queue, ParticleState<N>& state) const
 {
     for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) { state.x.set(slot, best_x_[atom]); });
 }

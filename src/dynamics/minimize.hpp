@@ -43,6 +43,9 @@ public:
     // finite energy and forces and satisfy the constraints.
     Minimization consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, ParticleState<N>& state);
 
+    // Takes state.x back to the best point: for who ends while consider() says Continue.
+    void return_to_best(CpuQueue& queue, ParticleState<N>& state) const;
+
     bool accepted() const { return accepted_; }             // was the last point judged the best so far?
     double potential() const { return potential_; }         // of the best point, kJ/mol
     double largest_force() const { return largest_force_; } // there, without the part along constraints, kJ/mol/nm
@@ -51,7 +54,6 @@ public:
 
 private:
     void remember(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, const ParticleState<N>& state);
-    void restore(CpuQueue& queue, ParticleState<N>& state) const;
     bool move(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state);
 
     const Constraints& constraints_;

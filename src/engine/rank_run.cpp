@@ -318,8 +318,9 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
         observer.progress(r.step - summary.first_step, steps, 0);
         ++r.step;
     }
-    summary.end = stop.load(std::memory_order_relaxed) && verdict == Minimization::Continue && r.step < last ? RunEnd::Stopped
-                                                                                                             : RunEnd::Done;
+    const bool is_stopped = verdict == Minimization::Continue && r.step < last;
+    if (verdict == Minimization::Continue) { descent.return_to_best(queue_, r.state); } // from a point nobody has looked at
+    summary.end = is_stopped ? RunEnd::Stopped : RunEnd::Done;
     summary.steps = r.step - summary.first_step;
     summary.wall_s = whole.wall_s();
     summary.converged = verdict == Minimization::Converged;
@@ -328,6 +329,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     summary.drift = std::numeric_limits<double>::quiet_NaN();
     const char* why = verdict == Minimization::Converged          ? "converged"
                       : verdict == Minimization::MachinePrecision ? "step below machine precision"
+                      : is_stopped                                ? "stopped, not converged"
                                                                   : "all steps done, not converged";
     observer.message(fmt::format(
         "steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}", why, summary.steps,

@@ -82,7 +82,8 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
         // atoms.
         if (r.parameters.barostat != Barostat::ParrinelloRahman)
         {
-            constrain_positions(r.queue, r.constraints, r.assigned_constraints, r.state);
+            r.constraint_result = constrain_positions(r.queue, r.constraints, r.assigned_constraints, r.state);
+            stop_if_constraints_failed(r);
         }
     }
     if (flags.observe) { balance_energy(r); }

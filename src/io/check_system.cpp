@@ -67,8 +67,26 @@ private:
                  std::to_string(left) + " atoms are in none of the temperature groups (their temperature would drift away). "
                                         "Add a group for them, or use tc-grps = System.");
         }
+        if (left > 0 && !p_.temperature_groups.empty()) { add_rest(); }
         disjoint(pointers(p_.com_groups), "comm-grps");
         disjoint(pointers(p_.compressed_groups), "compressed-x-grps");
+    }
+    // A temperature group, not coupled, of the atoms that are in none. It has the name that GROMACS gives it.
+    void add_rest()
+    {
+        std::vector<bool> taken(static_cast<std::size_t>(system_.topology.atom_count()), false);
+        for (const TemperatureGroup& group : p_.temperature_groups)
+        {
+            for (const std::int64_t atom : system_.groups.at(group.name)) { taken[static_cast<std::size_t>(atom)] = true; }
+        }
+        std::string name = "rest";
+        while (system_.groups.contains(name)) { name += '_'; }
+        std::vector<std::int64_t>& rest = system_.groups[name];
+        for (std::size_t i = 0; i < taken.size(); ++i)
+        {
+            if (!taken[i]) { rest.push_back(static_cast<std::int64_t>(i)); }
+        }
+        p_.temperature_groups.push_back({name, -1, 0});
     }
     static std::vector<std::string*> pointers(std::vector<std::string>& names)
     {

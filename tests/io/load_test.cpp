@@ -75,6 +75,22 @@ TEST(Load, makes_the_usual_groups_when_there_is_no_index_file)
     EXPECT_EQ(loaded.system.groups.count("Water"), 0U) << "only groups that are asked for are built";
 }
 
+TEST(Load, atoms_in_no_temperature_group_are_a_group_where_nothing_is_coupled)
+{
+    SmallInput input;
+    input.replace("run.mdp", "ETH rest", "ETH NA");
+    input.replace("run.mdp", "V-rescale", "no");
+    input.replace("run.mdp", "C-rescale", "no");
+    Diagnostics diagnostics;
+    const LoadedInput loaded = input.load(diagnostics);
+    const std::vector<TemperatureGroup>& groups = loaded.parameters.temperature_groups;
+    ASSERT_EQ(groups.size(), 3U);
+    EXPECT_EQ(groups[2].name, "rest_"); // the index file has a group "rest"
+    EXPECT_LT(groups[2].tau, 0);
+    EXPECT_EQ(loaded.system.groups.at("rest_").size(), 21U);
+    EXPECT_EQ(loaded.system.groups.at("rest").size(), 22U);
+}
+
 TEST(Load, the_whole_system_needs_no_list_of_atoms)
 {
     SmallInput input;

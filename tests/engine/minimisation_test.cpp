@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A minimisation by the whole engine: where it ends, however it ends.
+#include "run_helpers.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+using ::testing::HasSubstr;
+
+namespace {
+
+Simulation minimise(double first_step)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.integrator = Integrator::SteepestDescent;
+    data.parameters.thermostat = Thermostat::None;
+    data.parameters.barostat = Barostat::None;
+    data.parameters.em_step = first_step;
+    data.parameters.em_tolerance = 1e-3;
+    return simulate(data, Precision::Double);
+}
+
+double lowest(const Recorder& recorder)
+{
+    const auto lower = [](const Observables& a, const Observables& b) { return a.potential < b.potential; };
+    return std::min_element(recorder.observables.begin(), recorder.observables.end(), lower)->potential;
+}
+
+} // namespace
+
+// The last point is judged, and another one made, before it is known that there are no more steps.
+TEST(Minimisation, ends_at_the_best_point_when_its_steps_are_done)
+{
+    for (const int steps : {1, 2, 5, 9})
+    {
+        for (const double first_step : {0.005, 0.5}) // too long a step: the last points are worse than the best
+        {
+            SCOPED_TRACE(testing::Message() << steps << " steps, the first " << first_step << " nm");
+            Simulation simulation = minimise(first_step);
+            Recorder recorder;
+            const RunSummary summary = simulation.run(steps, recorder, never);
+            EXPECT_EQ(summary.end, RunEnd::Done);
+            EXPECT_FALSE(summary.converged);
+            ASSERT_EQ(recorder.observables.size(), static_cast<std::size_t>(steps) + 1);
+            const double best = lowest(recorder);
+            EXPECT_NEAR(simulation.evaluate().observables.potential, best, 1e-9 * std::abs(best));
+        }
+    }
+}
+
+TEST(Minimisation, ends_at_the_best_point_when_it_is_stopped)
+{
+    Simulation simulation = minimise(0.01);
+    Recorder recorder;
+    const std::atomic<bool> stop{true};
+    const RunSummary summary = simulation.run(100, recorder, stop);
+    EXPECT_EQ(summary.end, RunEnd::Stopped);
+    EXPECT_EQ(recorder.observables.size(), 1u);
+    const double best = lowest(recorder);
+    EXPECT_NEAR(simulation.evaluate().observables.potential, best, 1e-9 * std::abs(best));
+    ASSERT_EQ(recorder.messages.size(), 1u);
+    EXPECT_THAT(recorder.messages[0], HasSubstr("steepest descent: stopped, not converged after 0 steps"));
+}
