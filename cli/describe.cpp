@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <thread>
@@ -8,12 +9,19 @@
 
 namespace parhelion {
 
+namespace {
+
+// Sums of many decimal numbers are off by some 1e-12.
+double without_noise(double sum) { return std::abs(sum) < 1e-6 ? 0 : sum; }
+
+} // namespace
+
 std::string describe_system(const System& system)
 {
     const Topology& topology = system.topology;
     std::string text = fmt::format("system    {}: {} atoms, {} molecules, {} atom types, {} constraints, charge {:+.4g} e\n",
                                    topology.name, topology.atom_count(), topology.molecule_count(), topology.types(),
-                                   topology.constraint_count(), topology.total_charge());
+                                   topology.constraint_count(), without_noise(topology.total_charge()));
     text += "molecules";
     for (const MoleculeBlock& block : topology.blocks)
     {
@@ -27,6 +35,11 @@ std::string describe_system(const System& system)
 }
 
 std::string grid_text(const std::array<int, 3>& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }
+
+std::string describe_seeds(const PlanSummary& plan)
+{
+    return fmt::format("seed {}{}", plan.seed, plan.velocity_seed ? fmt::format(", of velocities {}", *plan.velocity_seed) : "");
+}
 
 std::string describe_plan(const PlanSummary& plan)
 {

@@ -10,6 +10,7 @@
 namespace parhelion {
 
 std::string describe_system(const System& system);
+std::string describe_seeds(const PlanSummary& plan);
 std::string describe_plan(const PlanSummary& plan);
 std::string describe_machine();
 std::string grid_text(const std::array<int, 3>& grid); // "2x2x1"

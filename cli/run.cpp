@@ -219,7 +219,7 @@ RunEnd command_run(const RunOptions& options)
     Simulation simulation(std::move(input.system), std::move(input.parameters), engine, continued ? &continued->state : nullptr);
     const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
     const PlanSummary plan = simulation.plan();
-    const std::string planned = fmt::format("{}read in {:.2f} s; seed {}\n", describe_plan(plan), load_s, plan.seed);
+    const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(plan), load_s, describe_seeds(plan));
     files.log().line(planned);
     if (!options.quiet) { fmt::print("{}{}", about, planned); }
     std::fflush(stdout);

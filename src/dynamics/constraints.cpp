@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace parhelion {
 
@@ -374,7 +375,13 @@ void Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignmen
         LincsWork work;
         for_every_group(queue, thread, assignment, [&](const LincsGroup& group, std::int32_t first_atom) {
             gather(group, first_atom, state, vectors, 1, work);
-            PARHELION_EXPECTS(lincs_project(group, work));
+            if (!lincs_project(group, work))
+            {
+                throw InputError("E158", {},
+                                 fmt::format("the constraints of atoms {} to {} depend on each other, as three of one line do: "
+                                             "their forces have no unique answer. Remove one of them.",
+                                             first_atom + group.atoms.front() + 1, first_atom + group.atoms.back() + 1));
+            }
             scatter(group, first_atom, state, 1, work, vectors);
         });
     });

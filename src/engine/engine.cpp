@@ -34,8 +34,8 @@ RunParameters resolved(RunParameters parameters, const SavedState* saved)
     if (saved != nullptr) { parameters.random_seed = saved->seed; }
     std::random_device entropy;
     const auto draw = [&] { return static_cast<std::int64_t>(entropy() >> 1); };
-    if (parameters.random_seed < 0) { parameters.random_seed = draw(); }
-    if (parameters.generation_seed < 0) { parameters.generation_seed = draw(); }
+    if (parameters.random_seed == -1) { parameters.random_seed = draw(); }
+    if (parameters.generation_seed == -1) { parameters.generation_seed = draw(); }
     return parameters;
 }
 
@@ -146,7 +146,8 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.energy_interval = p.energy_calc;
     plan_.com_interval = p.com_mode == ComMode::None ? 0 : p.com_interval;
     plan_.degrees_of_freedom = std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0);
-    plan_.seed = static_cast<std::uint64_t>(p.random_seed);
+    plan_.seed = p.random_seed;
+    if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
     plan_.kernel = simd_target_name();
     // Per slot: state (twice: the last good one), a force buffer per thread, and the pair list at some 35 entries of 8 bytes.
     const std::size_t state_bytes =

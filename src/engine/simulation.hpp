@@ -16,6 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +64,8 @@ struct PlanSummary
     std::size_t bytes = 0;  // engine memory, estimated
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
     double degrees_of_freedom = 0;
-    std::uint64_t seed = 0; // of everything random in the run
+    std::int64_t seed = 0;                     // of everything random in the steps
+    std::optional<std::int64_t> velocity_seed; // of velocities that are generated
     bool on_gpu = false;
     int gpus = 0;
     std::string gpus_remark; // why others that are here or were asked for are not used; empty: nothing to say

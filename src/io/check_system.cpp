@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace parhelion {
 
@@ -24,6 +25,7 @@ public:
     {
         box();
         groups();
+        constraints();
         restraints();
         charge();
         if (p_.integrator == Integrator::SteepestDescent) { return; }
@@ -120,6 +122,32 @@ private:
             }
         }
         return together;
+    }
+
+    // Constraints that depend on each other have no unique forces. The simplest such: one pair twice.
+    void constraints()
+    {
+        for (const MoleculeType& type : system_.topology.molecule_types)
+        {
+            std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+            const auto add = [&](std::int32_t a, std::int32_t b) { pairs.push_back(std::minmax(a, b)); };
+            for (const Constraint& c : type.constraints) { add(c.a, c.b); }
+            for (const Settle& s : type.settles)
+            {
+                add(s.oxygen, s.hydrogen_a), add(s.oxygen, s.hydrogen_b), add(s.hydrogen_a, s.hydrogen_b);
+            }
+            std::sort(pairs.begin(), pairs.end());
+            const auto twice = std::adjacent_find(pairs.begin(), pairs.end());
+            if (twice == pairs.end()) { continue; }
+            const auto name = [&](std::int32_t atom) {
+                return std::to_string(atom + 1) + " (" + type.atoms[static_cast<std::size_t>(atom)].name + ")";
+            };
+            fail("E157", "constraints",
+                 "in molecule type " + type.name + " the distance of atoms " + name(twice->first) + " and " +
+                     name(twice->second) +
+                     " is constrained twice, by a bond, a constraint or settles that is given more than once. Remove one of "
+                     "them.");
+        }
     }
 
     void restraints()

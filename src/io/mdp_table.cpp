@@ -109,7 +109,7 @@ void run_control(TableBuilder& t)
                      {"Linear-acceleration-correction", never, "Use Linear."}});
     t.number("nstcomm", &P::com_interval, at_least(0));
     t.list("comm-grps", &P::com_groups, "groups", "empty: System");
-    t.number("ld-seed", &P::random_seed, at_least_or<std::int64_t>(0, -1), "-1: chosen at the start and logged");
+    t.number("ld-seed", &P::random_seed, {}, "-1: chosen at the start and logged");
     t.number("emtol", &P::em_tolerance, positive, "kJ/mol/nm");
     t.number("emstep", &P::em_step, positive, "nm");
     t.refused(planned, "multiple time stepping", {"mts=no"});
@@ -274,7 +274,7 @@ void coupling(TableBuilder& t)
                             {{"No", RefcoordScaling::None}, {"All", RefcoordScaling::All}, {"COM", RefcoordScaling::Com}});
     t.yes_no("gen-vel", &P::generate_velocities);
     t.number("gen-temp", &P::generation_temperature, at_least(0.0), "K");
-    t.number("gen-seed", &P::generation_seed, at_least_or<std::int64_t>(0, -1), "-1: chosen at the start and logged");
+    t.number("gen-seed", &P::generation_seed, {}, "-1: chosen at the start and logged");
     t.refused(planned, "simulated annealing", {"annealing=no"});
     t.harmless("only with annealing, which is refused", "annealing-npoints annealing-time annealing-temp");
     t.harmless("chains are not written", "print-nose-hoover-chain-variables");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unistd.h>
 
@@ -53,7 +54,9 @@ void Progress::measure(std::int64_t steps_done, Clock::time_point now)
     const double seconds = std::chrono::duration<double>(now - measured_).count();
     if (seconds < shortest_measure) { return; }
     const double speed = static_cast<double>(steps_done - measured_steps_) / seconds;
-    const double weight = steps_per_second_ > 0 ? 1 - std::exp(-seconds / forget_after) : 1;
+    // The mean over all there has been, until there is more than is remembered.
+    const double weight =
+        std::max(1 - std::exp(-seconds / forget_after), seconds / std::chrono::duration<double>(now - started_).count());
     steps_per_second_ += weight * (speed - steps_per_second_);
     measured_ = now;
     measured_steps_ = steps_done;

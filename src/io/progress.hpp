@@ -28,7 +28,8 @@ public:
 
     // dt in ps; `out` is the caller's; the speed is measured from `now` on, when steps_done have been done already.
     Progress(std::FILE* out, ProgressStyle style, double dt, Clock::time_point now, std::int64_t steps_done = 0)
-        : out_(out), style_(style), dt_(dt), drawn_(now), measured_(now), drawn_steps_(steps_done), measured_steps_(steps_done)
+        : out_(out), style_(style), dt_(dt), started_(now), drawn_(now), measured_(now), drawn_steps_(steps_done),
+          measured_steps_(steps_done)
     {
     }
 
@@ -46,7 +47,7 @@ private:
     std::FILE* out_;
     ProgressStyle style_;
     double dt_;
-    Clock::time_point drawn_, measured_;
+    Clock::time_point started_, drawn_, measured_;
     std::int64_t drawn_steps_, measured_steps_;
     double steps_per_second_ = 0; // 0: not known yet
     std::string latest_;          // not drawn yet

@@ -94,7 +94,7 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
     }
     const AtomType& defaults = force_field.type(type);
     std::string_view residue = line.word(2, "residue number");
-    line.word(5, "charge group");
+    line.integer(5, "charge group", std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
     line.expect_at_most(11);
     const bool new_residue = residues_.empty() || residue != last_residue_number_ || line[3] != residues_.back().name;
     if (new_residue)

@@ -115,7 +115,7 @@ struct RunParameters
     // velocities
     bool generate_velocities = false;
     double generation_temperature = 300;
-    std::int64_t generation_seed = -1;
+    std::int64_t generation_seed = -1; // gen-seed; likewise
     // constraints
     ConstraintMode constraints = ConstraintMode::None;
     bool continuation = false;

@@ -201,6 +201,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"run.mdp", "ETH rest", "ETH NA", "E153", "run.mdp:21", "21 atoms are in none of the temperature groups"},
         Change{"run.mdp", "ETH rest", "System rest", "E154", "run.mdp:21", "in more than one group of tc-grps"},
         Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = ETH non-water", "E154", "run.mdp:8", "atom 1 CB"},
+        Change{"topol.top", " 5 6 1\n", " 5 6 1\n 6 5 1\n", "E157", "run.mdp:31",
+               "in molecule type ETH the distance of atoms 5 (CA) and 6 (HA1) is constrained twice"},
         Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"}));
 
 class LoadRemark : public ::testing::TestWithParam<Change>
