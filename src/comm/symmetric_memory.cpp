@@ -65,6 +65,7 @@ Window SymmetricLayout::allocate(int rank, std::size_t bytes) { return allocate(
 
 Window SymmetricLayout::allocate(std::span<const int> team, std::size_t bytes)
 {
+    if (bytes == 0) { return {}; } // also in a full arena
     const std::scoped_lock lock(mutex_);
     const std::size_t size = round_up_window(bytes);
     // Raise the offset until every member is content with it. A round in which nobody raises it ends the search.
@@ -84,10 +85,7 @@ Window SymmetricLayout::allocate(std::span<const int> team, std::size_t bytes)
         }
     }
     const Window window{offset, size};
-    for (const int rank : team)
-    {
-        if (size > 0) { ranks_[static_cast<std::size_t>(rank)].free.take(window); }
-    }
+    for (const int rank : team) { ranks_[static_cast<std::size_t>(rank)].free.take(window); }
     return window;
 }
 

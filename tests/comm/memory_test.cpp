@@ -72,6 +72,17 @@ TEST(SymmetricMemory, a_full_arena_and_too_many_signals_are_errors_that_name_the
     EXPECT_THROW(memory.reserve_signals(0, 2, 0), CommError);
 }
 
+TEST(SymmetricMemory, nothing_fits_into_a_full_arena)
+{
+    SymmetricMemory memory(2, 1 << 12, 4);
+    const int both[] = {0, 1};
+    memory.allocate(both, 1 << 12);
+    const Window nothing = memory.allocate(both, 0);
+    EXPECT_EQ(nothing.bytes, 0u);
+    memory.release(0, nothing);
+    EXPECT_THROW(memory.allocate(0, 1), CommError); // it gave nothing back
+}
+
 TEST(SymmetricMemory, members_of_overlapping_teams_agree_whoever_calls_first)
 {
     World world(4);
