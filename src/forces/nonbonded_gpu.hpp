@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lennard-Jones and reaction-field forces of the pairs in a GPU's pair list: the formulas and options of forces/nonbonded.hpp.
-// The kernels are in nonbonded_gpu.cuh, one file per numeric policy instantiates them.
+// The kernels are in nonbonded_gpu_kernel.cuh, one file per numeric policy instantiates them.
 #pragma once
 
 #include "forces/nonbonded.hpp"
