@@ -3,6 +3,9 @@
 
 #include "base/error.hpp"
 
+#include <fmt/format.h>
+#include <system_error>
+
 namespace parhelion {
 
 namespace {
@@ -33,13 +36,23 @@ std::uint32_t wait_while(std::atomic<std::uint32_t>& word, std::uint32_t seen)
 CpuQueue::CpuQueue(int threads) : threads_(threads), errors_(static_cast<std::size_t>(threads))
 {
     PARHELION_EXPECTS(threads >= 1);
-    for (int t = 1; t < threads; ++t)
+    try
     {
-        workers_.emplace_back([this, t] { work(t); });
+        for (int t = 1; t < threads; ++t)
+        {
+            workers_.emplace_back([this, t] { work(t); });
+        }
+    }
+    catch (const std::system_error& error)
+    {
+        stop(); // those that have started
+        throw SystemError(fmt::format("Only {} of {} threads could be started: {}.", workers_.size() + 1, threads, error.what()));
     }
 }
 
-CpuQueue::~CpuQueue()
+CpuQueue::~CpuQueue() { stop(); }
+
+void CpuQueue::stop()
 {
     stop_.store(true, std::memory_order_relaxed); // published by the release below
     generation_.fetch_add(1, std::memory_order_release);

@@ -22,7 +22,7 @@ namespace parhelion {
 class CpuQueue
 {
 public:
-    explicit CpuQueue(int threads);
+    explicit CpuQueue(int threads); // throws SystemError if a thread cannot be started
     ~CpuQueue();
     CpuQueue(const CpuQueue&) = delete;
     CpuQueue& operator=(const CpuQueue&) = delete;
@@ -67,6 +67,7 @@ public:
 private:
     void run_team(std::function<void(int)> body);
     void work(int thread);
+    void stop();
 
     const int threads_;
     PhaseClock clock_;
