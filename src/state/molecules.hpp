@@ -19,8 +19,4 @@ struct MoleculeList
 // Every molecule of the system.
 MoleculeList all_molecules(const Topology& topology);
 
-// Those of which the rank holds an atom, home or halo, in the order of the system. The arguments are those of its ParticleState.
-MoleculeList molecules_on_rank(const Topology& topology, const std::vector<std::int32_t>& global_of_slot,
-                               const std::vector<std::int32_t>& slot_of_global);
-
 } // namespace parhelion
