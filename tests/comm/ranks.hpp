@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
-#include "comm/transports/faulty.hpp"
 #include "comm/world.hpp"
+#include "support/faulty.hpp"
 
 #include <cstdlib>
 #include <exception>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run whose ranks lose a message of any kind ends on every rank, soon, with one error that says which wait was in vain.
 #include "base/error.hpp"
-#include "comm/transports/faulty.hpp"
 #include "engine/rank_run.hpp"
 #include "run_helpers.hpp"
+#include "support/faulty.hpp"
 
 #include <gtest/gtest.h>
 #include <regex>

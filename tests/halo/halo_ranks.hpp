@@ -5,6 +5,7 @@
 
 #include "halo/halo.hpp"
 #include "support/domain_systems.hpp"
+#include "support/faulty.hpp"
 
 #include <mutex>
 

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "comm/transports/faulty.hpp"
 #include "comm/world.hpp"
 #include "domain/halo_plan.hpp"
 #include "domain/migrate.hpp"
 #include "model/system.hpp"
 #include "pairs/cluster_order.hpp"
 #include "pairs/pair_list.hpp"
+#include "support/faulty.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/transports/faulty.hpp"
+#include "support/faulty.hpp"
 
 namespace parhelion {
 

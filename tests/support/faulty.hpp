@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bad network, for tests: a transport in front of another one that delays every put by a random time, so that puts to different
+// A bad network: a transport in front of another one that delays every put by a random time, so that puts to different
 // slots overtake each other, repeats signals, and stages named incidents. Payload is read when it is delivered, not when it is
 // published, as a network card would. One delivery thread; what is random is a function of the seed and the put, so that a seed
 // repeats a run as far as the scheduler lets it.
