@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/barostat.hpp"
 
+#include "base/error.hpp"
 #include "dynamics/barostat_body.hpp"
-#include "dynamics/thermostat.hpp"
 
 namespace parhelion {
 
 PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::uint64_t seed)
 {
+    PARHELION_EXPECTS(parameters.barostat == Barostat::None || parameters.pressure_interval > 0);
     PressureCoupling coupling;
     coupling.kind = parameters.barostat;
-    coupling.interval = pressure_interval(parameters);
-    coupling.time_step = coupling.interval * parameters.dt;
+    coupling.time_step = parameters.pressure_interval * parameters.dt;
     coupling.tau = parameters.tau_p;
     coupling.compressibility = parameters.compressibility;
     coupling.reference = parameters.reference_pressure;
@@ -27,11 +27,11 @@ void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& 
 }
 
 template <class N>
-double scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
-                 BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state)
+void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
+               BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state)
 {
     const ScopedPhase span(queue.clock(), Phase::Couple);
-    if (coupling.kind == Barostat::None) { return 1; }
+    if (coupling.kind == Barostat::None) { return; }
     const BoxScaling scaling = next_box(coupling, step, observables, state.box.length(), half_step.energy(), barostat);
     state.box.set_length(scaling.box);
     if (scaling.velocity != 1)
@@ -45,7 +45,6 @@ double scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t
             }
         });
     }
-    return scaling.edge;
 }
 
 void complete_work(double virial_trace, BarostatState& barostat) { add_pending_work(virial_trace, barostat); }
@@ -56,8 +55,8 @@ double conserved_contribution(const PressureCoupling& coupling, const Vec3<doubl
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template double scale_box(CpuQueue&, const PressureCoupling&, std::int64_t, const PressureObservables&, BarostatState&,      \
-                              KineticEnergies&, ParticleState<N>&);
+    template void scale_box(CpuQueue&, const PressureCoupling&, std::int64_t, const PressureObservables&, BarostatState&,        \
+                            KineticEnergies&, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

@@ -23,8 +23,7 @@ namespace parhelion {
 struct PressureCoupling
 {
     Barostat kind = Barostat::None;
-    int interval = 1;           // steps
-    double time_step = 0;       // ps: interval * dt
+    double time_step = 0;       // ps, from one coupling to the next
     double tau = 1;             // ps
     double compressibility = 0; // 1/bar
     double reference = 0;       // bar
@@ -48,8 +47,8 @@ struct BarostatState
     double pending_strain = 0; // logarithm of the last scaling factor
 };
 
-// Parrinello-Rahman, before the kick: advances the box velocity by the last pressure and writes the drag of this step. Call when
-// couples(step, coupling.interval); does nothing for the other barostats.
+// Parrinello-Rahman, before the kick: advances the box velocity by the last pressure and writes the drag of this step. Call in
+// steps that couple; does nothing for the other barostats.
 void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& barostat,
                           VelocityCoupling& velocities);
 
@@ -61,11 +60,10 @@ struct PressureObservables
 };
 
 // After the drift and after the step's pressure is known: scales the box, and for C-rescale state.v by the inverse and half_step,
-// the kinetic energies of state.v, by its square. Returns the factor on the box edges; far from 1 (a per cent), the coupling is
-// too strong. Call when couples(step, coupling.interval).
+// the kinetic energies of state.v, by its square. Call in steps that couple.
 template <class N>
-double scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
-                 BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state);
+void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
+               BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state);
 
 // Completes the work of the last scaling by the virial at the scaled positions: the trapezoidal rule, without which the noise of
 // C-rescale leaves a drift. Call in every step whose virial is known, before conserved_contribution; the step after a scaling

@@ -53,11 +53,11 @@ PARHELION_HD inline Vec3<double> box_drag(const PressureCoupling& coupling, cons
     return drag;
 }
 
-// What a step's pressure does to the box, and factors on its edges and on all velocities.
+// What a step's pressure makes of the box, and the factor on all velocities.
 struct BoxScaling
 {
     Vec3<double> box; // nm
-    double edge = 1, velocity = 1;
+    double velocity = 1;
 };
 
 // kinetic_energy: of the velocities after the step, kJ/mol. The work of the scaling is left pending in `barostat`.
@@ -70,18 +70,17 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
     if (coupling.kind == Barostat::ParrinelloRahman)
     {
         scaling.box += coupling.time_step * barostat.box_velocity;
-        scaling.edge = scaling.box.x / box.x;
         return scaling;
     }
     const double strain = barostat_detail::volume_strain(coupling, step, observables.pressure, barostat_detail::volume(box)) / 3;
-    scaling.edge = std::exp(strain);
-    scaling.box *= scaling.edge;
+    const double edge = std::exp(strain);
+    scaling.box *= edge;
     // dU / d(strain) = 2 tr Xi, half of it before and half after the scaling.
     barostat.pending_strain = strain;
     barostat.pending_work = strain * observables.virial_trace;
     if (coupling.kind == Barostat::CRescale)
     {
-        scaling.velocity = 1 / scaling.edge;
+        scaling.velocity = 1 / edge;
         barostat.pending_work += (scaling.velocity * scaling.velocity - 1) * kinetic_energy;
     }
     return scaling;

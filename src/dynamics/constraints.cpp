@@ -251,12 +251,7 @@ ConstraintDeviation& ConstraintDeviation::operator+=(const ConstraintDeviation& 
 {
     squares += other.squares;
     constraints += other.constraints;
-    if (other.max > max)
-    {
-        max = other.max;
-        atom_a = other.atom_a;
-        atom_b = other.atom_b;
-    }
+    max = std::max(max, other.max);
     return *this;
 }
 
@@ -402,7 +397,7 @@ ConstraintDeviation Constraints::deviation(CpuQueue& queue, const ConstraintAssi
             {
                 const LincsBond& bond = group.bonds[i];
                 const double relative = std::abs(norm(work.reference[i]) / bond.length - 1);
-                partial += {relative * relative, 1, relative, first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b]};
+                partial += {relative * relative, 1, relative};
             }
         });
         partials[static_cast<std::size_t>(thread)] = partial;

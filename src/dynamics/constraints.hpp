@@ -87,7 +87,6 @@ struct ConstraintDeviation
     double squares = 0;           // their sum, in double in every policy: too small for fixed point
     std::int64_t constraints = 0; // how many there are; a water has three
     double max = 0;
-    std::int64_t atom_a = -1, atom_b = -1; // of the largest; global
 
     double rms() const;
     ConstraintDeviation& operator+=(const ConstraintDeviation& other);

@@ -8,8 +8,6 @@
 
 namespace parhelion {
 
-KickCoefficients free_kick(double dt, int groups) { return kick_coefficients(dt, groups, {}); }
-
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling)
 {
     const auto n = static_cast<std::size_t>(groups);

@@ -27,9 +27,6 @@ struct KickCoefficients
     std::vector<GroupKick> group; // by temperature group
 };
 
-// Of a free system.
-KickCoefficients free_kick(double dt, int groups);
-
 // What thermostat and barostat do to the velocities in one step, before they are combined; all neutral by default.
 struct VelocityCoupling
 {

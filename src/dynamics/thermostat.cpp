@@ -4,53 +4,16 @@
 #include "base/error.hpp"
 #include "dynamics/thermostat_body.hpp"
 
-#include <algorithm>
-
 namespace parhelion {
-
-namespace {
-
-// The interval that resolves the time constant by `per_tau` couplings, at most 10 steps and a divisor of 10.
-int interval_for(double tau, double dt, int per_tau)
-{
-    constexpr int wanted = 10;
-    int n = std::clamp(static_cast<int>(tau / (dt * per_tau)), 1, wanted);
-    while (wanted % n != 0) { --n; }
-    return n;
-}
-
-// Does the coupling oscillate (second order in time)? Then it needs more points per time constant.
-constexpr int per_tau_first_order_temperature = 5, per_tau_first_order_pressure = 10, per_tau_second_order = 20;
-
-} // namespace
-
-int temperature_interval(const RunParameters& parameters)
-{
-    if (parameters.temperature_interval > 0) { return parameters.temperature_interval; }
-    double tau = 1e30;
-    for (const TemperatureGroup& group : parameters.temperature_groups)
-    {
-        if (group.tau > 0) { tau = std::min(tau, group.tau); }
-    }
-    const bool second_order = parameters.thermostat == Thermostat::NoseHoover;
-    return interval_for(tau, parameters.dt, second_order ? per_tau_second_order : per_tau_first_order_temperature);
-}
-
-int pressure_interval(const RunParameters& parameters)
-{
-    if (parameters.pressure_interval > 0) { return parameters.pressure_interval; }
-    const bool second_order = parameters.barostat == Barostat::ParrinelloRahman;
-    return interval_for(parameters.tau_p, parameters.dt, second_order ? per_tau_second_order : per_tau_first_order_pressure);
-}
 
 TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, const std::vector<double>& degrees_of_freedom,
                                               std::uint64_t seed)
 {
     PARHELION_EXPECTS(parameters.temperature_groups.empty() || parameters.temperature_groups.size() == degrees_of_freedom.size());
+    PARHELION_EXPECTS(parameters.thermostat == Thermostat::None || parameters.temperature_interval > 0);
     TemperatureCoupling coupling;
     coupling.kind = parameters.thermostat;
-    coupling.interval = temperature_interval(parameters);
-    coupling.time_step = coupling.interval * parameters.dt;
+    coupling.time_step = parameters.temperature_interval * parameters.dt;
     coupling.seed = seed;
     coupling.groups.resize(degrees_of_freedom.size());
     for (std::size_t g = 0; g < degrees_of_freedom.size(); ++g)

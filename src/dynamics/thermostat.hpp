@@ -22,10 +22,6 @@ namespace parhelion {
 // kinetic energy and pressure are known; every step for interval 1.
 constexpr bool couples(std::int64_t step, int interval) { return interval == 1 || (interval > 1 && (step - 1) % interval == 0); }
 
-// The interval GROMACS chooses for nsttcouple = -1 and nstpcouple = -1: 10 steps, less if a time constant needs it.
-int temperature_interval(const RunParameters& parameters);
-int pressure_interval(const RunParameters& parameters);
-
 struct TemperatureCoupling
 {
     struct Group
@@ -35,8 +31,7 @@ struct TemperatureCoupling
         double degrees_of_freedom = 0;
     };
     Thermostat kind = Thermostat::None;
-    int interval = 1;     // steps
-    double time_step = 0; // ps: interval * dt
+    double time_step = 0; // ps, from one coupling to the next
     std::uint64_t seed = 0;
     std::vector<Group> groups;
 };
@@ -54,7 +49,7 @@ struct ThermostatState
 ThermostatState initial_state(const TemperatureCoupling& coupling);
 
 // Advances the state by one coupling step and writes scale and friction of this step. `half_step` is the kinetic energy of v(t -
-// dt/2). Call when couples(step, coupling.interval); in other steps scale and friction are neutral.
+// dt/2). Call in steps that couple; in others scale and friction are neutral.
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
                         ThermostatState& state, VelocityCoupling& velocities);
 

@@ -26,11 +26,9 @@ int available_cores()
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Fills in what the .mdp left to us: intervals and seeds. A run that goes on keeps its seed.
+// Fills in what the .mdp left to us: the seeds. A run that goes on keeps its seed.
 RunParameters resolved(RunParameters parameters, const SavedState* saved)
 {
-    parameters.temperature_interval = temperature_interval(parameters);
-    parameters.pressure_interval = pressure_interval(parameters);
     if (saved != nullptr) { parameters.random_seed = saved->seed; }
     std::random_device entropy;
     const auto draw = [&] { return static_cast<std::int64_t>(entropy() >> 1); };

@@ -173,25 +173,6 @@ TEST(Coupling, acts_in_the_step_after_each_multiple_of_its_interval)
     EXPECT_TRUE(couples(11, 10));
 }
 
-TEST(Coupling, chooses_intervals_that_resolve_the_time_constants)
-{
-    RunParameters parameters = coupled(Thermostat::VRescale, 0.1, Barostat::CRescale);
-    parameters.dt = 0.002;
-    parameters.temperature_interval = parameters.pressure_interval = -1;
-    parameters.tau_p = 1;
-    EXPECT_EQ(temperature_interval(parameters), 10);
-    EXPECT_EQ(pressure_interval(parameters), 10);
-    parameters.temperature_groups[0].tau = 0.05;
-    EXPECT_EQ(temperature_interval(parameters), 5);
-    parameters.thermostat = Thermostat::NoseHoover; // 1 of 0.002 * 20 = 0.04
-    EXPECT_EQ(temperature_interval(parameters), 1);
-    parameters.barostat = Barostat::ParrinelloRahman;
-    parameters.tau_p = 0.3; // 7 steps, next divisor of 10 below: 5
-    EXPECT_EQ(pressure_interval(parameters), 5);
-    parameters.pressure_interval = 7;
-    EXPECT_EQ(pressure_interval(parameters), 7);
-}
-
 namespace {
 
 // The pressure of an ideal gas from the mean of its two half-step kinetic energies.

@@ -44,7 +44,7 @@ template <class N>
 void step(CpuQueue& queue, double k, double dt, ParticleState<N>& state)
 {
     pull_to_centre(k, state);
-    kick(queue, free_kick(dt, 1), state);
+    kick(queue, kick_coefficients(dt, 1, {}), state);
     drift(queue, dt, state);
 }
 
@@ -217,7 +217,7 @@ Stochastic run_stochastic(double dt, double tau, int steps, ParticleState<N>& st
     for (int s = 0; s < steps; ++s)
     {
         const double potential = pull_to_centre(k, state);
-        kick(queue, free_kick(dt, 1), state);
+        kick(queue, kick_coefficients(dt, 1, {}), state);
         friction_and_noise(queue, dynamics, s, state, before);
         drift(queue, dt, state);
         const double gained = from_sum(finish_stochastic_step(queue, before, state));

@@ -109,7 +109,7 @@ public:
             updates_.back().forget(queue, part.state.slots, part.cell);
             updates_.back().resolve(queue, part.state);
         }
-        const std::vector<GroupKick> kicks = {free_kick(dt, 1).group[0], group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003})};
+        const std::vector<GroupKick> kicks = {group_kick(dt, 1, 0, {}), group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003})};
         const std::vector<StochasticDynamics::Group> frictions = {{0.99, 2.5}, {0.9, 3}};
         kick_.upload(queue, kicks), friction_.upload(queue, frictions);
         queue.synchronize();
@@ -239,7 +239,7 @@ TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_the_cpu)
     GpuQueue queue;
     CpuQueue cpu(1);
     ParticleState<N> expected = this->whole;
-    KickCoefficients kicks = free_kick(dt, 2);
+    KickCoefficients kicks = kick_coefficients(dt, 2, {});
     kicks.group[1] = group_kick(dt, 1.01, 0.02, {0.001, 0.002, 0.003});
     kick(cpu, kicks, expected);
     const Constraints constraints(this->system.topology, RunParameters());

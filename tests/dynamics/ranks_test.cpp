@@ -139,7 +139,7 @@ TYPED_TEST(Ranks, kick_constrain_and_drift_as_one)
     DealtOut<N> dealt(mixed_molecules());
     const auto before = dealt.whole;
     const auto result = dealt.act([&](auto& state, const auto& assignment) {
-        kick(dealt.queue, free_kick(dt, 2), state);
+        kick(dealt.queue, kick_coefficients(dt, 2, {}), state);
         const auto constrained = dealt.constraints.apply(dealt.queue, assignment, state, dt, Virial::Compute);
         drift(dealt.queue, dt, state);
         return constrained.virial_sum;
@@ -173,8 +173,6 @@ TYPED_TEST(Ranks, know_together_how_well_constraints_hold)
     for (const ConstraintDeviation& part : parts) { total += part; }
     EXPECT_EQ(total.constraints, dealt.system.topology.constraint_count());
     EXPECT_EQ(total.max, expected.max);
-    EXPECT_EQ(total.atom_a, expected.atom_a);
-    EXPECT_EQ(total.atom_b, expected.atom_b);
     EXPECT_NEAR(total.rms(), expected.rms(), 1e-14);
     EXPECT_GT(total.rms(), 1e-3);
 }

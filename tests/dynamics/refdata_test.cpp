@@ -105,7 +105,7 @@ TEST(Refdata, microcanonical_water_follows_the_reference_for_100_steps)
         for (; step < reference.step; ++step)
         {
             forces.compute(state);
-            kick(queue, free_kick(dt, 1), state);
+            kick(queue, kick_coefficients(dt, 1, {}), state);
             constraints.apply(queue, assignment, state, dt, Virial::Skip);
             drift(queue, dt, state);
         }
@@ -130,7 +130,7 @@ TEST(Refdata, lincs_and_settle_make_the_first_step_of_ethanol_and_water_from_the
     CpuQueue queue(2);
     const Constraints constraints(data.system.topology, data.parameters);
     const ConstraintAssignment assignment = constraints.assign_all(data.system.topology);
-    kick(queue, free_kick(data.parameters.dt, 1), state);
+    kick(queue, kick_coefficients(data.parameters.dt, 1, {}), state);
     constraints.apply(queue, assignment, state, data.parameters.dt, Virial::Skip);
     drift(queue, data.parameters.dt, state);
     const ReferenceState reference = refdata_states("etoh", "nve").at(0);

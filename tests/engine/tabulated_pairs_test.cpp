@@ -144,7 +144,7 @@ TEST_P(TabulatedPairs, give_the_reference_trajectory_to_rounding)
         for (; step < reference.step; ++step)
         {
             forces.compute(queue, state);
-            kick(queue, free_kick(dt, 1), state);
+            kick(queue, kick_coefficients(dt, 1, {}), state);
             constraints.apply(queue, assignment, state, dt, Virial::Skip);
             drift(queue, dt, state);
         }
