@@ -34,13 +34,14 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
     return {blocks == 0 ? 1 : static_cast<int>(blocks), threads, 0};
 }
 
-// For kernels that may need more dynamic shared memory than every kernel gets. Asked for only where needed: a kernel that may use
-// more makes the multiprocessors divide their memory anew.
+// For kernels that may need more dynamic shared memory than every kernel gets; on this queue's GPU alone. Asked for only where
+// needed: a kernel that may use more makes the multiprocessors divide their memory anew.
 template <class Kernel>
-void allow_shared_memory(Kernel kernel, std::size_t bytes)
+void allow_shared_memory(const GpuQueue& queue, Kernel kernel, std::size_t bytes)
 {
     constexpr std::size_t always_allowed = 48 * 1024;
     if (bytes <= always_allowed) { return; }
+    queue.make_current();
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
                "shared memory of a kernel");
 }

@@ -179,7 +179,7 @@ void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t bl
 {
     const std::size_t shared = std::max(sizeof(GroupsShared<N>), view.arena == nullptr ? view.arena_bytes : 0);
     const auto kernel = update_kernel<N, motion>;
-    allow_shared_memory(kernel, shared + shared_by_sums);
+    allow_shared_memory(queue, kernel, shared + shared_by_sums);
     UpdateArgs<N> complete = args;
     complete.per_dt = 1 / args.dt;
     launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));

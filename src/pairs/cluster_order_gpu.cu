@@ -434,14 +434,14 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
     const auto find_columns = lone ? find_columns_kernel<N, true> : find_columns_kernel<N, false>;
     LaunchShape count_shape = one_thread_each(globals, count_threads);
     count_shape.shared_bytes = columns * sizeof(std::int32_t);
-    allow_shared_memory(find_columns, count_shape.shared_bytes);
+    allow_shared_memory(queue, find_columns, count_shape.shared_bytes);
     launch(queue, Phase::Reorder, find_columns, count_shape, board, state.columns, atoms, scratch.taken.data(),
            scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
     const auto fill_columns = lone ? fill_columns_kernel<N, true> : fill_columns_kernel<N, false>;
     LaunchShape fill_shape = one_thread_each(globals, wide_threads);
     fill_shape.blocks += 1;
     fill_shape.shared_bytes = 2 * (columns + 1) * sizeof(std::int32_t);
-    allow_shared_memory(fill_columns, fill_shape.shared_bytes);
+    allow_shared_memory(queue, fill_columns, fill_shape.shared_bytes);
     const CutArguments cut{cell,
                            state.columns,
                            scratch.in_column.data(),
