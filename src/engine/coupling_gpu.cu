@@ -228,10 +228,17 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Ato
     temperature_groups_.upload(queue, plan.temperature.groups);
     friction_.upload(queue, plan.stochastic.groups);
     free_kick_.upload(queue, std::vector<GroupKick>(groups, group_kick(plan.dt, 1, 0, {})));
-    state_.clear(queue), groups_.clear(queue), sums_.clear(queue), observed_.clear(queue);
-    const FailureReport none;
-    failure_.upload(queue, {&none, 1});
+    state_.clear(queue), groups_.clear(queue), observed_.clear(queue);
+    forget_step(queue);
     queue.synchronize();
+}
+
+template <class N>
+void GpuCoupling<N>::forget_step(GpuQueue& queue)
+{
+    const FailureReport none;
+    sums_.clear(queue);
+    failure_.upload(queue, {&none, 1});
 }
 
 template <class N>

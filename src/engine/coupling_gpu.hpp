@@ -86,7 +86,7 @@ public:
     // Heat of stochastic steps since a step was finished, as part of sums(), goes to the coupling state. Call before that is
     // kept.
     void collect_heat(GpuQueue& queue, GpuState<N>& state);
-    void clear_sums(GpuQueue& queue) { sums_.clear(queue); } // what an abandoned step has left
+    void forget_step(GpuQueue& queue); // what an abandoned one has left: sums, a report
 
     DeviceBuffer<CouplingState>& state() { return state_; }
     DeviceBuffer<CouplingGroup>& groups() { return groups_; }

@@ -103,6 +103,7 @@ void GpuEngine<N>::blow_up()
     Observer nobody;
     const std::atomic<bool> never{false};
     const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
+    PARHELION_EXPECTS(report.atom >= 0 && steps > 0); // of the interval that is given up
     host_.run(steps + list_plan_.interval, nobody, never);
     throw PhysicsError(report.step, fmt::format("E508 step {}: {} has run away on the GPU, but not when the CPU took the same "
                                                 "steps. Try a shorter time step, or --precision double.",

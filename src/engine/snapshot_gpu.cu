@@ -157,7 +157,7 @@ void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState
 {
     state.f.clear(queue);
     state.energies.clear(queue);
-    coupling.clear_sums(queue);
+    coupling.forget_step(queue);
     copy(queue, snapshot.scalars, state.scalars);
     copy(queue, snapshot.coupling, coupling.state());
     copy(queue, snapshot.groups, coupling.groups());
