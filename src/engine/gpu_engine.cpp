@@ -144,7 +144,7 @@ void GpuEngine<N>::complete_oldest(Observer& observer)
     under_way_.pop_front();
     pace_.completed(segment, Clock::now(), is_late);
     hand_on(segment, observer);
-    stop_if_box_too_small(segment);
+    stop_if_box_too_small(segment.end(), status_[segment.place].box_length, list_plan_.cutoff);
     if (segment.ends_interval) { tell_progress(segment.end(), observer); }
 }
 
@@ -189,15 +189,6 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
         }
         ++step;
     }
-}
-
-template <class N>
-void GpuEngine<N>::stop_if_box_too_small(const Segment& segment)
-{
-    Rank<N>& r = host_.lone_run().rank();
-    r.step = segment.end();
-    r.state.box.set_length(status_[segment.place].box_length);
-    parhelion::stop_if_box_too_small(r);
 }
 
 template <class N>

@@ -71,7 +71,6 @@ private:
     [[noreturn]] void blow_up();
     RunSummary run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     RunSummary run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
-    void stop_if_box_too_small(const Segment& segment);
     void tell_progress(std::int64_t step, Observer& observer) const;
     void profile_before(std::int64_t steady);
     bool is_recorded(std::int64_t list_begin) const;

@@ -16,7 +16,7 @@ namespace parhelion {
 template <class N>
 void repartition(Rank<N>& r)
 {
-    stop_if_box_too_small(r);
+    stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
     migrate(r.queue, r.grid, r.topology, r.update_groups, r.comm, r.step, r.state);
     reorder(r.queue, r.state, r.grid.zone(r.comm.rank(), {}));
     r.halo.bind(build_halo(r.queue, r.grid, pattern_of(r.halo.method()), r.list_plan.cutoff, r.comm, r.step, r.state));

@@ -107,17 +107,15 @@ void stop_if_constraints_failed(const Rank<N>& r)
                     r.topology.describe(c.worst_atom_b), advice));
 }
 
-template <class N>
-void stop_if_box_too_small(const Rank<N>& r)
+void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff)
 {
-    const Vec3<double> box = r.state.box.length();
     const double shortest = std::min({box.x, box.y, box.z});
-    if (2 * r.list_plan.cutoff <= shortest) { return; }
+    if (2 * list_cutoff <= shortest) { return; }
     throw PhysicsError(
-        r.step, fmt::format("E503 step {}: the box has shrunk to {:.4f} nm, less than twice the pair list's cut-off of {:.4f} nm "
-                            "(an atom would meet two images of another). Use a larger box or a shorter cut-off, or look for what "
-                            "makes the pressure so low.",
-                            r.step, shortest, r.list_plan.cutoff));
+        step, fmt::format("E503 step {}: the box has shrunk to {:.4f} nm, less than twice the pair list's cut-off of {:.4f} nm "
+                          "(an atom would meet two images of another). Use a larger box or a shorter cut-off, or look for what "
+                          "makes the pressure so low.",
+                          step, shortest, list_cutoff));
 }
 
 template <class N>
@@ -136,7 +134,6 @@ void stop_if_running_away(Rank<N>& r)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void stop_if_constraints_failed<N>(const Rank<N>&);                                                                 \
-    template void stop_if_box_too_small<N>(const Rank<N>&);                                                                      \
     template void stop_if_running_away<N>(Rank<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

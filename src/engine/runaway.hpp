@@ -10,9 +10,8 @@ namespace parhelion {
 template <class N>
 void stop_if_constraints_failed(const Rank<N>& r);
 
-// Throws PhysicsError if pressure coupling has shrunk the box below twice the pair list's cut-off.
-template <class N>
-void stop_if_box_too_small(const Rank<N>& r);
+// Throws PhysicsError if pressure coupling has shrunk the box below twice the pair list's cut-off. nm
+void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff);
 
 // Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and
 // the term with the largest force on that atom, or the constraint that broke. Call between constraining and drifting.
