@@ -314,7 +314,11 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
         profile_before(steady);
         Segment segment = next_segment(schedule, step_, pace_.steps(), first, last_);
         // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
-        if constexpr (lists_miss_nothing<N>) { segment.flags.front().repartition = true; }
+        if constexpr (lists_miss_nothing<N>)
+        {
+            segment.flags.front().repartition = true;
+            segment.ends_interval |= segment.end() < last_; // the next begins with one, too
+        }
         make_way(observer);
         submit(std::move(segment));
     }
