@@ -263,8 +263,8 @@ RunSummary GpuEngine<N>::run_on_host(std::int64_t first, std::int64_t last, Obse
     const Rank<N>& r = host_.lone_run().rank();
     const std::int64_t before = r.step - first;
     observer.message(
-        fmt::format("note: step {}: so many atoms are in one place that the GPU's pair list has no room for them. The "
-                    "CPU goes on from here.",
+        fmt::format("note: step {}: atoms in one place have more neighbours or exclusions than the GPU's pair list has room "
+                    "for. The CPU goes on from here.",
                     r.step));
     RunSummary summary = host_.run(last - r.step, observer, stop);
     summary.first_step = first;

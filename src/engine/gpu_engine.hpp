@@ -7,8 +7,8 @@
 // time, so the GPU never waits for the host. A segment with a flag up at its end is not handed on: the state set aside at its
 // beginning is put back, and it is done again, interval by interval; the interval that fails then is done again with more room if
 // a list was too small, in halves if a list that must miss nothing had aged, or on the CPU, which finds the same blow-up and says
-// what it always says. Where so many atoms crowd
-// that no list of the GPU can hold them, the CPU goes on from there for good.
+// what it always says. Where atoms have so many neighbours or exclusions that no list of the GPU can hold them, the CPU goes on
+// from there for good.
 //
 // Differences to the CPU: `stop` is looked at when a segment is queued, up to two segments ahead of the atoms. Minimisation runs
 // on the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about

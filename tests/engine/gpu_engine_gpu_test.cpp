@@ -601,7 +601,7 @@ TEST_F(OnGpu, what_no_list_of_the_gpu_can_hold_goes_on_on_the_cpu_and_loses_noth
     const RunSummary summary = simulation.run(7, on_gpu, never);
     EXPECT_EQ(summary.steps, 7);
     ASSERT_EQ(on_gpu.messages.size(), 1u);
-    EXPECT_THAT(on_gpu.messages[0], HasSubstr("The CPU goes on from here"));
+    EXPECT_THAT(on_gpu.messages[0], AllOf(HasSubstr("more neighbours or exclusions"), HasSubstr("The CPU goes on from here")));
     EXPECT_EQ(simulation.frame().step, 7);
     ASSERT_EQ(on_gpu.frames.size(), on_cpu.frames.size());
     ASSERT_EQ(on_gpu.observables.size(), on_cpu.observables.size());
