@@ -49,6 +49,33 @@ GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
     return ranks > 1 && atoms_of_gpu <= few ? GpuQueue::Priority::First : GpuQueue::Priority::Normal;
 }
 
+// What GPUs exchange is laid out for so many ranks, and for cells that see so many others.
+template <class N>
+void check_room(const CellGrid& grid, const GpuCell& cell, HaloMethod method)
+{
+    const auto refuse = [&](const std::string& why) {
+        throw InputError(
+            "E632", {},
+            fmt::format("the grid {}x{}x{} is too fine for GPUs: {}", grid.cells[0], grid.cells[1], grid.cells[2], why));
+    };
+    if (grid.ranks() > GpuWorld::most_ranks)
+    {
+        refuse(fmt::format("it has {} ranks, and {} can be there. Use fewer ranks.", grid.ranks(), GpuWorld::most_ranks));
+    }
+    const int farthest = std::max(cell.pulses[0], cell.pulses[1]);
+    if (farthest >= GpuStrips::most_offsets)
+    {
+        refuse(fmt::format("a rank needs atoms from {} cells ahead along x or y, and {} can be there. Use fewer ranks along it.",
+                           farthest, GpuStrips::most_offsets - 1));
+    }
+    if (const std::size_t messages = GpuHalo<N>::messages(method, cell), most = GpuHalo<N>::most_messages; messages > most)
+    {
+        const bool fits_staged = GpuHalo<N>::messages(HaloMethod::StagedFused, cell) <= most;
+        refuse(fmt::format("a rank's halo is of {} messages, and {} can be there. Use fewer ranks{}.", messages, most,
+                           fits_staged ? ", or --halo staged-fused" : ""));
+    }
+}
+
 } // namespace
 
 template <class N>
@@ -65,6 +92,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     {
         cells_.push_back(make_gpu_cell(grid_, rank, box, list_plan.cutoff, straying));
     }
+    check_room<N>(grid_, cells_[0], method_);
     const int teams = choice.gpus;
     const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
     for (int t = 0; t < teams; ++t)

@@ -23,7 +23,7 @@ class GpuRanks
 public:
     // The whole system as `start` holds it, spread over ranks and GPUs as choose_gpus() says. At most `records` observed
     // steps are kept. deal_out() must follow; until then no kernel has been queued. Throws InputError for a grid that does not
-    // fit or GPUs that are not there, DeviceError. Of `world` only what tests ask for counts.
+    // fit or is too fine, or GPUs that are not there, DeviceError. Of `world` only what tests ask for counts.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
              std::size_t records, const GpuWorldOptions& world = {});
 

@@ -5,8 +5,6 @@ namespace parhelion {
 
 namespace {
 
-constexpr int most_messages = 26;
-
 // Purpose        tell the sources which atoms this rank holds of theirs
 // Work           some blocks per message (y); a thread per slot
 // Reads/Writes   global numbers by slot / the source's list, begin and count of the message here
@@ -155,9 +153,15 @@ std::size_t window_bytes(HaloMethod method, std::size_t capacity)
 } // namespace
 
 template <class N>
+std::size_t GpuHalo<N>::messages(HaloMethod method, const GpuCell& cell)
+{
+    return plan_messages(method, cell).size();
+}
+
+template <class N>
 std::size_t GpuHalo<N>::bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity)
 {
-    return plan_messages(method, cell).size() * window_bytes<N>(method, capacity);
+    return messages(method, cell) * window_bytes<N>(method, capacity);
 }
 
 template <class N>
@@ -201,7 +205,7 @@ GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, H
       count_(static_cast<int>(room.windows.size())), watch_(world.watch(rank)), capacity_(room.capacity),
       packed_(room.packed[static_cast<std::size_t>(rank)])
 {
-    PARHELION_EXPECTS(count_ <= most_messages);
+    PARHELION_EXPECTS(room.windows.size() <= most_messages);
     const auto messages = static_cast<std::size_t>(std::max(count_, 1));
     blocks_ = static_cast<int>(std::clamp<std::size_t>(capacity_ / slots_per_block / messages, 1, most_blocks));
     send_slots_.resize(capacity_ * messages);

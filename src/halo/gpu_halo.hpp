@@ -73,6 +73,8 @@ public:
     // For all ranks' halos. cells: of the ranks. capacity: the most slots a rank may have. Throws CommError if memory or signals
     // are used up.
     static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
+    static constexpr std::size_t most_messages = 26;
+    static std::size_t messages(HaloMethod method, const GpuCell& cell); // of a rank
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
 

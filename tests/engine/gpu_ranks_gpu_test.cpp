@@ -354,6 +354,24 @@ TEST_F(RanksOnGpus, refuse_ranks_that_a_small_box_has_no_cells_for)
     }
 }
 
+TEST_F(RanksOnGpus, refuse_grids_finer_than_what_gpus_exchange_is_laid_out_for)
+{
+    const LoadedInput series = load_series(45000);
+    for (const auto& [grid, why] : {std::pair{Grid{13, 5, 1}, "65 ranks"}, std::pair{Grid{64, 1, 1}, "cells ahead along x"}})
+    {
+        try
+        {
+            simulate_on(series, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+            FAIL() << "no error";
+        }
+        catch (const InputError& e)
+        {
+            EXPECT_EQ(e.id(), "E632");
+            EXPECT_THAT(e.what(), HasSubstr(why));
+        }
+    }
+}
+
 TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
 {
     const LoadedInput series = load_series(45000);
