@@ -2,6 +2,7 @@
 #include "state/gpu_state.hpp"
 
 #include "base/error.hpp"
+#include "device/launch.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,24 @@ GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, doubl
     return strips;
 }
 
+GpuColumns make_columns(const GpuCell& cell, const Vec3<double>& box, double edge)
+{
+    GpuColumns columns;
+    for (int d = 0; d < 2; ++d) { columns.strips[d] = make_strips(cell, box, d, edge); }
+    const GpuStrips &x = columns.strips[0], &y = columns.strips[1];
+    columns.count = x.first[cell.pulses[0] + 1] * y.first[cell.pulses[1] + 1] * (cell.pulses[2] + 1);
+    return columns;
+}
+
+// Whoever sorts atoms into columns has two sums over them in a block's shared memory, and little else.
+int most_columns(const GpuQueue& queue)
+{
+    constexpr int bytes_beside = 256;
+    int bytes = 0;
+    cuda_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.device()), "shared memory of a GPU");
+    return (bytes - bytes_beside) / static_cast<int>(2 * sizeof(std::int32_t)) - 1;
+}
+
 template <class N>
 void resize(GpuState<N>& state, std::size_t globals)
 {
@@ -54,7 +73,7 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box
 {
     PARHELION_EXPECTS(crowding >= 1 && cell.zones() < 256);
     const double volume = box.x * box.y * box.z;
-    const double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
+    double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
     double here = 1; // volume of home and halo
     for (int d = 0; d < 3; ++d)
     {
@@ -64,9 +83,12 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box
     }
     const double mean = static_cast<double>(atoms) * here / volume;
     state.atoms = std::min(atoms, static_cast<std::size_t>(crowding * mean) + supercluster_size);
-    for (int d = 0; d < 2; ++d) { state.columns.strips[d] = make_strips(cell, box, d, edge); }
-    const GpuStrips &x = state.columns.strips[0], &y = state.columns.strips[1];
-    state.columns.count = x.first[cell.pulses[0] + 1] * y.first[cell.pulses[1] + 1] * (cell.pulses[2] + 1);
+    state.columns = make_columns(cell, box, edge);
+    // Wider ones, if a box is so flat.
+    for (const int most = most_columns(queue); state.columns.count > most; state.columns = make_columns(cell, box, edge))
+    {
+        edge *= 1.05;
+    }
     // However the atoms are spread over the columns.
     const std::size_t partly_empty = std::min(static_cast<std::size_t>(state.columns.count), state.atoms);
     state.slots = std::max<std::size_t>(state.atoms / supercluster_size + partly_empty, 1) * supercluster_size;

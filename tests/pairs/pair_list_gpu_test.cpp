@@ -146,6 +146,26 @@ TYPED_TEST(GpuPairLists, order_keeps_every_atom_with_what_it_has_in_compact_supe
     EXPECT_LT(extent, 1.8); // a cube of 64 atoms is 0.85 nm wide here; columns' ends are sparse
 }
 
+// Of 34 000 columns as wide as the cube of 64 atoms.
+TYPED_TEST(GpuPairLists, order_keeps_every_atom_of_a_box_so_flat_that_its_columns_are_too_many)
+{
+    GpuQueue queue;
+    const Vec3<double> box{1000, 1000, 1};
+    std::mt19937_64 engine(5);
+    std::uniform_real_distribution<double> anywhere;
+    std::vector<Vec3<double>> x(400'000);
+    for (Vec3<double>& at : x) { at = {box.x * anywhere(engine), box.y * anywhere(engine), box.z * anywhere(engine)}; }
+    const GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, lone_atoms(box, x));
+    ASSERT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);
+    const std::vector<std::int32_t> global_of_slot = state.global_of_slot.to_vector(queue);
+    std::vector<int> slots_of(x.size());
+    for (const std::int32_t global : global_of_slot)
+    {
+        if (global >= 0) { ++slots_of[static_cast<std::size_t>(global)]; }
+    }
+    EXPECT_EQ(std::count(slots_of.begin(), slots_of.end(), 1), static_cast<std::ptrdiff_t>(x.size()));
+}
+
 TYPED_TEST(GpuPairLists, order_is_a_function_of_the_positions)
 {
     GpuQueue queue;
