@@ -178,7 +178,7 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
-    world.payload_bytes =
+    world.payload_bytes = window_bytes_ =
         round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) +
                         2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots)));
     world_ = std::make_unique<GpuWorld>(devices, world);
@@ -243,8 +243,14 @@ std::size_t GpuRanks<N>::bytes() const
     {
         for (const GpuRank<N>& r : team->ranks)
         {
-            bytes += r.state.slots * 250 + atoms_ * 45;
-            for (const GpuPairList& list : r.pairs) { bytes += list.entries.size() * 2 * sizeof(PairWord) + list.masks.size(); }
+            const GpuExclusions& e = r.exclusions;
+            const std::size_t exclusions = e.start.size() + e.excluded.size() + e.row.size() + e.molecule_first.size();
+            const std::size_t terms = 2 * r.bonded.assigned().size(); // the system's and the rank's
+            bytes += r.state.slots * 250 + window_bytes_ + (exclusions + terms) * sizeof(std::int32_t);
+            for (const GpuPairList& list : r.pairs)
+            {
+                bytes += list.entries.size() * 2 * sizeof(PairWord) + list.masks.size() * sizeof(std::uint16_t);
+            }
         }
     }
     return bytes;

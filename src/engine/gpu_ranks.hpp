@@ -82,8 +82,9 @@ private:
     std::size_t atoms_;
     CellGrid grid_;
     std::string remark_;
-    std::vector<GpuCell> cells_; // by rank
-    double crowding_ = 1;        // what slots are reserved for, relative to the mean density
+    std::vector<GpuCell> cells_;   // by rank
+    double crowding_ = 1;          // what slots are reserved for, relative to the mean density
+    std::size_t window_bytes_ = 0; // of each rank: what others reach
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;
     std::vector<GpuTeam<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;
