@@ -77,6 +77,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
     {
         const PressureObservables now{trace(r.observables.virial), r.observables.pressure};
         scale_box(r.queue, r.pressure_coupling, r.step, now, r.barostat, r.half_step, r.state);
+        stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
         // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the
         // atoms.
