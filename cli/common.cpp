@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
+#include "say.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -26,7 +27,7 @@ LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics)
     for (const Warning& warning : diagnostics.warnings)
     {
         const bool allowed = std::find(options.allowed.begin(), options.allowed.end(), warning.id) != options.allowed.end();
-        fmt::print(stderr, "warning: {}{}\n", warning.text(), allowed ? " (allowed)" : "");
+        say(stderr, "warning: {}{}\n", warning.text(), allowed ? " (allowed)" : "");
         if (!allowed && refused.find(warning.id) == std::string::npos) { refused += " --allow " + warning.id; }
     }
     if (!refused.empty())

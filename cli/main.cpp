@@ -2,6 +2,7 @@
 // The program: options in, one subcommand run, errors turned into one screen of text and an exit code.
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "say.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -84,7 +85,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
 int run_command(const std::function<int()>& command)
 {
     const auto complain = [](const std::string& text, int code) {
-        fmt::print(stderr, "{}\n", text);
+        say(stderr, "{}\n", text);
         return code;
     };
     try

@@ -6,6 +6,7 @@
 #include "io/gro.hpp"
 #include "io/run_identity.hpp"
 #include "run_files.hpp"
+#include "say.hpp"
 #include "trace/chrome_trace.hpp"
 
 #include <atomic>
@@ -20,12 +21,18 @@ namespace parhelion {
 
 namespace {
 
-// Raised by SIGINT, SIGTERM and SIGUSR1: the run ends at the next rebuild of the pair list. The second SIGINT ends the program.
+// Raised by a signal: the run ends at the next rebuild of the pair list. The second SIGINT ends the program.
 std::atomic<bool> stop_requested{false};
 extern "C" void request_stop(int signal)
 {
     stop_requested.store(true, std::memory_order_relaxed);
     if (signal == SIGINT) { std::signal(SIGINT, SIG_DFL); }
+}
+
+void stop_on_signals()
+{
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) { std::signal(signal, request_stop); }
+    if (std::signal(SIGHUP, request_stop) == SIG_IGN) { std::signal(SIGHUP, SIG_IGN); } // nohup
 }
 
 // Raises stop_requested after some time; ends with its scope.
@@ -118,9 +125,9 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
 
 void say_complete(const RunOptions& options, const Checkpoint& checkpoint)
 {
-    fmt::print(options.json ? stderr : stdout,
-               "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
-               options.prefix, checkpoint.reached);
+    say(options.json ? stderr : stdout,
+        "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
+        options.prefix, checkpoint.reached);
 }
 
 void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
@@ -145,7 +152,7 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log, bool verbose)
     for (const Warning& note : diagnostics.notes)
     {
         log.line("note: " + note.text());
-        if (verbose) { fmt::print("note: {}\n", note.text()); }
+        if (verbose) { say(stdout, "note: {}\n", note.text()); }
     }
 }
 
@@ -163,34 +170,35 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log, bool verbose)
 
 void print_summary(const RunSummary& summary, const PlanSummary& plan, bool minimised)
 {
-    fmt::print("\n{} steps in {:.2f} s", summary.steps, summary.wall_s);
+    say(stdout, "\n{} steps in {:.2f} s", summary.steps, summary.wall_s);
     if (minimised)
     {
-        fmt::print(", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
+        say(stdout, ", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
         return;
     }
     const std::string where = plan.on_gpu
                                   ? plan.kernel
                                   : fmt::format("{}{} thread{}", plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks),
                                                 plan.threads, plan.threads == 1 ? "" : "s");
-    fmt::print(": {:.2f} ns/day, {:.1f} us/step on {}; host load {:.3f} cores\n", summary.ns_per_day, summary.us_per_step, where,
-               summary.host_load);
+    say(stdout, ": {:.2f} ns/day, {:.1f} us/step on {}; host load {:.3f} cores\n", summary.ns_per_day, summary.us_per_step, where,
+        summary.host_load);
     for (const auto& [phase, us] : summary.phases)
     {
-        if (us > 0) { fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
+        if (us > 0) { say(stdout, "  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
     }
     if (summary.covered_us > 0)
     {
         const double rest = summary.us_per_step - summary.covered_us;
-        fmt::print("  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
+        say(stdout, "  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
     }
-    if (std::isfinite(summary.drift)) { fmt::print("drift of the conserved quantity: {:+.4f} kT/ns/atom\n", summary.drift); }
+    if (std::isfinite(summary.drift)) { say(stdout, "drift of the conserved quantity: {:+.4f} kT/ns/atom\n", summary.drift); }
 }
 
 } // namespace
 
 RunEnd command_run(const RunOptions& options)
 {
+    std::signal(SIGPIPE, SIG_IGN); // see say()
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
     LoadedInput input = load_checked(options.input, diagnostics);
@@ -221,12 +229,12 @@ RunEnd command_run(const RunOptions& options)
     const PlanSummary plan = simulation.plan();
     const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(plan), load_s, describe_seeds(plan));
     files.log().line(planned);
-    if (!options.quiet) { fmt::print("{}{}", about, planned); }
+    if (!options.quiet) { say(stdout, "{}{}", about, planned); }
     std::fflush(stdout);
     say_how_it_begins(files, continued, remark, parameters);
     continued.reset(); // memory
 
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) { std::signal(signal, request_stop); }
+    stop_on_signals();
     const Deadline deadline(options.hours);
     files.start();
     RunSummary summary;
@@ -253,7 +261,7 @@ RunEnd command_run(const RunOptions& options)
                                  : fmt::format("stopped at step {}; run the same command to continue", last.step));
     }
     files.log().close();
-    if (options.json) { fmt::print("{}\n", to_json(report)); }
+    if (options.json) { say(stdout, "{}\n", to_json(report)); }
     else if (!options.quiet) { print_summary(summary, plan, minimising); }
     return summary.end;
 }

@@ -2,6 +2,7 @@
 #include "run_files.hpp"
 
 #include "base/error.hpp"
+#include "say.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -137,7 +138,7 @@ void RunFiles::message(const std::string& text)
 {
     log_.line(text);
     end_progress();
-    if (!options_.quiet) { fmt::print(stderr, "{}\n", text); }
+    if (!options_.quiet) { say(stderr, "{}\n", text); }
 }
 
 void RunFiles::end_progress()

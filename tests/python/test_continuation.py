@@ -182,3 +182,33 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_used(tmp_path):
     reference = folder_with(RUN, tmp_path / "reference")
     run(reference, "-q", "--steps", 90)
     assert outputs(folder) == outputs(reference)
+
+
+def started(folder, *options, **process):
+    """A run that has written its first frame."""
+    process = subprocess.Popen(command(*options), cwd=folder, **process)
+    while process.poll() is None and not ((folder / "md.xtc").exists() and (folder / "md.xtc").stat().st_size > 0):
+        time.sleep(0.005)
+    assert process.poll() is None
+    return process
+
+
+def test_a_run_whose_reader_is_gone_goes_on_and_leaves_a_checkpoint_when_stopped(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    process = started(folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.stdout.close()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 3
+    assert 0 < step_reached(folder) < 400
+    process = subprocess.Popen(command("--steps", step_reached(folder) + 100), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.stdout.close()  # before the first word
+    assert process.wait(timeout=60) == 0
+
+
+def test_a_lost_terminal_stops_a_run_unless_it_was_told_not_to_care(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    assert interrupt(folder, "-q", by=signal.SIGHUP) == 3
+    assert 0 < step_reached(folder) < 400
+    process = started(folder_with(RUN, tmp_path / "nohup"), "-q", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=60) == 0

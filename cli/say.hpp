@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run says on the terminal. Nobody may be there to read it (`run | head`, a connection that was lost), which must not end
+// the run: errors are not looked at.
+#pragma once
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+
+namespace parhelion {
+
+template <class... Values>
+void say(std::FILE* out, fmt::format_string<Values...> format, Values&&... values)
+{
+    std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), out);
+}
+
+} // namespace parhelion
