@@ -5,6 +5,7 @@
 #include "io/checkpoint.hpp"
 #include "io/gro.hpp"
 #include "io/run_identity.hpp"
+#include "io/run_lock.hpp"
 #include "run_files.hpp"
 #include "say.hpp"
 #include "trace/chrome_trace.hpp"
@@ -211,6 +212,7 @@ RunEnd command_run(const RunOptions& options)
     const std::string title = input.system.title;
     const bool minimising = parameters.integrator == Integrator::SteepestDescent;
     const NamedList<std::string> identity = identify_run(input.system, parameters, precision_text(options.engine));
+    const RunLock lock(options.prefix);
     std::string remark;
     std::optional<Checkpoint> continued = find_checkpoint(options, identity, remark);
     if (continued && steps >= 0 && continued->reached >= parameters.first_step + steps)

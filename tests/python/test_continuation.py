@@ -212,3 +212,12 @@ def test_a_lost_terminal_stops_a_run_unless_it_was_told_not_to_care(tmp_path):
     process = started(folder_with(RUN, tmp_path / "nohup"), "-q", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=60) == 0
+
+
+def test_a_second_run_with_the_same_prefix_is_refused(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    process = started(folder, "-q")
+    assert re.search(r"E193 md\.log .*another run.*prefix than md ", run(folder, "--new", code=4))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 3
+    run(folder, "-q", "--steps", step_reached(folder) + 10)
