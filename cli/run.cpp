@@ -72,15 +72,11 @@ std::string precision_text(const EngineOptions& engine)
     return engine.precision + (engine.reproducible ? " reproducible" : "");
 }
 
-// What the run goes on from; nothing if it starts. Older checkpoints of a run that starts afresh are removed.
+// What the run goes on from; nothing if it starts.
 std::optional<Checkpoint> find_checkpoint(const RunOptions& options, const NamedList<std::string>& identity, std::string& remark)
 {
+    if (options.fresh) { return std::nullopt; }
     CheckpointFiles files(options.prefix);
-    if (options.fresh)
-    {
-        files.remove();
-        return std::nullopt;
-    }
     std::optional<Checkpoint> found = files.read(remark);
     const std::string changed = found ? difference(found->run, identity) : "";
     if (!changed.empty())
@@ -224,21 +220,24 @@ RunEnd command_run(const RunOptions& options)
     RunFiles files({options.prefix, engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters, identity,
                    continued ? &*continued : nullptr);
     const std::string about = fmt::format("{}\n{}\n{}", version_text(), describe_machine(), describe_system(input.system));
-    files.log().line((continued ? "\n" : "") + about);
-    log_diagnostics(diagnostics, files.log(), options.verbose);
     Simulation simulation(std::move(input.system), std::move(input.parameters), engine, continued ? &continued->state : nullptr);
     const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
     const PlanSummary plan = simulation.plan();
     const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(plan), load_s, describe_seeds(plan));
+
+    stop_on_signals();
+    const Deadline deadline(options.hours);
+    // The run is possible: now what an earlier one left may go.
+    if (options.fresh) { CheckpointFiles(options.prefix).remove(); }
+    files.start();
+    files.log().line((continued ? "\n" : "") + about);
+    log_diagnostics(diagnostics, files.log(), options.verbose);
     files.log().line(planned);
     if (!options.quiet) { say(stdout, "{}{}", about, planned); }
     std::fflush(stdout);
     say_how_it_begins(files, continued, remark, parameters);
     continued.reset(); // memory
 
-    stop_on_signals();
-    const Deadline deadline(options.hours);
-    files.start();
     RunSummary summary;
     try
     {

@@ -45,7 +45,7 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
       compressed_atoms_(atoms_of(parameters.compressed_groups, system)), identity_(std::move(identity)),
       checkpoints_(options.prefix), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
-      next_checkpoint_(Clock::now() + checkpoint_interval()), log_(options.prefix + ".log", written_.log)
+      next_checkpoint_(Clock::now() + checkpoint_interval())
 {
     if (written_.whole_run.terms() != table_.names().size())
     {
@@ -69,6 +69,7 @@ void RunFiles::start()
     plan.dt = parameters_.dt;
     plan.trr_precision = options_.precision;
     output_.emplace(plan);
+    log_.emplace(options_.prefix + ".log", written_.log);
     noted_files_ = output_->lengths();
     next_checkpoint_ = Clock::now() + checkpoint_interval();
     if (!options_.quiet)
@@ -89,7 +90,7 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
     const std::vector<double> values = table_.values(observables);
     written_.since_frame.add(values);
     written_.whole_run.add(values);
-    if (due.log) { log_.energies(observables.step, observables.time, table_.names(), values); }
+    if (due.log) { log_->energies(observables.step, observables.time, table_.names(), values); }
     if (!due.energies) { return; }
     wrote_since_note_ = true;
     output_->write_energies(observables.step, observables.time, values, written_.since_frame);
@@ -108,7 +109,7 @@ void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, doubl
 
 void RunFiles::note_position()
 {
-    written_.log = log_.file().length();
+    written_.log = log_->file().length();
     noted_ = written_;
     // Only if there is something to note: the output thread's queue is short.
     if (std::exchange(wrote_since_note_, false))
@@ -126,7 +127,7 @@ void RunFiles::checkpoint(SavedState&& state)
 
 void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
 {
-    log_.file().sync();
+    log_->file().sync();
     output_->enqueue([this, checkpoint = Checkpoint{identity_, reached, noted_, std::move(state)}]() mutable {
         checkpoint.outputs.files = noted_files_;
         output_->sync();
@@ -136,7 +137,7 @@ void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
 
 void RunFiles::message(const std::string& text)
 {
-    log_.line(text);
+    log_->line(text);
     end_progress();
     if (!options_.quiet) { say(stderr, "{}\n", text); }
 }
@@ -150,7 +151,7 @@ void RunFiles::close()
 {
     end_progress();
     if (output_) { output_->close(); }
-    log_.averages(table_.names(), written_.whole_run);
+    log_->averages(table_.names(), written_.whole_run);
 }
 
 NamedList<RunReport::Spread> RunFiles::averages() const

@@ -27,13 +27,13 @@ struct RunFilesOptions
 class RunFiles final : public Observer
 {
 public:
-    // Opens PREFIX.log, which goes on where `continued` left it, if that is not null. `identity`: of the run, for its
-    // checkpoints.
+    // The files go on where `continued` left them, if that is not null; none is touched before start(). `identity`: of the run,
+    // for its checkpoints.
     RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
              NamedList<std::string> identity, const Checkpoint* continued);
 
-    Log& log() { return log_; }
-    void start(); // opens .xtc, .trr, .edr, as the parameters ask for them; progress counts from here
+    void start(); // opens .log, and .xtc, .trr, .edr as the parameters ask for them; progress counts from here
+    Log& log() { return *log_; }
 
     void frame(const OutputDue& due, Frame&& frame) override;
     void energies(const OutputDue& due, const Observables& observables) override;
@@ -72,7 +72,7 @@ private:
     OutputLengths noted_files_; // there the lengths are; belongs to the output thread once started
     bool wrote_since_note_ = false;
     Clock::time_point next_checkpoint_;
-    Log log_;
+    std::optional<Log> log_;
     std::optional<RunOutput> output_;
     std::optional<Progress> progress_;
 };

@@ -221,3 +221,13 @@ def test_a_second_run_with_the_same_prefix_is_refused(tmp_path):
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 3
     run(folder, "-q", "--steps", step_reached(folder) + 10)
+
+
+def test_a_run_that_is_refused_leaves_an_earlier_one_as_it_was(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    run(folder, "-q", "--steps", 60)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for options in [(), ("--new",)]:
+        run(folder, "--device", "cpu", "--halo", "staged-dma", *options, code=4)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
