@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <thread>
@@ -56,6 +57,29 @@ public:
 private:
     std::jthread thread_;
 };
+
+// Outputs are written over what has their names.
+void protect_inputs(const RunOptions& options)
+{
+    std::vector<std::filesystem::path> outputs = {options.trace};
+    for (const char* ending : {".log", ".xtc", ".trr", ".edr", ".cpt", ".prev.cpt", ".gro", ".last-good.gro", ".report.json"})
+    {
+        outputs.emplace_back(options.prefix + ending);
+    }
+    const InputFiles& files = options.input.files;
+    for (const auto& input : {files.structure, files.restraint_reference, files.mdp, files.topology, files.index})
+    {
+        for (const auto& output : outputs)
+        {
+            std::error_code absent; // and so not the same file
+            if (!std::filesystem::equivalent(input, output, absent)) { continue; }
+            throw InputError("E194", {input.string(), 0},
+                             fmt::format("is input, but this run writes {}, which is the same file (it would be lost). Choose "
+                                         "another prefix with -o.",
+                                         output.string()));
+        }
+    }
+}
 
 std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& parameters)
 {
@@ -196,6 +220,7 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
 RunEnd command_run(const RunOptions& options)
 {
     std::signal(SIGPIPE, SIG_IGN); // see say()
+    protect_inputs(options);
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
     LoadedInput input = load_checked(options.input, diagnostics);

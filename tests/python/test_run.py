@@ -189,3 +189,16 @@ def test_generated_boxes_have_the_composition_and_density_of_the_series(tmp_path
 
 def test_a_size_that_is_not_of_the_series_is_refused(tmp_path):
     assert "3000 6000 12000" in parhelion("generate", "ethanol-water", "--atoms", 5000, folder=tmp_path, code=4)
+
+
+@pytest.mark.parametrize("option, name", [("-c", "conf.gro"), ("-r", "conf.gro"), ("-f", "conf.log"), ("-p", "conf.xtc")])
+def test_a_run_that_would_write_over_its_input_is_refused(tmp_path, option, name):
+    files = {"-c": DATA / "etoh/conf.gro", "-p": DATA / "etoh/topol.top", "-f": tmp_path / "md.mdp"}
+    (tmp_path / "md.mdp").write_text(RUN)
+    (tmp_path / name).write_bytes(files.get(option, files["-c"]).read_bytes())
+    (tmp_path / "link").symlink_to(name)
+    before = (tmp_path / name).read_bytes()
+    files[option] = "link"
+    text = parhelion("run", *(word for pair in files.items() for word in pair), "-o", "conf", folder=tmp_path, code=4)
+    assert "E194 link " in text and f"writes {name}" in text
+    assert (tmp_path / name).read_bytes() == before
