@@ -58,6 +58,7 @@ struct GenerateOptions
     EthanolWaterOptions series;
     std::string electrostatics;
     std::filesystem::path folder;
+    bool force = false; // write over files that exist
 };
 struct BenchOptions
 {

@@ -168,6 +168,7 @@ int main(int argc, char** argv)
     series_app->add_option("-d", generate.folder, "folder to write conf.gro, topol.top, md.mdp into")
         ->default_val(".")
         ->type_name("DIR");
+    series_app->add_flag("--force", generate.force, "write over files that exist");
     series_app->add_option("--electrostatics", generate.electrostatics, "rf or pme")
         ->default_val("rf")
         ->check(CLI::IsMember({"rf", "pme"}));

@@ -202,3 +202,12 @@ def test_a_run_that_would_write_over_its_input_is_refused(tmp_path, option, name
     text = parhelion("run", *(word for pair in files.items() for word in pair), "-o", "conf", folder=tmp_path, code=4)
     assert "E194 link " in text and f"writes {name}" in text
     assert (tmp_path / name).read_bytes() == before
+
+
+def test_generate_writes_over_nothing_unless_forced(tmp_path):
+    (tmp_path / "topol.top").write_text("mine\n")
+    text = parhelion("generate", "ethanol-water", "--atoms", 3000, folder=tmp_path, code=4)
+    assert re.search(r"E302 \S*topol\.top .*--force", text)
+    assert [path.name for path in tmp_path.iterdir()] == ["topol.top"] and (tmp_path / "topol.top").read_text() == "mine\n"
+    parhelion("generate", "ethanol-water", "--atoms", 3000, "--force", folder=tmp_path)
+    assert "SOL 700" in (tmp_path / "topol.top").read_text()
