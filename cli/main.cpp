@@ -145,7 +145,7 @@ int main(int argc, char** argv)
         ->type_name("30s|15min|2h");
     run_app->add_option("--trace", run.trace, "write when what ran in the latest steps, for ui.perfetto.dev")->type_name("FILE");
     run_app->add_flag("--new", run.fresh, "start afresh, even if PREFIX.cpt says how to continue");
-    run_app->add_flag("--json", run.json, "print the report as JSON on standard output");
+    run_app->add_flag("--json", run.json, "print the report as JSON on standard output, and all else on standard error");
     run_app->add_flag("-q,--quiet", run.quiet, "no progress");
     run_app->add_flag("-v,--verbose", run.verbose, "notes as well as warnings");
 

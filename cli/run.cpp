@@ -6,6 +6,7 @@
 #include "io/gro.hpp"
 #include "io/run_identity.hpp"
 #include "io/run_lock.hpp"
+#include "io/text.hpp"
 #include "run_files.hpp"
 #include "say.hpp"
 #include "trace/chrome_trace.hpp"
@@ -144,11 +145,15 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     return report;
 }
 
+// With --json the report alone goes to standard output.
+std::FILE* human_output(const RunOptions& options) { return options.json ? stderr : stdout; }
+
 void say_complete(const RunOptions& options, const Checkpoint& checkpoint)
 {
-    say(options.json ? stderr : stdout,
+    say(human_output(options),
         "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
         options.prefix, checkpoint.reached);
+    if (options.json) { say(stdout, "{}", MappedFile(options.prefix + ".report.json").text()); }
 }
 
 void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
@@ -167,13 +172,13 @@ void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continu
     }
 }
 
-void log_diagnostics(const Diagnostics& diagnostics, Log& log, bool verbose)
+void log_diagnostics(const Diagnostics& diagnostics, Log& log, const RunOptions& options)
 {
     for (const Warning& warning : diagnostics.warnings) { log.warning(warning); }
     for (const Warning& note : diagnostics.notes)
     {
         log.line("note: " + note.text());
-        if (verbose) { say(stdout, "note: {}\n", note.text()); }
+        if (options.verbose) { say(human_output(options), "note: {}\n", note.text()); }
     }
 }
 
@@ -256,9 +261,9 @@ RunEnd command_run(const RunOptions& options)
     if (options.fresh) { CheckpointFiles(options.prefix).remove(); }
     files.start();
     files.log().line((continued ? "\n" : "") + about);
-    log_diagnostics(diagnostics, files.log(), options.verbose);
+    log_diagnostics(diagnostics, files.log(), options);
     files.log().line(planned);
-    if (!options.quiet) { say(stdout, "{}{}", about, planned); }
+    if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }
     std::fflush(stdout);
     say_how_it_begins(files, continued, remark, parameters);
     continued.reset(); // memory
@@ -287,7 +292,7 @@ RunEnd command_run(const RunOptions& options)
                                  : fmt::format("stopped at step {}; run the same command to continue", last.step));
     }
     files.log().close();
-    if (options.json) { say(stdout, "{}\n", to_json(report)); }
+    if (options.json) { say(stdout, "{}", to_json(report)); }
     else if (!options.quiet) { print_summary(summary, plan, minimising); }
     return summary.end;
 }

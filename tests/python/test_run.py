@@ -211,3 +211,12 @@ def test_generate_writes_over_nothing_unless_forced(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["topol.top"] and (tmp_path / "topol.top").read_text() == "mine\n"
     parhelion("generate", "ethanol-water", "--atoms", 3000, "--force", folder=tmp_path)
     assert "SOL 700" in (tmp_path / "topol.top").read_text()
+
+
+def test_with_json_standard_output_is_the_report_alone(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    command = [os.environ.get("PARHELION_PROGRAM", "parhelion"), "run", "--json", "-v", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top"]
+    first, again = (subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120) for _ in range(2))
+    assert first.stdout == again.stdout == (tmp_path / "md.report.json").read_text()
+    assert json.loads(first.stdout)["steps"] == 60
+    assert "pair list" in first.stderr and "is complete" in again.stderr
