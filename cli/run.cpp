@@ -194,12 +194,26 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log, const RunOptions&
     throw PhysicsError(error.step(), fmt::format("{}\nLast good frame: step {}, in {}", error.what(), good.step, path));
 }
 
+std::string force_text(const RunSummary& summary)
+{
+    return fmt::format("largest force {:.4g} kJ/mol/nm{}", summary.largest_force, summary.converged ? "" : " (not converged)");
+}
+
+// The last line of the log.
+std::string summary_line(const RunSummary& summary, bool minimised)
+{
+    if (minimised) { return fmt::format("\n{} steps, {}", summary.steps, force_text(summary)); }
+    const bool has_drift = std::isfinite(summary.drift); // not if it was short
+    return fmt::format("\n{} steps, {:.2f} ns/day{}", summary.steps, summary.ns_per_day,
+                       has_drift ? fmt::format(", drift {:+.5f} kT/ns/atom", summary.drift) : "");
+}
+
 void print_summary(const RunSummary& summary, const PlanSummary& plan, bool minimised)
 {
     say(stdout, "\n{} steps in {:.2f} s", summary.steps, summary.wall_s);
     if (minimised)
     {
-        say(stdout, ", largest force {:.4g} kJ/mol/nm{}\n", summary.largest_force, summary.converged ? "" : " (not converged)");
+        say(stdout, ", {}\n", force_text(summary));
         return;
     }
     const std::string where = plan.on_gpu
@@ -284,8 +298,7 @@ RunEnd command_run(const RunOptions& options)
     const RunReport report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
     write_report(report, options.prefix + ".report.json");
     if (engine.trace) { write_chrome_trace(options.trace, simulation.timelines()); }
-    files.log().line(
-        fmt::format("\n{} steps, {:.2f} ns/day, drift {:+.5f} kT/ns/atom", summary.steps, summary.ns_per_day, summary.drift));
+    files.log().line(summary_line(summary, minimising));
     if (summary.end == RunEnd::Stopped)
     {
         files.message(minimising ? fmt::format("stopped; {}.gro is how far it got", options.prefix)

@@ -220,3 +220,11 @@ def test_with_json_standard_output_is_the_report_alone(tmp_path):
     assert first.stdout == again.stdout == (tmp_path / "md.report.json").read_text()
     assert json.loads(first.stdout)["steps"] == 60
     assert "pair list" in first.stderr and "is complete" in again.stderr
+
+
+@pytest.mark.parametrize("integrator, expected", [("md", r"10 steps, [\d.]+ ns/day"), ("steep", r"10 steps, largest force .* kJ/mol/nm \(not converged\)")])
+def test_the_last_line_of_the_log_says_what_has_a_meaning(tmp_path, integrator, expected):
+    mdp = RUN.replace("integrator = md", f"integrator = {integrator}").replace("nsteps = 60", "nsteps = 10")
+    (tmp_path / "md.mdp").write_text(mdp)
+    parhelion("run", "-q", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
+    assert re.fullmatch(expected, (tmp_path / "md.log").read_text().splitlines()[-1])
