@@ -216,7 +216,7 @@ def test_a_lost_terminal_stops_a_run_unless_it_was_told_not_to_care(tmp_path):
 
 def test_a_second_run_with_the_same_prefix_is_refused(tmp_path):
     folder = folder_with(RUN, tmp_path)
-    process = started(folder, "-q")
+    process = started(folder, "-q", "--steps", 1000000)
     assert re.search(r"E193 md\.log .*another run.*prefix than md ", run(folder, "--new", code=4))
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 3
