@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace parhelion;
 
@@ -82,6 +84,14 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         ->type_name("60s|5min");
 }
 
+// A file must not get the number of a standard stream that is closed: what is printed would go into it.
+void occupy_standard_streams()
+{
+    int descriptor = 0;
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO) { descriptor = ::open("/dev/null", O_RDWR); }
+    if (descriptor >= 0) { ::close(descriptor); }
+}
+
 int run_command(const std::function<int()>& command)
 {
     const auto complain = [](const std::string& text, int code) {
@@ -125,6 +135,7 @@ int run_command(const std::function<int()>& command)
 
 int main(int argc, char** argv)
 {
+    occupy_standard_streams();
     CLI::App app{"Parhelion: molecular dynamics from GROMACS inputs."};
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);

@@ -228,3 +228,13 @@ def test_the_last_line_of_the_log_says_what_has_a_meaning(tmp_path, integrator, 
     (tmp_path / "md.mdp").write_text(mdp)
     parhelion("run", "-q", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
     assert re.fullmatch(expected, (tmp_path / "md.log").read_text().splitlines()[-1])
+
+
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", ">&-", "2>&-"])
+def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
+    (tmp_path / "md.mdp").write_text(RUN)
+    run = [os.environ.get("PARHELION_PROGRAM", "parhelion"), "run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top"]
+    result = subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", *map(str, run)], cwd=tmp_path, capture_output=True, timeout=120)
+    assert result.returncode == 0
+    for path in tmp_path.iterdir():
+        assert not re.search(rb"us/step|step 60/60", path.read_bytes()), path
