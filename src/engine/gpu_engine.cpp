@@ -144,7 +144,8 @@ void GpuEngine<N>::complete_oldest(Observer& observer)
     under_way_.pop_front();
     pace_.completed(segment, Clock::now(), is_late);
     hand_on(segment, observer);
-    stop_if_box_too_small(segment.end(), status_[segment.place].box_length, list_plan_.cutoff);
+    // Of the list that a CPU would have: pairs are taken by their nearest image, so a longer one may reach beyond half the box.
+    stop_if_box_too_small(segment.end(), status_[segment.place].box_length, host_.lone_run().rank().list_plan.cutoff);
     if (segment.ends_interval) { tell_progress(segment.end(), observer); }
 }
 
