@@ -9,6 +9,7 @@
 #include "io/load.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,8 @@ struct RunOptions
     InputOptions input;
     EngineOptions engine;
     std::string prefix;
-    std::int64_t steps = -2; // -2: the .mdp's
-    double ns = -1, hours = -1;
+    std::optional<std::int64_t> steps; // neither these nor ns: the .mdp's
+    std::optional<double> ns, hours;
     double checkpoint_s = 900; // time between checkpoints
     std::string trace;         // file; empty: none
     bool fresh = false;        // even if there is a checkpoint

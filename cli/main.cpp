@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <map>
+#include <string_view>
 #include <unistd.h>
 
 using namespace parhelion;
@@ -37,6 +39,37 @@ void add_input_options(CLI::App& command, InputOptions& input)
     command.add_option("-n", input.files.index, "index groups (.ndx)")->type_name("FILE");
     command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")->type_name("DIR");
     command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")->type_name("W012");
+}
+
+// CLI's own ranges take what is not a number.
+const CLI::Validator amount(
+    [](const std::string& text) {
+        constexpr double most = 1e15;
+        double value = -1;
+        const bool is_amount = CLI::detail::lexical_cast(text, value) && value >= 0 && value <= most;
+        return is_amount ? std::string() : text + " is not a number from 0 to 1e15";
+    },
+    "");
+
+// What to say to users of other programs. Read letter by letter, -nt would be an index file t.
+std::string advice_on(std::string_view option)
+{
+    constexpr std::string_view continues = "The same command continues a run by itself.";
+    static const std::map<std::string_view, std::string_view> advice = {
+        {"-deffnm", "Use -o PREFIX for output, and -f, -c, -p for input."},
+        {"-nt", "Use --threads."},
+        {"-ntomp", "Use --threads."},
+        {"-ntmpi", "Use --ranks."},
+        {"-nsteps", "Use --steps."},
+        {"-maxh", "Use --hours."},
+        {"-cpt", "Use --checkpoint."},
+        {"-cpi", continues},
+        {"-append", continues},
+        {"-noappend", "Use another prefix (-o)."},
+        {"-gpu_id", "Use --gpus for how many."},
+    };
+    const auto found = advice.find(option);
+    return found == advice.end() ? "" : std::string(found->second);
 }
 
 const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_method_names.end());
@@ -145,9 +178,9 @@ int main(int argc, char** argv)
     add_input_options(*run_app, run.input);
     add_engine_options(*run_app, run.engine);
     run_app->add_option("-o", run.prefix, "prefix of all output files")->default_val("md")->type_name("PREFIX");
-    run_app->add_option("--steps", run.steps, "number of steps (default: nsteps of the .mdp)");
-    run_app->add_option("--ns", run.ns, "simulated time in ns, instead of --steps")->excludes("--steps");
-    run_app->add_option("--hours", run.hours, "stop after this wall time");
+    run_app->add_option("--steps", run.steps, "number of steps (default: nsteps of the .mdp)")->check(amount);
+    run_app->add_option("--ns", run.ns, "simulated time in ns, instead of --steps")->excludes("--steps")->check(amount);
+    run_app->add_option("--hours", run.hours, "stop after this wall time")->check(amount);
     run_app->add_option("--checkpoint", run.checkpoint_s, "time between checkpoints")
         ->default_str("15min")
         ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
@@ -192,7 +225,7 @@ int main(int argc, char** argv)
         app.add_subcommand("bench", "built-in measurements: pair list and pair kernel per atom, whole step by phase");
     bench_app->add_option("--atoms", bench.atoms, "sizes of the ethanol-water series")
         ->default_val(std::vector<std::int64_t>{45000});
-    bench_app->add_option("--steps", bench.steps, "steps to time")->default_val(300);
+    bench_app->add_option("--steps", bench.steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));
     bench_app->add_option("--json", bench.json, "append JSON lines to this file")->type_name("FILE");
     add_engine_options(*bench_app, bench.engine);
     BenchHaloOptions bench_halo;
@@ -228,11 +261,21 @@ int main(int argc, char** argv)
     bench_scaling_app->add_option("--halo", bench_scaling.methods, "methods")
         ->default_val(std::vector<std::string>{"direct"})
         ->check(CLI::IsMember(halo_methods));
-    bench_scaling_app->add_option("--steps", bench_scaling.steps, "steps to time, after half as many")->default_val(5000);
+    bench_scaling_app->add_option("--steps", bench_scaling.steps, "steps to time, after half as many")
+        ->default_val(5000)
+        ->check(CLI::Range(1, 1000000000));
     bench_scaling_app->add_option("--comm-timeout", bench_scaling.comm_timeout_s, "longest wait for another rank, s")
         ->default_val(60);
     bench_scaling_app->add_option("--json", bench_scaling.json, "append JSON lines to this file")->type_name("FILE");
 
+    for (int i = 2; i < argc && std::string_view(argv[1]) == "run"; ++i)
+    {
+        if (const std::string advice = advice_on(argv[i]); !advice.empty())
+        {
+            say(stderr, "{} is not an option here. {}\n", argv[i], advice);
+            return exit_usage;
+        }
+    }
     try
     {
         app.parse(argc, argv);

@@ -4,6 +4,7 @@
 #include "describe.hpp"
 #include "io/checkpoint.hpp"
 #include "io/gro.hpp"
+#include "io/mdp.hpp"
 #include "io/run_identity.hpp"
 #include "io/run_lock.hpp"
 #include "io/text.hpp"
@@ -15,7 +16,9 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <optional>
 #include <thread>
@@ -42,10 +45,10 @@ void stop_on_signals()
 class Deadline
 {
 public:
-    explicit Deadline(double hours)
+    explicit Deadline(std::optional<double> hours)
     {
-        if (hours < 0) { return; }
-        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(hours * 3600);
+        if (!hours) { return; }
+        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(*hours * 3600);
         thread_ = std::jthread([end](const std::stop_token& done) {
             while (!done.stop_requested() && std::chrono::steady_clock::now() < end)
             {
@@ -84,12 +87,8 @@ void protect_inputs(const RunOptions& options)
 
 std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& parameters)
 {
-    if (options.steps != -2)
-    {
-        if (options.steps < 0) { throw InputError("E003", {}, "--steps must not be negative."); }
-        return options.steps;
-    }
-    return options.ns >= 0 ? std::llround(options.ns * 1000 / parameters.dt) : parameters.steps;
+    if (options.steps) { return *options.steps; }
+    return options.ns ? std::llround(*options.ns * 1000 / parameters.dt) : parameters.steps;
 }
 
 std::string precision_text(const EngineOptions& engine)
@@ -154,6 +153,24 @@ void say_complete(const RunOptions& options, const Checkpoint& checkpoint)
         "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
         options.prefix, checkpoint.reached);
     if (options.json) { say(stdout, "{}", MappedFile(options.prefix + ".report.json").text()); }
+}
+
+// What a reader of the log wants to know years later. Paths as they were given, values as they are in use.
+void log_input(const InputFiles& files, const RunParameters& parameters, Log& log)
+{
+    std::vector<std::pair<std::string, std::string>> entries = {
+        {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}};
+    const std::pair<const char*, const std::filesystem::path&> named[] = {{"parameters", files.mdp},
+                                                                          {"structure", files.structure},
+                                                                          {"topology", files.topology},
+                                                                          {"restraint reference", files.restraint_reference},
+                                                                          {"index groups", files.index}};
+    for (const auto& [name, path] : named)
+    {
+        if (!path.empty()) { entries.emplace_back(name, path.string()); }
+    }
+    log.section("Input", entries);
+    log.line("\nParameters\n" + mdp_text(parameters));
 }
 
 void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
@@ -275,6 +292,7 @@ RunEnd command_run(const RunOptions& options)
     if (options.fresh) { CheckpointFiles(options.prefix).remove(); }
     files.start();
     files.log().line((continued ? "\n" : "") + about);
+    log_input(options.input.files, parameters, files.log());
     log_diagnostics(diagnostics, files.log(), options);
     files.log().line(planned);
     if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }

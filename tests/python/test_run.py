@@ -238,3 +238,19 @@ def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
     assert result.returncode == 0
     for path in tmp_path.iterdir():
         assert not re.search(rb"us/step|step 60/60", path.read_bytes()), path
+
+
+@pytest.mark.parametrize("options", [["--steps", "-2"], ["--steps", "9" * 20], ["--ns", "nan"], ["--ns", "-3"], ["--ns", "inf"], ["--hours", "-5"],
+                                     ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"]])
+def test_options_without_a_meaning_are_wrong_usage(tmp_path, options):
+    (tmp_path / "md.mdp").write_text(RUN)
+    parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path, code=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["md.mdp"]
+
+
+def test_the_log_says_what_was_run(run):
+    folder, _ = run
+    log = (folder / "md.log").read_text()
+    for pattern in (r"started +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", r"parameters +md\.mdp", r"topology +\S*etoh/topol\.top", r"\ndt +=? *0\.002\n",
+                    r"\nepsilon-rf +=? *0\n", r"seed \d+"):
+        assert re.search(pattern, log), pattern
