@@ -9,7 +9,9 @@
 #include "support/pair_systems.hpp"
 #include "support/refdata.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <random>
 
 using namespace parhelion;
@@ -145,6 +147,12 @@ class ReproducibleGpuNonbonded : public GpuTest
 };
 using ReproduciblePolicies = ::testing::Types<MixedReproducible, DoubleReproducible>;
 TYPED_TEST_SUITE(ReproducibleGpuNonbonded, ReproduciblePolicies);
+template <class N>
+class FastGpuNonbonded : public GpuTest
+{
+};
+using FastPolicies = ::testing::Types<Mixed, Double>;
+TYPED_TEST_SUITE(FastGpuNonbonded, FastPolicies);
 
 } // namespace
 
@@ -302,4 +310,20 @@ TYPED_TEST(ReproducibleGpuNonbonded, is_the_same_every_time)
             ASSERT_EQ(to_sum<std::int64_t>(sum.forces[i][d] / times), to_sum<std::int64_t>(once.forces[i][d])) << i;
         }
     }
+}
+
+// Sums of floating-point numbers that many blocks add to, in any order: how far ten thousand evaluations are apart.
+TYPED_TEST(FastGpuNonbonded, but_for_rounding_is_the_same_every_time)
+{
+    GpuQueue queue;
+    const System system = random_liquid({2.4, 2.6, 2.5}, 300, 30, 9);
+    Evaluation<TypeParam> evaluation(queue, system, reaction_field(0.9));
+    const Result once = evaluation.evaluate(Compute::Forces);
+    double largest = 0;
+    for (int i = 0; i < 10000; ++i)
+    {
+        largest = std::max(largest, rms_relative(evaluation.evaluate(Compute::Forces).forces, once.forces));
+    }
+    std::cout << "forces differ by " << largest << " rms at the most\n";
+    EXPECT_LE(largest, force_tolerance<TypeParam> / 2); // of the forces of the CPU in double each may be that far
 }
