@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 
 namespace parhelion {
 
@@ -75,22 +76,51 @@ Blame blame_term(Rank<N>& r, std::int32_t slot)
     return blame;
 }
 
-template <class N>
-std::string nearest_neighbour(const Rank<N>& r, std::int32_t slot)
+struct Neighbour
 {
-    double nearest = 1e30;
-    std::int32_t neighbour = -1;
-    for (std::size_t other = 0; other < r.state.slots(); ++other)
+    std::int64_t atom = -1; // global; -1: there is none
+    double distance = 1e30; // nm
+};
+
+bool is_excluded(const Topology& topology, std::int64_t a, std::int64_t b)
+{
+    const AtomAddress at_a = topology.locate(a), at_b = topology.locate(b);
+    if (at_a.molecule_first_atom != at_b.molecule_first_atom) { return false; }
+    const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(at_a.type)];
+    const auto start = type.exclusion_start.begin() + at_a.local;
+    return std::binary_search(type.excluded.begin() + start[0], type.excluded.begin() + start[1], at_b.local);
+}
+
+// Of those that it interacts with: bonded partners are always near.
+template <class N>
+Neighbour nearest_neighbour(const Rank<N>& r, std::int64_t atom)
+{
+    const std::vector<std::int32_t>& atoms = r.state.global_of_slot;
+    const auto slot = static_cast<std::size_t>(std::find(atoms.begin(), atoms.end(), atom) - atoms.begin());
+    Neighbour nearest;
+    for (std::size_t other = 0; other < r.state.slots() && slot < r.state.slots(); ++other)
     {
-        if (r.state.global_of_slot[other] < 0 || other == static_cast<std::size_t>(slot)) { continue; }
-        const double distance = norm(r.state.box.difference(r.state.x.get(other), r.state.x.get(static_cast<std::size_t>(slot))));
-        if (distance < nearest)
-        {
-            nearest = distance;
-            neighbour = r.state.global_of_slot[other];
-        }
+        if (atoms[other] < 0 || other == slot) { continue; }
+        const double distance = norm(r.state.box.difference(r.state.x.get(other), r.state.x.get(slot)));
+        if (distance < nearest.distance && !is_excluded(r.topology, atom, atoms[other])) { nearest = {atoms[other], distance}; }
     }
-    return neighbour < 0 ? "" : fmt::format(" Nearest to it: {}, at {:.4f} nm.", r.topology.describe(neighbour), nearest);
+    return nearest;
+}
+
+// A sentence about the nearest neighbour of the first of these atoms that has the nearest.
+template <class N>
+std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t> atoms)
+{
+    Neighbour closest;
+    std::int64_t of = -1;
+    for (const std::int64_t atom : atoms)
+    {
+        const Neighbour neighbour = nearest_neighbour(r, atom);
+        if (neighbour.distance < closest.distance) { closest = neighbour, of = atom; }
+    }
+    if (closest.atom < 0) { return ""; }
+    return fmt::format(" Nearest to {}: {}, at {:.4f} nm.", r.topology.describe(of), r.topology.describe(closest.atom),
+                       closest.distance);
 }
 
 } // namespace
@@ -102,9 +132,9 @@ void stop_if_constraints_failed(const Rank<N>& r)
     if (c.failures == 0) { return; }
     throw PhysicsError(
         r.step,
-        fmt::format("E501 step {}: {} constraint{} could not be satisfied; the worst turned by {:.0f} degrees: {} - {}. {}",
+        fmt::format("E501 step {}: {} constraint{} could not be satisfied; the worst turned by {:.0f} degrees: {} - {}.{} {}",
                     r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, r.topology.describe(c.worst_atom_a),
-                    r.topology.describe(c.worst_atom_b), advice));
+                    r.topology.describe(c.worst_atom_b), closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
 }
 
 void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff)
@@ -125,11 +155,12 @@ void stop_if_running_away(Rank<N>& r)
     const std::optional<Runaway> runaway = find_runaway(r.queue, r.state, r.parameters.dt);
     if (!runaway) { return; }
     const Blame blame = blame_term(r, runaway->slot);
+    const std::int64_t atom = r.state.global_of_slot[static_cast<std::size_t>(runaway->slot)];
     throw PhysicsError(
         r.step,
         fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{} {}",
-                    r.step, r.topology.describe(r.state.global_of_slot[static_cast<std::size_t>(runaway->slot)]),
-                    runaway->displacement, runaway->force, blame.term, nearest_neighbour(r, runaway->slot), advice));
+                    r.step, r.topology.describe(atom), runaway->displacement, runaway->force, blame.term,
+                    closest_contact(r, {atom}), advice));
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -50,6 +50,8 @@ TEST(BlowUp, of_overlapping_molecules_is_noticed_in_the_first_step_and_named)
         EXPECT_EQ(error.step(), 0);
         EXPECT_THAT(error.what(), AllOf(HasSubstr("step 0"), HasSubstr("atom "), HasSubstr("residue "))) << error.what();
         EXPECT_THAT(error.what(), ::testing::AnyOf(HasSubstr("non-bonded interaction"), HasSubstr("constraint"))) << error.what();
+        EXPECT_THAT(error.what(), HasSubstr("Nearest to " + data.system.topology.describe(static_cast<std::int64_t>(water)) +
+                                            ": " + data.system.topology.describe(0) + ", at 0.0100 nm"));
         EXPECT_TRUE(finite(simulation.last_good_frame()));
     }
 }
