@@ -15,9 +15,9 @@ and every variant is launched.
 A job that has not ended in time (--limit) counts as failed: its program is killed, whereupon the tool still says what it has found
 so far. That holds for the tests that were passed before ("tests") and says nothing about the one that was running ("cut").
 
-Left out are tests of size, repetition and deadlines alone, those of kernels that wait for another kernel which must run beside
-them (of `bench comm` and `doctor`), since tools may run one kernel of a GPU at a time, and under all tools but memcheck, which is fast,
-tests that launch nothing that others do not. Ranks that share a GPU share a queue, in which every signal comes before its wait.
+Left out are tests of size, repetition and deadlines alone, and under all tools but memcheck, which is fast, tests that launch nothing
+that others do not. Tools may run one kernel of a GPU at a time. So `doctor` and `bench comm`, whose kernels wait for others beside
+them, are watched on two GPUs alone; ranks that share a GPU share a queue, in which every signal comes before its wait.
 """
 import argparse
 import collections
@@ -38,6 +38,8 @@ PARTS = {
     "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
     "test_pairs_gpu": 3,
 }
+# Commands of the program whose kernels no test launches: they wait for kernels that run beside them, on two GPUs at least.
+COMMANDS = {"doctor": ["doctor"], "bench_comm": ["bench", "comm", "--gpus", "2"]}
 # On two GPUs, if there are, in so many parts.
 ON_TWO_GPUS = {
     "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 8), "test_halo_gpu": ("GpuHaloIn*", 4),
@@ -56,8 +58,7 @@ FOR_MEMCHECK_ALONE = [
     "*in_every_policy/stochastic_dynamics", "*FewAtomsOnRanks*staged_host*", "*twice_the_cutoff*", "*kick_constrain_and_drift_as_one*",
     "*in_boxes_of_any_shape*",
 ]
-SIDE_BY_SIDE = {"messages_kernel", "stores_kernel", "sums_kernel", "self_test_kernel"}  # of `bench comm` and `doctor`
-SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel"}
+SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel", "messages_kernel", "stores_kernel", "sums_kernel", "self_test_kernel"}
 JOBS_OF_GPU = 10  # at once; more do not make it faster
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
@@ -108,6 +109,9 @@ def make_jobs(options, programs, gpus):
                 count = count_tests(options.build, program, tests_of(tool, program, on, gpus)) if most else 0
                 tests[tool] += count
                 jobs += [Job(tool, program, part, min(most, count), on) for part in range(min(most, count))]
+        if gpus > 1:
+            jobs += [Job(tool, name, 0, 1, 2) for name in COMMANDS]
+            tests[tool] += len(COMMANDS)
     return sorted(jobs, key=lambda job: job.part > 0), tests
 
 
@@ -138,7 +142,8 @@ def run_for(seconds, command, program, **options):
 
 def run_job(options, job, gpus, all_gpus, listener, deadline):
     log = options.logs / f"{job.tool}.{job.program}.{job.gpus}.{job.part}.log"
-    program = (options.build / job.program).resolve()
+    program = (options.build / ("parhelion" if job.program in COMMANDS else job.program)).resolve()
+    arguments = COMMANDS.get(job.program) or [tests_of(job.tool, job.program, job.gpus, all_gpus)]
     libraries = [os.environ.get("LD_LIBRARY_PATH", ""), f"{CUDA}/lib64", f"{CUDA}/extras/CUPTI/lib64"]
     environment = os.environ | {
         "GTEST_TOTAL_SHARDS": str(job.parts), "GTEST_SHARD_INDEX": str(job.part), "CUDA_VISIBLE_DEVICES": ",".join(gpus),
@@ -151,13 +156,13 @@ def run_job(options, job, gpus, all_gpus, listener, deadline):
     begin = time.monotonic()
     seconds = max(1, min(options.limit, deadline - begin))
     with open(log, "w") as out:
-        code, is_cut = run_for(seconds, command + [program, tests_of(job.tool, job.program, job.gpus, all_gpus)], program, stdout=out, stderr=out, env=environment)
+        code, is_cut = run_for(seconds, command + [program, *arguments], program, stdout=out, stderr=out, env=environment)
     text = log.read_text(errors="replace")
     reports = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
     running = re.findall(r"^\[ RUN      \] (\S+)", text, re.M) if is_cut and " ran. (" not in text else []
     return {
         "tool": job.tool, "program": job.program, "gpus": job.gpus, "part": f"{job.part + 1}/{job.parts}",
-        "tests": len(re.findall(r"^\[       OK", text, re.M)), "failed": len(re.findall(r"^\[  FAILED  \].* ms\)$", text, re.M)),
+        "tests": int(code == 0) if job.program in COMMANDS else len(re.findall(r"^\[       OK", text, re.M)), "failed": len(re.findall(r"^\[  FAILED  \].* ms\)$", text, re.M)),
         "skipped": len(re.findall(r"^\[  SKIPPED \].* ms\)$", text, re.M)),
         "reports": 0 if job.tool == "launches" else int(reports[-1]) if reports else None, "exit": code,
         **({"cut": running[-1]} if running else {}), "s": round(time.monotonic() - begin),
@@ -172,13 +177,9 @@ def variants_not_launched(options, gpus):
                  for names in ("\n".join(kernels), "".join(launched))]
     missing = sorted(demangled[0] - demangled[1])
     (options.logs / "not_launched").write_text("".join(f"{name}\n" for name in missing))
-
-    def count(names):
-        return sum(any(re.search(rf"::{name}[(<]", kernel) for name in names) for kernel in missing)
-
-    side_by_side, several = count(SIDE_BY_SIDE), count(SEVERAL_GPUS) if gpus == 1 else 0
-    return {"variants": len(demangled[0]), "launched": len(demangled[0] & demangled[1]), "side_by_side": side_by_side,
-            "several_gpus": several, "not_launched": len(missing) - side_by_side - several}
+    several = sum(any(re.search(rf"::{name}[(<]", kernel) for name in SEVERAL_GPUS) for kernel in missing) if gpus == 1 else 0
+    return {"variants": len(demangled[0]), "launched": len(demangled[0] & demangled[1]), "several_gpus": several,
+            "not_launched": len(missing) - several}
 
 
 def main():
