@@ -2,6 +2,7 @@
 // The program: options in, one subcommand run, errors turned into one screen of text and an exit code.
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "io/text.hpp"
 #include "say.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,10 +45,8 @@ void add_input_options(CLI::App& command, InputOptions& input)
 // CLI's own ranges take what is not a number.
 const CLI::Validator amount(
     [](const std::string& text) {
-        constexpr double most = 1e15;
-        double value = -1;
-        const bool is_amount = CLI::detail::lexical_cast(text, value) && value >= 0 && value <= most;
-        return is_amount ? std::string() : text + " is not a number from 0 to 1e15";
+        const std::optional<double> value = to_real(text);
+        return value && *value >= 0 && *value <= 1e15 ? "" : text + " is not a number from 0 to 1e15";
     },
     "");
 

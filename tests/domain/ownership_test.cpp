@@ -10,12 +10,7 @@ using namespace parhelion::test;
 
 TEST(Ownership, molecules_are_on_every_rank_that_holds_one_of_their_atoms)
 {
-    Topology topology; // two types in blocks that alternate, one of them empty
-    topology.molecule_types.resize(2);
-    topology.molecule_types[0].atoms.resize(3);
-    topology.molecule_types[1].atoms.resize(20);
-    topology.blocks = {{0, 30, 0}, {1, 4, 0}, {0, 0, 0}, {1, 2, 0}, {0, 25, 0}};
-    topology.finish();
+    const Topology topology = blocks_that_alternate();
     for (const int ranks : {1, 2, 7, 40})
     {
         const std::vector<int> owner = random_owners(topology.atom_count(), ranks, static_cast<unsigned>(ranks));

@@ -12,6 +12,18 @@
 
 namespace parhelion::test {
 
+// Molecules of two types in blocks that alternate, one of them empty.
+inline Topology blocks_that_alternate()
+{
+    Topology topology;
+    topology.molecule_types.resize(2);
+    topology.molecule_types[0].atoms.resize(3);
+    topology.molecule_types[1].atoms.resize(20);
+    topology.blocks = {{0, 30, 0}, {1, 4, 0}, {0, 0, 0}, {1, 2, 0}, {0, 25, 0}};
+    topology.finish();
+    return topology;
+}
+
 // By global atom: one of `ranks` ranks, at random.
 inline std::vector<int> random_owners(std::int64_t atoms, int ranks, unsigned seed)
 {
