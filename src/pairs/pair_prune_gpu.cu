@@ -333,7 +333,7 @@ __device__ Sum up_to_lane(Sum sum)
 }
 
 // The pruned rows of a list. Every block adds them all up, as nothing but a launch would let it wait for another: in as many
-// parts as it has warps, each of so many times 32 rows.
+// parts as it has warps, these in no more pieces than a warp has lanes, each of so many times 32 rows.
 constexpr int share_warps = 16;
 struct PrunedRows
 {
@@ -341,7 +341,8 @@ struct PrunedRows
     const std::uint32_t* cost;
     int count;
 
-    __device__ int part() const { return (count + 32 * share_warps - 1) / (32 * share_warps) * 32; }
+    __device__ int piece() const { return (count + 32 * 32 * share_warps - 1) / (32 * 32 * share_warps) * 32; }
+    __device__ int part() const { return (count + piece() * share_warps - 1) / (piece() * share_warps) * piece(); }
     __device__ RowSum sum(int r) const
     {
         const std::uint32_t c = r < count ? cost[r] : 0;
@@ -349,18 +350,29 @@ struct PrunedRows
     }
 };
 
-// Of the lane's part and those before it; of all in the last lanes. For all threads of a block.
-__device__ RowSum up_to_part(const PrunedRows& rows)
+// Of the lane's part and those before it; of all in the last lanes. And of each piece and those before it in its part.
+struct SumsOfRows
 {
-    __shared__ RowSum of_part[share_warps];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = warp * rows.part();
-    RowSum sum{};
-#pragma unroll 4
-    for (int k = lane; k < rows.part(); k += 32) { sum += rows.sum(first + k); }
-    sum = up_to_lane(sum);
-    if (lane == 31) { of_part[warp] = sum; }
+    RowSum parts;
+    const RowSum (*pieces)[32];
+};
+// For all threads of a block.
+__device__ SumsOfRows add_up(const PrunedRows& rows)
+{
+    __shared__ RowSum pieces[share_warps][32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = rows.part(), piece = rows.piece();
+    RowSum of_piece{}; // the lane's
+#pragma unroll 8
+    for (int k = 0; k < part; k += 32)
+    {
+        const RowSum sum = rows.sum(warp * part + k + lane);
+        const RowSum of_all = {__reduce_add_sync(all_lanes, static_cast<std::uint32_t>(sum.cost)),
+                               __popc(__ballot_sync(all_lanes, sum.busy))};
+        if (lane * piece <= k && k < (lane + 1) * piece) { of_piece += of_all; }
+    }
+    pieces[warp][lane] = up_to_lane(of_piece);
     __syncthreads();
-    return up_to_lane(lane < share_warps ? of_part[lane] : RowSum{});
+    return {up_to_lane(lane < share_warps ? pieces[lane][31] : RowSum{}), pieces};
 }
 
 // The row in which a cost is reached, and what comes before it. Precondition: 0 < cost <= that of all.
@@ -369,16 +381,21 @@ struct FoundRow
     int row;
     RowSum before;
 };
-__device__ FoundRow find_row(const PrunedRows& rows, const RowSum& parts, unsigned long long cost)
+__device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, unsigned long long cost)
 {
-    const int lane = threadIdx.x % 32, parts_passed = __popc(__ballot_sync(all_lanes, parts.cost < cost));
-    RowSum before = parts_passed > 0 ? from_lane(parts, parts_passed - 1) : RowSum{};
-    for (int first = parts_passed * rows.part();; first += 32)
-    {
-        RowSum sum = up_to_lane(rows.sum(first + lane));
+    const int lane = threadIdx.x % 32;
+    RowSum before{};
+    // How many of what the lanes have, one after the other, ends before it.
+    const auto pass = [&](RowSum sum) {
         sum += before;
         const int passed = __popc(__ballot_sync(all_lanes, sum.cost < cost));
         if (passed > 0) { before = from_lane(sum, passed - 1); }
+        return passed;
+    };
+    const int part = pass(sums.parts), piece = pass(sums.pieces[part][lane]);
+    for (int first = part * rows.part() + piece * rows.piece();; first += 32)
+    {
+        const int passed = pass(up_to_lane(rows.sum(first + lane)));
         if (passed < 32) { return {first + passed, before}; }
     }
 }
@@ -413,20 +430,21 @@ __device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std
 
 // By a warp: the share that begins behind so much cost, at the earliest in the first row that has entries. Precondition: there is
 // one.
-__device__ PairShare share_from(const PrunedRows& rows, const RowSum& parts, const PairWord* pruned, unsigned long long cost)
+__device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, const PairWord* pruned, unsigned long long cost)
 {
     const unsigned long long reached = max(cost, 1ull);
-    const FoundRow found = find_row(rows, parts, reached);
+    const FoundRow found = find_row(rows, sums, reached);
     const GpuPairRow row = rows.row[found.row];
     return {row, {found.before.busy, entries_within(row, pruned, static_cast<std::uint32_t>(reached - found.before.cost))}};
 }
 
 // By a warp: those of 32 rows that have entries, to behind all such before.
-__device__ void gather_rows(const PrunedRows& rows, const RowSum& parts, int first, GpuPairRow* busy_rows)
+__device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int first, GpuPairRow* busy_rows)
 {
-    const int lane = threadIdx.x % 32, parts_passed = first / rows.part();
-    int before = parts_passed > 0 ? __shfl_sync(all_lanes, parts.busy, parts_passed - 1) : 0;
-    for (int r = parts_passed * rows.part(); r < first; r += 32)
+    const int lane = threadIdx.x % 32, part = first / rows.part(), piece = first % rows.part() / rows.piece();
+    int before = part > 0 ? __shfl_sync(all_lanes, sums.parts.busy, part - 1) : 0;
+    if (piece > 0) { before += sums.pieces[part][piece - 1].busy; }
+    for (int r = part * rows.part() + piece * rows.piece(); r < first; r += 32)
     {
         before += __popc(__ballot_sync(all_lanes, rows.sum(r + lane).busy));
     }
@@ -448,19 +466,19 @@ __global__ void __launch_bounds__(32 * share_warps, 3)
 {
     const BlockSpan span(tracing);
 
-    const RowSum parts = up_to_part(rows);
+    const SumsOfRows sums = add_up(rows);
     const int warp = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp <= shares)
     {
-        const unsigned long long all = __shfl_sync(all_lanes, parts.cost, 31);
+        const unsigned long long all = __shfl_sync(all_lanes, sums.parts.cost, 31);
         const Division division = divide(all, static_cast<unsigned>(shares), part, is_all);
         const unsigned long long before = cost_before_share(static_cast<unsigned>(warp), division, all);
-        const PairShare mine = all > 0 ? share_from(rows, parts, pruned, before) : PairShare{};
+        const PairShare mine = all > 0 ? share_from(rows, sums, pruned, before) : PairShare{};
         if (lane == 0) { share[warp] = mine; }
         return;
     }
     const int first = (warp - shares - 1) * 32;
-    if (first < rows.count) { gather_rows(rows, parts, first, busy_rows); }
+    if (first < rows.count) { gather_rows(rows, sums, first, busy_rows); }
 }
 
 } // namespace
