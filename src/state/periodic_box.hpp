@@ -29,6 +29,7 @@ public:
     using Fixed = typename N::Fixed;
     using Signed = std::make_signed_t<Fixed>;
     static constexpr int bits = std::numeric_limits<Fixed>::digits;
+    static constexpr double unit = bits == 32 ? 0x1p-32 : 0x1p-64; // of the box
 
     PeriodicBox() = default;
     PARHELION_HD explicit PeriodicBox(const Vec3<double>& length) { set_length(length); }
@@ -39,7 +40,7 @@ public:
         length_ = length;
         for (int d = 0; d < 3; ++d)
         {
-            nm_per_unit_[d] = std::ldexp(length[d], -bits);
+            nm_per_unit_[d] = length[d] * unit;
             inverse_length_[d] = 1.0 / length[d];
         }
     }
