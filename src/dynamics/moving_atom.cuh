@@ -120,11 +120,15 @@ private:
     template <class T>
     __device__ static void copy(T (&to)[threads], const T& from)
     {
-        constexpr std::size_t at_once = sizeof(T) < 16 ? sizeof(T) : 16;
+        constexpr int at_once = sizeof(T) < 16 ? sizeof(T) : 16;
+        const auto place = static_cast<std::uint32_t>(__cvta_generic_to_shared(to + threadIdx.x));
         for (std::size_t i = 0; i < sizeof(T); i += at_once)
         {
-            __pipeline_memcpy_async(reinterpret_cast<char*>(to + threadIdx.x) + i, reinterpret_cast<const char*>(&from) + i,
-                                    at_once);
+            // Through the first-level cache, also 16 bytes, which __pipeline_memcpy_async would bring past it: the neighbour in
+            // the sector is often fetched by another warp. Nobody else stores to what is fetched.
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place + static_cast<std::uint32_t>(i)),
+                         "l"(reinterpret_cast<const char*>(&from) + i), "n"(at_once)
+                         : "memory");
         }
     }
 
