@@ -2,7 +2,7 @@
 // The pair kernel of the GPU, one source for every policy and option.
 //
 // A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp:
-// positions and forces in registers, eight atoms a lane, what else they have in shared memory, which makes room for 16 warps.
+// forces in registers, eight atoms a lane, all else in shared memory, which makes room for 20 warps.
 // An entry's eight j atoms meet one i cluster after another, a tile of 8 x 8 pairs at a time, two pairs a lane, whose latencies
 // hide behind each other; the next entry's atoms are loaded meanwhile. Forces on i add up until the row ends, forces on j until
 // the entry does; then lanes are summed and added to memory.
@@ -39,12 +39,17 @@ struct Shape
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
 
-// What a row's i atoms have beside their positions. Apart, because one load of all three words takes longer than two.
-template <class Real>
+// A row's i atoms: positions by set_position() and charges times i_charge_scale(), one load; parameters, another.
+template <class N>
 struct RowAtoms
 {
-    Real charge[supercluster_size]; // times i_charge_scale()
-    LjParameters<Real> lj[supercluster_size];
+    struct alignas(4 * sizeof(typename N::Fixed)) Atom
+    {
+        typename N::Fixed x[3];
+        typename N::Real charge;
+    };
+    Atom atom[supercluster_size];
+    LjParameters<typename N::Real> lj[supercluster_size];
 };
 
 template <class S>
@@ -63,7 +68,7 @@ class Warp
     static constexpr Real tiny_r2 = lean ? static_cast<Real>(1e-12) : 0;
 
 public:
-    __device__ Warp(const Arguments<N>& arguments, RowAtoms<Real>& shared)
+    __device__ Warp(const Arguments<N>& arguments, RowAtoms<N>& shared)
         : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.two_k), cutoff2(a.cutoff2)
     {
         const Vec3<double>& s = a.scalars->nm_per_unit;
@@ -154,22 +159,21 @@ private:
             middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
         }
         first_slot = supercluster * supercluster_size;
-        PositionCharge<N> p[clusters_per_supercluster];
-#pragma unroll
-        for (int c = 0; c < clusters_per_supercluster; ++c) { p[c] = a.xq[first_slot + c * cluster_size + i_of_lane(lane)]; }
-        const int own[2] = {lane, lane + 32}; // whose parameters this lane brings
-        Real charge[2];
+        const int own[2] = {lane, lane + 32}; // whom this lane brings
+        PositionCharge<N> p[2];
         LjParameters<Real> lj[2];
-        for (int h = 0; h < 2; ++h) { charge[h] = a.xq[first_slot + own[h]].charge, lj[h] = a.of_slot[first_slot + own[h]]; }
+        for (int h = 0; h < 2; ++h) { p[h] = a.xq[first_slot + own[h]], lj[h] = a.of_slot[first_slot + own[h]]; }
         load(ahead);
         __syncwarp(); // nobody reads the row before
-        for (int h = 0; h < 2; ++h) { row_atoms.charge[own[h]] = charge[h] * i_charge_scale(), row_atoms.lj[own[h]] = lj[h]; }
-#pragma unroll
-        for (int c = 0; c < clusters_per_supercluster; ++c)
+        for (int h = 0; h < 2; ++h)
         {
-            set_position<exact>(p[c], xi[c]);
-            fi[c][0] = fi[c][1] = fi[c][2] = 0;
+            typename RowAtoms<N>::Atom atom;
+            set_position<exact>(p[h], atom.x);
+            atom.charge = p[h].charge * i_charge_scale();
+            row_atoms.atom[own[h]] = atom, row_atoms.lj[own[h]] = lj[h];
         }
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c) { fi[c][0] = fi[c][1] = fi[c][2] = 0; }
         __syncwarp();
     }
 
@@ -332,14 +336,15 @@ private:
     __device__ void tile(int c, Partner& j, bool exists, bool listed)
     {
         const int i = c * cluster_size + i_of_lane(lane);
-        const Real d[3] = {difference<exact>(xi[c][0], j.x[0], 0), difference<exact>(xi[c][1], j.x[1], 1),
-                           difference<exact>(xi[c][2], j.x[2], 2)};
+        const typename RowAtoms<N>::Atom atom = row_atoms.atom[i];
+        const Real d[3] = {difference<exact>(atom.x[0], j.x[0], 0), difference<exact>(atom.x[1], j.x[1], 1),
+                           difference<exact>(atom.x[2], j.x[2], 2)};
         Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
         const bool in_range = r2 < cutoff2 && exists;
         if constexpr (!lean) { r2 = max(r2, smallest_r2); }
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
-        const Real rinv2 = rinv * rinv, qq = row_atoms.charge[i] * j.charge;
+        const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;
         Real force = qq * fused(rinv, rinv2, -two_k);
         Real c6, c12, energy = 0;
         lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
@@ -395,7 +400,7 @@ private:
     }
 
     const Arguments<N>& a;
-    RowAtoms<Real>& row_atoms; // of the block
+    RowAtoms<N>& row_atoms; // of the block
     const int lane;
     Real nm[3], two_k, cutoff2;
     unsigned j_lane, j_of_force,
@@ -403,7 +408,6 @@ private:
     // Of the row.
     int first_slot = 0;
     Fixed middle[3];
-    Fixed xi[clusters_per_supercluster][3]; // the lane's atom of each cluster, and the force on it
     Sum fi[clusters_per_supercluster][3];
     Real row_coulomb = 0, row_lj = 0, row_virial[virial_elements] = {}; // in the precision of pairs
     // Of all rows.
@@ -415,14 +419,15 @@ private:
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
 // Orders         atomic additions, relaxed: what comes next in the stream sees all
 // Requires       a pruned list and parameters for this order of atoms
-// Cost           54 instructions a tile, 91 an entry, 310 a share and row; three loads, one after another, before the first tile
+// Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three loads, one after another, before the first
+//                tile
 template <class S>
 __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
 {
     const BlockSpan span(tracing);
 
-    __shared__ RowAtoms<typename S::N::Real> row_atoms;
+    __shared__ RowAtoms<typename S::N> row_atoms;
     const PairShare share = a.shares[blockIdx.x];
     const PairPlace next = a.shares[blockIdx.x + 1].begin;
     Warp<S> warp(a, row_atoms);

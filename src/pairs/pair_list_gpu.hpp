@@ -47,7 +47,7 @@ struct alignas(16) GpuPairRow
 
 // Twice as many as a multiprocessor holds of the warps that compute forces: it runs some ahead of others, and who is done early
 // takes another share.
-inline constexpr int shares_per_multiprocessor = 32; // half as many of halo pairs, which leave room for others
+inline constexpr int shares_per_multiprocessor = 40; // half as many of halo pairs, which leave room for others
 
 // A place in a pruned list: an entry of a row of GpuPairList::busy_rows.
 struct PairPlace

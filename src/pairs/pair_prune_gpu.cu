@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(32 * warps, 32 / warps)
 // Into how many shares, and are these smaller from one to the next? Warps do not end together: what is left for those that are
 // early had better be little. That needs more shares than run at once, and a share costs by itself as much as some tiles; so a
 // small list has no more, and they are equal, unless pairs of halo atoms run beside it: these come first, and make room by and
-// by.
+// by. A very small one leaves room for bonded forces.
 struct Division
 {
     unsigned used;
@@ -281,10 +281,11 @@ struct Division
 };
 __device__ Division divide(unsigned long long cost, unsigned shares, PairPart part, bool is_all)
 {
-    constexpr unsigned of_two_rounds = 1200, of_nonlocal = 800; // twentieths of a tile
-    if (part == PairPart::Nonlocal) { return {min(static_cast<unsigned>(cost / of_nonlocal) + 1, shares), false}; }
+    constexpr unsigned of_two_rounds = 960, least = 300, of_nonlocal = 800; // twentieths of a tile
+    const auto shares_of = [&](unsigned one, unsigned most) { return min(static_cast<unsigned>(cost / one) + 1, most); };
+    if (part == PairPart::Nonlocal) { return {shares_of(of_nonlocal, shares), false}; }
     const bool is_small = cost / of_two_rounds < shares;
-    return is_all && is_small ? Division{shares / 2, false} : Division{shares, true};
+    return is_all && is_small ? Division{shares_of(least, shares / 2), false} : Division{shares, true};
 }
 // What comes before share s. If they shrink, a straight line leads from the first size to the last, 13 : 3.
 __device__ unsigned long long cost_before_share(unsigned s, const Division& division, unsigned long long cost)
