@@ -281,7 +281,7 @@ struct Division
 };
 __device__ Division divide(unsigned long long cost, unsigned shares, PairPart part, bool is_all)
 {
-    constexpr unsigned of_two_rounds = 960, least = 300, of_nonlocal = 800; // twentieths of a tile
+    constexpr unsigned of_two_rounds = 960, least = 600, of_nonlocal = 800; // twentieths of a tile
     const auto shares_of = [&](unsigned one, unsigned most) { return min(static_cast<unsigned>(cost / one) + 1, most); };
     if (part == PairPart::Nonlocal) { return {shares_of(of_nonlocal, shares), false}; }
     const bool is_small = cost / of_two_rounds < shares;
@@ -340,10 +340,14 @@ struct PrunedRows
 {
     const GpuPairRow* row;
     const std::uint32_t* cost;
-    int count;
+    int count, piece, part;
 
-    __device__ int piece() const { return (count + 32 * 32 * share_warps - 1) / (32 * 32 * share_warps) * 32; }
-    __device__ int part() const { return (count + piece() * share_warps - 1) / (piece() * share_warps) * piece(); }
+    PrunedRows(const GpuPairList& list, int rows)
+        : row(list.rows.data()), cost(list.row_costs.data()), count(rows),
+          piece((rows + 32 * 32 * share_warps - 1) / (32 * 32 * share_warps) * 32),
+          part((rows + piece * share_warps - 1) / (piece * share_warps) * piece)
+    {
+    }
     __device__ RowSum sum(int r) const
     {
         const std::uint32_t c = r < count ? cost[r] : 0;
@@ -361,15 +365,15 @@ struct SumsOfRows
 __device__ SumsOfRows add_up(const PrunedRows& rows)
 {
     __shared__ RowSum pieces[share_warps][32];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, part = rows.part(), piece = rows.piece();
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     RowSum of_piece{}; // the lane's
 #pragma unroll 8
-    for (int k = 0; k < part; k += 32)
+    for (int k = 0; k < rows.part; k += 32)
     {
-        const RowSum sum = rows.sum(warp * part + k + lane);
+        const RowSum sum = rows.sum(warp * rows.part + k + lane);
         const RowSum of_all = {__reduce_add_sync(all_lanes, static_cast<std::uint32_t>(sum.cost)),
                                __popc(__ballot_sync(all_lanes, sum.busy))};
-        if (lane * piece <= k && k < (lane + 1) * piece) { of_piece += of_all; }
+        if (lane * rows.piece <= k && k < (lane + 1) * rows.piece) { of_piece += of_all; }
     }
     pieces[warp][lane] = up_to_lane(of_piece);
     __syncthreads();
@@ -394,7 +398,7 @@ __device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, uns
         return passed;
     };
     const int part = pass(sums.parts), piece = pass(sums.pieces[part][lane]);
-    for (int first = part * rows.part() + piece * rows.piece();; first += 32)
+    for (int first = part * rows.part + piece * rows.piece;; first += 32)
     {
         const int passed = pass(up_to_lane(rows.sum(first + lane)));
         if (passed < 32) { return {first + passed, before}; }
@@ -442,10 +446,10 @@ __device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, 
 // By a warp: those of 32 rows that have entries, to behind all such before.
 __device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int first, GpuPairRow* busy_rows)
 {
-    const int lane = threadIdx.x % 32, part = first / rows.part(), piece = first % rows.part() / rows.piece();
+    const int lane = threadIdx.x % 32, part = first / rows.part, piece = first % rows.part / rows.piece;
     int before = part > 0 ? __shfl_sync(all_lanes, sums.parts.busy, part - 1) : 0;
     if (piece > 0) { before += sums.pieces[part][piece - 1].busy; }
-    for (int r = part * rows.part() + piece * rows.piece(); r < first; r += 32)
+    for (int r = part * rows.part + piece * rows.piece; r < first; r += 32)
     {
         before += __popc(__ballot_sync(all_lanes, rows.sum(r + lane).busy));
     }
@@ -504,8 +508,8 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     else { launch(queue, Phase::PairList, prune_kernel<N, of_many>, {superclusters, 32 * of_many}, arguments, state.xq.data()); }
     const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
     launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
-           PrunedRows{list.rows.data(), list.row_costs.data(), superclusters}, list.pruned.data(), list.share_count(), list.part,
-           list.is_all, list.shares.data(), list.busy_rows.data());
+           PrunedRows(list, superclusters), list.pruned.data(), list.share_count(), list.part, list.is_all, list.shares.data(),
+           list.busy_rows.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);
