@@ -8,9 +8,8 @@ A job is a tool and a part of a program's tests on one GPU, or on two for the te
 comes first, and then the longest. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
 it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool "launches" launch, from a
 library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. The first line says how many
-tests each tool shall watch. One counts the variants that no test launches, as soon as that is known; their names are in
-LOG_FOLDER/not_launched. Lines at the end sum up by tool. The exit code is 0 if all tests were run, none failed, there is no report
-and every variant is launched.
+tests each tool shall watch. Lines at the end sum up by tool and count the variants that no test launches; their names are in
+LOG_FOLDER/not_launched. The exit code is 0 if all tests were run, none failed, there is no report and every variant is launched.
 
 A job that has not ended in time (--limit) counts as failed: its program is killed, whereupon the tool still says what it has found
 so far. That holds for the tests that were passed before ("tests") and says nothing about the one that was running ("cut").
@@ -100,7 +99,7 @@ def count_tests(build, program, tests):
 
 
 def make_jobs(options, programs, gpus):
-    """The jobs, and how many tests there are for each tool."""
+    """The jobs that run side by side, and how many tests there are for each tool."""
     jobs, tests = [], collections.Counter()
     for tool in options.tools:
         for program in programs:
@@ -109,9 +108,6 @@ def make_jobs(options, programs, gpus):
                 count = count_tests(options.build, program, tests_of(tool, program, on, gpus)) if most else 0
                 tests[tool] += count
                 jobs += [Job(tool, program, part, min(most, count), on) for part in range(min(most, count))]
-        if gpus > 1:
-            jobs += [Job(tool, name, 0, 1, 2) for name in COMMANDS]
-            tests[tool] += len(COMMANDS)
     return sorted(jobs, key=lambda job: job.part > 0), tests
 
 
@@ -216,28 +212,31 @@ def main():
         finally:
             places.put(gpu)
 
+    alone = [Job(tool, name, 0, 1, 2) for name in COMMANDS for tool in options.tools] if gpus > 1 else []
+    tests.update(job.tool for job in alone)
+
     with open(options.logs / "results.jsonl", "w") as results, concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         def tell(line):
             print(json.dumps(line), file=results, flush=True)
             print(json.dumps(line), flush=True)
 
-        tell({"jobs": len(jobs), "at_once": at_once, "gpus": gpus, "tests": tests})
-        waiting = collections.Counter(job.tool for job in jobs)
-        variants = None
-        for job in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
-            line = job.result()
+        def count(line):
             tell(line)
             bad = line["reports"] is None or line["exit"] != 0
             totals[line["tool"]].update({"tests": line["tests"], "reports": line["reports"] or 0, "jobs": 1, "jobs_failed": int(bad),
                                          "jobs_cut": int("cut" in line)})
-            waiting[line["tool"]] -= 1
-            if line["tool"] == "launches" and waiting["launches"] == 0:
-                variants = variants_not_launched(options, gpus)
-                tell(variants)
+
+        tell({"jobs": len(jobs) + len(alone), "at_once": at_once, "gpus": gpus, "tests": tests})
+        for job in concurrent.futures.as_completed([pool.submit(run, job) for job in jobs]):
+            count(job.result())
+        for job in alone:
+            count(run(job))
+        variants = variants_not_launched(options, gpus) if "launches" in options.tools else None
         clean = all(total["reports"] == total["jobs_failed"] == 0 < total["tests"] for total in totals.values())
         for tool, total in totals.items():
             tell({"tool": tool, **total})
         if variants is not None:
+            tell(variants)
             clean = clean and variants["variants"] > 0 and variants["not_launched"] == 0
         tell({"clean": clean, "s": round(time.monotonic() - begin)})
     return 0 if clean else 1
