@@ -2,6 +2,7 @@
 // `parhelion run`: read, check, plan, simulate, report.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "io/backup.hpp"
 #include "io/checkpoint.hpp"
 #include "io/gro.hpp"
 #include "io/mdp.hpp"
@@ -62,14 +63,14 @@ private:
     std::jthread thread_;
 };
 
-// Outputs are written over what has their names.
+constexpr const char* log_ending = ".log";
+constexpr const char* other_endings[] = {".xtc", ".trr", ".edr", ".cpt", ".prev.cpt", ".gro", ".last-good.gro", ".report.json"};
+
+// Outputs take the place of what has their names.
 void protect_inputs(const RunOptions& options)
 {
-    std::vector<std::filesystem::path> outputs = {options.trace};
-    for (const char* ending : {".log", ".xtc", ".trr", ".edr", ".cpt", ".prev.cpt", ".gro", ".last-good.gro", ".report.json"})
-    {
-        outputs.emplace_back(options.prefix + ending);
-    }
+    std::vector<std::filesystem::path> outputs = {options.trace, options.prefix + log_ending};
+    for (const char* ending : other_endings) { outputs.emplace_back(options.prefix + ending); }
     const InputFiles& files = options.input.files;
     for (const auto& input : {files.structure, files.restraint_reference, files.mdp, files.topology, files.index})
     {
@@ -112,6 +113,18 @@ std::optional<Checkpoint> find_checkpoint(const RunOptions& options, const Named
                         changed));
     }
     return found;
+}
+
+// What an earlier run left is kept under other names, which this tells.
+std::string keep_outputs(const std::string& prefix)
+{
+    std::string kept = copy_to_backup(prefix + log_ending); // the original is locked: RunLock
+    for (const char* ending : other_endings)
+    {
+        const std::string name = move_to_backup(prefix + ending);
+        if (!name.empty()) { kept += (kept.empty() ? "" : " ") + name; }
+    }
+    return kept.empty() ? "" : "kept of an earlier run: " + kept;
 }
 
 RunReport make_report(const RunOptions& options, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
@@ -288,8 +301,8 @@ RunEnd command_run(const RunOptions& options)
 
     stop_on_signals();
     const Deadline deadline(options.hours);
-    // The run is possible: now what an earlier one left may go.
-    if (options.fresh) { CheckpointFiles(options.prefix).remove(); }
+    // The run is possible: now it may take the place of an earlier one.
+    const std::string kept = continued ? "" : keep_outputs(options.prefix);
     files.start();
     files.log().line((continued ? "\n" : "") + about);
     log_input(options.input.files, parameters, files.log());
@@ -297,6 +310,7 @@ RunEnd command_run(const RunOptions& options)
     files.log().line(planned);
     if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }
     std::fflush(stdout);
+    if (!kept.empty()) { files.message(kept); }
     say_how_it_begins(files, continued, remark, parameters);
     continued.reset(); // memory
 

@@ -321,12 +321,4 @@ void CheckpointFiles::write(const Checkpoint& checkpoint)
     sync_folder(newest_);
 }
 
-void CheckpointFiles::remove()
-{
-    for (const std::string& path : {newest_, previous_})
-    {
-        if (::unlink(path.c_str()) != 0 && errno != ENOENT) { failed("unlink", path); }
-    }
-}
-
 } // namespace parhelion

@@ -53,8 +53,6 @@ public:
     std::optional<Checkpoint> read(std::string& remark);
     // The files it refers to must be on disk. Throws SystemError; older checkpoints are still there then.
     void write(const Checkpoint& checkpoint);
-    // For a run that starts afresh. Throws SystemError.
-    void remove();
     const std::string& newest() const { return newest_; }
 
 private:

@@ -160,8 +160,6 @@ TEST_F(CheckpointTest, is_an_error_if_none_is_whole_and_nothing_if_there_is_none
         EXPECT_EQ(error.id(), "E190");
         EXPECT_THAT(error.message(), HasSubstr("--new"));
     }
-    files.remove();
-    EXPECT_FALSE(files.read(remark));
 }
 
 TEST_F(CheckpointTest, that_cannot_be_written_leaves_the_others_alone)

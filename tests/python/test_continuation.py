@@ -157,6 +157,28 @@ def test_new_starts_afresh(tmp_path):
     assert outputs(folder) == before
 
 
+def test_what_an_earlier_run_left_is_kept(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    files = [path for path in folder.iterdir() if path.name != "md.mdp"]
+    first = {path.name: path.read_bytes() for path in files}
+    assert {"md.log", "md.xtc", "md.trr", "md.edr", "md.cpt", "md.gro", "md.report.json"} <= first.keys()
+    said = run(folder, "--steps", 60, "--new")
+    second = {name: (folder / name).read_bytes() for name in first}
+    for name in first:
+        assert f"#{name}.1#" in said
+        assert second[name] != first[name]
+    (folder / "md.cpt").unlink()  # whoever forgets it loses nothing either
+    said = run(folder, "--steps", 30)
+    for name, content in first.items():
+        assert (folder / f"#{name}.1#").read_bytes() == content
+        if name != "md.cpt":
+            assert f"#{name}.2#" in said
+            assert (folder / f"#{name}.2#").read_bytes() == second[name]
+    run(folder, "-q", "--steps", 60)  # goes on
+    assert not list(folder.glob("#*.3#"))
+
+
 def test_what_does_not_belong_together_is_refused(tmp_path):
     folder = folder_with(RUN, tmp_path)
     run(folder, "-q", "--steps", 30)
