@@ -312,7 +312,6 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
             if (begins_interval) { keep_last_repartition(); }
             break;
         }
-        profile_before(steady);
         Segment segment = next_segment(schedule, step_, pace_.steps(), first, last_);
         // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
         if constexpr (lists_miss_nothing<N>)
@@ -321,6 +320,8 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
             segment.ends_interval |= segment.end() < last_; // the next begins with one, too
         }
         make_way(observer);
+        is_profiled_ = !keeps_trace_ && segment.first < steady && segment.end() >= steady;
+        if (is_profiled_) { ranks_.clear_records(); }
         submit(std::move(segment));
     }
     if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
@@ -338,14 +339,6 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     tell_of_halved_intervals(observer);
     summary.wall_s = whole.wall_s();
     return summary;
-}
-
-// A run that keeps no trace is profiled in the last segment before the part that is timed.
-template <class N>
-void GpuEngine<N>::profile_before(std::int64_t steady)
-{
-    is_profiled_ = !keeps_trace_ && step_ < steady && step_ + pace_.steps() >= steady;
-    if (is_profiled_) { ranks_.clear_records(); }
 }
 
 // By the step alone, so that a segment that is done again leaves the same records.

@@ -72,7 +72,6 @@ private:
     RunSummary run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     RunSummary run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
     void tell_progress(std::int64_t step, Observer& observer) const;
-    void profile_before(std::int64_t steady);
     bool is_recorded(std::int64_t list_begin) const;
     void finish(RunSummary& summary, Observer& observer);
     void tell_of_halved_intervals(Observer& observer) const;
@@ -99,7 +98,7 @@ private:
     std::int64_t last_ = 0; // of the run
     std::deque<Segment> under_way_;
     SegmentPace pace_;
-    bool is_profiled_ = false;  // what is queued now
+    bool is_profiled_ = false;  // what is queued now: the last segment before the part that is timed, if there is no trace
     std::size_t submitted_ = 0; // segments so far
     std::int64_t records_ = 0;  // observed steps queued so far
     PinnedBuffer<DeviceScalars> status_;

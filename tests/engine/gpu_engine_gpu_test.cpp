@@ -515,6 +515,25 @@ TEST_F(OnGpu, a_traced_run_has_every_phase_of_every_step_of_one_list_interval_in
     EXPECT_TRUE(Simulation(data.system, data.parameters, options).timelines().empty());
 }
 
+TEST_F(OnGpu, a_run_that_is_timed_has_phases_however_its_segments_end)
+{
+    Refdata data = coupled(coupled_cases[1]);
+    for (const int frames : {0, 30, 70, 110})
+    {
+        data.parameters.compressed_out = frames;
+        SimulationOptions options;
+        options.device = Device::Gpu;
+        Simulation simulation(data.system, data.parameters, options);
+        Observer nobody;
+        for (const std::int64_t steps : {1001, 1500, 2000, 5002})
+        {
+            const RunSummary summary = simulation.run(steps, nobody, never);
+            EXPECT_GT(summary.us_per_step, 0);
+            EXPECT_FALSE(summary.phases.empty()) << steps << " steps, a frame every " << frames;
+        }
+    }
+}
+
 TEST_F(OnGpu, a_trace_changes_no_bit_of_a_run)
 {
     const Refdata data = coupled(coupled_cases[4]);
