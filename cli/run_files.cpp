@@ -5,6 +5,7 @@
 #include "say.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -102,8 +103,8 @@ void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, doubl
 {
     note_position();
     if (!progress_) { return; }
-    const bool minimising = parameters_.integrator == Integrator::SteepestDescent;
-    progress_->update(steps_done, steps_total, minimising ? std::nullopt : std::optional<double>(temperature),
+    const bool has_temperature = parameters_.integrator != Integrator::SteepestDescent && !std::isnan(temperature);
+    progress_->update(steps_done, steps_total, has_temperature ? std::optional<double>(temperature) : std::nullopt,
                       Progress::Clock::now());
 }
 

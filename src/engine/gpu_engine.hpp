@@ -22,6 +22,7 @@
 #include "engine/slope.hpp"
 
 #include <deque>
+#include <limits>
 
 namespace parhelion {
 
@@ -108,7 +109,7 @@ private:
     int attempts_ = 0;                  // to make more room, in a row
     std::int64_t intervals_halved_ = 0; // because a list had aged, in this run
 
-    double latest_temperature_ = 0;
+    double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet
     Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps
 };
 
