@@ -30,6 +30,20 @@ enum ExitCode
     exit_system = 6
 };
 
+const CLI::Validator warning_id(
+    [](const std::string& text) {
+        const bool is_one = text.size() == 4 && text[0] == 'W' && text.find_first_not_of("0123456789", 1) == std::string::npos;
+        return is_one ? "" : text + " is no warning's id, such as W012";
+    },
+    "");
+
+const CLI::Validator file_prefix(
+    [](const std::string& text) {
+        const bool is_one = !text.empty() && text.back() != '/';
+        return is_one ? "" : "'" + text + "' names a folder: say what names of files begin with, too, as in '" + text + "md'";
+    },
+    "");
+
 void add_input_options(CLI::App& command, InputOptions& input)
 {
     command.add_option("-f", input.files.mdp, "run parameters (.mdp)")->default_val("md.mdp")->type_name("FILE");
@@ -38,8 +52,18 @@ void add_input_options(CLI::App& command, InputOptions& input)
     command.add_option("-r", input.files.restraint_reference, "reference of position restraints (.gro); default: the start")
         ->type_name("FILE");
     command.add_option("-n", input.files.index, "index groups (.ndx)")->type_name("FILE");
-    command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")->type_name("DIR");
-    command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")->type_name("W012");
+    command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")
+        ->type_name("DIR")
+        ->check(CLI::ExistingDirectory);
+    command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")->type_name("W012")->check(warning_id);
+}
+
+void add_prefix_option(CLI::App& command, std::string& prefix)
+{
+    command.add_option("-o", prefix, "what the names of all output files begin with")
+        ->default_val("md")
+        ->type_name("PREFIX")
+        ->check(file_prefix);
 }
 
 // CLI's own ranges take what is not a number.
@@ -176,7 +200,7 @@ int main(int argc, char** argv)
     CLI::App* run_app = app.add_subcommand("run", "read, check, plan, simulate");
     add_input_options(*run_app, run.input);
     add_engine_options(*run_app, run.engine);
-    run_app->add_option("-o", run.prefix, "prefix of all output files")->default_val("md")->type_name("PREFIX");
+    add_prefix_option(*run_app, run.prefix);
     run_app->add_option("--steps", run.steps, "number of steps (default: nsteps of the .mdp)")->check(amount);
     run_app->add_option("--ns", run.ns, "simulated time in ns, instead of --steps")->excludes("--steps")->check(amount);
     run_app->add_option("--hours", run.hours, "stop after this wall time")->check(amount);
@@ -196,7 +220,7 @@ int main(int argc, char** argv)
     CLI::App* energy_app = app.add_subcommand("energy", "one force evaluation: PREFIX.energy.json, PREFIX.forces.npy");
     add_input_options(*energy_app, energy.input);
     add_engine_options(*energy_app, energy.engine);
-    energy_app->add_option("-o", energy.prefix, "prefix of the output files")->default_val("md")->type_name("PREFIX");
+    add_prefix_option(*energy_app, energy.prefix);
 
     CheckOptions check;
     CLI::App* check_app = app.add_subcommand("check", "everything but the steps: what was read, plan, memory, forecast");

@@ -303,6 +303,7 @@ RunEnd command_run(const RunOptions& options)
     const Deadline deadline(options.hours);
     // The run is possible: now it may take the place of an earlier one.
     const std::string kept = continued ? "" : keep_outputs(options.prefix);
+    if (engine.trace) { write_chrome_trace(options.trace, {}); } // not only at the end does it show that this works
     files.start();
     files.log().line((continued ? "\n" : "") + about);
     log_input(options.input.files, parameters, files.log());

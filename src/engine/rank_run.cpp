@@ -108,7 +108,8 @@ void RankRun<N>::share_of(const RankRun& whole)
     take_snapshot(rank_, at_repartition_);
 }
 
-// Velocities if they are to be made, constraints satisfied, unless the run continues another. Minimisation starts at rest.
+// Velocities if they are to be made; constraints satisfied and centres of mass at rest, unless the run continues another.
+// Minimisation starts at rest.
 template <class N>
 void RankRun<N>::start()
 {
@@ -131,6 +132,7 @@ void RankRun<N>::start()
         if (!setup_.parameters.continuation)
         {
             r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
+            remove_com_motion(queue_, r.com_groups, finish_com_motion(sum_com_motion(queue_, r.com_groups, r.state)), r.state);
         }
     }
     stop_if_constraints_failed(r);

@@ -163,16 +163,20 @@ private:
         {
             const int chosen = coupling_interval(tau, p_.dt, per_tau);
             note("N116", key, std::string(key) + " = " + std::to_string(chosen) + " steps is used.");
+            warn_if_too_long(tau_key, chosen, tau_key, tau, per_tau, "");
             return chosen;
         }
-        if (tau < per_tau * asked * p_.dt * (1 - 1e-9))
-        {
-            warn("W112", key,
-                 std::string(tau_key) + " (" + number_text(tau) + " ps) is shorter than " + std::to_string(per_tau) +
-                     " coupling intervals of " + number_text(asked * p_.dt) + " ps, so the coupling is integrated badly. Lower " +
-                     key + " or raise " + tau_key + ".");
-        }
+        warn_if_too_long(key, asked, tau_key, tau, per_tau, std::string("lower ") + key + " or ");
         return asked;
+    }
+
+    void warn_if_too_long(const char* key, int interval, const char* tau_key, double tau, int per_tau, const std::string& advice)
+    {
+        if (!(tau < per_tau * interval * p_.dt * (1 - 1e-9))) { return; }
+        warn("W112", key,
+             std::string(tau_key) + " (" + number_text(tau) + " ps) is shorter than " + std::to_string(per_tau) +
+                 " coupling intervals of " + number_text(interval * p_.dt) +
+                 " ps, so the coupling is integrated badly: " + advice + "raise " + tau_key + ".");
     }
 
     double single(const char* key, const std::vector<double>& values, double lowest)

@@ -4,6 +4,7 @@
 #include "io/check.hpp"
 #include "io/gro.hpp"
 #include "io/ndx.hpp"
+#include "io/text.hpp"
 #include "io/top.hpp"
 
 #include <utility>
@@ -36,6 +37,7 @@ void read_restraint_reference(const std::filesystem::path& path, System& system,
 {
     if (system.topology.interaction_count(InteractionKind::PositionRestraint) == 0)
     {
+        const MappedFile is_there(path);
         diagnostics.note("N124", {path.string(), 0}, "not used: the topology has no position restraints.");
         return;
     }

@@ -139,7 +139,7 @@ MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnosti
 MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics)
 {
     const MappedFile file(path);
-    return read_mdp_text(file.text(), path.string(), diagnostics);
+    return read_mdp_text(file.text_without_mark(), path.string(), diagnostics);
 }
 
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics)

@@ -47,7 +47,7 @@ Groups read_ndx(const std::filesystem::path& path, std::int64_t atom_count)
     std::vector<std::int64_t> atoms;
     std::vector<std::string_view> words;
     SourceLocation where{path.string(), 0}, heading = where;
-    for (std::string_view rest = file.text(); !rest.empty();)
+    for (std::string_view rest = file.text_without_mark(); !rest.empty();)
     {
         std::string_view line = take_line(rest);
         ++where.line;

@@ -14,8 +14,16 @@ namespace parhelion {
 
 OutputFile::OutputFile(std::string path, std::uint64_t kept) : path_(std::move(path))
 {
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (kept == 0 ? O_TRUNC : 0);
+    const int flags = O_WRONLY | O_CLOEXEC | (kept == 0 ? O_CREAT | O_TRUNC : 0);
     descriptor_ = ::open(path_.c_str(), flags, 0666);
+    if (descriptor_ < 0 && errno == ENOENT && kept > 0)
+    {
+        throw InputError(
+            "E192", {path_, 0},
+            fmt::format("is missing, but {} bytes had been written when the checkpoint was made. Put the file back, or "
+                        "start afresh with --new.",
+                        kept));
+    }
     if (descriptor_ < 0) { fail("open"); }
     if (kept > 0) { cut_to(kept); }
 }

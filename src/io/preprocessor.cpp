@@ -85,7 +85,7 @@ void Preprocessor::fail(const char* id, Place place, const std::string& message)
 void Preprocessor::open(const std::filesystem::path& path, const std::string& shown)
 {
     auto source = std::make_unique<Source>(Source{MappedFile(path), {}, real_path(path), path.parent_path(), {}, 0, {}});
-    source->rest = source->file.text();
+    source->rest = source->file.text_without_mark();
     source->place.file = static_cast<std::int32_t>(names_.size());
     names_.push_back(shown);
     sources_.push_back(std::move(source));

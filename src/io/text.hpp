@@ -23,6 +23,12 @@ public:
     MappedFile& operator=(MappedFile&&) = delete;
 
     std::string_view text() const { return {data_, size_}; }
+    // Without the byte order mark that some editors begin a text with.
+    std::string_view text_without_mark() const
+    {
+        constexpr std::string_view mark = "\xEF\xBB\xBF";
+        return text().starts_with(mark) ? text().substr(mark.size()) : text();
+    }
     // Gives back the memory of the bytes before `position`, which stay readable (from the file again). For one pass over a huge
     // file.
     void release_before(std::size_t position);

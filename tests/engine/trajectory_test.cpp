@@ -88,6 +88,25 @@ TEST_P(Trajectory, in_mixed_precision_stays_near_the_reference)
 
 INSTANTIATE_TEST_SUITE_P(Refdata, Trajectory, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
 
+TEST(Trajectory, begins_with_its_centre_of_mass_at_rest_unless_it_continues_another)
+{
+    const auto kinetic_energy_at_the_start = [](const Vec3<double>& drift, ComMode mode, bool continuation) {
+        Refdata data = load_nve("etoh");
+        data.parameters.com_mode = mode;
+        data.parameters.continuation = continuation;
+        for (Vec3<double>& v : data.system.v) { v += drift; }
+        Simulation simulation = simulate(data, Precision::Double);
+        Recorder recorder;
+        simulation.run(1, recorder, never);
+        return recorder.observables.front().kinetic_energy;
+    };
+    const Vec3<double> none{}, drift{0.5, -0.3, 0.1};
+    const double at_rest = kinetic_energy_at_the_start(none, ComMode::Linear, false);
+    EXPECT_NEAR(kinetic_energy_at_the_start(drift, ComMode::Linear, false), at_rest, 1e-9 * at_rest);
+    EXPECT_GT(kinetic_energy_at_the_start(drift, ComMode::None, false), 1.2 * at_rest);
+    EXPECT_GT(kinetic_energy_at_the_start(drift, ComMode::Linear, true), 1.2 * at_rest);
+}
+
 TEST(Trajectory, with_nose_hoover_and_parrinello_rahman_follows_the_reference)
 {
     Refdata data = load_nve("spce");

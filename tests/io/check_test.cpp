@@ -159,6 +159,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"vdw-modifier=force-switch\n", "W110", 1, "from 0 nm"},
         Case{"coulombtype=reaction-field\nepsilon-r=2\nepsilon-rf=1\n", "W111", 3, "smaller"},
         Case{coupled + "tau-t=0.01\nnsttcouple=10\n", "W112", 6, "5 coupling intervals of 0.02 ps"},
+        Case{coupled + "tau-t=0.009\n", "W112", 5, "5 coupling intervals of 0.002 ps"},
+        Case{pressed + "tau-p=0.019\n", "W112", 9, "10 coupling intervals of 0.002 ps"},
         Case{pressed, "W113", 6, "tau-p is not given"},
         Case{
             "tcoupl=nose-hoover\ntc-grps=A\ntau-t=1\nref-t=1\npcoupl=parrinello-rahman\ncompressibility=1e-5\nref-p=1\ntau-p=1\n",

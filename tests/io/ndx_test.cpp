@@ -20,6 +20,12 @@ TEST(Ndx, groups_are_sorted_sets_of_atoms_from_zero)
     EXPECT_THAT(groups.at("Last"), ElementsAre(9));
 }
 
+TEST(Ndx, may_begin_with_a_byte_order_mark)
+{
+    const InputFolder folder;
+    EXPECT_THAT(read_ndx(folder.write("index.ndx", "\xEF\xBB\xBF[ A ]\n1\n"), 1).at("A"), ElementsAre(0));
+}
+
 TEST(Ndx, a_group_may_be_repeated_but_not_changed)
 {
     const InputFolder folder;

@@ -48,6 +48,9 @@ protected:
 TEST_F(PreprocessorTest, comments_blank_lines_and_line_ends_of_any_system_leave_the_words)
 {
     EXPECT_THAT(lines("a b ; c\r\n\r\n;d\n   e\t\nlast"), ElementsAre("a b", "e", "last"));
+    EXPECT_THAT(lines("\xEF\xBB\xBF"
+                      "a b\na"),
+                ElementsAre("a b", "a"));
     EXPECT_THAT(lines(""), IsEmpty());
 }
 

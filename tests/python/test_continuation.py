@@ -190,6 +190,8 @@ def test_what_does_not_belong_together_is_refused(tmp_path):
     assert outputs(folder) == before
     (folder / "md.xtc").write_bytes(before["md.xtc"][:1000])
     assert re.search(r"E192 md\.xtc .*1000 bytes", run(folder, code=4))
+    (folder / "md.xtc").unlink()
+    assert re.search(r"E192 md\.xtc .*is missing", run(folder, code=4))
 
 
 def test_a_damaged_checkpoint_is_noticed_and_the_one_before_used(tmp_path):

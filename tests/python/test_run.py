@@ -241,11 +241,30 @@ def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
 
 
 @pytest.mark.parametrize("options", [["--steps", "-2"], ["--steps", "9" * 20], ["--ns", "nan"], ["--ns", "-3"], ["--ns", "inf"], ["--hours", "-5"],
-                                     ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"]])
+                                     ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""], ["-o", "folder/"], ["--allow", "all"],
+                                     ["-I", "nowhere"]])
 def test_options_without_a_meaning_are_wrong_usage(tmp_path, options):
     (tmp_path / "md.mdp").write_text(RUN)
     parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path, code=2)
     assert [path.name for path in tmp_path.iterdir()] == ["md.mdp"]
+
+
+@pytest.mark.parametrize("options", [["-r", "nowhere.gro"], ["-n", "nowhere.ndx"]])
+def test_a_file_that_is_not_there_is_missed_even_if_nothing_asks_for_it(tmp_path, options):
+    (tmp_path / "md.mdp").write_text(RUN)
+    assert "E110 nowhere" in parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path, code=4)
+
+
+def test_a_trace_that_cannot_be_written_ends_the_run_before_it_begins(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--trace", "nowhere/trace", folder=tmp_path, code=6)
+    assert "nowhere/trace: No such file" in text
+    assert not (tmp_path / "md.xtc").exists()
+
+
+def test_an_mdp_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "md.mdp").write_text("\ufeff" + RUN.lstrip(), encoding="utf-8")
+    parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
 
 
 def test_the_log_says_what_was_run(run):
