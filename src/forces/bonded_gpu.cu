@@ -303,7 +303,7 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
             energy[0] = to_sum<ScalarSum<N>>(r.energy);
-            add_virial(r.arm, r.f, virial);
+            for (int d = 0; d < 3; ++d) { virial[4 * d] += to_sum<ScalarSum<N>>(r.virial[d]); }
         }
     }
     if constexpr (compute == Compute::ForcesEnergiesVirial)

@@ -74,12 +74,12 @@ void compute_position_restraints(CpuQueue& queue, const PositionRestraints& rest
             const PositionRestraint& restraint = restraints.list[i];
             const std::int32_t slot = state.slot_of_global[static_cast<std::size_t>(restraint.atom)];
             if (!state.is_home(slot)) { continue; }
-            const auto [f, energy, arm] = restraint_force(restraint, state.box, state.x.get(static_cast<std::size_t>(slot)));
+            const auto [f, energy, virial] = restraint_force(restraint, state.box, state.x.get(static_cast<std::size_t>(slot)));
             buffers.forces[t].add(static_cast<std::size_t>(slot), {to_sum<Sum>(f.x), to_sum<Sum>(f.y), to_sum<Sum>(f.z)});
             if (compute == Compute::ForcesEnergiesVirial)
             {
                 energies.add(EnergyTerm::PositionRestraint, energy);
-                energies.add_virial(arm, f);
+                for (int d = 0; d < 3; ++d) { energies.virial[4 * d] += to_sum<ScalarSum<N>>(virial[d]); }
             }
         }
         buffers.energies[t] += energies;

@@ -4,8 +4,9 @@
 // The reference position X follows the box as refcoord-scaling asks. With box edges L now and L0 when the reference was taken:
 //   none  X = X0                          all  X = X0 L/L0                    com  X = C L/L0 + (X0 - C)
 // C is the centre of mass of all reference positions, periodicity not considered. All three are X = fraction * L + offset, so
-// that is what is kept. The virial is half the derivative of the energy with respect to a strain of the box, -1/2 (x - X +
-// offset) (x) f; with `none`, offset is the position itself, and the pressure depends on where the origin is, as in GROMACS.
+// that is what is kept. The virial is half the derivative of the energy with respect to a strain of each edge, -1/2 (x_d - X_d +
+// offset_d) f_d on its diagonal, and nothing beside it, as no box is sheared; with `none`, offset is the position itself, and the
+// pressure depends on where the origin is. Both as in GROMACS.
 // Cost: one conversion of X to fixed point per restrained atom and step.
 #pragma once
 

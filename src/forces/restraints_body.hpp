@@ -11,7 +11,7 @@ struct RestraintForce
 {
     Vec3<double> f; // kJ/mol/nm
     double energy = 0;
-    Vec3<double> arm; // the virial is -1/2 arm (x) f
+    Vec3<double> virial; // its diagonal, kJ/mol; there is no more
 };
 
 template <class N>
@@ -25,7 +25,7 @@ PARHELION_HD inline RestraintForce restraint_force(const PositionRestraint& rest
     RestraintForce result;
     for (int d = 0; d < 3; ++d) { result.f[d] = -restraint.k[d] * away[d]; }
     result.energy = -0.5 * dot(away, result.f);
-    result.arm = away + restraint.offset;
+    for (int d = 0; d < 3; ++d) { result.virial[d] = -0.5 * (away[d] + restraint.offset[d]) * result.f[d]; }
     return result;
 }
 
