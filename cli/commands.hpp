@@ -110,6 +110,9 @@ std::string version_text();
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
 // Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
+
+// For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
+[[noreturn]] void end_at_once(const std::string& sentence);
 HaloMethod halo_method(const std::string& name);
 // Appends a line to a file of measurements; no file if the path is empty.
 void append_line(const std::filesystem::path& file, const std::string& line);

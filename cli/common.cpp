@@ -88,6 +88,7 @@ SimulationOptions simulation_options(const EngineOptions& options)
     result.halo = halo_method(options.halo);
     result.comm_timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
+    result.when_held = end_at_once;
     return result;
 }
 

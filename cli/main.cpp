@@ -168,10 +168,8 @@ int run_command(const std::function<int()>& command)
     }
     catch (const CommError& e)
     {
-        // At once: a GPU that is stuck would hold up the usual end as well.
-        complain(fmt::format("E601 {}", e.what()), exit_system);
         std::fflush(nullptr);
-        std::_Exit(exit_system);
+        end_at_once(e.what());
     }
     catch (const SystemError& e)
     {
@@ -188,6 +186,12 @@ int run_command(const std::function<int()>& command)
 }
 
 } // namespace
+
+void parhelion::end_at_once(const std::string& sentence)
+{
+    say(stderr, "E601 {}\n", sentence);
+    std::_Exit(exit_system);
+}
 
 int main(int argc, char** argv)
 {

@@ -3,9 +3,12 @@
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
+#include "engine/host_watch.hpp"
 #ifdef PARHELION_CUDA
 #include "engine/gpu_engine.hpp"
 #endif
+
+#include <fmt/format.h>
 
 namespace parhelion {
 
@@ -88,6 +91,7 @@ auto Simulation::attempt(Call&& call)
 {
     try
     {
+        const AmongGpus host(watch_.get());
         return call();
     }
     catch (const CommError&)
@@ -100,6 +104,14 @@ auto Simulation::attempt(Call&& call)
 Simulation::Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved)
     : implementation_(make_engine(std::move(system), std::move(parameters), options, saved))
 {
+    if (options.when_held && plan().on_gpu && plan().ranks > 1)
+    {
+        const std::chrono::nanoseconds limit = 3 * options.comm_timeout; // GpuWorld::wait() gives up after twice as long
+        watch_ = std::make_unique<HostWatch>(limit, [limit, when_held = options.when_held] {
+            const double seconds = std::chrono::duration<double>(limit).count();
+            when_held(fmt::format("The host was held for {:g} s in the driver of its GPUs: one of them is stuck.", seconds));
+        });
+    }
     attempt([&] { implementation_->start(); });
 }
 Simulation::~Simulation() = default;
@@ -112,7 +124,12 @@ SinglePoint Simulation::evaluate()
 }
 RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    return attempt([&] { return implementation_->run(steps, observer, stop); });
+    if (!watch_)
+    {
+        return attempt([&] { return implementation_->run(steps, observer, stop); });
+    }
+    AwayFromGpus away(*watch_, observer);
+    return attempt([&] { return implementation_->run(steps, away, stop); });
 }
 Frame Simulation::frame()
 {

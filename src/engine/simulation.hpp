@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,9 @@ struct SimulationOptions
     Device device = Device::Cpu;
     bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
     int gpus = 0;       // at most, over which ranks are spread, at least one rank each; 0: as many as make the run faster
+    // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
+    // tell. Called by another thread with a sentence; it had better end the process. None: nobody watches.
+    std::function<void(const std::string& sentence)> when_held = nullptr;
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -114,6 +118,8 @@ bool built_with_cuda();
 std::string describe_devices();
 
 // With several ranks whatever waits for them may throw CommError, the constructor too. After it nothing is left to look at.
+class HostWatch;
+
 class Simulation
 {
 public:
@@ -146,6 +152,7 @@ private:
     auto attempt(Call&& call);
 
     std::unique_ptr<Implementation> implementation_;
+    std::unique_ptr<HostWatch> watch_; // if somebody is to hear of it
 };
 
 } // namespace parhelion

@@ -18,6 +18,7 @@ DEADLINE = 2  # s, of a wait for another rank
 IN_VAIN = (r"E601 Rank \d waited 2 s in vain for (a message|leave to write) from rank \d: channel '[a-z ]+', pulse \d+, epoch expected \d+, "
            r"seen \d+, credit \d+, in step -?\d+\.")
 HOST_IN_VAIN = r"E601 The host waited 4 s in vain for rank \d: its GPU is stuck, or one that it waits for\."
+HOST_HELD = r"E601 The host was held for 6 s in the driver of its GPUs: one of them is stuck\."
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace
 WAIT_ALL = 0x40000000
 
@@ -90,4 +91,4 @@ def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, kernel, hal
     library = os.environ["PARHELION_STALL_GPU_LIBRARY"]
     run = start(series, tmp_path, "--gpus", gpus, "--ranks", max(2, gpus), "--halo", halo,
                 environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1), "PARHELION_STALL_AT_KERNEL": str(kernel)})
-    expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN])
+    expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN, HOST_HELD])
