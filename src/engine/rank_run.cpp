@@ -132,7 +132,11 @@ void RankRun<N>::start()
         if (!setup_.parameters.continuation)
         {
             r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
-            remove_com_motion(queue_, r.com_groups, finish_com_motion(sum_com_motion(queue_, r.com_groups, r.state)), r.state);
+            if (setup_.parameters.com_mode == ComMode::Linear)
+            {
+                remove_com_motion(queue_, r.com_groups, finish_com_motion(sum_com_motion(queue_, r.com_groups, r.state)),
+                                  r.state);
+            }
         }
     }
     stop_if_constraints_failed(r);
