@@ -2,29 +2,16 @@
 #include "engine/engine.hpp"
 
 #include "base/error.hpp"
+#include "device/cores.hpp"
 #include "engine/every_rank.hpp"
 #include "pairs/simd_target_name.hpp"
 
 #include <numeric>
 #include <random>
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 namespace parhelion {
 
 namespace {
-
-// Cores this process may run on.
-int available_cores()
-{
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) { return std::max(1, CPU_COUNT(&set)); }
-#endif
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 // Fills in what the .mdp left to us: the seeds. A run that goes on keeps its seed.
 RunParameters resolved(RunParameters parameters, const SavedState* saved)

@@ -35,7 +35,7 @@ struct SimulationOptions
 {
     Precision precision = Precision::Mixed;
     Summation summation = Summation::Fast;
-    int threads = 0; // of each rank; 0: the cores of this process' affinity mask, shared out
+    int threads = 0; // of each rank; 0: the cores there are for this process, shared out
     int ranks = 1;
     std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid with the least halo
     HaloMethod halo = HaloMethod::Direct;
