@@ -14,13 +14,16 @@
 #include "trace/chrome_trace.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -125,6 +128,12 @@ std::string keep_outputs(const std::string& prefix)
         if (!name.empty()) { kept += (kept.empty() ? "" : " ") + name; }
     }
     return kept.empty() ? "" : "kept of an earlier run: " + kept;
+}
+
+// Before the run, not after it. What is in the file stays until there is something to take its place.
+void expect_writable(const std::string& path)
+{
+    if (!std::ofstream(path, std::ios::app)) { throw SystemError(path + ": " + std::strerror(errno)); }
 }
 
 RunReport make_report(const RunOptions& options, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
@@ -303,7 +312,7 @@ RunEnd command_run(const RunOptions& options)
     const Deadline deadline(options.hours);
     // The run is possible: now it may take the place of an earlier one.
     const std::string kept = continued ? "" : keep_outputs(options.prefix);
-    if (engine.trace) { write_chrome_trace(options.trace, {}); } // not only at the end does it show that this works
+    if (engine.trace) { expect_writable(options.trace); }
     files.start();
     files.log().line((continued ? "\n" : "") + about);
     log_input(options.input.files, parameters, files.log());
