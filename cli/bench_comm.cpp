@@ -25,7 +25,7 @@ void command_bench_comm(const BenchCommOptions& options)
         const std::string name = GpuQueue().name();
         fmt::print("{} ranks on {} x {}\n{:<18} {:>10} {:>7} {:>10} {:>9} {:>10}\n", devices.size(), gpus, name, "", "bytes",
                    "blocks", "us", "GB/s", "goal us");
-        for (const CommTiming& t : time_comm(devices))
+        for (const CommTiming& t : time_comm(devices, options.repetitions))
         {
             const double rate = static_cast<double>(t.bytes) / t.us * 1e-3;
             const std::string goal = t.goal_us > 0 ? fmt::format("{:.2f}", t.goal_us) : "";

@@ -91,6 +91,7 @@ struct BenchScalingOptions
 struct BenchCommOptions
 {
     std::vector<int> gpus; // how many of them; empty: all
+    int repetitions = 10;
     std::filesystem::path json;
 };
 

@@ -277,6 +277,9 @@ int main(int argc, char** argv)
     CLI::App* bench_comm_app = bench_app->add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums");
     bench_comm_app->add_option("--gpus", bench_comm.gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
         ->check(CLI::Range(1, 64));
+    bench_comm_app->add_option("--repetitions", bench_comm.repetitions, "of each timing, of which the least is reported")
+        ->default_val(10)
+        ->check(CLI::Range(1, 1000));
     bench_comm_app->add_option("--json", bench_comm.json, "append JSON lines to this file")->type_name("FILE");
     BenchScalingOptions bench_scaling;
     CLI::App* bench_scaling_app = bench_app->add_subcommand("scaling", "whole steps by size, number of GPUs and halo method");

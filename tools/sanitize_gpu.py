@@ -38,7 +38,7 @@ PARTS = {
     "test_pairs_gpu": 3,
 }
 # Commands of the program whose kernels no test launches: they wait for kernels that run beside them, on two GPUs at least.
-COMMANDS = {"doctor": ["doctor"], "bench_comm": ["bench", "comm", "--gpus", "2"]}
+COMMANDS = {"doctor": ["doctor"], "bench_comm": ["bench", "comm", "--gpus", "2", "--repetitions", "1"]}
 # On two GPUs, if there are, in so many parts.
 ON_TWO_GPUS = {
     "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 8), "test_halo_gpu": ("GpuHaloIn*", 4),

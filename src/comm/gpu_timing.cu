@@ -133,16 +133,6 @@ __global__ void sums_kernel(GpuRankEnds ends, double* values, int n, int epochs,
     if (threadIdx.x == 0) { *ns = CudaAtomics::nanoseconds() - begin; }
 }
 
-// Smallest of ten: everything else on the machine can only add. Short enough, each, to fit between two turns of a program that
-// shares the GPU.
-template <class Work>
-double least(const Work& work)
-{
-    double us = work();
-    for (int i = 1; i < 10; ++i) { us = std::min(us, work()); }
-    return us;
-}
-
 double message_goal(std::size_t bytes)
 {
     if (bytes == 0) { return 1.2; }
@@ -153,8 +143,9 @@ double message_goal(std::size_t bytes)
 class Measurement
 {
 public:
-    explicit Measurement(const std::vector<int>& devices)
-        : world_(devices, options()), pair_(world_, {"timing"}, 0, 1, most_bytes), ns_(static_cast<std::size_t>(world_.ranks()))
+    Measurement(const std::vector<int>& devices, int repetitions)
+        : repetitions_(repetitions), world_(devices, options()), pair_(world_, {"timing"}, 0, 1, most_bytes),
+          ns_(static_cast<std::size_t>(world_.ranks()))
     {
         for (int r = 0; r < world_.ranks(); ++r)
         {
@@ -175,6 +166,15 @@ public:
     }
 
 private:
+    // Each is short enough to fit between two turns of a program that shares the GPU.
+    template <class Work>
+    double least(const Work& work) const
+    {
+        double us = work();
+        for (int i = 1; i < repetitions_; ++i) { us = std::min(us, work()); }
+        return us;
+    }
+
     static GpuWorldOptions options()
     {
         GpuWorldOptions options;
@@ -304,6 +304,7 @@ private:
         world_.check();
     }
 
+    int repetitions_;
     GpuWorld world_;
     GpuPair pair_;
     PinnedBuffer<std::int64_t> ns_;
@@ -314,10 +315,10 @@ private:
 
 } // namespace
 
-std::vector<CommTiming> time_comm(const std::vector<int>& devices)
+std::vector<CommTiming> time_comm(const std::vector<int>& devices, int repetitions)
 {
-    PARHELION_EXPECTS(devices.size() >= 2);
-    return Measurement(devices).all();
+    PARHELION_EXPECTS(devices.size() >= 2 && repetitions >= 1);
+    return Measurement(devices, repetitions).all();
 }
 
 } // namespace parhelion

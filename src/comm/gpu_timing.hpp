@@ -22,7 +22,8 @@ struct CommTiming
     double goal_us;    // 0: none
 };
 
-// One rank for each entry, at least two, on that GPU. Throws CommError, DeviceError.
-std::vector<CommTiming> time_comm(const std::vector<int>& devices);
+// One rank for each entry, at least two, on that GPU. Everything is timed so many times, and the least counts, as all else on the
+// machine can only add. Throws CommError, DeviceError.
+std::vector<CommTiming> time_comm(const std::vector<int>& devices, int repetitions);
 
 } // namespace parhelion
