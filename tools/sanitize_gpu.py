@@ -5,10 +5,10 @@
     tools/sanitize_gpu.py build-cuda [LOG_FOLDER]
 
 A job is a tool and a part of a program's tests on one GPU, or on two for the tests of kernels that need them. A part of everything
-comes first, and then the longest. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well; what jobs print is beside
-it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool "launches" launch, from a
-library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. The first line says how many
-tests each tool shall watch. Lines at the end sum up by tool and count the variants that no test launches; their names are in
+comes first, and then the longest. When a job has ended LOG_FOLDER/results.jsonl has a line more, so that file is the progress as well;
+what jobs print is beside it. Which variants there are is read from the program (cuobjdump); which of them the jobs of the tool
+"launches" launch, from a library that listens to the driver (log_kernels.cpp). They run what all tools run; memcheck runs more. The
+first line says how many tests each tool shall watch. Lines at the end sum up by tool and count the variants that no test launches; their names are in
 LOG_FOLDER/not_launched. The exit code is 0 if all tests were run, none failed, there is no report and every variant is launched.
 
 A job that has not ended in time (--limit) counts as failed: its program is killed, whereupon the tool still says what it has found
@@ -32,17 +32,15 @@ import time
 from pathlib import Path
 
 TOOLS = ["launches", "racecheck", "initcheck", "memcheck", "synccheck"]  # in this order: what counts variants, then the slowest
-# The programs with most work first; in so many parts.
-PARTS = {
-    "test_engine_gpu": 24, "test_forces_gpu": 16, "test_dynamics_gpu": 8, "test_halo_gpu": 2, "test_comm_gpu": 6, "test_domain_gpu": 6,
-    "test_pairs_gpu": 3,
-}
+# The programs with most work first; in so many parts. Not more than it takes to keep a machine busy: drivers let processes take turns
+# to begin with a GPU, a second or two each, which was more than all tests together with 16 parts of the first two.
+PARTS = {"test_engine_gpu": 6, "test_forces_gpu": 4, "test_dynamics_gpu": 2, "test_pairs_gpu": 2}
 # Commands of the program whose kernels no test launches: they wait for kernels that run beside them, on two GPUs at least.
 COMMANDS = {"doctor": ["doctor"], "bench_comm": ["bench", "comm", "--gpus", "2", "--repetitions", "1"]}
 # On two GPUs, if there are, in so many parts.
 ON_TWO_GPUS = {
-    "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 8), "test_halo_gpu": ("GpuHaloIn*", 4),
-    "test_comm_gpu": ("*two_gpus*", 2),
+    "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 4), "test_halo_gpu": ("GpuHaloIn*", 1),
+    "test_comm_gpu": ("*two_gpus*", 1),
 }
 LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
@@ -106,8 +104,9 @@ def make_jobs(options, programs, gpus):
             parts_on = {1: PARTS.get(program, 1), 2: ON_TWO_GPUS[program][1] if gpus > 1 and program in ON_TWO_GPUS else 0}
             for on, most in parts_on.items():
                 count = count_tests(options.build, program, tests_of(tool, program, on, gpus)) if most else 0
+                parts = min(count, 1 if tool == "launches" else most)
                 tests[tool] += count
-                jobs += [Job(tool, program, part, min(most, count), on) for part in range(min(most, count))]
+                jobs += [Job(tool, program, part, parts, on) for part in range(parts)]
     return sorted(jobs, key=lambda job: job.part > 0), tests
 
 
@@ -185,7 +184,7 @@ def main():
     arguments.add_argument("--tools", nargs="+", default=TOOLS, choices=TOOLS)
     arguments.add_argument("--programs", nargs="+", help="names of test programs (default: all)")
     arguments.add_argument("--jobs", type=int, help="processes at once (default: by GPUs, cores and memory)")
-    arguments.add_argument("--limit", type=float, default=180, help="seconds of a job")
+    arguments.add_argument("--limit", type=float, default=300, help="seconds of a job")
     arguments.add_argument("--wall", type=float, default=1200, help="seconds of all")
     options = arguments.parse_args()
     begin = time.monotonic()
