@@ -19,7 +19,7 @@ void command_bench_comm(const BenchCommOptions& options)
     if (present == 0) { throw SystemError("there is no GPU on this machine."); }
     for (const int gpus : options.gpus.empty() ? std::vector<int>{present} : options.gpus)
     {
-        if (gpus > present) { throw InputError("E003", {}, fmt::format("{} GPUs are asked for; {} are here.", gpus, present)); }
+        if (gpus > present) { throw InputError("E004", {}, fmt::format("{} GPUs are asked for; {} are here.", gpus, present)); }
         std::vector<int> devices;
         for (int r = 0; r < std::max(gpus, 2); ++r) { devices.push_back(r % gpus); } // one GPU: two ranks
         const std::string name = GpuQueue().name();
@@ -46,7 +46,7 @@ void command_bench_comm(const BenchCommOptions& options)
     }
 }
 #else
-void command_bench_comm(const BenchCommOptions&) { throw InputError("E003", {}, "this program was built without CUDA."); }
+void command_bench_comm(const BenchCommOptions&) { throw InputError("E002", {}, "this program was built without CUDA."); }
 #endif
 
 } // namespace parhelion

@@ -19,14 +19,18 @@ void command_check(const CheckOptions& options)
 
     const double dt = input.parameters.dt;
     const std::int64_t steps = input.parameters.steps;
+    const bool minimises = input.parameters.integrator == Integrator::SteepestDescent;
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
     fmt::print("{}", describe_plan(simulation.plan()));
     const auto evaluated = std::chrono::steady_clock::now();
     const SinglePoint point = simulation.evaluate();
     const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
-    fmt::print("forecast: at least {:.3g} ns/day; {} steps in at most {:.0f} s\n", dt * 86.4 / step_s, steps,
-               step_s * static_cast<double>(steps));
+    const std::string rate =
+        minimises ? fmt::format("{:.3g} steps/s", 1 / step_s) : fmt::format("{:.3g} ns/day", dt * 86.4 / step_s);
+    const std::string length =
+        steps < 0 ? "no end" : fmt::format("{} steps in at most {:.0f} s", steps, step_s * static_cast<double>(steps));
+    fmt::print("forecast: at least {}; {}\n", rate, length);
 }
 
 } // namespace parhelion

@@ -46,13 +46,15 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
     if (text.empty()) { return grid; }
     int end = 0;
     const int read = std::sscanf(text.c_str(), "%4dx%4dx%4d%n", &grid[0], &grid[1], &grid[2], &end);
-    if (read != 3 || end != static_cast<int>(text.size()) || grid[0] < 1 || grid[1] < 1 || grid[2] < 1)
+    const auto is_out_of_range = [](int cells) { return cells < 1 || cells > 1024; };
+    if (read != 3 || end != static_cast<int>(text.size()) || std::any_of(grid.begin(), grid.end(), is_out_of_range))
     {
-        throw InputError("E004", {}, fmt::format("--grid {} is no grid. Give the cells in x, y and z, as in 2x2x1.", text));
+        throw InputError(
+            "E007", {}, fmt::format("--grid {} is no grid. Give the cells in x, y and z, at most 1024 each, as in 2x2x1.", text));
     }
     if (ranks > 1 && grid[0] * grid[1] * grid[2] != ranks)
     {
-        throw InputError("E005", {},
+        throw InputError("E008", {},
                          fmt::format("--grid {} has {} cells but --ranks is {} (each rank has one cell). Leave one of them out.",
                                      text, grid[0] * grid[1] * grid[2], ranks));
     }

@@ -2,6 +2,7 @@
 // `parhelion doctor`: what this machine has, what the program can use of it, and whether its GPUs can talk to each other.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "io/preprocessor.hpp"
 #ifdef PARHELION_CUDA
 #include "comm/gpu_self_test.hpp"
 #endif
@@ -53,8 +54,12 @@ void command_doctor()
     fmt::print("program   {}\nmachine   {}\n", version_text(), describe_machine());
     fmt::print("devices   {}\n", describe_devices());
     print_gpus();
-    const bool data = std::filesystem::exists("/usr/share/gromacs/top");
-    fmt::print("forcefields {}\n", data ? "/usr/share/gromacs/top" : "none installed (apt install gromacs-data, or -I DIR)");
+    std::string folders;
+    for (const auto& path : library_paths())
+    {
+        if (std::filesystem::exists(path)) { folders += (folders.empty() ? "" : ", ") + path.string(); }
+    }
+    fmt::print("forcefields {}\n", folders.empty() ? "none installed (apt install gromacs-data, or -I DIR)" : folders);
 }
 
 } // namespace parhelion

@@ -105,6 +105,16 @@ std::vector<std::string> halo_methods_of_cpus()
     return names;
 }
 
+void add_comm_timeout(CLI::App& command, double& seconds)
+{
+    command.add_option("--comm-timeout", seconds, "longest wait for another rank")
+        ->default_str("60s")
+        ->transform(
+            CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}}, CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->check(CLI::Range(0.001, 1e6))
+        ->type_name("60s|5min");
+}
+
 void add_engine_options(CLI::App& command, EngineOptions& engine)
 {
     command.add_option("--device", engine.device, "auto, cpu or gpu")
@@ -132,12 +142,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
                     "how ranks exchange halos: staged-host, staged-dma (GPUs only), staged-fused or direct")
         ->default_val("direct")
         ->check(CLI::IsMember(halo_methods));
-    command.add_option("--comm-timeout", engine.comm_timeout_s, "longest wait for another rank")
-        ->default_str("60s")
-        ->transform(
-            CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}}, CLI::AsNumberWithUnit::UNIT_REQUIRED))
-        ->check(CLI::Range(0.001, 1e6))
-        ->type_name("60s|5min");
+    add_comm_timeout(command, engine.comm_timeout_s);
 }
 
 // A file must not get the number of a standard stream that is closed: what is printed would go into it.
@@ -294,8 +299,7 @@ int main(int argc, char** argv)
     bench_scaling_app->add_option("--steps", bench_scaling.steps, "steps to time, after half as many")
         ->default_val(5000)
         ->check(CLI::Range(1, 1000000000));
-    bench_scaling_app->add_option("--comm-timeout", bench_scaling.comm_timeout_s, "longest wait for another rank, s")
-        ->default_val(60);
+    add_comm_timeout(*bench_scaling_app, bench_scaling.comm_timeout_s);
     bench_scaling_app->add_option("--json", bench_scaling.json, "append JSON lines to this file")->type_name("FILE");
 
     for (int i = 2; i < argc && std::string_view(argv[1]) == "run"; ++i)

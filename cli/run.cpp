@@ -24,6 +24,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -70,10 +71,20 @@ constexpr const char* log_ending = ".log";
 constexpr const char* other_endings[] = {".xtc", ".trr", ".edr", ".cpt", ".prev.cpt", ".gro", ".last-good.gro", ".report.json"};
 
 // Outputs take the place of what has their names.
-void protect_inputs(const RunOptions& options)
+void protect_files(const RunOptions& options)
 {
-    std::vector<std::filesystem::path> outputs = {options.trace, options.prefix + log_ending};
+    std::vector<std::filesystem::path> outputs = {options.prefix + log_ending};
     for (const char* ending : other_endings) { outputs.emplace_back(options.prefix + ending); }
+    const auto file = [](const std::filesystem::path& path) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
+    };
+    for (const auto& output : outputs)
+    {
+        if (options.trace.empty() || file(output) != file(options.trace)) { continue; }
+        throw InputError("E194", {options.trace, 0},
+                         "cannot be the --trace: this run writes something else into it. Choose another name.");
+    }
+    outputs.push_back(options.trace);
     const InputFiles& files = options.input.files;
     for (const auto& input : {files.structure, files.restraint_reference, files.mdp, files.topology, files.index})
     {
@@ -91,8 +102,14 @@ void protect_inputs(const RunOptions& options)
 
 std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& parameters)
 {
+    const double of_time = options.ns ? std::round(*options.ns * 1000 / parameters.dt) : 0;
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    // A double holds all multiples of 1024 up to `most`, but not `most` itself.
+    const bool fits = of_time < static_cast<double>(most - 1024) && options.steps.value_or(static_cast<std::int64_t>(of_time)) <=
+                                                                        most - std::max<std::int64_t>(0, parameters.first_step);
+    if (!fits) { throw InputError("E009", {}, "--steps or --ns asks for more steps than a step counter holds. Ask for fewer."); }
     if (options.steps) { return *options.steps; }
-    return options.ns ? std::llround(*options.ns * 1000 / parameters.dt) : parameters.steps;
+    return options.ns ? static_cast<std::int64_t>(of_time) : parameters.steps;
 }
 
 std::string precision_text(const EngineOptions& engine)
@@ -101,10 +118,10 @@ std::string precision_text(const EngineOptions& engine)
 }
 
 // What the run goes on from; nothing if it starts.
-std::optional<Checkpoint> find_checkpoint(const RunOptions& options, const NamedList<std::string>& identity, std::string& remark)
+std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOptions& options,
+                                          const NamedList<std::string>& identity, std::string& remark)
 {
     if (options.fresh) { return std::nullopt; }
-    CheckpointFiles files(options.prefix);
     std::optional<Checkpoint> found = files.read(remark);
     const std::string changed = found ? difference(found->run, identity) : "";
     if (!changed.empty())
@@ -278,7 +295,7 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
 RunEnd command_run(const RunOptions& options)
 {
     std::signal(SIGPIPE, SIG_IGN); // see say()
-    protect_inputs(options);
+    protect_files(options);
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
     LoadedInput input = load_checked(options.input, diagnostics);
@@ -292,8 +309,9 @@ RunEnd command_run(const RunOptions& options)
     const bool minimising = parameters.integrator == Integrator::SteepestDescent;
     const NamedList<std::string> identity = identify_run(input.system, parameters, precision_text(options.engine));
     const RunLock lock(options.prefix);
+    CheckpointFiles checkpoints(options.prefix);
     std::string remark;
-    std::optional<Checkpoint> continued = find_checkpoint(options, identity, remark);
+    std::optional<Checkpoint> continued = find_checkpoint(checkpoints, options, identity, remark);
     if (continued && steps >= 0 && continued->reached >= parameters.first_step + steps)
     {
         say_complete(options, *continued);
@@ -301,7 +319,7 @@ RunEnd command_run(const RunOptions& options)
     }
 
     RunFiles files({options.prefix, engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters, identity,
-                   continued ? &*continued : nullptr);
+                   std::move(checkpoints), continued ? &*continued : nullptr);
     const std::string about = fmt::format("{}\n{}\n{}", version_text(), describe_machine(), describe_system(input.system));
     Simulation simulation(std::move(input.system), std::move(input.parameters), engine, continued ? &continued->state : nullptr);
     const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
@@ -335,10 +353,11 @@ RunEnd command_run(const RunOptions& options)
     }
     const Frame last = simulation.frame();
     write_gro(options.prefix + ".gro", topology, title, last.box, last.x, minimising ? std::vector<Vec3<double>>{} : last.v, 3);
+    const RunReport report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
+    // Before the checkpoint that makes the run complete: one that is killed in between is not, and writes it anew.
+    write_report(report, options.prefix + ".report.json");
     if (!minimising) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
     files.close();
-    const RunReport report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
-    write_report(report, options.prefix + ".report.json");
     if (engine.trace) { write_chrome_trace(options.trace, simulation.timelines()); }
     files.log().line(summary_line(summary, minimising));
     if (summary.end == RunEnd::Stopped)

@@ -41,10 +41,10 @@ OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
 } // namespace
 
 RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
-                   NamedList<std::string> identity, const Checkpoint* continued)
+                   NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued)
     : options_(options), parameters_(parameters), table_(system.topology, parameters),
       compressed_atoms_(atoms_of(parameters.compressed_groups, system)), identity_(std::move(identity)),
-      checkpoints_(options.prefix), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
+      checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
       next_checkpoint_(Clock::now() + checkpoint_interval())
 {

@@ -27,10 +27,10 @@ struct RunFilesOptions
 class RunFiles final : public Observer
 {
 public:
-    // The files go on where `continued` left them, if that is not null; none is touched before start(). `identity`: of the run,
-    // for its checkpoints.
+    // The files go on where `continued`, read from `checkpoints`, left them, if that is not null; none is touched before start().
+    // `identity`: of the run, for its checkpoints.
     RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
-             NamedList<std::string> identity, const Checkpoint* continued);
+             NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued);
 
     void start(); // opens .log, and .xtc, .trr, .edr as the parameters ask for them; progress counts from here
     Log& log() { return *log_; }

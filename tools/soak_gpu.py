@@ -88,7 +88,10 @@ def main():
         run = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
         Path(f"{options.out}.pid").write_text(f"{run.pid}\n")
         while run.poll() is None and not ended.is_set() and time.monotonic() - start < 60 * options.minutes:
-            samples.append(sample(run.pid, folder, start))
+            try:
+                samples.append(sample(run.pid, folder, start))
+            except (KeyError, OSError):
+                continue  # it has just ended, or a file has just got its final name
             print(json.dumps(samples[-1]), file=out, flush=True)
             ended.wait(options.every)
         ended_by_itself = run.poll() is not None
@@ -98,10 +101,10 @@ def main():
         said = (folder / "stdout").read_text().strip()
         report = folder / "md.report.json"
         steps = json.loads(report.read_text())["steps"] if report.exists() else None
-        grown = growth(samples)
+        grown = growth(samples) if samples else {}
         known = {name: g for name, g in grown.items() if g is not None or name != "gpu_mib"}
         kept = not ended_by_itself and code == 3 and all(g is not None and g <= GROWTH[name] for name, g in known.items())
-        summary = {"minutes": round(samples[-1]["s"] / 60, 1), "steps": steps, "exit": code, "growth": grown, "constant": kept}
+        summary = {"minutes": round((time.monotonic() - start) / 60, 1), "steps": steps, "exit": code, "growth": grown, "constant": kept}
         print(json.dumps(summary), file=out, flush=True)
     print(json.dumps(summary), said, sep="\n")
     shutil.rmtree(folder)

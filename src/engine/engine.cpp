@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "device/cores.hpp"
 #include "engine/every_rank.hpp"
+#include "engine/run_length.hpp"
 #include "pairs/simd_target_name.hpp"
 
 #include <numeric>
@@ -166,10 +167,7 @@ SinglePoint Engine<N>::evaluate()
 template <class N>
 RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    if (steps < 0)
-    {
-        steps = setup_.parameters.steps < 0 ? std::numeric_limits<std::int64_t>::max() / 4 : setup_.parameters.steps;
-    }
+    steps = steps_to_take(steps, setup_.parameters);
     if (setup_.parameters.integrator == Integrator::SteepestDescent) { return runs_[0]->minimize(steps, observer, stop); }
     std::vector<RunSummary> summaries(runs_.size());
     on_every_run([&](RankRun<N>& run) {

@@ -2,17 +2,15 @@
 #include "engine/gpu_engine.hpp"
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
+#include "engine/run_length.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
-#include "trace/stopwatch.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 
 namespace parhelion {
 
@@ -164,7 +162,7 @@ void GpuEngine<N>::make_way(Observer& observer)
 template <class N>
 void GpuEngine<N>::tell_progress(std::int64_t step, Observer& observer) const
 {
-    observer.progress(step - setup_.first_step, last_ - setup_.first_step, latest_temperature_);
+    observer.progress(step - setup_.first_step, steps_in_all(setup_.first_step, last_), latest_temperature_);
 }
 
 template <class N>
@@ -244,7 +242,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
 {
     const RunParameters& p = setup_.parameters;
     PARHELION_EXPECTS(p.integrator != Integrator::SteepestDescent);
-    if (steps < 0) { steps = p.steps < 0 ? std::numeric_limits<std::int64_t>::max() / 4 : p.steps; }
+    steps = steps_to_take(steps, p);
     const std::int64_t first = step_;
     try
     {
@@ -268,7 +266,6 @@ RunSummary GpuEngine<N>::run_on_host(std::int64_t first, std::int64_t last, Obse
                     "for. The CPU goes on from here.",
                     r.step));
     RunSummary summary = host_.run(last - r.step, observer, stop);
-    summary.first_step = first;
     summary.steps += before;
     step_ = r.step;
     return summary;
@@ -284,7 +281,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     const std::int64_t first = step_;
     last_ = first + steps;
     const Schedule schedule(p, list_plan_.interval, setup_.first_step, last_);
-    const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
+    const std::int64_t steady = steady_from(first, steps);
     std::int64_t timed_from = first;
     Stopwatch timed = whole;
     RunSummary summary;
@@ -326,15 +323,8 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     }
     if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
     summary.end = step_ < last_ ? RunEnd::Stopped : RunEnd::Done;
-    summary.first_step = first;
     summary.steps = step_ - first;
-    if (step_ > timed_from)
-    {
-        const double per_step = timed.wall_s() / static_cast<double>(step_ - timed_from);
-        summary.us_per_step = per_step * 1e6;
-        summary.ns_per_day = p.dt * 1e-3 * 86400 / per_step;
-        summary.host_load = timed.load();
-    }
+    set_rates(summary, p.dt, step_ - timed_from, timed);
     finish(summary, observer);
     tell_of_halved_intervals(observer);
     summary.wall_s = whole.wall_s();
@@ -368,8 +358,7 @@ void GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
     flags.repartition = true;
     if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
     observe_here(flags, observer);
-    const double kt = units::boltzmann * (latest_temperature_ > 0 ? latest_temperature_ : 300.0);
-    summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
+    summary.drift = drift_per_atom(drift_.value(), latest_temperature_, setup_.system.topology.atom_count());
 }
 
 // --- reading ------------------------------------------------------------------------------------------------------------------

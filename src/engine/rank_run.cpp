@@ -2,11 +2,11 @@
 #include "engine/rank_run.hpp"
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "dynamics/degrees_of_freedom.hpp"
 #include "dynamics/minimize.hpp"
 #include "dynamics/velocities.hpp"
 #include "engine/gather.hpp"
+#include "engine/run_length.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
 
@@ -214,8 +214,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     drift_ = {};
     const std::int64_t first = rank_.step, last = first + steps;
     const Schedule schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, last);
-    // Rates are those of the steady part: after the first tenth and at least 500 steps, or the whole of a short run.
-    const std::int64_t steady = first + (steps > 1000 ? std::max<std::int64_t>(steps / 10, 500) : 0);
+    const std::int64_t steady = steady_from(first, steps);
     Stopwatch timed = whole;
     queue_.clock().reset();
     Orders orders;
@@ -226,7 +225,8 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
         if (flags.repartition)
         {
             take_snapshot(rank_, at_repartition_);
-            observer.progress(rank_.step - setup_.first_step, last - setup_.first_step, rank_.observables.temperature);
+            observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, last),
+                              rank_.observables.temperature);
             orders = agree(stop.load(std::memory_order_relaxed), observer.checkpoint_due());
             if (orders.checkpoint)
             {
@@ -244,7 +244,6 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     }
     RunSummary summary;
     summary.end = rank_.step < last ? RunEnd::Stopped : RunEnd::Done;
-    summary.first_step = first;
     summary.steps = rank_.step - first;
     const std::int64_t timed_from = rank_.step > steady ? steady : first;
     summarise(summary, rank_.step - timed_from, timed_from == steady ? timed : whole);
@@ -259,8 +258,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     advance(flags, observer);
     put_back(std::move(end), rank_);
     summary.wall_s = whole.wall_s();
-    const double kt = units::boltzmann * (rank_.observables.temperature > 0 ? rank_.observables.temperature : 300.0);
-    summary.drift = drift_.value() * 1000 / kt / static_cast<double>(setup_.system.topology.atom_count());
+    summary.drift = drift_per_atom(drift_.value(), rank_.observables.temperature, setup_.system.topology.atom_count());
     return summary;
 }
 
@@ -269,10 +267,7 @@ void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, const 
 {
     if (timed_steps > 0)
     {
-        const double per_step = timed.wall_s() / static_cast<double>(timed_steps);
-        summary.us_per_step = per_step * 1e6;
-        summary.ns_per_day = setup_.parameters.dt * 1e-3 * 86400 / per_step;
-        summary.host_load = timed.load();
+        set_rates(summary, setup_.parameters.dt, timed_steps, timed);
         for (int p = 0; p < phases; ++p)
         {
             const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(timed_steps);
@@ -309,9 +304,8 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     const Stopwatch whole;
     Rank<N>& r = rank_;
     RunSummary summary;
-    summary.first_step = r.step;
-    const std::int64_t last = r.step + steps;
-    const Schedule schedule(setup_.parameters, 1, r.step, last);
+    const std::int64_t first = r.step, last = first + steps;
+    const Schedule schedule(setup_.parameters, 1, first, last);
     SteepestDescent<N> descent(r.constraints, setup_.parameters.em_step, setup_.parameters.em_tolerance);
     Minimization verdict = Minimization::Continue;
     queue_.clock().reset();
@@ -321,13 +315,13 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
         evaluate_static(observer, schedule.flags(r.step));
         verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
-        observer.progress(r.step - summary.first_step, steps, 0);
+        observer.progress(r.step - first, steps_in_all(first, last), 0);
         ++r.step;
     }
     const bool is_stopped = verdict == Minimization::Continue && r.step < last;
     if (verdict == Minimization::Continue) { descent.return_to_best(queue_, r.state); } // from a point nobody has looked at
     summary.end = is_stopped ? RunEnd::Stopped : RunEnd::Done;
-    summary.steps = r.step - summary.first_step;
+    summary.steps = r.step - first;
     summary.wall_s = whole.wall_s();
     summary.converged = verdict == Minimization::Converged;
     summary.largest_force = descent.largest_force();

@@ -96,9 +96,9 @@ struct KernelTime
 struct RunSummary
 {
     RunEnd end = RunEnd::Done;
-    std::int64_t first_step = 0, steps = 0; // steps done in this run
+    std::int64_t steps = 0; // done in this run
     double wall_s = 0;
-    double us_per_step = 0, ns_per_day = 0; // steady part: after the first tenth, at least 500 steps
+    double us_per_step = 0, ns_per_day = 0; // steady part: engine/run_length.hpp
     double host_load = 0;                   // cores that the process kept busy, over the steady part
     // us per step by phase of the step, over the steady part; on a GPU over a segment just before it, where phases run beside
     // each other. In a run of 1000 steps or fewer a GPU has these, `kernels` and `work` only if it keeps a trace.

@@ -144,6 +144,11 @@ private:
             {
                 fail("tau-t", "the sd integrator needs tau-t > 0 (the inverse friction) for every group.");
             }
+            if (p_.thermostat == Thermostat::NoseHoover && group.tau > 0 && group.reference <= 0)
+            {
+                fail("ref-t",
+                     "Nose-Hoover needs ref-t > 0 for every group with tau-t > 0: the mass of its bath is proportional to it.");
+            }
             if (group.tau > 0) { shortest = std::min(shortest, group.tau); }
         }
         if (stochastic) { return; }
@@ -219,6 +224,12 @@ private:
             fail("pcoupl", "C-rescale needs a reference temperature for its noise, but tcoupl = No. Use tcoupl = v-rescale.");
         }
         const bool second_order = p_.barostat == Barostat::ParrinelloRahman;
+        if (second_order && p_.compressibility <= 0)
+        {
+            fail("compressibility",
+                 "Parrinello-Rahman needs compressibility > 0 (the mass of the box is infinite otherwise). Use "
+                 "pcoupl = No for a box that stays.");
+        }
         p_.pressure_interval = interval("nstpcouple", p_.pressure_interval, "tau-p", p_.tau_p, second_order ? 20 : 10);
         if (second_order && p_.thermostat == Thermostat::NoseHoover)
         {

@@ -98,14 +98,14 @@ double GroReader::number(std::string_view line, std::size_t column) const
     while (c != end && *c == ' ') { ++c; }
     const bool negative = c != end && *c == '-';
     if (negative) { ++c; }
-    std::int64_t digits = 0;
+    std::uint64_t digits = 0; // wraps where there are too many, which are read otherwise below
     int count = 0, decimals = 0;
     for (bool point = false; c != end; ++c)
     {
         const int digit = *c - '0';
         if (digit >= 0 && digit <= 9)
         {
-            digits = 10 * digits + digit;
+            digits = 10 * digits + static_cast<std::uint64_t>(digit);
             ++count;
             decimals += point ? 1 : 0;
         }

@@ -27,6 +27,15 @@ std::string_view take_name(std::string_view& text)
     return name;
 }
 
+std::filesystem::path real_path(const std::filesystem::path& path)
+{
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(path, error);
+    return error ? path : real;
+}
+
+} // namespace
+
 std::vector<std::filesystem::path> library_paths()
 {
     std::vector<std::filesystem::path> paths;
@@ -43,15 +52,6 @@ std::vector<std::filesystem::path> library_paths()
     paths.emplace_back("/usr/share/gromacs/top");
     return paths;
 }
-
-std::filesystem::path real_path(const std::filesystem::path& path)
-{
-    std::error_code error;
-    const std::filesystem::path real = std::filesystem::canonical(path, error);
-    return error ? path : real;
-}
-
-} // namespace
 
 Preprocessor::Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
                            const std::vector<std::filesystem::path>& include_paths)

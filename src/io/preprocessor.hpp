@@ -23,6 +23,9 @@
 
 namespace parhelion {
 
+// Where includes are looked for last: the folders of GMXLIB, then the one of an installed gromacs-data. They need not exist.
+std::vector<std::filesystem::path> library_paths();
+
 // A line of a file in eight bytes; Preprocessor::where makes it readable.
 struct Place
 {
@@ -40,8 +43,7 @@ class Preprocessor
 {
 public:
     // `defines`: "NAME" or "NAME=VALUE". Includes are looked for in the including file's folder, then `include_paths` in order,
-    // then the folders of GMXLIB, then the topology folder of an installed gromacs-data. Throws InputError if `root` cannot be
-    // read.
+    // then library_paths(). Throws InputError if `root` cannot be read.
     Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
                  const std::vector<std::filesystem::path>& include_paths);
 

@@ -18,7 +18,7 @@ constexpr std::int64_t lines_per_run = 20; // every 5 %
 
 std::string duration_text(double seconds)
 {
-    const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+    const auto whole = static_cast<std::int64_t>(std::min(seconds, 1e15) + 0.5);
     if (whole < 60) { return fmt::format("{} s", whole); }
     if (whole < 3600) { return fmt::format("{} min {:02} s", whole / 60, whole % 60); }
     if (whole < 86400) { return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60); }

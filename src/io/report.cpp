@@ -43,7 +43,8 @@ std::string to_json(const RunReport& report)
     for (const auto& [term, spread] : report.energies) { energies[term] = {{"mean", spread.mean}, {"stddev", spread.stddev}}; }
     json["conserved_drift_kT_per_ns_per_atom"] = report.conserved_drift_kT_per_ns_per_atom;
     json["version"] = object(report.version);
-    return json.dump(2) + "\n";
+    // Names of groups may be in another encoding: its bytes are replaced.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void write_report(const RunReport& report, const std::string& path)

@@ -5,6 +5,7 @@
 #include "io/text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -85,6 +86,13 @@ private:
     std::unique_ptr<XXH64_state_t, Free> state_{fresh()};
 };
 
+// As JSON keeps it: what is in another encoding than UTF-8 is replaced.
+std::string as_kept(std::string_view text)
+{
+    using Json = nlohmann::json;
+    return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
 std::string group_hash(const System& system)
 {
     Hash hash;
@@ -109,7 +117,7 @@ NamedList<std::string> identify_run(const System& system, const RunParameters& p
         const std::string_view line = take_line(rest);
         const std::size_t equals = line.find('=');
         const std::string_view key = trimmed(line.substr(0, equals));
-        if (key != "nsteps") { identity.emplace_back(key, trimmed(line.substr(equals + 1))); }
+        if (key != "nsteps") { identity.emplace_back(key, as_kept(trimmed(line.substr(equals + 1)))); }
     }
     return identity;
 }

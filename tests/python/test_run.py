@@ -262,6 +262,32 @@ def test_a_trace_that_cannot_be_written_ends_the_run_before_it_begins(tmp_path):
     assert not (tmp_path / "md.xtc").exists()
 
 
+@pytest.mark.parametrize("name", ["md.xtc", "./md.log"])
+def test_a_trace_that_would_be_another_output_is_refused(tmp_path, name):
+    (tmp_path / "md.mdp").write_text(RUN)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--trace", name, folder=tmp_path, code=4)
+    assert f"E194 {name}  cannot be the --trace" in text
+    assert not (tmp_path / "md.xtc").exists()
+
+
+def test_a_run_without_an_end_tells_no_share_of_it(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60", "nsteps = -1"))
+    input_files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
+    text = parhelion("run", *input_files, "--hours", 0.0003, folder=tmp_path, code=3)
+    assert re.search(r"^step \d+  \d+\.\d K", text, re.M) and "ETA" not in text and " % " not in text.split("us/step")[0]
+    assert re.search(r"forecast: at least \S+ ns/day; no end\n", parhelion("check", *input_files, folder=tmp_path))
+
+
+def test_names_may_be_in_another_encoding_than_utf_8(tmp_path):
+    (tmp_path / "md.mdp").write_bytes((RUN + "tcoupl = v-rescale\ntc-grps = W\xe4rme\ntau-t = 1\nref-t = 300\n").encode("latin-1"))
+    (tmp_path / "index.ndx").write_bytes(b"[ W\xe4rme ]\n" + " ".join(map(str, range(1, 3001))).encode())
+    for steps in (20, 40):  # the second time from a checkpoint
+        program = os.environ["PARHELION_PROGRAM"]
+        command = [program, "run", "-q", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "-n", "index.ndx", "--steps", str(steps)]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120).returncode == 0
+    assert "T-W\ufffdrme" in json.loads((tmp_path / "md.report.json").read_text())["energies"]
+
+
 def test_an_mdp_may_begin_with_a_byte_order_mark(tmp_path):
     (tmp_path / "md.mdp").write_text("\ufeff" + RUN.lstrip(), encoding="utf-8")
     parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a run is, from where on it is timed, and what is said of its speed and its drift; the same on CPUs and GPUs.
+#pragma once
+
+#include "base/units.hpp"
+#include "engine/simulation.hpp"
+#include "trace/stopwatch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace parhelion {
+
+// Steps of a run without an end; half the range is left for the step that it begins with.
+inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 4;
+
+// `asked` < 0: as many as the parameters say.
+inline std::int64_t steps_to_take(std::int64_t asked, const RunParameters& parameters)
+{
+    if (asked >= 0) { return asked; }
+    return parameters.steps >= 0 ? parameters.steps : endless;
+}
+
+// Of all parts of a run that ends at `last`, as an Observer is told; negative: no end is known.
+inline std::int64_t steps_in_all(std::int64_t first_step, std::int64_t last)
+{
+    return last - first_step >= endless ? -1 : last - first_step;
+}
+
+// Rates are those of the steady part: after the first tenth, at least 500 and at most 20 000 steps, or the whole of a short run.
+inline std::int64_t steady_from(std::int64_t first, std::int64_t steps)
+{
+    return first + (steps > 1000 ? std::clamp<std::int64_t>(steps / 10, 500, 20000) : 0);
+}
+
+inline void set_rates(RunSummary& summary, double dt, std::int64_t timed_steps, const Stopwatch& timed)
+{
+    if (timed_steps <= 0) { return; }
+    const double per_step = timed.wall_s() / static_cast<double>(timed_steps);
+    summary.us_per_step = per_step * 1e6;
+    summary.ns_per_day = dt * 1e-3 * 86400 / per_step;
+    summary.host_load = timed.load();
+}
+
+// kT/ns/atom of a slope in kJ/mol/ps; without a temperature, of 300 K.
+inline double drift_per_atom(double slope, double temperature, std::int64_t atoms)
+{
+    const double kt = units::boltzmann * (temperature > 0 ? temperature : 300.0);
+    return slope * 1000 / kt / static_cast<double>(atoms);
+}
+
+} // namespace parhelion
