@@ -107,7 +107,7 @@ void command_bench_scaling(const BenchScalingOptions& options);
 
 // Shared by the commands.
 std::string version_text();
-// Reads the input; prints warnings, and throws InputError if one of them is not allowed. Notes go to `notes`.
+// Reads the input; prints warnings, and throws InputError if one of them is not allowed. All remarks go to `diagnostics`.
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
 // Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);

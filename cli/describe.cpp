@@ -28,9 +28,8 @@ std::string describe_system(const System& system)
         text += fmt::format(" {} x {}", block.count, topology.molecule_types[block.type].name);
     }
     const double volume = system.box.x * system.box.y * system.box.z;
-    constexpr double kg_per_m3 = 1.66053906660; // of 1 u/nm^3
     text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y,
-                        system.box.z, topology.total_mass() / volume * kg_per_m3);
+                        system.box.z, topology.total_mass() / volume * units::kg_per_m3);
     return text;
 }
 

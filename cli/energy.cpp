@@ -3,9 +3,9 @@
 #include "commands.hpp"
 #include "energy_table.hpp"
 #include "io/npy.hpp"
+#include "io/output_file.hpp"
 
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace parhelion {
@@ -48,10 +48,7 @@ void command_energy(const EnergyOptions& options)
         {"energy", "kJ/mol"}, {"virial", "kJ/mol"}, {"pressure", "bar"}, {"temperature", "K"}, {"force", "kJ/mol/nm"}};
 
     const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
-    std::ofstream file(json);
-    file << result.dump(2) << '\n';
-    file.close();
-    if (!file) { throw SystemError("cannot write " + json); }
+    write_text_file(json, result.dump(2) + '\n');
     write_npy(npy, point.forces);
     for (const auto& [name, value] : energies.items()) { fmt::print("{:<16} {:20.10g} kJ/mol\n", name, value.get<double>()); }
     fmt::print("{:<16} {:20.10g} bar\nwritten: {} {}\n", "Pressure", point.observables.pressure, json, npy);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy_table.hpp"
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 
 namespace parhelion {
 
 namespace {
-
-constexpr double kg_per_m3 = 1.66053906660; // of 1 u/nm^3
 
 // The energy terms that a kind of interaction has.
 std::vector<EnergyTerm> terms_of(InteractionKind kind)
@@ -44,7 +43,8 @@ std::vector<EnergyTerm> terms_of(InteractionKind kind)
 
 EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
     : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
-      pressure_coupled_(parameters.barostat != Barostat::None), mass_(topology.total_mass()),
+      pressure_coupled_(parameters.barostat != Barostat::None),
+      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman), mass_(topology.total_mass()),
       reference_pressure_(parameters.reference_pressure)
 {
     std::array<bool, energy_terms> present{};
@@ -79,7 +79,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
             names_.push_back(std::string(tensor) + element);
         }
     }
-    if (pressure_coupled_ && parameters.barostat == Barostat::ParrinelloRahman)
+    if (has_box_velocity_)
     {
         for (const char* name : {"Box-Vel-XX", "Box-Vel-YY", "Box-Vel-ZZ"}) { names_.emplace_back(name); }
     }
@@ -99,7 +99,7 @@ std::vector<double> EnergyTable::values(const Observables& o) const
     {
         const double volume = o.box.x * o.box.y * o.box.z;
         const double pv = volume * reference_pressure_ / units::bar_per_kj_mol_nm3;
-        v.insert(v.end(), {o.box.x, o.box.y, o.box.z, volume, mass_ / volume * kg_per_m3, pv, o.total + pv});
+        v.insert(v.end(), {o.box.x, o.box.y, o.box.z, volume, mass_ / volume * units::kg_per_m3, pv, o.total + pv});
     }
     for (const Mat3<double>& tensor : {o.virial, o.pressure_tensor})
     {
@@ -108,11 +108,9 @@ std::vector<double> EnergyTable::values(const Observables& o) const
             for (int b = 0; b < 3; ++b) { v.push_back(tensor[a][b]); }
         }
     }
-    if (names_.size() - v.size() > o.group_temperature.size())
-    {
-        v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z});
-    }
+    if (has_box_velocity_) { v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z}); }
     v.insert(v.end(), o.group_temperature.begin(), o.group_temperature.end());
+    PARHELION_EXPECTS(v.size() == names_.size());
     return v;
 }
 

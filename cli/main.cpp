@@ -254,7 +254,7 @@ int main(int argc, char** argv)
 
     BenchOptions bench;
     CLI::App* bench_app =
-        app.add_subcommand("bench", "built-in measurements: pair list and pair kernel per atom, whole step by phase");
+        app.add_subcommand("bench", "built-in measurements: whole steps by phase, and on a GPU by kernel");
     bench_app->add_option("--atoms", bench.atoms, "sizes of the ethanol-water series")
         ->default_val(std::vector<std::int64_t>{45000});
     bench_app->add_option("--steps", bench.steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));

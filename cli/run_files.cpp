@@ -12,21 +12,17 @@ namespace parhelion {
 
 namespace {
 
+// In ascending order; none for the whole system. Names are those of groups, without overlap, or "System" (io/check_system.hpp).
 std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const System& system)
 {
     std::vector<std::int64_t> atoms;
     for (const std::string& name : names)
     {
-        if (name == "System") { return {}; }
         const auto group = system.groups.find(name);
-        if (group == system.groups.end())
-        {
-            throw InputError("E303", {}, "compressed-x-grps names the group '" + name + "', which does not exist.");
-        }
+        if (group == system.groups.end()) { return {}; }
         atoms.insert(atoms.end(), group->second.begin(), group->second.end());
     }
     std::sort(atoms.begin(), atoms.end());
-    atoms.erase(std::unique(atoms.begin(), atoms.end()), atoms.end());
     return atoms;
 }
 

@@ -32,7 +32,7 @@ enum class Coverage : std::uint8_t
 
 // The groups called `names`, in that order; no name, or the single name System, is one group of every atom. `key` is the .mdp key
 // the names come from, for the messages. Throws InputError: E610 unknown group, E611 an atom in two groups, E612 an atom in none
-// although coverage is Every, E613 more than 255 groups.
+// although coverage is Every, E613 more than 254 groups.
 AtomGroups make_atom_groups(const std::string& key, const std::vector<std::string>& names,
                             const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t atoms,
                             Coverage coverage);

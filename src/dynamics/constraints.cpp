@@ -282,7 +282,6 @@ Constraints::Constraints(const Topology& topology, const RunParameters& paramete
                 {s.oxygen, s.hydrogen_a, s.oh}, {s.oxygen, s.hydrogen_b, s.oh}, {s.hydrogen_a, s.hydrogen_b, s.hh}};
             t.water_groups.push_back(make_lincs_groups(sides, inverse_mass).front());
         }
-        empty_ = empty_ && t.groups.empty() && t.waters.empty();
     }
 }
 

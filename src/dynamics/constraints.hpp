@@ -99,8 +99,6 @@ public:
     // constrained atom has no mass, E621 if the hydrogens of a rigid water differ in mass.
     Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses = ConstraintMasses::Physical);
 
-    bool empty() const { return empty_; }
-
     // Every constraint of the system: the assignment of a single rank.
     ConstraintAssignment assign_all(const Topology& topology) const;
     // The constraints of `copies` whose atoms are home, for is_home(global atom); of each water or group only one atom is asked
@@ -115,7 +113,7 @@ public:
                               Virial virial) const;
 
     // Removes from `vectors` (velocities, or forces with Equal masses) what would change a constrained distance of state.x, to
-    // rounding. Throws ContractError if the coupling of a group is singular.
+    // rounding. Throws InputError E158 if the constraints of a group depend on each other.
     template <class N, class T>
     void project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
                  ClusterArray<T>& vectors) const;
@@ -139,7 +137,6 @@ private:
     std::vector<TypeConstraints> types_; // by molecule type
     LincsSettings lincs_;
     double warn_cosine_ = 0; // of lincs-warnangle
-    bool empty_ = true;
 };
 
 // Moves state.x itself onto the constraints, directions from state.x; state.v is left alone. For the start of a run without

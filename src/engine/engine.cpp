@@ -7,7 +7,6 @@
 #include "engine/run_length.hpp"
 #include "pairs/simd_target_name.hpp"
 
-#include <numeric>
 #include <random>
 
 namespace parhelion {
@@ -119,7 +118,6 @@ template <class N>
 void Engine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
-    const Rank<N>& r = runs_[0]->rank();
     plan_.ranks = setup_.grid.ranks();
     plan_.grid = setup_.grid.cells;
     plan_.halo = options.halo;
@@ -131,7 +129,6 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.pressure_interval = p.barostat == Barostat::None ? 0 : p.pressure_interval;
     plan_.energy_interval = p.energy_calc;
     plan_.com_interval = p.com_mode == ComMode::None ? 0 : p.com_interval;
-    plan_.degrees_of_freedom = std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0);
     plan_.seed = p.random_seed;
     if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
     plan_.kernel = simd_target_name();

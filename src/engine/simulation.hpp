@@ -67,7 +67,6 @@ struct PlanSummary
     double buffer = 0;      // list_cutoff - cutoff, nm
     std::size_t bytes = 0;  // engine memory, estimated
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
-    double degrees_of_freedom = 0;
     std::int64_t seed = 0;                     // of everything random in the steps
     std::optional<std::int64_t> velocity_seed; // of velocities that are generated
     bool on_gpu = false;
@@ -117,9 +116,9 @@ bool built_with_cuda();
 // What runs can be on, for people: "CPU, NVIDIA H200".
 std::string describe_devices();
 
-// With several ranks whatever waits for them may throw CommError, the constructor too. After it nothing is left to look at.
 class HostWatch;
 
+// With several ranks whatever waits for them may throw CommError, the constructor too. After it nothing is left to look at.
 class Simulation
 {
 public:

@@ -141,11 +141,11 @@ constexpr std::make_integer_sequence<int, bonded_kinds> every_kind;
 
 BondedTables make_bonded(const Topology& topology, const RunParameters& parameters)
 {
-    const double coulomb = parameters.epsilon_r > 0 ? units::coulomb / parameters.epsilon_r : 0;
     BondedTables tables;
     for (const MoleculeType& type : topology.molecule_types)
     {
-        add_kinds(topology, type, coulomb * topology.fudge_qq, tables.molecule_types.emplace_back(), every_kind);
+        add_kinds(topology, type, coulomb_factor(parameters) * topology.fudge_qq, tables.molecule_types.emplace_back(),
+                  every_kind);
     }
     return tables;
 }

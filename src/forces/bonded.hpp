@@ -59,7 +59,7 @@ struct BondedAssignment
     std::int64_t terms() const; // of every type and kind
 };
 
-// Uses epsilon_r of the run parameters (0 = infinite: no Coulomb).
+// Uses epsilon_r of the run parameters.
 BondedTables make_bonded(const Topology& topology, const RunParameters& parameters);
 
 // Every term of the system: the assignment of a single rank.

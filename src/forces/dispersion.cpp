@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "forces/nonbonded.hpp"
 
 #include <cmath>
 
@@ -28,13 +29,10 @@ Missing missing_dispersion(const RunParameters& parameters)
         return {shift, potential, 3 * potential};
     }
     // Force switch: with s = r - r1, w = rc - r1, the attraction is that of -1/r^6 + a/3 s^3 + b/4 s^4 + c in [r1, rc] and -1/r^6
-    // + c below r1; a and b make force and its slope vanish at rc, c the potential (GROMACS manual, "modified non-bonded
-    // interactions").
+    // + c below r1.
     const double r1 = parameters.lj_switch, w = rc - r1;
     PARHELION_EXPECTS(w > 0);
-    const double a = -6 * (10 * rc - 7 * r1) / (std::pow(rc, 8) * w * w),
-                 b = 6 * (9 * rc - 7 * r1) / (std::pow(rc, 8) * w * w * w);
-    const double c = 1 / std::pow(rc, 6) - a / 3 * std::pow(w, 3) - b / 4 * std::pow(w, 4);
+    const auto [c, a, b] = force_switch(6, r1, rc);
     // int_r1^rc r^2 s^n dr
     const auto moment = [&](int n) { return std::pow(w, n + 1) * (r1 * r1 / (n + 1) + 2 * r1 * w / (n + 2) + w * w / (n + 3)); };
     const double within = -c * rc * rc * rc / 3 - a / 3 * moment(3) - b / 4 * moment(4);

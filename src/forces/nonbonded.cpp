@@ -2,7 +2,6 @@
 #include "forces/nonbonded.hpp"
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "forces/nonbonded_kernel.hpp"
 
 #include <algorithm>
@@ -62,8 +61,8 @@ bool is_lorentz_berthelot(const NonbondedParameters& p)
     return true;
 }
 
-// Force switch: GROMACS manual, "Modified non-bonded interactions": value and derivative of the force vanish at rc, continuous at
-// r1.
+} // namespace
+
 LjModifierTerm force_switch(int p, double r1, double rc)
 {
     const double d = rc - r1, scale = p * std::pow(rc, -(p + 2));
@@ -73,8 +72,6 @@ LjModifierTerm force_switch(int p, double r1, double rc)
     term.constant = std::pow(rc, -p) - d * d * d * (term.a / 3 + term.b * d / 4);
     return term;
 }
-
-} // namespace
 
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run)
 {
@@ -87,12 +84,11 @@ NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters
     }
     NonbondedParameters p;
     p.cutoff = run.lj_cutoff;
-    p.coulomb_factor = run.epsilon_r > 0 ? units::coulomb / run.epsilon_r : 0; // epsilon-r 0 = infinite
+    p.coulomb_factor = coulomb_factor(run);
     const double rc = p.cutoff;
     if (run.coulomb == CoulombKind::ReactionField)
     {
-        const double e = run.epsilon_r, e_rf = run.epsilon_rf;
-        p.reaction_field_k = (e_rf == 0 ? 0.5 : (e_rf - e) / (2 * e_rf + e)) / (rc * rc * rc);
+        p.reaction_field_k = reaction_field_k(run);
         p.reaction_field_c = 1 / rc + p.reaction_field_k * rc * rc;
     }
     else if (run.coulomb_potential_shift) { p.reaction_field_c = 1 / rc; }

@@ -37,6 +37,10 @@ struct LjModifierTerm
     double constant = 0, a = 0, b = 0;
 };
 
+// Force switch: value and derivative of the force of r^-p vanish at rc and are continuous at r1 (GROMACS manual, "Modified
+// non-bonded interactions").
+LjModifierTerm force_switch(int p, double r1, double rc);
+
 struct NonbondedParameters
 {
     double cutoff = 0;                                 // nm

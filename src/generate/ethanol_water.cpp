@@ -5,15 +5,12 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "generate/tiles.hpp"
+#include "io/output_file.hpp"
 #include "io/xtc.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
-#include <memory>
 
 namespace parhelion {
 
@@ -50,36 +47,6 @@ constexpr double carbon = 12.011, hydrogen = 1.008, oxygen = 15.9994;
 constexpr std::array<double, ethanol_atoms> ethanol_masses = {carbon,   hydrogen, hydrogen, hydrogen, carbon,
                                                               hydrogen, hydrogen, oxygen,   hydrogen};
 constexpr std::array<double, water_atoms> water_masses = {oxygen, hydrogen, hydrogen};
-
-// A file that reports what went wrong with it by name, and is complete when close() returns.
-class TextFile
-{
-public:
-    explicit TextFile(const std::filesystem::path& path) : path_(path), file_(std::fopen(path.c_str(), "w"))
-    {
-        if (!file_) { fail("open"); }
-    }
-    void write(const fmt::memory_buffer& text)
-    {
-        if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) { fail("write"); }
-    }
-    void close()
-    {
-        if (std::fclose(file_.release()) != 0) { fail("write"); }
-    }
-
-private:
-    [[noreturn]] void fail(const char* what) const
-    {
-        throw SystemError(fmt::format("cannot {} {}: {}", what, path_.string(), std::strerror(errno)));
-    }
-    struct Close
-    {
-        void operator()(std::FILE* f) const { std::fclose(f); }
-    };
-    std::filesystem::path path_;
-    std::unique_ptr<std::FILE, Close> file_;
-};
 
 struct Tile
 {
@@ -157,7 +124,7 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
     if (error) { throw SystemError(fmt::format("cannot create {}: {}", folder.string(), error.message())); }
 
     const Vec3<double> edge(tile.frame.box);
-    TextFile conf(folder / "conf.gro");
+    OutputFile conf(folder / "conf.gro");
     fmt::memory_buffer text;
     fmt::format_to(std::back_inserter(text), "ethanol in water, {} atoms\n{}\n", options.atoms, options.atoms);
     std::int64_t residue = 0, atom = 0;
@@ -173,26 +140,19 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
                                  atom);
                 append_molecules(text, tile, tile.ethanols * ethanol_atoms, tile.waters, "SOL", water_names, water_masses, shift,
                                  options.seed, residue, atom);
-                conf.write(text);
+                conf.append(std::string_view(text.data(), text.size()));
                 text.clear();
             }
         }
     }
     fmt::format_to(std::back_inserter(text), "{:10.5f}{:10.5f}{:10.5f}\n", edge.x * static_cast<double>(copies[0]),
                    edge.y * static_cast<double>(copies[1]), edge.z * static_cast<double>(copies[2]));
-    conf.write(text);
+    conf.append(std::string_view(text.data(), text.size()));
+    conf.finish_record();
     conf.close();
-
-    const auto write_small = [&](const char* name, const std::string& content) {
-        TextFile file(folder / name);
-        fmt::memory_buffer buffer;
-        fmt::format_to(std::back_inserter(buffer), "{}", content);
-        file.write(buffer);
-        file.close();
-    };
-    write_small("topol.top", ethanol_water_topology(tiles, tile.ethanols, tile.waters));
-    write_small(
-        "md.mdp",
+    write_text_file(folder / "topol.top", ethanol_water_topology(tiles, tile.ethanols, tile.waters));
+    write_text_file(
+        folder / "md.mdp",
         fmt::format(run_settings, options.atoms,
                     options.electrostatics == SeriesElectrostatics::Pme ? "PME" : "reaction-field\nepsilon-rf             = 0"));
 }

@@ -13,9 +13,9 @@ namespace parhelion {
 // does, and refuses contradictions (E107) and unsupported combinations (E140). Called by the .mdp reader; idempotent.
 void check_parameters(MdpInput& input, Diagnostics& diagnostics);
 
-// Whether the parameters suit the system: box against cut-off, groups, restraints, charge, and for dynamics masses, degrees of
+// Whether the parameters suit the system: box against cut-off, groups, restraints, charge, and for dynamics degrees of
 // freedom, time step against bond vibrations, velocities. Builds the groups that the parameters name, writes their names as the
-// system has them, and leaves velocities only where they will be used. Throws InputError E150 ... E156.
+// system has them, and leaves velocities only where they will be used. Throws InputError E150 ... E157.
 void check_system(MdpInput& input, System& system, Diagnostics& diagnostics);
 
 } // namespace parhelion

@@ -29,7 +29,6 @@ public:
         restraints();
         charge();
         if (p_.integrator == Integrator::SteepestDescent) { return; }
-        masses();
         degrees_of_freedom();
         time_step();
         velocities();
@@ -181,21 +180,6 @@ private:
                  "the total charge is " + number_text(total) + " e, not a whole number: a charge in the topology may be wrong.");
         }
         else if (std::abs(total) > 0.5) { note("N121", "", "the total charge is " + number_text(std::round(total)) + " e."); }
-    }
-
-    void masses()
-    {
-        for (const MoleculeType& type : system_.topology.molecule_types)
-        {
-            for (const Atom& atom : type.atoms)
-            {
-                if (atom.mass > 0) { continue; }
-                fail("E155", "integrator",
-                     "atom " + atom.name + " of molecule " + type.name +
-                         " has no mass, so it cannot be moved by dynamics. Give it a mass in "
-                         "the topology.");
-            }
-        }
     }
 
     void degrees_of_freedom()

@@ -109,8 +109,6 @@ std::vector<std::int64_t> atoms_of(const Topology& topology, const Chooses& choo
 
 } // namespace
 
-bool is_whole_system(std::string_view name) { return lower(name) == "system"; }
-
 std::string require_group(System& system, const std::string& name, const SourceLocation& where)
 {
     const auto check_filled = [&](const std::vector<std::int64_t>& atoms) {
@@ -129,7 +127,7 @@ std::string require_group(System& system, const std::string& name, const SourceL
         }
         known.push_back(stored);
     }
-    if (is_whole_system(name)) { return "System"; }
+    if (lower(name) == "system") { return "System"; }
     const std::vector<GroupRule> rules = usual_groups(system.topology);
     for (const GroupRule& rule : rules)
     {

@@ -11,9 +11,6 @@
 
 namespace parhelion {
 
-// "System" when the name is that, in any case.
-bool is_whole_system(std::string_view name);
-
 // Makes sure that `system.groups` has the group and returns its name as stored there, "System" for the whole system. Known
 // without an index file: System, Protein, non-Protein, Water, non-Water, Ion, Water_and_ions, every residue name and every
 // molecule type's name; case does not matter, as in GROMACS. Throws InputError E150 at `where` if there is no such group, E151 if

@@ -182,7 +182,7 @@ void cutoffs(TableBuilder& t)
                  {{"Potential-switch", never, ""}, {"Exact-cutoff", never, ""}, {"Force-switch", never, ""}},
                  "without effect on a reaction field, which is zero at the cut-off by its own constant");
     t.number("rcoulomb", &P::coulomb_cutoff, positive, "equal to rvdw until PME is there");
-    t.number("epsilon-r", &P::epsilon_r, positive);
+    t.number("epsilon-r", &P::epsilon_r, at_least(0.0), "0: infinite");
     t.number("epsilon-rf", &P::epsilon_rf, at_least(0.0), "0: infinite");
     t.only("vdwtype", "Cut-off",
            {{"PME", planned, "Use cut-off."},

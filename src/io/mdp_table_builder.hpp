@@ -28,13 +28,6 @@ constexpr Range<T> between(T lowest, T highest)
 }
 constexpr Range<double> positive{.lowest = 0.0, .bound = Bound::Exclusive};
 
-template <class T>
-std::string text_of(T x)
-{
-    if constexpr (std::is_floating_point_v<T>) { return number_text(x); }
-    else { return std::to_string(x); }
-}
-
 // Index of the value among the words; throws E106 for an unknown word and E140 for one that is not supported.
 std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& words,
                        const std::vector<RefusedWord>& refused_words);

@@ -21,17 +21,13 @@ std::string number_text(double x)
 template <class T>
 std::string Range<T>::text() const
 {
-    const auto plain = [](T x) {
-        if constexpr (std::is_floating_point_v<T>) { return number_text(x); }
-        else { return std::to_string(x); }
-    };
     std::string s;
     if (lowest != std::numeric_limits<T>::lowest())
     {
-        if (highest != std::numeric_limits<T>::max()) { s = plain(lowest) + " ... " + plain(highest); }
-        else { s = (bound == Bound::Inclusive ? ">= " : "> ") + plain(lowest); }
+        if (highest != std::numeric_limits<T>::max()) { s = text_of(lowest) + " ... " + text_of(highest); }
+        else { s = (bound == Bound::Inclusive ? ">= " : "> ") + text_of(lowest); }
     }
-    if (has_also) { s += " or " + plain(also); }
+    if (has_also) { s += " or " + text_of(also); }
     return s;
 }
 

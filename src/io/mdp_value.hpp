@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace parhelion {
@@ -50,6 +51,12 @@ std::vector<std::string> words_of(std::string_view text); // separated by blanks
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 // Shortest text that reads back as x.
 std::string number_text(double x);
+template <class T>
+std::string text_of(T x)
+{
+    if constexpr (std::is_floating_point_v<T>) { return number_text(x); }
+    else { return std::to_string(x); }
+}
 
 template <class T>
 T number_of(const MdpEntry& entry, std::string_view word, const Range<T>& range);

@@ -101,4 +101,12 @@ void OutputFile::drop_unfinished()
     }
 }
 
+void write_text_file(const std::string& path, std::string_view text)
+{
+    OutputFile file(path);
+    file.append(text);
+    file.finish_record();
+    file.close();
+}
+
 } // namespace parhelion

@@ -41,4 +41,7 @@ private:
     std::uint64_t written_ = 0, finished_ = 0;
 };
 
+// A file of this text. Throws SystemError; there is an empty file then.
+void write_text_file(const std::string& path, std::string_view text);
+
 } // namespace parhelion

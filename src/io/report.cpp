@@ -47,12 +47,6 @@ std::string to_json(const RunReport& report)
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void write_report(const RunReport& report, const std::string& path)
-{
-    OutputFile file(path);
-    file.append(to_json(report));
-    file.finish_record();
-    file.close();
-}
+void write_report(const RunReport& report, const std::string& path) { write_text_file(path, to_json(report)); }
 
 } // namespace parhelion

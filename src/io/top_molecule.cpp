@@ -128,7 +128,6 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
     }
     if (line.size() > 8) { read_state_b(line, atom); }
     atoms_.push_back(std::move(atom));
-    atom_places_.push_back(line.place());
 }
 
 void MoleculeDraft::read_state_b(const Fields& line, const Atom& atom) const

@@ -59,7 +59,6 @@ private:
     Place place_;
     int excluded_bonds_ = 0;  // nrexcl
     std::vector<Atom> atoms_; // Atom::type is still the force field's index
-    std::vector<Place> atom_places_;
     std::vector<Residue> residues_;
     std::string last_residue_number_;
     std::vector<Term> terms_;

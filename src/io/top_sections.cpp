@@ -2,9 +2,9 @@
 #include "io/top_sections.hpp"
 
 #include "base/error.hpp"
+#include "io/mdp_value.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 namespace parhelion {
@@ -105,23 +105,13 @@ constexpr KnownFunction refused_functions[] = {
     {Section::Settles, 2, "not planned"},
 };
 
-std::string plain(std::string_view name)
-{
-    std::string text;
-    for (const char c : name)
-    {
-        if (c != '-' && c != '_') { text += static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-    }
-    return text;
-}
-
 } // namespace
 
 const SectionInfo* find_section(std::string_view name)
 {
-    const std::string wanted = plain(name);
-    const auto found =
-        std::find_if(std::begin(sections), std::end(sections), [&](const SectionInfo& s) { return plain(s.name) == wanted; });
+    const std::string wanted = normalised(name);
+    const auto found = std::find_if(std::begin(sections), std::end(sections),
+                                    [&](const SectionInfo& s) { return normalised(s.name) == wanted; });
     return found == std::end(sections) ? nullptr : found;
 }
 

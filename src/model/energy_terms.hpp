@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The energy terms a force evaluation produces, under GROMACS' names, and their sums. Everything else an energy file holds
-// (kinetic, total, conserved, pressure ...) is derived from these and from the state by engine/observables.
+// (kinetic, total, conserved, pressure ...) is derived from these and from the state by engine/observe.
 #pragma once
 
 #include "base/numerics.hpp"

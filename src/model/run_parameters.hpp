@@ -3,6 +3,7 @@
 // which keys are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine.
 #pragma once
 
+#include "base/units.hpp"
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
@@ -96,7 +97,7 @@ struct RunParameters
     double list_cutoff = 1; // rlist
     CoulombKind coulomb = CoulombKind::CutOff;
     double coulomb_cutoff = 1;
-    double epsilon_r = 1, epsilon_rf = 0; // epsilon_rf 0 = infinite
+    double epsilon_r = 1, epsilon_rf = 0; // 0 = infinite
     bool coulomb_potential_shift = true;  // coulomb-modifier; reaction field shifts by its own constant in any case
     LjModifier lj_modifier = LjModifier::PotentialShift;
     double lj_cutoff = 1, lj_switch = 0;
@@ -125,5 +126,16 @@ struct RunParameters
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
     std::vector<std::string> include_paths; // from include = -Ipath
 };
+
+// 1/(4 pi eps0 epsilon_r), kJ nm/(mol e^2).
+inline double coulomb_factor(const RunParameters& p) { return p.epsilon_r > 0 ? units::coulomb / p.epsilon_r : 0; }
+
+// k_rf, nm^-3 (GROMACS manual, "Coulomb interaction with reaction field"); 0 without one.
+inline double reaction_field_k(const RunParameters& p)
+{
+    if (p.coulomb != CoulombKind::ReactionField) { return 0; }
+    const double polarisation = p.epsilon_rf == 0 ? 0.5 : (p.epsilon_rf - p.epsilon_r) / (2 * p.epsilon_rf + p.epsilon_r);
+    return polarisation / (p.coulomb_cutoff * p.coulomb_cutoff * p.coulomb_cutoff);
+}
 
 } // namespace parhelion

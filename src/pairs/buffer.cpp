@@ -96,14 +96,8 @@ PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParamet
         // it.
         lj.slope = 0;
     }
-    const double qq = run.epsilon_r > 0 ? units::coulomb / run.epsilon_r * a.charge * b.charge : 0;
-    double k = 0;
+    const double qq = coulomb_factor(run) * a.charge * b.charge, k = reaction_field_k(run);
     const bool shifted = run.coulomb == CoulombKind::ReactionField || run.coulomb_potential_shift;
-    if (run.coulomb == CoulombKind::ReactionField)
-    {
-        k = (run.epsilon_rf == 0 ? 0.5 : (run.epsilon_rf - run.epsilon_r) / (2 * run.epsilon_rf + run.epsilon_r)) /
-            (rc * rc * rc);
-    }
     const PotentialAtCutoff coulomb{shifted ? 0 : qq / rc, qq * (2 * k * rc - 1 / (rc * rc)), qq * (2 / (rc * rc * rc) + 2 * k)};
     return {std::abs(lj.value) + std::abs(coulomb.value), std::abs(lj.slope) + std::abs(coulomb.slope),
             std::abs(lj.curvature) + std::abs(coulomb.curvature)};
