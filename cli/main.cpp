@@ -6,13 +6,18 @@
 #include "say.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace parhelion;
 
@@ -145,6 +150,139 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     add_comm_timeout(command, engine.comm_timeout_s);
 }
 
+// A subcommand, and what it does and exits with.
+using Command = std::pair<CLI::App*, std::function<int()>>;
+
+Command add_run(CLI::App& app)
+{
+    const auto options = std::make_shared<RunOptions>();
+    CLI::App* command = app.add_subcommand("run", "read, check, plan, simulate");
+    add_input_options(*command, options->input);
+    add_engine_options(*command, options->engine);
+    add_prefix_option(*command, options->prefix);
+    command->add_option("--steps", options->steps, "number of steps (default: nsteps of the .mdp)")->check(amount);
+    command->add_option("--ns", options->ns, "simulated time in ns, instead of --steps")->excludes("--steps")->check(amount);
+    command->add_option("--hours", options->hours, "stop after this wall time")->check(amount);
+    command->add_option("--checkpoint", options->checkpoint_s, "time between checkpoints")
+        ->default_str("15min")
+        ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
+                                          CLI::AsNumberWithUnit::UNIT_REQUIRED))
+        ->check(CLI::Range(0.0, 1e9))
+        ->type_name("30s|15min|2h");
+    command->add_option("--trace", options->trace, "write when what ran in the latest steps, for ui.perfetto.dev")
+        ->type_name("FILE");
+    command->add_flag("--new", options->fresh, "start afresh, even if PREFIX.cpt says how to continue");
+    command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error");
+    command->add_flag("-q,--quiet", options->quiet, "no progress");
+    command->add_flag("-v,--verbose", options->verbose, "notes as well as warnings");
+    return {command, [options] { return command_run(*options) == RunEnd::Stopped ? exit_stopped : exit_done; }};
+}
+
+Command add_energy(CLI::App& app)
+{
+    const auto options = std::make_shared<EnergyOptions>();
+    CLI::App* command = app.add_subcommand("energy", "one force evaluation: PREFIX.energy.json, PREFIX.forces.npy");
+    add_input_options(*command, options->input);
+    add_engine_options(*command, options->engine);
+    add_prefix_option(*command, options->prefix);
+    return {command, [options] { return command_energy(*options), exit_done; }};
+}
+
+Command add_check(CLI::App& app)
+{
+    const auto options = std::make_shared<CheckOptions>();
+    CLI::App* command = app.add_subcommand("check", "everything but the steps: what was read, plan, memory, forecast");
+    add_input_options(*command, options->input);
+    add_engine_options(*command, options->engine);
+    return {command, [options] { return command_check(*options), exit_done; }};
+}
+
+Command add_generate(CLI::App& app)
+{
+    const auto options = std::make_shared<GenerateOptions>();
+    CLI::App* generate = app.add_subcommand("generate", "write benchmark inputs");
+    generate->require_subcommand(1);
+    CLI::App* command = generate->add_subcommand("ethanol-water", "the water/ethanol series, 3 000 to 46 million atoms");
+    command->add_option("--atoms", options->series.atoms, "number of atoms, a size of the series")->default_val(45000);
+    command->add_option("-d", options->folder, "folder to write conf.gro, topol.top, md.mdp into")
+        ->default_val(".")
+        ->type_name("DIR");
+    command->add_flag("--force", options->force, "write over files that exist");
+    command->add_option("--electrostatics", options->electrostatics, "rf or pme")
+        ->default_val("rf")
+        ->check(CLI::IsMember({"rf", "pme"}));
+    command->add_option("--seed", options->series.seed, "seed of the velocities")->default_val(2026);
+    return {command, [options] {
+                options->series.electrostatics =
+                    options->electrostatics == "pme" ? SeriesElectrostatics::Pme : SeriesElectrostatics::ReactionField;
+                return command_generate(*options), exit_done;
+            }};
+}
+
+Command add_bench(CLI::App& app)
+{
+    const auto options = std::make_shared<BenchOptions>();
+    CLI::App* command = app.add_subcommand("bench", "built-in measurements: whole steps by phase, and on a GPU by kernel");
+    command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
+        ->default_val(std::vector<std::int64_t>{45000});
+    command->add_option("--steps", options->steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));
+    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    add_engine_options(*command, options->engine);
+    return {command, [options] { return command_bench(*options), exit_done; }};
+}
+
+Command add_bench_halo(CLI::App& app)
+{
+    const auto options = std::make_shared<BenchHaloOptions>();
+    CLI::App* command = app.add_subcommand("halo", "the halo exchange by itself: coordinates out, forces back");
+    command->add_option("--ranks", options->ranks, "numbers of ranks")
+        ->default_val(std::vector<int>{2, 4, 8})
+        ->check(CLI::Range(2, 1024));
+    command->add_option("--halo-atoms", options->halo_atoms, "halo atoms of a rank")
+        ->default_val(std::vector<std::int64_t>{1000, 10000, 100000})
+        ->check(CLI::Range(1, 10000000));
+    command->add_option("--halo", options->methods, "methods")
+        ->default_val(halo_methods_of_cpus())
+        ->check(CLI::IsMember(halo_methods_of_cpus()));
+    command->add_option("--threads", options->threads, "threads of each rank")->default_val(1)->check(CLI::Range(1, 1024));
+    command->add_option("--exchanges", options->exchanges, "exchanges to time")->default_val(200)->check(CLI::Range(10, 1000000));
+    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    return {command, [options] { return command_bench_halo(*options), exit_done; }};
+}
+
+Command add_bench_comm(CLI::App& app)
+{
+    const auto options = std::make_shared<BenchCommOptions>();
+    CLI::App* command = app.add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums");
+    command->add_option("--gpus", options->gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
+        ->check(CLI::Range(1, 64));
+    command->add_option("--repetitions", options->repetitions, "of each timing, of which the least is reported")
+        ->default_val(10)
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    return {command, [options] { return command_bench_comm(*options), exit_done; }};
+}
+
+Command add_bench_scaling(CLI::App& app)
+{
+    const auto options = std::make_shared<BenchScalingOptions>();
+    CLI::App* command = app.add_subcommand("scaling", "whole steps by size, number of GPUs and halo method");
+    command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
+        ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
+    command->add_option("--gpus", options->gpus, "numbers of GPUs")
+        ->default_val(std::vector<int>{1, 2, 4})
+        ->check(CLI::Range(1, 64));
+    command->add_option("--halo", options->methods, "methods")
+        ->default_val(std::vector<std::string>{"direct"})
+        ->check(CLI::IsMember(halo_methods));
+    command->add_option("--steps", options->steps, "steps to time, after half as many")
+        ->default_val(5000)
+        ->check(CLI::Range(1, 1000000000));
+    add_comm_timeout(*command, options->comm_timeout_s);
+    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    return {command, [options] { return command_bench_scaling(*options), exit_done; }};
+}
+
 // A file must not get the number of a standard stream that is closed: what is printed would go into it.
 void occupy_standard_streams()
 {
@@ -204,103 +342,12 @@ int main(int argc, char** argv)
     CLI::App app{"Parhelion: molecular dynamics from GROMACS inputs."};
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
-
-    RunOptions run;
-    CLI::App* run_app = app.add_subcommand("run", "read, check, plan, simulate");
-    add_input_options(*run_app, run.input);
-    add_engine_options(*run_app, run.engine);
-    add_prefix_option(*run_app, run.prefix);
-    run_app->add_option("--steps", run.steps, "number of steps (default: nsteps of the .mdp)")->check(amount);
-    run_app->add_option("--ns", run.ns, "simulated time in ns, instead of --steps")->excludes("--steps")->check(amount);
-    run_app->add_option("--hours", run.hours, "stop after this wall time")->check(amount);
-    run_app->add_option("--checkpoint", run.checkpoint_s, "time between checkpoints")
-        ->default_str("15min")
-        ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
-                                          CLI::AsNumberWithUnit::UNIT_REQUIRED))
-        ->check(CLI::Range(0.0, 1e9))
-        ->type_name("30s|15min|2h");
-    run_app->add_option("--trace", run.trace, "write when what ran in the latest steps, for ui.perfetto.dev")->type_name("FILE");
-    run_app->add_flag("--new", run.fresh, "start afresh, even if PREFIX.cpt says how to continue");
-    run_app->add_flag("--json", run.json, "print the report as JSON on standard output, and all else on standard error");
-    run_app->add_flag("-q,--quiet", run.quiet, "no progress");
-    run_app->add_flag("-v,--verbose", run.verbose, "notes as well as warnings");
-
-    EnergyOptions energy;
-    CLI::App* energy_app = app.add_subcommand("energy", "one force evaluation: PREFIX.energy.json, PREFIX.forces.npy");
-    add_input_options(*energy_app, energy.input);
-    add_engine_options(*energy_app, energy.engine);
-    add_prefix_option(*energy_app, energy.prefix);
-
-    CheckOptions check;
-    CLI::App* check_app = app.add_subcommand("check", "everything but the steps: what was read, plan, memory, forecast");
-    add_input_options(*check_app, check.input);
-    add_engine_options(*check_app, check.engine);
-
-    GenerateOptions generate;
-    CLI::App* generate_app = app.add_subcommand("generate", "write benchmark inputs");
-    generate_app->require_subcommand(1);
-    CLI::App* series_app = generate_app->add_subcommand("ethanol-water", "the water/ethanol series, 3 000 to 46 million atoms");
-    series_app->add_option("--atoms", generate.series.atoms, "number of atoms, a size of the series")->default_val(45000);
-    series_app->add_option("-d", generate.folder, "folder to write conf.gro, topol.top, md.mdp into")
-        ->default_val(".")
-        ->type_name("DIR");
-    series_app->add_flag("--force", generate.force, "write over files that exist");
-    series_app->add_option("--electrostatics", generate.electrostatics, "rf or pme")
-        ->default_val("rf")
-        ->check(CLI::IsMember({"rf", "pme"}));
-    series_app->add_option("--seed", generate.series.seed, "seed of the velocities")->default_val(2026);
-
-    CLI::App* doctor_app = app.add_subcommand("doctor", "what this machine has and what would be used");
-
-    BenchOptions bench;
-    CLI::App* bench_app =
-        app.add_subcommand("bench", "built-in measurements: whole steps by phase, and on a GPU by kernel");
-    bench_app->add_option("--atoms", bench.atoms, "sizes of the ethanol-water series")
-        ->default_val(std::vector<std::int64_t>{45000});
-    bench_app->add_option("--steps", bench.steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));
-    bench_app->add_option("--json", bench.json, "append JSON lines to this file")->type_name("FILE");
-    add_engine_options(*bench_app, bench.engine);
-    BenchHaloOptions bench_halo;
-    CLI::App* bench_halo_app = bench_app->add_subcommand("halo", "the halo exchange by itself: coordinates out, forces back");
-    bench_halo_app->add_option("--ranks", bench_halo.ranks, "numbers of ranks")
-        ->default_val(std::vector<int>{2, 4, 8})
-        ->check(CLI::Range(2, 1024));
-    bench_halo_app->add_option("--halo-atoms", bench_halo.halo_atoms, "halo atoms of a rank")
-        ->default_val(std::vector<std::int64_t>{1000, 10000, 100000})
-        ->check(CLI::Range(1, 10000000));
-    bench_halo_app->add_option("--halo", bench_halo.methods, "methods")
-        ->default_val(halo_methods_of_cpus())
-        ->check(CLI::IsMember(halo_methods_of_cpus()));
-    bench_halo_app->add_option("--threads", bench_halo.threads, "threads of each rank")
-        ->default_val(1)
-        ->check(CLI::Range(1, 1024));
-    bench_halo_app->add_option("--exchanges", bench_halo.exchanges, "exchanges to time")
-        ->default_val(200)
-        ->check(CLI::Range(10, 1000000));
-    bench_halo_app->add_option("--json", bench_halo.json, "append JSON lines to this file")->type_name("FILE");
-    BenchCommOptions bench_comm;
-    CLI::App* bench_comm_app = bench_app->add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums");
-    bench_comm_app->add_option("--gpus", bench_comm.gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
-        ->check(CLI::Range(1, 64));
-    bench_comm_app->add_option("--repetitions", bench_comm.repetitions, "of each timing, of which the least is reported")
-        ->default_val(10)
-        ->check(CLI::Range(1, 1000));
-    bench_comm_app->add_option("--json", bench_comm.json, "append JSON lines to this file")->type_name("FILE");
-    BenchScalingOptions bench_scaling;
-    CLI::App* bench_scaling_app = bench_app->add_subcommand("scaling", "whole steps by size, number of GPUs and halo method");
-    bench_scaling_app->add_option("--atoms", bench_scaling.atoms, "sizes of the ethanol-water series")
-        ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
-    bench_scaling_app->add_option("--gpus", bench_scaling.gpus, "numbers of GPUs")
-        ->default_val(std::vector<int>{1, 2, 4})
-        ->check(CLI::Range(1, 64));
-    bench_scaling_app->add_option("--halo", bench_scaling.methods, "methods")
-        ->default_val(std::vector<std::string>{"direct"})
-        ->check(CLI::IsMember(halo_methods));
-    bench_scaling_app->add_option("--steps", bench_scaling.steps, "steps to time, after half as many")
-        ->default_val(5000)
-        ->check(CLI::Range(1, 1000000000));
-    add_comm_timeout(*bench_scaling_app, bench_scaling.comm_timeout_s);
-    bench_scaling_app->add_option("--json", bench_scaling.json, "append JSON lines to this file")->type_name("FILE");
+    std::vector<Command> commands = {add_run(app), add_energy(app), add_check(app), add_generate(app)};
+    commands.emplace_back(app.add_subcommand("doctor", "what this machine has and what would be used"),
+                          [] { return command_doctor(), exit_done; });
+    const Command bench = add_bench(app);
+    for (const auto add : {add_bench_halo, add_bench_comm, add_bench_scaling}) { commands.push_back(add(*bench.first)); }
+    commands.push_back(bench); // behind its subcommands, which stand for it
 
     for (int i = 2; i < argc && std::string_view(argv[1]) == "run"; ++i)
     {
@@ -318,40 +365,6 @@ int main(int argc, char** argv)
     {
         return app.exit(e) == 0 ? exit_done : exit_usage;
     }
-
-    if (*run_app)
-    {
-        return run_command([&] { return command_run(run) == RunEnd::Stopped ? exit_stopped : exit_done; });
-    }
-    if (*energy_app)
-    {
-        return run_command([&] { return command_energy(energy), exit_done; });
-    }
-    if (*check_app)
-    {
-        return run_command([&] { return command_check(check), exit_done; });
-    }
-    if (*series_app)
-    {
-        generate.series.electrostatics =
-            generate.electrostatics == "pme" ? SeriesElectrostatics::Pme : SeriesElectrostatics::ReactionField;
-        return run_command([&] { return command_generate(generate), exit_done; });
-    }
-    if (*doctor_app)
-    {
-        return run_command([] { return command_doctor(), exit_done; });
-    }
-    if (*bench_halo_app)
-    {
-        return run_command([&] { return command_bench_halo(bench_halo), exit_done; });
-    }
-    if (*bench_comm_app)
-    {
-        return run_command([&] { return command_bench_comm(bench_comm), exit_done; });
-    }
-    if (*bench_scaling_app)
-    {
-        return run_command([&] { return command_bench_scaling(bench_scaling), exit_done; });
-    }
-    return run_command([&] { return command_bench(bench), exit_done; });
+    const auto asked_for = std::find_if(commands.begin(), commands.end(), [](const Command& c) { return c.first->parsed(); });
+    return run_command(asked_for->second);
 }
