@@ -114,6 +114,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, 
 
 void command_bench(const BenchOptions& options)
 {
+    expect_writable(options.json);
     const std::atomic<bool> never{false};
     for (const std::int64_t atoms : options.atoms)
     {

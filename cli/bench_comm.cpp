@@ -15,6 +15,7 @@ namespace parhelion {
 #ifdef PARHELION_CUDA
 void command_bench_comm(const BenchCommOptions& options)
 {
+    expect_writable(options.json);
     const int present = gpu_count();
     if (present == 0) { throw SystemError("there is no GPU on this machine."); }
     for (const int gpus : options.gpus.empty() ? std::vector<int>{present} : options.gpus)

@@ -11,6 +11,7 @@ namespace parhelion {
 
 void command_bench_halo(const BenchHaloOptions& options)
 {
+    expect_writable(options.json);
     fmt::print("{:>5} {:>7} {:<13} {:>11} {:>9} {:>10} {:>11} {:>11}\n", "ranks", "grid", "method", "halo slots", "messages",
                "KiB sent", "median us", "9 of 10 us");
     for (const int ranks : options.ranks)

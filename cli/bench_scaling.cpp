@@ -127,6 +127,7 @@ std::vector<std::string> in_order(const std::vector<std::string>& asked)
 
 void command_bench_scaling(const BenchScalingOptions& options)
 {
+    expect_writable(options.json);
     const std::atomic<bool> never{false};
     Observer nobody;
     const std::vector<std::string> methods = in_order(options.methods);

@@ -21,6 +21,8 @@ struct InputOptions
     std::vector<std::string> allowed; // warning ids
 };
 
+inline constexpr int most_ranks = 1024;
+
 struct EngineOptions
 {
     std::string device = "auto", precision = "mixed";
@@ -115,6 +117,8 @@ SimulationOptions simulation_options(const EngineOptions& options);
 // For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
 [[noreturn]] void end_at_once(const std::string& sentence);
 HaloMethod halo_method(const std::string& name);
+// For what is written in the end, before the work begins. What is in the file stays. Throws SystemError.
+void expect_writable(const std::filesystem::path& path);
 // Appends a line to a file of measurements; no file if the path is empty.
 void append_line(const std::filesystem::path& file, const std::string& line);
 

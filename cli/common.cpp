@@ -3,7 +3,9 @@
 #include "say.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 
@@ -46,11 +48,12 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
     if (text.empty()) { return grid; }
     int end = 0;
     const int read = std::sscanf(text.c_str(), "%4dx%4dx%4d%n", &grid[0], &grid[1], &grid[2], &end);
-    const auto is_out_of_range = [](int cells) { return cells < 1 || cells > 1024; };
-    if (read != 3 || end != static_cast<int>(text.size()) || std::any_of(grid.begin(), grid.end(), is_out_of_range))
+    const bool is_one = read == 3 && end == static_cast<int>(text.size()) && *std::min_element(grid.begin(), grid.end()) >= 1;
+    if (!is_one || std::int64_t{grid[0]} * grid[1] * grid[2] > most_ranks)
     {
         throw InputError(
-            "E007", {}, fmt::format("--grid {} is no grid. Give the cells in x, y and z, at most 1024 each, as in 2x2x1.", text));
+            "E007", {},
+            fmt::format("--grid {} is no grid. Give the cells in x, y and z, {} at most, as in 2x2x1.", text, most_ranks));
     }
     if (ranks > 1 && grid[0] * grid[1] * grid[2] != ranks)
     {
@@ -67,6 +70,11 @@ HaloMethod halo_method(const std::string& name)
 {
     return static_cast<HaloMethod>(std::find(halo_method_names.begin(), halo_method_names.end(), name) -
                                    halo_method_names.begin());
+}
+
+void expect_writable(const std::filesystem::path& path)
+{
+    if (!path.empty() && !std::ofstream(path, std::ios::app)) { throw SystemError(path.string() + ": " + std::strerror(errno)); }
 }
 
 void append_line(const std::filesystem::path& path, const std::string& line)

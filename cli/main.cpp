@@ -7,9 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
@@ -100,6 +104,20 @@ std::string advice_on(std::string_view option)
     return found == advice.end() ? "" : std::string(found->second);
 }
 
+// What to say of a first word that is neither a command nor an option; empty: it is one.
+std::string unknown_command(const CLI::App& app, std::string_view word)
+{
+    std::vector<std::string_view> known;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    {
+        known.push_back(command->get_name());
+    }
+    if (word.starts_with('-') || std::find(known.begin(), known.end(), word) != known.end()) { return ""; }
+    const std::string nearest = nearest_word(word, known);
+    return fmt::format("'{}' is no command.{} See parhelion --help.", word,
+                       nearest.empty() ? "" : fmt::format(" Did you mean {}?", nearest));
+}
+
 const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_method_names.end());
 
 std::vector<std::string> halo_methods_of_cpus()
@@ -136,7 +154,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         .add_option("--ranks", engine.ranks,
                     "parts that the box is divided into, each with threads or a GPU of its own; more ranks than GPUs share them")
         ->default_val(1)
-        ->check(CLI::Range(1, 1024));
+        ->check(CLI::Range(1, most_ranks));
     command.add_option("--threads", engine.threads, "threads of each rank; 0: the cores, shared out")
         ->default_val(0)
         ->check(CLI::Range(0, 1024));
@@ -148,6 +166,13 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         ->default_val("direct")
         ->check(CLI::IsMember(halo_methods));
     add_comm_timeout(command, engine.comm_timeout_s);
+}
+
+// Of what has been printed, all is where it should be. A run leaves files and does not need this, unless it prints its report.
+int after_output(int code)
+{
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) { return code; }
+    throw SystemError(std::string("standard output: ") + std::strerror(errno));
 }
 
 // A subcommand, and what it does and exits with.
@@ -175,7 +200,10 @@ Command add_run(CLI::App& app)
     command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error");
     command->add_flag("-q,--quiet", options->quiet, "no progress");
     command->add_flag("-v,--verbose", options->verbose, "notes as well as warnings");
-    return {command, [options] { return command_run(*options) == RunEnd::Stopped ? exit_stopped : exit_done; }};
+    return {command, [options] {
+                const int code = command_run(*options) == RunEnd::Stopped ? exit_stopped : exit_done;
+                return options->json ? after_output(code) : code;
+            }};
 }
 
 Command add_energy(CLI::App& app)
@@ -185,7 +213,7 @@ Command add_energy(CLI::App& app)
     add_input_options(*command, options->input);
     add_engine_options(*command, options->engine);
     add_prefix_option(*command, options->prefix);
-    return {command, [options] { return command_energy(*options), exit_done; }};
+    return {command, [options] { return command_energy(*options), after_output(exit_done); }};
 }
 
 Command add_check(CLI::App& app)
@@ -194,7 +222,7 @@ Command add_check(CLI::App& app)
     CLI::App* command = app.add_subcommand("check", "everything but the steps: what was read, plan, memory, forecast");
     add_input_options(*command, options->input);
     add_engine_options(*command, options->engine);
-    return {command, [options] { return command_check(*options), exit_done; }};
+    return {command, [options] { return command_check(*options), after_output(exit_done); }};
 }
 
 Command add_generate(CLI::App& app)
@@ -215,7 +243,7 @@ Command add_generate(CLI::App& app)
     return {command, [options] {
                 options->series.electrostatics =
                     options->electrostatics == "pme" ? SeriesElectrostatics::Pme : SeriesElectrostatics::ReactionField;
-                return command_generate(*options), exit_done;
+                return command_generate(*options), after_output(exit_done);
             }};
 }
 
@@ -228,7 +256,7 @@ Command add_bench(CLI::App& app)
     command->add_option("--steps", options->steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));
     command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
     add_engine_options(*command, options->engine);
-    return {command, [options] { return command_bench(*options), exit_done; }};
+    return {command, [options] { return command_bench(*options), after_output(exit_done); }};
 }
 
 Command add_bench_halo(CLI::App& app)
@@ -247,7 +275,7 @@ Command add_bench_halo(CLI::App& app)
     command->add_option("--threads", options->threads, "threads of each rank")->default_val(1)->check(CLI::Range(1, 1024));
     command->add_option("--exchanges", options->exchanges, "exchanges to time")->default_val(200)->check(CLI::Range(10, 1000000));
     command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    return {command, [options] { return command_bench_halo(*options), exit_done; }};
+    return {command, [options] { return command_bench_halo(*options), after_output(exit_done); }};
 }
 
 Command add_bench_comm(CLI::App& app)
@@ -260,7 +288,7 @@ Command add_bench_comm(CLI::App& app)
         ->default_val(10)
         ->check(CLI::Range(1, 1000));
     command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    return {command, [options] { return command_bench_comm(*options), exit_done; }};
+    return {command, [options] { return command_bench_comm(*options), after_output(exit_done); }};
 }
 
 Command add_bench_scaling(CLI::App& app)
@@ -280,7 +308,7 @@ Command add_bench_scaling(CLI::App& app)
         ->check(CLI::Range(1, 1000000000));
     add_comm_timeout(*command, options->comm_timeout_s);
     command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    return {command, [options] { return command_bench_scaling(*options), exit_done; }};
+    return {command, [options] { return command_bench_scaling(*options), after_output(exit_done); }};
 }
 
 // A file must not get the number of a standard stream that is closed: what is printed would go into it.
@@ -303,7 +331,8 @@ int run_command(const std::function<int()>& command)
     }
     catch (const InputError& e)
     {
-        return complain(e.what(), exit_input);
+        const bool is_usage = e.id().starts_with("E00") && e.id() != "E001"; // of the command line itself
+        return complain(e.what(), is_usage ? exit_usage : exit_input);
     }
     catch (const PhysicsError& e)
     {
@@ -317,6 +346,10 @@ int run_command(const std::function<int()>& command)
     catch (const SystemError& e)
     {
         return complain(fmt::format("E601 {}", e.what()), exit_system);
+    }
+    catch (const std::filesystem::filesystem_error& e)
+    {
+        return complain(fmt::format("E601 {}: {}", e.path1().string(), e.code().message()), exit_system);
     }
     catch (const std::bad_alloc&)
     {
@@ -339,16 +372,28 @@ void parhelion::end_at_once(const std::string& sentence)
 int main(int argc, char** argv)
 {
     occupy_standard_streams();
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like others
     CLI::App app{"Parhelion: molecular dynamics from GROMACS inputs."};
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
     std::vector<Command> commands = {add_run(app), add_energy(app), add_check(app), add_generate(app)};
     commands.emplace_back(app.add_subcommand("doctor", "what this machine has and what would be used"),
-                          [] { return command_doctor(), exit_done; });
+                          [] { return command_doctor(), after_output(exit_done); });
     const Command bench = add_bench(app);
-    for (const auto add : {add_bench_halo, add_bench_comm, add_bench_scaling}) { commands.push_back(add(*bench.first)); }
+    const std::vector<CLI::Option*> of_bench =
+        bench.first->get_options([](const CLI::Option* o) { return !o->check_name("--help"); });
+    for (const auto add : {add_bench_halo, add_bench_comm, add_bench_scaling})
+    {
+        commands.push_back(add(*bench.first));
+        for (CLI::Option* option : of_bench) { commands.back().first->excludes(option); } // it would do nothing
+    }
     commands.push_back(bench); // behind its subcommands, which stand for it
 
+    if (const std::string unknown = unknown_command(app, argc > 1 ? argv[1] : "-"); !unknown.empty())
+    {
+        say(stderr, "{}\n", unknown);
+        return exit_usage;
+    }
     for (int i = 2; i < argc && std::string_view(argv[1]) == "run"; ++i)
     {
         if (const std::string advice = advice_on(argv[i]); !advice.empty())

@@ -147,12 +147,6 @@ std::string keep_outputs(const std::string& prefix)
     return kept.empty() ? "" : "kept of an earlier run: " + kept;
 }
 
-// Before the run, not after it. What is in the file stays until there is something to take its place.
-void expect_writable(const std::string& path)
-{
-    if (!std::ofstream(path, std::ios::app)) { throw SystemError(path + ": " + std::strerror(errno)); }
-}
-
 RunReport make_report(const RunOptions& options, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
                       double dt, NamedList<RunReport::Spread> energies)
 {
@@ -238,16 +232,47 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log, const RunOptions&
     }
 }
 
-// Keeps the last good frame, says where, and passes the error on.
+// What a run leaves behind. With a checkpoint nothing is lost if there is no room for the rest; the one that says that the run is
+// complete comes last.
+void write_end(const RunOptions& options, Simulation& simulation, RunFiles& files, const RunReport& report, RunEnd end,
+               const Frame& last, const Topology& topology, const std::string& title)
+{
+    const bool minimised = last.v.empty(), is_done = end == RunEnd::Done;
+    if (!minimised) { files.checkpoint_at_end(simulation.saved_state(), is_done ? last.step - 1 : last.step); }
+    write_gro(options.prefix + ".gro", topology, title, last.box, last.x, last.v, 3);
+    write_report(report, options.prefix + ".report.json");
+    if (!minimised && is_done) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
+    files.close();
+    if (options.trace.empty()) { return; }
+    const std::string kept = move_to_backup(options.trace);
+    if (!kept.empty()) { files.message("kept: " + kept); }
+    write_chrome_trace(options.trace, simulation.timelines());
+}
+
+// Keeps the last good frame, says where, and passes the error on; nothing that fails on the way takes its place.
 [[noreturn]] void end_blown_up(const PhysicsError& error, Simulation& simulation, RunFiles& files, const Topology& topology,
                                const std::string& title, const std::string& prefix)
 {
-    const Frame good = simulation.last_good_frame();
-    const std::string path = prefix + ".last-good.gro";
-    write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);
-    files.log().line(error.what());
-    files.close();
-    throw PhysicsError(error.step(), fmt::format("{}\nLast good frame: step {}, in {}", error.what(), good.step, path));
+    files.log_failure(error.what());
+    std::string text = error.what();
+    const auto attempt = [&](auto&& work) {
+        try
+        {
+            work();
+        }
+        catch (const SystemError& failure)
+        {
+            text += fmt::format("\nE601 {}", failure.what());
+        }
+    };
+    attempt([&] {
+        const Frame good = simulation.last_good_frame();
+        const std::string path = prefix + ".last-good.gro";
+        write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);
+        text += fmt::format("\nLast good frame: step {}, in {}", good.step, path);
+    });
+    attempt([&] { files.close(); });
+    throw PhysicsError(error.step(), text);
 }
 
 std::string force_text(const RunSummary& summary)
@@ -329,8 +354,8 @@ RunEnd command_run(const RunOptions& options)
     stop_on_signals();
     const Deadline deadline(options.hours);
     // The run is possible: now it may take the place of an earlier one.
+    expect_writable(options.trace);
     const std::string kept = continued ? "" : keep_outputs(options.prefix);
-    if (engine.trace) { expect_writable(options.trace); }
     files.start();
     files.log().line((continued ? "\n" : "") + about);
     log_input(options.input.files, parameters, files.log());
@@ -343,27 +368,32 @@ RunEnd command_run(const RunOptions& options)
     continued.reset(); // memory
 
     RunSummary summary;
+    RunReport report;
+    std::int64_t reached = 0;
     try
     {
         summary = simulation.run(steps_left, files, stop_requested);
+        report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
+        Frame last = simulation.frame();
+        if (minimising) { last.v.clear(); } // they have no meaning
+        reached = last.step;
+        files.show_progress(reached - parameters.first_step, steps);
+        write_end(options, simulation, files, report, summary.end, last, topology, title);
     }
     catch (const PhysicsError& error)
     {
         end_blown_up(error, simulation, files, topology, title, options.prefix);
     }
-    const Frame last = simulation.frame();
-    write_gro(options.prefix + ".gro", topology, title, last.box, last.x, minimising ? std::vector<Vec3<double>>{} : last.v, 3);
-    const RunReport report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
-    // Before the checkpoint that makes the run complete: one that is killed in between is not, and writes it anew.
-    write_report(report, options.prefix + ".report.json");
-    if (!minimising) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
-    files.close();
-    if (engine.trace) { write_chrome_trace(options.trace, simulation.timelines()); }
+    catch (const std::exception& error)
+    {
+        files.log_failure(error.what());
+        throw;
+    }
     files.log().line(summary_line(summary, minimising));
     if (summary.end == RunEnd::Stopped)
     {
         files.message(minimising ? fmt::format("stopped; {}.gro is how far it got", options.prefix)
-                                 : fmt::format("stopped at step {}; run the same command to continue", last.step));
+                                 : fmt::format("stopped at step {}; run the same command to continue", reached));
     }
     files.log().close();
     if (options.json) { say(stdout, "{}", to_json(report)); }

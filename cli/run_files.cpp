@@ -5,7 +5,6 @@
 #include "say.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -98,9 +97,15 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
 void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, double temperature)
 {
     note_position();
+    if (temperature > 0) { latest_temperature_ = temperature; } // not if it is not known yet
+    show_progress(steps_done, steps_total);
+}
+
+void RunFiles::show_progress(std::int64_t steps_done, std::int64_t steps_total)
+{
     if (!progress_) { return; }
-    const bool has_temperature = parameters_.integrator != Integrator::SteepestDescent && !std::isnan(temperature);
-    progress_->update(steps_done, steps_total, has_temperature ? std::optional<double>(temperature) : std::nullopt,
+    progress_->update(steps_done, steps_total,
+                      latest_temperature_ > 0 ? std::optional<double>(latest_temperature_) : std::nullopt,
                       Progress::Clock::now());
 }
 
@@ -124,6 +129,7 @@ void RunFiles::checkpoint(SavedState&& state)
 
 void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
 {
+    if (!written_.whole_run.is_finite()) { return; } // of a state that is about to blow up: the one before is better
     log_->file().sync();
     output_->enqueue([this, checkpoint = Checkpoint{identity_, reached, noted_, std::move(state)}]() mutable {
         checkpoint.outputs.files = noted_files_;
@@ -137,6 +143,18 @@ void RunFiles::message(const std::string& text)
     log_->line(text);
     end_progress();
     if (!options_.quiet) { say(stderr, "{}\n", text); }
+}
+
+void RunFiles::log_failure(const std::string& text) noexcept
+{
+    try
+    {
+        log_->line(text);
+    }
+    catch (const std::exception&)
+    {
+        // What is in its way is most likely what `text` says.
+    }
 }
 
 void RunFiles::end_progress()

@@ -38,9 +38,13 @@ public:
     void frame(const OutputDue& due, Frame&& frame) override;
     void energies(const OutputDue& due, const Observables& observables) override;
     void progress(std::int64_t steps_done, std::int64_t steps_total, double temperature) override;
+    // On the terminal alone; steps_total < 0: no end is known.
+    void show_progress(std::int64_t steps_done, std::int64_t steps_total);
     bool checkpoint_due() override { return Clock::now() >= next_checkpoint_; }
     void checkpoint(SavedState&& state) override;
     void message(const std::string& text) override;
+    // What ended the run, in the log if that can still be written.
+    void log_failure(const std::string& text) noexcept;
 
     // The last one, of a run that got to step `reached` and stopped or ended there.
     void checkpoint_at_end(SavedState&& state, std::int64_t reached) { write_checkpoint(std::move(state), reached); }
@@ -75,6 +79,7 @@ private:
     std::optional<Log> log_;
     std::optional<RunOutput> output_;
     std::optional<Progress> progress_;
+    double latest_temperature_ = 0; // 0: not known
 };
 
 } // namespace parhelion

@@ -6,6 +6,7 @@
 // operation on a word; there are no free-standing fences, which the thread sanitizer does not model and readers cannot attribute.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -41,9 +42,16 @@ struct HostAtomics
 #endif
     }
 
+    // Time that a wait has had to look about. Of what passes between two looks a second counts at the most: when a process is
+    // suspended, those that it waits for stand still, too.
     static std::int64_t nanoseconds()
     {
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+        thread_local std::int64_t last = 0, counted = 1;
+        const std::int64_t now =
+            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+        if (last != 0) { counted += std::min<std::int64_t>(now - last, 1'000'000'000); }
+        last = now;
+        return counted;
     }
 
 private:

@@ -89,7 +89,28 @@ void set_directions_and_matrix(const LincsGroup& group, LincsWork& work)
     }
 }
 
-// Adds the solution of (1 - A) y = work.rhs, as the series to the given power, to the multipliers and moves the atoms by it.
+// Adds work.solution to the multipliers and moves the atoms by it.
+void move_by_solution(const LincsGroup& group, LincsWork& work)
+{
+    for (std::size_t i = 0; i < group.bonds.size(); ++i)
+    {
+        const LincsBond& bond = group.bonds[i];
+        const double multiplier = group.weight[i] * work.solution[i];
+        work.multiplier[i] += multiplier;
+        work.move[bond.a] -= (group.inverse_mass[bond.a] * multiplier) * work.direction[i];
+        work.move[bond.b] += (group.inverse_mass[bond.b] * multiplier) * work.direction[i];
+    }
+}
+
+// Element i of A y.
+double coupled_sum(const LincsGroup& group, const LincsWork& work, const std::vector<double>& y, std::size_t i)
+{
+    double sum = 0;
+    for (int k = group.coupling_start[i]; k < group.coupling_start[i + 1]; ++k) { sum += work.matrix[k] * y[group.coupled[k]]; }
+    return sum;
+}
+
+// By the solution of (1 - A) y = work.rhs, as the series to the given power.
 void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
@@ -98,23 +119,45 @@ void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
     {
         for (std::size_t i = 0; i < n; ++i)
         {
-            double sum = 0;
-            for (int k = group.coupling_start[i]; k < group.coupling_start[i + 1]; ++k)
-            {
-                sum += work.matrix[k] * work.rhs[group.coupled[k]];
-            }
-            work.next[i] = sum;
-            work.solution[i] += sum;
+            work.next[i] = coupled_sum(group, work, work.rhs, i);
+            work.solution[i] += work.next[i];
         }
         work.rhs.swap(work.next);
     }
-    for (std::size_t i = 0; i < n; ++i)
+    move_by_solution(group, work);
+}
+
+// The solution of (1 - A) y = work.rhs, which it leaves as the residual. 1 - A is the Gram matrix of the constraints' directions:
+// symmetric and, unless they depend on each other, positive definite. The series converges only if bonds of an atom are far
+// enough from each other, which those of a bad start need not be.
+void solve_by_conjugate_gradients(const LincsGroup& group, LincsWork& work)
+{
+    const std::size_t n = group.bonds.size();
+    std::vector<double>& residual = work.rhs;
+    std::vector<double> product(n);
+    std::fill(work.solution.begin(), work.solution.end(), 0.0);
+    work.next = residual; // the direction
+    double square = std::inner_product(residual.begin(), residual.end(), residual.begin(), 0.0);
+    const double enough = 1e-24 * square;
+    for (std::size_t k = 0; k < 10 * n && square > enough; ++k)
     {
-        const LincsBond& bond = group.bonds[i];
-        const double multiplier = group.weight[i] * work.solution[i];
-        work.multiplier[i] += multiplier;
-        work.move[bond.a] -= (group.inverse_mass[bond.a] * multiplier) * work.direction[i];
-        work.move[bond.b] += (group.inverse_mass[bond.b] * multiplier) * work.direction[i];
+        double curvature = 0;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+            product[i] = work.next[i] - coupled_sum(group, work, work.next, i);
+            curvature += work.next[i] * product[i];
+        }
+        if (!(curvature > 0)) { return; }
+        const double length = square / curvature;
+        double next_square = 0;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+            work.solution[i] += length * work.next[i];
+            residual[i] -= length * product[i];
+            next_square += residual[i] * residual[i];
+        }
+        for (std::size_t i = 0; i < n; ++i) { work.next[i] = residual[i] + next_square / square * work.next[i]; }
+        square = next_square;
     }
 }
 
@@ -199,13 +242,13 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
 
 bool lincs_project(const LincsGroup& group, LincsWork& work)
 {
-    constexpr int max_sweeps = 100, order = 8;
+    constexpr int most_refinements = 10;
     const std::size_t n = group.bonds.size();
     set_directions_and_matrix(group, work);
     std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
     double scale = 0;
     for (const Vec3<double>& m : work.move) { scale = std::max(scale, norm2(m)); }
-    for (int sweep = 0; sweep < max_sweeps; ++sweep)
+    for (int refinement = 0; refinement <= most_refinements; ++refinement)
     {
         double largest = 0;
         for (std::size_t i = 0; i < n; ++i)
@@ -215,7 +258,8 @@ bool lincs_project(const LincsGroup& group, LincsWork& work)
             largest = std::max(largest, std::abs(along));
         }
         if (largest <= 1e-14 * std::sqrt(scale)) { return true; }
-        solve_and_move(group, order, work);
+        solve_by_conjugate_gradients(group, work);
+        move_by_solution(group, work);
     }
     return false;
 }

@@ -65,8 +65,8 @@ struct LincsWork
 // angles.
 void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& work);
 
-// Removes from work.move what changes the bond lengths to first order, to rounding; returns false if the series does not
-// converge.
+// Removes from work.move what changes the bond lengths to first order, to rounding; returns false if that cannot be had, as the
+// constraints depend on each other.
 bool lincs_project(const LincsGroup& group, LincsWork& work);
 
 } // namespace parhelion

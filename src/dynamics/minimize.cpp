@@ -30,7 +30,7 @@ template <class N>
 Minimization SteepestDescent<N>::consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential,
                                           ParticleState<N>& state)
 {
-    accepted_ = !started_ || potential < potential_;
+    accepted_ = accepts(potential);
     if (accepted_)
     {
         if (started_) { step_ *= grow; }

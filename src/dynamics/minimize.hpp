@@ -46,8 +46,9 @@ public:
     // Takes state.x back to the best point: for who ends while consider() says Continue.
     void return_to_best(CpuQueue& queue, ParticleState<N>& state) const;
 
-    bool accepted() const { return accepted_; }             // was the last point judged the best so far?
-    double potential() const { return potential_; }         // of the best point, kJ/mol
+    bool accepts(double potential) const { return !started_ || potential < potential_; } // is such a point the best so far?
+    bool accepted() const { return accepted_; }                                          // was the last point judged so?
+    double potential() const { return potential_; }                                      // of the best point, kJ/mol
     double largest_force() const { return largest_force_; } // there, without the part along constraints, kJ/mol/nm
     std::int64_t largest_force_atom() const { return largest_force_atom_; } // global
     double step() const { return step_; }                                   // nm

@@ -279,9 +279,9 @@ void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, const 
                              static_cast<double>(setup_.system.topology.atom_count());
 }
 
-// Forces and energies at rest; frames and energies to the observers.
+// Forces and energies at rest.
 template <class N>
-void RankRun<N>::evaluate_static(Observer& observer, const StepFlags& flags)
+void RankRun<N>::evaluate_static()
 {
     Rank<N>& r = rank_;
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
@@ -293,8 +293,6 @@ void RankRun<N>::evaluate_static(Observer& observer, const StepFlags& flags)
     r.constraint_result = {};
     observe(r, r.half_step);
     balance_energy(r);
-    if (flags.due.any_frame()) { observer.frame(flags.due, gather_frame(flags.due)); }
-    observer.energies(flags.due, r.observables);
 }
 
 template <class N>
@@ -308,11 +306,18 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     const Schedule schedule(setup_.parameters, 1, first, last);
     SteepestDescent<N> descent(r.constraints, setup_.parameters.em_step, setup_.parameters.em_tolerance);
     Minimization verdict = Minimization::Continue;
+    std::int64_t accepted = 0;
     queue_.clock().reset();
     for (;;)
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
-        evaluate_static(observer, schedule.flags(r.step));
+        evaluate_static();
+        if (descent.accepts(r.observables.potential)) // what is taken back leaves nothing; intervals count what is not
+        {
+            const OutputDue due = schedule.flags(first + accepted++).due;
+            if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
+            observer.energies(due, r.observables);
+        }
         verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
         observer.progress(r.step - first, steps_in_all(first, last), 0);

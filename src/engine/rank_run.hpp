@@ -64,7 +64,7 @@ private:
     SavedState gather_saved_state();
     // One step, its frames and its energies to the observers.
     void advance(StepFlags flags, Observer& observer);
-    void evaluate_static(Observer& observer, const StepFlags& flags);
+    void evaluate_static();
     void summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed);
 
     const RunSetup& setup_;

@@ -130,11 +130,11 @@ void stop_if_constraints_failed(const Rank<N>& r)
 {
     const ConstraintResult<N>& c = r.constraint_result;
     if (c.failures == 0) { return; }
-    throw PhysicsError(
-        r.step,
-        fmt::format("E501 step {}: {} constraint{} could not be satisfied; the worst turned by {:.0f} degrees: {} - {}.{} {}",
-                    r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, r.topology.describe(c.worst_atom_a),
-                    r.topology.describe(c.worst_atom_b), closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
+    throw PhysicsError(r.step, fmt::format("E501 step {}: {} constraint{} could not be satisfied or turned by more than "
+                                           "lincs-warnangle; the worst turned by {:.0f} degrees: {} - {}.{} {}",
+                                           r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
+                                           r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b),
+                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
 }
 
 void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff)

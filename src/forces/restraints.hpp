@@ -6,7 +6,8 @@
 // C is the centre of mass of all reference positions, periodicity not considered. All three are X = fraction * L + offset, so
 // that is what is kept. The virial is half the derivative of the energy with respect to a strain of each edge, -1/2 (x_d - X_d +
 // offset_d) f_d on its diagonal, and nothing beside it, as no box is sheared; with `none`, offset is the position itself, and the
-// pressure depends on where the origin is. Both as in GROMACS.
+// pressure depends on where the origin is. All as in GROMACS, but that takes for C the
+// centre of the first copy of a molecule type.
 // Cost: one conversion of X to fixed point per restrained atom and step.
 #pragma once
 

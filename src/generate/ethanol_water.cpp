@@ -124,7 +124,7 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
     if (error) { throw SystemError(fmt::format("cannot create {}: {}", folder.string(), error.message())); }
 
     const Vec3<double> edge(tile.frame.box);
-    OutputFile conf(folder / "conf.gro");
+    WholeFile conf(folder / "conf.gro");
     fmt::memory_buffer text;
     fmt::format_to(std::back_inserter(text), "ethanol in water, {} atoms\n{}\n", options.atoms, options.atoms);
     std::int64_t residue = 0, atom = 0;
@@ -148,8 +148,7 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
     fmt::format_to(std::back_inserter(text), "{:10.5f}{:10.5f}{:10.5f}\n", edge.x * static_cast<double>(copies[0]),
                    edge.y * static_cast<double>(copies[1]), edge.z * static_cast<double>(copies[2]));
     conf.append(std::string_view(text.data(), text.size()));
-    conf.finish_record();
-    conf.close();
+    conf.finish();
     write_text_file(folder / "topol.top", ethanol_water_topology(tiles, tile.ethanols, tile.waters));
     write_text_file(
         folder / "md.mdp",

@@ -144,6 +144,12 @@ private:
             {
                 fail("tau-t", "the sd integrator needs tau-t > 0 (the inverse friction) for every group.");
             }
+            if (p_.thermostat == Thermostat::VRescale && group.tau == 0)
+            {
+                fail("tau-t",
+                     "v-rescale with tau-t = 0, a new kinetic energy at every coupling, is not supported. Use -1 for a group "
+                     "that is not coupled, or a short time.");
+            }
             if (p_.thermostat == Thermostat::NoseHoover && group.tau > 0 && group.reference <= 0)
             {
                 fail("ref-t",

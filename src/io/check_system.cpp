@@ -177,7 +177,8 @@ private:
         if (std::abs(total - std::round(total)) > 0.01)
         {
             warn("W121", "",
-                 "the total charge is " + number_text(total) + " e, not a whole number: a charge in the topology may be wrong.");
+                 "the total charge is " + number_text(std::round(total * 1e6) / 1e6) +
+                     " e, not a whole number: a charge in the topology may be wrong.");
         }
         else if (std::abs(total) > 0.5) { note("N121", "", "the total charge is " + number_text(std::round(total)) + " e."); }
     }

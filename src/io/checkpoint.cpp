@@ -274,12 +274,14 @@ std::optional<Checkpoint> CheckpointFiles::read(std::string& remark)
 {
     const bool newest_exists = std::filesystem::exists(newest_), previous_exists = std::filesystem::exists(previous_);
     if (!newest_exists && !previous_exists) { return std::nullopt; }
-    std::string problem = newest_ + " is missing";
+    std::string problem = newest_ + " is missing.";
     if (newest_exists)
     {
         try
         {
-            return read_checkpoint(newest_);
+            Checkpoint checkpoint = read_checkpoint(newest_);
+            newest_step_ = checkpoint.state.step;
+            return checkpoint;
         }
         catch (const InputError& error)
         {
@@ -315,9 +317,11 @@ void CheckpointFiles::write(const Checkpoint& checkpoint)
         ::unlink(unfinished.c_str());
         throw;
     }
-    if (!newest_is_damaged_ && std::filesystem::exists(newest_)) { rename_file(newest_, previous_); }
+    const bool is_kept = !newest_is_damaged_ && newest_step_ != checkpoint.state.step;
+    if (is_kept && std::filesystem::exists(newest_)) { rename_file(newest_, previous_); }
     rename_file(unfinished, newest_);
     newest_is_damaged_ = false;
+    newest_step_ = checkpoint.state.step;
     sync_folder(newest_);
 }
 

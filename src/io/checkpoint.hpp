@@ -57,7 +57,8 @@ public:
 
 private:
     std::string newest_, previous_;
-    bool newest_is_damaged_ = false; // it must not take the place of the previous one
+    bool newest_is_damaged_ = false;          // it must not take the place of the previous one
+    std::optional<std::int64_t> newest_step_; // nor must one of the state that is written next
 };
 
 } // namespace parhelion

@@ -37,6 +37,12 @@ void TermAverages::add(std::span<const double> values)
     }
 }
 
+bool TermAverages::is_finite() const
+{
+    const auto finite = [](double x) { return std::isfinite(x); };
+    return std::all_of(mean_.begin(), mean_.end(), finite) && std::all_of(squares_.begin(), squares_.end(), finite);
+}
+
 double TermAverages::standard_deviation(std::size_t term) const
 {
     return count_ > 0 ? std::sqrt(squares_[term] / static_cast<double>(count_)) : 0.0;

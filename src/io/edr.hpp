@@ -34,6 +34,7 @@ public:
     void add(std::span<const double> values); // one value per term
     void clear() { *this = TermAverages(mean_.size()); }
 
+    bool is_finite() const;
     std::size_t terms() const { return mean_.size(); }
     std::int64_t count() const { return count_; }
     double mean(std::size_t term) const { return mean_[term]; }

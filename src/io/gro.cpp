@@ -321,7 +321,7 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
     PARHELION_EXPECTS(static_cast<std::int64_t>(x.size()) == atoms && (v.empty() || v.size() == x.size()));
     PARHELION_EXPECTS(decimals >= 1 && decimals <= 12);
     const auto width = static_cast<std::size_t>(decimals) + 5;
-    OutputFile file(path.string());
+    WholeFile file(path.string());
     std::string text = fmt::format("{}\n{:5}\n", title.substr(0, title.find('\n')), atoms);
     std::size_t atom = 0;
     std::int64_t residues_before = 0;
@@ -354,8 +354,7 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
     for (int d = 0; d < 3; ++d) { append_fixed(text, box[d], static_cast<std::size_t>(box_decimals) + 5, box_decimals); }
     text += '\n';
     file.append(text);
-    file.finish_record();
-    file.close();
+    file.finish();
 }
 
 } // namespace parhelion

@@ -31,21 +31,24 @@ bool one_of(const std::string& name, std::string_view list)
 // files.
 bool is_protein(const std::string& residue)
 {
-    constexpr std::string_view names =
-        "ALA ARG ARGN ASN ASP ASPH ASH CYS CYSH CYS2 CYX CYM GLN GLU GLUH GLH GLY HIS HISA HISB HISH HISD HISE HISP "
-        "HID HIE HIP HSD HSE HSP ILE LEU LYS LYSH LYN MET MSE PHE PRO HYP SER THR TRP TYR VAL ACE NME NMA NH2 NAC FOR";
-    if (one_of(residue, names)) { return true; }
-    return residue.size() == 4 && (residue[0] == 'N' || residue[0] == 'C') && one_of(residue.substr(1), names);
+    // Amino acids, with the names of their protonation states in the usual force fields; rare ones; caps.
+    constexpr std::string_view acids =
+        "ALA ARG ARGN ASN ASN1 ASP ASP1 ASPH ASPP ASH CYS CYS1 CYS2 CYSH CYN CYM CYX GLN GLU GLUH GLUP GLH GLY HIS HIS1 HISA "
+        "HISB "
+        "HISD HISE HISH HISP HID HIE HIP HSD HSE HSP ILE LEU LSN LYS LYSH LYSN LYN LYP MET MSE PHE PHEH PHEU PHL PRO HYP SER THR "
+        "TRP TRPH TRPU TYR TYRH TYRU VAL DAB ORN";
+    constexpr std::string_view others = "ABU AIB DALA MELEU MEVAL PGLU ACE CT3 FOR NAC NH2 NHE NMA NME";
+    if (one_of(residue, acids) || one_of(residue, others)) { return true; }
+    return residue.size() >= 4 && (residue[0] == 'N' || residue[0] == 'C') && one_of(residue.substr(1), acids); // at an end
 }
 bool is_water(const std::string& residue)
 {
-    return one_of(residue, "SOL WAT HOH H2O TIP TIP3 TIP4 TIP5 TIP3P TIP4P T3P T4P SPC SPCE");
+    return one_of(residue, "SOL WAT HOH OHH H2O TIP TIP3 TIP4 TIP5 TIP3P TIP4P T3H T3P T4P T5P SPC SPCE");
 }
 bool is_ion(const std::string& residue)
 {
-    return one_of(
-        residue,
-        "NA NA+ SOD K K+ POT CL CL- CLA LI LI+ LIT RB RB+ CS CS+ CES MG MG2+ CA CA2+ CAL ZN ZN2+ BR BR- F F- I I- BA BA2+");
+    return one_of(residue, "NA NA+ SOD K K+ POT CL CL- CLA LI LI+ LIT RB RB+ CS CS+ CES MG MG2+ CA CA2+ CAL ZN ZN2+ CU CU1 BR "
+                           "BR- F F- I I- BA BA2+");
 }
 
 using Chooses = std::function<bool(const MoleculeType&, const Residue&)>;

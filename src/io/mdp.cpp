@@ -39,9 +39,16 @@ public:
 
     void read_line(std::string_view line, int number)
     {
+        const SourceLocation where{input_.file, number};
+        if (trimmed(line).find('\r') != std::string_view::npos)
+        {
+            throw InputError(
+                "E101", where,
+                "a carriage return in the middle of a line (lines of old Macs would be one comment). Write line ends "
+                "as your system does.");
+        }
         line = trimmed(line.substr(0, line.find(';')));
         if (line.empty()) { return; }
-        const SourceLocation where{input_.file, number};
         const std::size_t equals = line.find('=');
         const std::string name(trimmed(line.substr(0, equals)));
         if (equals == std::string_view::npos)

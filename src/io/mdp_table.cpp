@@ -244,7 +244,7 @@ void coupling(TableBuilder& t)
     t.special(
         "tau-t", "a number per group", [](MdpInput& in, const MdpEntry& e) { in.tau_t = numbers_of(e, at_least_or(0.0, -1.0)); },
         [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return number_text(group.tau); }); },
-        "ps; 0 or -1: not coupled");
+        "ps; 0 or -1: not coupled, but by v-rescale 0 is refused");
     t.special(
         "ref-t", "a number >= 0 per group",
         [](MdpInput& in, const MdpEntry& e) { in.reference_t = numbers_of(e, at_least(0.0)); },
@@ -291,7 +291,8 @@ void coupling(TableBuilder& t)
     t.yes_no("continuation", &P::continuation);
     t.number("lincs-order", &P::lincs_order, between(1, 64));
     t.number("lincs-iter", &P::lincs_iterations, between(1, 64));
-    t.number("lincs-warnangle", &P::lincs_warn_angle, between(0.0, 180.0), "degrees");
+    t.number("lincs-warnangle", &P::lincs_warn_angle, between(0.0, 180.0),
+             "degrees; a bond that turns by more in a step ends the run");
     t.refused(never, "Morse potentials in place of bonds", {"morse=no"});
     t.harmless("only with SHAKE, which is refused", "Shake-SOR shake-tol");
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -101,12 +102,29 @@ void OutputFile::drop_unfinished()
     }
 }
 
+WholeFile::WholeFile(std::string path) : path_(std::move(path)), file_(path_ + ".tmp") {}
+
+WholeFile::~WholeFile()
+{
+    if (!is_finished_) { ::unlink(file_.path().c_str()); }
+}
+
+void WholeFile::finish()
+{
+    file_.finish_record();
+    file_.close();
+    if (std::rename(file_.path().c_str(), path_.c_str()) != 0)
+    {
+        throw SystemError(fmt::format("{}: cannot get its name: {}", path_, std::strerror(errno)));
+    }
+    is_finished_ = true;
+}
+
 void write_text_file(const std::string& path, std::string_view text)
 {
-    OutputFile file(path);
+    WholeFile file(path);
     file.append(text);
-    file.finish_record();
-    file.close();
+    file.finish();
 }
 
 } // namespace parhelion

@@ -41,7 +41,27 @@ private:
     std::uint64_t written_ = 0, finished_ = 0;
 };
 
-// A file of this text. Throws SystemError; there is an empty file then.
+// A file that has its name from the moment on that it is whole; until then, and for good after an error, what had that name
+// stays.
+class WholeFile
+{
+public:
+    // Writes beside `path`, as path.tmp. Throws SystemError, as do all below.
+    explicit WholeFile(std::string path);
+    ~WholeFile();
+    WholeFile(const WholeFile&) = delete;
+    WholeFile& operator=(const WholeFile&) = delete;
+
+    void append(std::string_view text) { file_.append(text); }
+    void finish(); // names it
+
+private:
+    std::string path_;
+    OutputFile file_;
+    bool is_finished_ = false;
+};
+
+// A WholeFile of this text.
 void write_text_file(const std::string& path, std::string_view text);
 
 } // namespace parhelion

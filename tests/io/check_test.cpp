@@ -120,6 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ref-t=300\n", "E107", 1, "names 0 groups"}, Case{"\ntcoupl=yes\n", "E107", 2, "without tc-grps"},
         Case{"integrator=sd\n", "E107", 1, "without tc-grps"},
         Case{"integrator=sd\n" + coupled + "tau-t=0\n", "E107", 6, "needs tau-t > 0"},
+        Case{coupled + "tau-t=0\n", "E107", 5, "v-rescale with tau-t = 0"},
         Case{"tcoupl=nose-hoover\ntc-grps=A B\nref-t=0 300\ntau-t=1 1\n", "E107", 3, "needs ref-t > 0"},
         Case{"pcoupl=parrinello-rahman\nref-p=1\ntau-p=5\ncompressibility=0\n", "E107", 4, "needs compressibility > 0"},
         Case{"rvdw=1.2\n\nrcoulomb=1\n", "E107", 3, "Make them equal"},

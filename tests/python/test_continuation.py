@@ -255,5 +255,5 @@ def test_a_run_that_is_refused_leaves_an_earlier_one_as_it_was(tmp_path):
     run(folder, "-q", "--steps", 60)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for options in [(), ("--new",)]:
-        run(folder, "--device", "cpu", "--halo", "staged-dma", *options, code=4)
+        run(folder, "--device", "cpu", "--halo", "staged-dma", *options, code=2)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

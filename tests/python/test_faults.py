@@ -8,6 +8,7 @@ says where that library is. The program is $PARHELION_PROGRAM.
 import ctypes
 import os
 import re
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -79,6 +80,22 @@ def test_a_rank_that_is_held_for_long_ends_the_run(series, tmp_path, halo):
     try:
         hold(busiest_thread(run.pid), 2 * DEADLINE)
         expect_end(run, 10, [IN_VAIN])
+    finally:
+        run.kill()
+
+
+def test_a_suspended_run_waits_for_nobody(series, tmp_path):
+    run = start(series, tmp_path, "--device", "cpu", "--ranks", 2, "--threads", 1)
+    try:
+        for _ in range(3):
+            time.sleep(1.5)
+            assert run.poll() is None, run.communicate()[1]
+            run.send_signal(signal.SIGSTOP)
+            time.sleep(1.5 * DEADLINE)
+            run.send_signal(signal.SIGCONT)
+        time.sleep(1)
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(30) == 3, run.communicate()[1]
     finally:
         run.kill()
 

@@ -171,7 +171,7 @@ def test_a_run_on_two_ranks_leaves_the_frames_of_a_run_on_one(run, tmp_path):
 
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
-    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=4)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
     assert "built without CUDA" in text
 
 
@@ -260,6 +260,55 @@ def test_a_trace_that_cannot_be_written_ends_the_run_before_it_begins(tmp_path):
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--trace", "nowhere/trace", folder=tmp_path, code=6)
     assert "nowhere/trace: No such file" in text
     assert not (tmp_path / "md.xtc").exists()
+
+
+def test_a_trace_takes_no_file_away(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    (tmp_path / "mine.itp").write_text("; mine\n")
+    parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--steps", 10, "--trace", "mine.itp", folder=tmp_path)
+    assert (tmp_path / "#mine.itp.1#").read_text() == "; mine\n"
+    assert json.loads((tmp_path / "mine.itp").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize("words, says", [(["runn"], "'runn' is no command. Did you mean run?"), (["bench", "--atoms", "3000", "halo"], "halo excludes --atoms"),
+                                         (["run", "--grid", "foo"], "E007"), (["run", "--grid", "1024x2x1"], "E007"), (["run", "--ns", "1e14"], "E009")])
+def test_a_command_line_that_says_nothing_sensible_is_wrong_usage(tmp_path, words, says):
+    (tmp_path / "md.mdp").write_text(RUN)
+    files = ["-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top"] if words[0] == "run" else []
+    assert says in parhelion(*words, *files, folder=tmp_path, code=2)
+
+
+def limited(command, folder, code):
+    """Of a shell, which may set limits; the program is $PROGRAM."""
+    if "PARHELION_PROGRAM" not in os.environ:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    result = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120,
+                            env=os.environ | {"PROGRAM": os.environ["PARHELION_PROGRAM"], "FILES": f"-c {DATA}/etoh/conf.gro -p {DATA}/etoh/topol.top"})
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def test_a_file_that_may_not_grow_ends_the_run_with_one_sentence(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    assert re.search(r"^E601 md\.\w+  write failed", limited("ulimit -f 60; $PROGRAM run -q $FILES", tmp_path, 6), re.M)
+    assert "write failed" in (tmp_path / "md.log").read_text()
+
+
+def test_what_cannot_be_printed_is_noticed(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    assert "E601 standard output: No space left" in limited("$PROGRAM check $FILES > /dev/full", tmp_path, 6)
+    assert "E601 standard output: No space left" in limited("$PROGRAM run -q --json --steps 10 $FILES > /dev/full", tmp_path, 6)
+    assert json.loads((tmp_path / "md.report.json").read_text())["steps"] == 10
+
+
+def test_without_room_for_the_last_frame_a_run_can_go_on_from_its_checkpoint(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    (tmp_path / "md.gro.tmp").mkdir()  # in the way
+    assert "E601 md.gro.tmp" in limited("$PROGRAM run -q --steps 40 $FILES", tmp_path, 6)
+    (tmp_path / "md.gro.tmp").rmdir()
+    assert "continuing at step" in limited("$PROGRAM run --steps 40 $FILES", tmp_path, 0)
+    assert (tmp_path / "md.gro").exists() and (tmp_path / "md.report.json").exists()
+    assert "is complete" in limited("$PROGRAM run --steps 40 $FILES", tmp_path, 0)
 
 
 @pytest.mark.parametrize("name", ["md.xtc", "./md.log"])
