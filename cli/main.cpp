@@ -198,7 +198,7 @@ Command add_run(CLI::App& app)
         ->type_name("FILE");
     command->add_flag("--new", options->fresh, "start afresh, even if PREFIX.cpt says how to continue");
     command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error");
-    command->add_flag("-q,--quiet", options->quiet, "no progress");
+    command->add_flag("-q,--quiet", options->quiet, "no progress and no messages but warnings");
     command->add_flag("-v,--verbose", options->verbose, "notes as well as warnings");
     return {command, [options] {
                 const int code = command_run(*options) == RunEnd::Stopped ? exit_stopped : exit_done;

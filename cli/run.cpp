@@ -209,7 +209,7 @@ void log_input(const InputFiles& files, const RunParameters& parameters, Log& lo
 void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
                        const RunParameters& parameters)
 {
-    if (!remark.empty()) { files.message("note: " + remark); }
+    if (!remark.empty()) { files.warning("note: " + remark); }
     if (continued)
     {
         const std::int64_t step = continued->state.step;

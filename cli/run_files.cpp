@@ -138,11 +138,11 @@ void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
     });
 }
 
-void RunFiles::message(const std::string& text)
+void RunFiles::tell(const std::string& text, bool in_log_alone)
 {
     log_->line(text);
     end_progress();
-    if (!options_.quiet) { say(stderr, "{}\n", text); }
+    if (!in_log_alone) { say(stderr, "{}\n", text); }
 }
 
 void RunFiles::log_failure(const std::string& text) noexcept

@@ -20,7 +20,7 @@ struct RunFilesOptions
 {
     std::string prefix;
     Precision precision = Precision::Mixed; // of the .trr
-    bool quiet = false;                     // no progress
+    bool quiet = false;                     // no progress, no messages
     double checkpoint_interval = 0;         // s
 };
 
@@ -42,7 +42,9 @@ public:
     void show_progress(std::int64_t steps_done, std::int64_t steps_total);
     bool checkpoint_due() override { return Clock::now() >= next_checkpoint_; }
     void checkpoint(SavedState&& state) override;
-    void message(const std::string& text) override;
+    void message(const std::string& text) override { tell(text, options_.quiet); }
+    // What nobody should miss.
+    void warning(const std::string& text) { tell(text, false); }
     // What ended the run, in the log if that can still be written.
     void log_failure(const std::string& text) noexcept;
 
@@ -62,6 +64,7 @@ private:
     {
         return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.checkpoint_interval));
     }
+    void tell(const std::string& text, bool in_log_alone);
     void end_progress(); // the live line must end before anything else is printed
 
     const RunFilesOptions options_;

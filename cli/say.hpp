@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <fmt/format.h>
-#include <string>
 #include <utility>
 
 namespace parhelion {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/guard.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 namespace parhelion {

@@ -10,7 +10,6 @@
 #include "trace/stopwatch.hpp"
 
 #include <atomic>
-#include <optional>
 
 namespace parhelion {
 

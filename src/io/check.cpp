@@ -2,7 +2,6 @@
 #include "io/check.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace parhelion {

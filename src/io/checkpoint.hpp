@@ -10,8 +10,8 @@
 #pragma once
 
 #include "io/edr.hpp"
+#include "io/named_list.hpp"
 #include "io/output.hpp"
-#include "io/report.hpp"
 #include "model/saved_state.hpp"
 
 #include <cstdint>

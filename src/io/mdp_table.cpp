@@ -271,7 +271,8 @@ void coupling(TableBuilder& t)
         "ref-p", "number", [](MdpInput& in, const MdpEntry& e) { in.reference_p = numbers_of(e, {}); },
         [](const P& p) { return number_text(p.reference_pressure); }, "bar; must be given when pcoupl is on");
     t.word<RefcoordScaling>("refcoord-scaling", &P::refcoord_scaling,
-                            {{"No", RefcoordScaling::None}, {"All", RefcoordScaling::All}, {"COM", RefcoordScaling::Com}});
+                            {{"No", RefcoordScaling::None}, {"All", RefcoordScaling::All}, {"COM", RefcoordScaling::Com}}, {},
+                            "COM: of all reference positions; GROMACS takes those of a molecule type's first copy");
     t.yes_no("gen-vel", &P::generate_velocities);
     t.number("gen-temp", &P::generation_temperature, at_least(0.0), "K");
     t.number("gen-seed", &P::generation_seed, {}, "-1: chosen at the start and logged");

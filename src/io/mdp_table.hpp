@@ -6,7 +6,6 @@
 #include "io/mdp.hpp"
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 

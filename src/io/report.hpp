@@ -2,15 +2,12 @@
 // The end-of-run report, PREFIX.report.json: the fields that scripts rely on, in the order below.
 #pragma once
 
+#include "io/named_list.hpp"
+
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace parhelion {
-
-template <class Value>
-using NamedList = std::vector<std::pair<std::string, Value>>; // a JSON object in this order
 
 struct RunReport
 {
@@ -21,7 +18,7 @@ struct RunReport
     std::int64_t atoms = 0;
     std::int64_t steps = 0; // done in this run
     double dt_ps = 0;
-    double ns_per_day = 0, us_per_step = 0; // steady part: after the first tenth, at least 500 steps
+    double ns_per_day = 0, us_per_step = 0; // steady part: engine/run_length.hpp
     double wall_s = 0;
     double host_load = 0; // cores that the process kept busy, over the steady part
     std::string device = "cpu";

@@ -3,7 +3,7 @@
 // the same run, and a checkpoint of one continues the other. Cost: one pass over positions and topology, 0.2 ns per byte.
 #pragma once
 
-#include "io/report.hpp"
+#include "io/named_list.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
 

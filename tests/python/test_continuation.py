@@ -202,7 +202,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_used(tmp_path):
     content = bytearray((folder / "md.cpt").read_bytes())
     content[len(content) // 2] ^= 16
     (folder / "md.cpt").write_bytes(content)
-    said = run(folder, "--steps", 90)
+    said = run(folder, "-q", "--steps", 90)
     assert "md.cpt is not a whole checkpoint" in said and "Continuing from md.prev.cpt, step 28" in said
     assert (folder / "md.prev.cpt").read_bytes() == before  # the damaged one has not taken its place
     reference = folder_with(RUN, tmp_path / "reference")
