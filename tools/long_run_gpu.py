@@ -14,15 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from series_box import prepare
+
 SETTINGS = {"gen-vel": "yes", "gen-temp": 300, "gen-seed": 1, "nstenergy": 1000, "nstlog": 100000, "nstxout-compressed": 0, "tcoupl": "no"}
 DRIFT = 0.01  # kT/ns/atom, either way
-
-
-def prepare(program, options, folder):
-    subprocess.run([program, "generate", "ethanol-water", "--atoms", str(options.atoms), "-d", folder], check=True, stdout=subprocess.DEVNULL)
-    settings = {**SETTINGS, "nsteps": options.steps}
-    lines = [line for line in (folder / "md.mdp").read_text().splitlines() if line.split("=")[0].strip() not in settings]
-    (folder / "md.mdp").write_text("\n".join(lines + [f"{key} = {value}" for key, value in settings.items()]) + "\n")
 
 
 def main():
@@ -37,7 +32,7 @@ def main():
     program = options.program.resolve()
     with tempfile.TemporaryDirectory(prefix="parhelion-long-") as name:
         folder = Path(name)
-        prepare(program, options, folder)
+        prepare(program, options.atoms, {**SETTINGS, "nsteps": options.steps}, folder)
         command = [program, "run", "-q", "-o", "md", "--device", "gpu", "--gpus", options.gpus, "--ranks", max(options.ranks, options.gpus),
                    "--halo", options.halo]
         ended = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)

@@ -22,18 +22,14 @@ import threading
 import time
 from pathlib import Path
 
+from series_box import prepare
+
 SETTINGS = {
     "gen-vel": "yes", "gen-temp": 300, "nsteps": -1, "nstenergy": 1000, "nstlog": 10000, "nstxout-compressed": 5000, "nstvout": 200000,
     "nstfout": 200000,
 }
 GROWTH = {"rss_mib": 2.0, "gpu_mib": 0.0, "files": 0, "threads": 0}  # allowed after the first minute
 WARM_UP = 60  # s
-
-
-def prepare(program, atoms, folder):
-    subprocess.run([program, "generate", "ethanol-water", "--atoms", str(atoms), "-d", folder], check=True, stdout=subprocess.DEVNULL)
-    lines = [line for line in (folder / "md.mdp").read_text().splitlines() if line.split("=")[0].strip() not in SETTINGS]
-    (folder / "md.mdp").write_text("\n".join(lines + [f"{key} = {value}" for key, value in SETTINGS.items()]) + "\n")
 
 
 def gpu_memory(pid):
@@ -79,7 +75,7 @@ def main():
     options = arguments.parse_args()
     program = options.program.resolve()
     folder = Path(tempfile.mkdtemp(prefix="parhelion-soak-"))
-    prepare(program, options.atoms, folder)
+    prepare(program, options.atoms, SETTINGS, folder)
     command = [program, "run", "-q", "-o", "md", "--device", options.device, "--checkpoint", "15s"]
     samples, start = [], time.monotonic()
     ended = threading.Event()
