@@ -5,6 +5,7 @@
 #include "say.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -23,6 +24,13 @@ std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const 
     }
     std::sort(atoms.begin(), atoms.end());
     return atoms;
+}
+
+bool is_finite(const SavedState& state)
+{
+    const auto finite = [](double x) { return std::isfinite(x); };
+    return std::all_of(state.coupling.begin(), state.coupling.end(),
+                       [&](const auto& entry) { return std::all_of(entry.second.begin(), entry.second.end(), finite); });
 }
 
 OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
@@ -129,7 +137,7 @@ void RunFiles::checkpoint(SavedState&& state)
 
 void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
 {
-    if (!written_.whole_run.is_finite()) { return; } // of a state that is about to blow up: the one before is better
+    if (!is_finite(state) || !noted_.whole_run.is_finite()) { return; } // about to blow up: the checkpoint before is better
     log_->file().sync();
     output_->enqueue([this, checkpoint = Checkpoint{identity_, reached, noted_, std::move(state)}]() mutable {
         checkpoint.outputs.files = noted_files_;

@@ -151,6 +151,12 @@ def test_a_blow_up_exits_5_and_keeps_the_last_good_frame(tmp_path):
     assert len(lines) == 3003 and "nan" not in "".join(lines)
 
 
+def test_a_blow_up_is_told_as_one_even_when_a_checkpoint_is_due(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("dt = 0.002", "dt = 0.02"))
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--allow", "W122", "--checkpoint", "0s", folder=tmp_path, code=5)
+    assert re.search(r"^E50\d step \d+", text, re.M)
+
+
 def test_a_run_on_two_ranks_leaves_the_frames_of_a_run_on_one(run, tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     options = ("--ranks", 2, "--threads", 1, "--halo", "staged-fused")
