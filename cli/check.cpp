@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion check`: what a run would read and plan, and how fast it would be, without running it.
+#include "base/error.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
 
@@ -24,6 +25,7 @@ void command_check(const CheckOptions& options)
     fmt::print("{}", describe_plan(simulation.plan()));
     const auto evaluated = std::chrono::steady_clock::now();
     const SinglePoint point = simulation.evaluate();
+    if (!point.trouble.empty()) { throw PhysicsError(0, point.trouble); }
     const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
     const std::string rate =

@@ -4,6 +4,7 @@
 #include "energy_table.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "say.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,7 @@ void command_energy(const EnergyOptions& options)
     const std::int64_t atoms = input.system.topology.atom_count();
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
     const SinglePoint point = simulation.evaluate();
+    if (!point.trouble.empty()) { say(stderr, "warning: a run would end here. {}\n", point.trouble); }
 
     nlohmann::ordered_json energies;
     const std::vector<double> values = table.values(point.observables);

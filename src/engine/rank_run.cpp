@@ -197,11 +197,23 @@ SinglePoint RankRun<N>::evaluate()
     flags.repartition = flags.observe = flags.kinetic = true;
     flags.compute = Compute::ForcesEnergiesVirial;
     SinglePoint result;
-    step(rank_, flags, [&](Rank<N>&) {
-        OutputDue forces;
-        forces.f = true;
-        result.forces = gather_frame(forces).f;
-    });
+    try
+    {
+        step(rank_, flags, [&](Rank<N>&) {
+            OutputDue forces;
+            forces.f = true;
+            result.forces = gather_frame(forces).f;
+        });
+    }
+    catch (const PhysicsError& error)
+    {
+        if (comm_.ranks() > 1) { throw; } // others wait for what follows
+        // Forces of a bad start are what is asked for to see what is bad about it, and they are there.
+        result.trouble = error.what();
+        rank_.constraint_result = {};
+        observe(rank_, rank_.half_step);
+        balance_energy(rank_);
+    }
     result.observables = rank_.observables;
     put_back(std::move(before), rank_);
     return result;

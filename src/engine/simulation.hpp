@@ -53,6 +53,7 @@ struct SinglePoint
 {
     Observables observables;
     std::vector<Vec3<double>> forces; // physical forces, kJ/mol/nm, input order
+    std::string trouble; // what would have ended a run in this step; constraints then count for nothing. Empty: nothing
 };
 
 // What the plan decided, for the log, `check` and the report.
@@ -130,6 +131,7 @@ public:
     Simulation(Simulation&&) noexcept;
 
     const PlanSummary& plan() const;
+    // Throws PhysicsError if a run would end here and there are several ranks, or a GPU.
     SinglePoint evaluate();
     // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.
     // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at.

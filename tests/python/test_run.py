@@ -124,6 +124,18 @@ def test_energy_writes_the_reference_forces(tmp_path):
     assert result["energies"]["LJ (SR)"] == pytest.approx(9166.687194174272, rel=1e-9)
 
 
+def test_energy_writes_forces_of_what_would_end_a_run(tmp_path):
+    files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--allow", "W122")
+    forces = {}
+    for dt in (0.002, 0.02):
+        (tmp_path / "md.mdp").write_text(RUN.replace("dt = 0.002", f"dt = {dt}"))
+        text = parhelion("energy", *files, folder=tmp_path)
+        assert ("a run would end here. E50" in text) == (dt == 0.02)
+        forces[dt] = np.load(tmp_path / "md.forces.npy")
+    assert np.abs(forces[0.02] - forces[0.002]).max() < 1e-3 * np.abs(forces[0.002]).max()
+    assert "E50" in parhelion("check", *files, folder=tmp_path, code=5)
+
+
 def test_check_says_what_would_run(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
