@@ -349,7 +349,7 @@ int run_command(const std::function<int()>& command)
     }
     catch (const std::filesystem::filesystem_error& e)
     {
-        return complain(fmt::format("E601 {}: {}", e.path1().string(), e.code().message()), exit_system);
+        return complain(fmt::format("E601 {}", e.what()), exit_system);
     }
     catch (const std::bad_alloc&)
     {

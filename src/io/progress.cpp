@@ -35,11 +35,12 @@ ProgressStyle progress_style(std::FILE* out)
 void Progress::update(std::int64_t steps_done, std::int64_t total, std::optional<double> temperature, Clock::time_point now)
 {
     measure(steps_done, now);
+    if (drawn_width_ > 0 && steps_done == drawn_steps_) { return; } // on show already
     latest_ = text(steps_done, total, temperature);
+    latest_steps_ = steps_done;
     if (!due(steps_done, total, now)) { return; }
     draw();
     drawn_ = now;
-    drawn_steps_ = steps_done;
 }
 
 void Progress::finish()
@@ -90,6 +91,7 @@ void Progress::draw()
     const std::string record = style_ == ProgressStyle::Lines ? latest_ + "\n" : fmt::format("\r{:<{}}", latest_, drawn_width_);
     std::fputs(record.c_str(), out_);
     drawn_width_ = latest_.size();
+    drawn_steps_ = latest_steps_;
     latest_.clear();
     std::fflush(out_);
 }

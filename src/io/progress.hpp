@@ -51,6 +51,7 @@ private:
     std::int64_t drawn_steps_, measured_steps_;
     double steps_per_second_ = 0; // 0: not known yet
     std::string latest_;          // not drawn yet
+    std::int64_t latest_steps_ = 0;
     std::size_t drawn_width_ = 0;
 };
 

@@ -337,6 +337,13 @@ def test_a_trace_that_would_be_another_output_is_refused(tmp_path, name):
     assert not (tmp_path / "md.xtc").exists()
 
 
+def test_progress_ends_at_the_last_step_and_tells_it_once(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    for steps in (50, 60):  # whether the last step ends a list interval or not
+        text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--steps", steps, "-o", f"of{steps}", folder=tmp_path)
+        assert text.count(f"100 %  step {steps}/{steps}") == 1
+
+
 def test_a_run_without_an_end_tells_no_share_of_it(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60", "nsteps = -1"))
     input_files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
