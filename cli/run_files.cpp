@@ -12,7 +12,7 @@ namespace parhelion {
 
 namespace {
 
-// In ascending order; none for the whole system. Names are those of groups, without overlap, or "System" (io/check_system.hpp).
+// In ascending order; none for the whole system. Names are those of groups, without overlap, or "System" (io/check.hpp).
 std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const System& system)
 {
     std::vector<std::int64_t> atoms;

@@ -207,7 +207,7 @@ SinglePoint RankRun<N>::evaluate()
     }
     catch (const PhysicsError& error)
     {
-        if (comm_.ranks() > 1) { throw; } // others wait for what follows
+        if (comm_.ranks() > 1 || result.forces.empty()) { throw; } // others wait for what follows, or there are none yet
         // Forces of a bad start are what is asked for to see what is bad about it, and they are there.
         result.trouble = error.what();
         rank_.constraint_result = {};
