@@ -49,7 +49,7 @@ LEFT_OUT = [
     "*GpuHaloFaults*", "GpuFaults*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
 ]
 FOR_MEMCHECK_ALONE = [
-    "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",
+    "*a_run_that_is_timed*", "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",
     "*a_checkpoint_is*", "*a_stopped_run*", "*is_the_one_of_the_cpu*", "*planned_for_less_density*", "*in_every_policy/nve",
     "*in_every_policy/v_rescale", "*in_every_policy/berendsen", "*in_every_policy/c_rescale", "*in_every_policy/nose_hoover",
     "*in_every_policy/stochastic_dynamics", "*FewAtomsOnRanks*staged_host*", "*twice_the_cutoff*", "*kick_constrain_and_drift_as_one*",
