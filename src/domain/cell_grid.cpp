@@ -40,6 +40,17 @@ double cost(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& r
 
 std::string describe(const CellGrid& grid) { return fmt::format("{}x{}x{}", grid.cells[0], grid.cells[1], grid.cells[2]); }
 
+InputError does_not_fit(const std::string& cells, const Vec3<double>& box, const Vec3<double>& reach)
+{
+    return {
+        "E630",
+        {},
+        fmt::format("the box of {:.3f} x {:.3f} x {:.3f} nm cannot be divided into {} cells: an edge that is divided must be "
+                    "longer than {:.3f} nm, twice the reach of pair lists. Use fewer ranks, or a grid that does not divide the "
+                    "short edges.",
+                    box.x, box.y, box.z, cells, 2 * std::max({reach.x, reach.y, reach.z}))};
+}
+
 } // namespace
 
 int CellGrid::ahead(int rank, const std::array<int, 3>& offset) const
@@ -108,19 +119,13 @@ std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Vec3
 CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
 {
     const std::optional<CellGrid> grid = find_grid(ranks, box, reach);
-    if (!grid) { check_grid({{ranks, 1, 1}}, box, reach); }
+    if (!grid) { throw does_not_fit(fmt::format("{}", ranks), box, reach); }
     return *grid;
 }
 
 void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
 {
-    if (fits(grid, box, reach)) { return; }
-    throw InputError(
-        "E630", {},
-        fmt::format("the box of {:.3f} x {:.3f} x {:.3f} nm cannot be divided into {} cells (where it is divided it must "
-                    "be longer than twice the reach of the pair list, {:.3f} nm). Use fewer ranks, or a grid that does not "
-                    "divide the short edges.",
-                    box.x, box.y, box.z, describe(grid), std::max({reach.x, reach.y, reach.z})));
+    if (!fits(grid, box, reach)) { throw does_not_fit(describe(grid), box, reach); }
 }
 
 } // namespace parhelion

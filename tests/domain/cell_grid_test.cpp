@@ -84,7 +84,12 @@ TEST(CellGrid, that_does_not_fit_is_refused_with_the_numbers)
         return std::string("accepted");
     };
     const Vec3<double> reach{1.25, 1.25, 1.25};
-    EXPECT_NE(message([&] { choose_grid(2, {2.5, 2.4, 2.5}, reach); }).find("1.250"), std::string::npos);
+    EXPECT_EQ(message([&] {
+                  choose_grid(2, {2.5, 2.4, 2.5}, reach);
+              }),
+              "the box of 2.500 x 2.400 x 2.500 nm cannot be divided into 2 cells: an edge that is divided must be longer than "
+              "2.500 nm, "
+              "twice the reach of pair lists. Use fewer ranks, or a grid that does not divide the short edges.");
     EXPECT_NE(message([&] { check_grid({{1, 2, 1}}, {8, 2.4, 8}, reach); }).find("1x2x1"), std::string::npos);
     EXPECT_NO_THROW(check_grid({{2, 1, 1}}, {8, 2.4, 8}, reach));
 }
