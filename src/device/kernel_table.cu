@@ -64,7 +64,6 @@ LaunchedKernel describe(const Launched& launched)
     kernel.shared_bytes = attributes.sharedSizeBytes + shape.shared_bytes;
     kernel.registers = attributes.numRegs;
     kernel.spilled_bytes = attributes.localSizeBytes;
-    kernel.blocks_per_multiprocessor = blocks;
     kernel.occupancy = static_cast<double>(blocks * ((shape.threads + 31) / 32)) / warps;
     return kernel;
 }

@@ -18,7 +18,6 @@ struct LaunchedKernel
     std::size_t shared_bytes = 0;      // of it, dynamic and static
     int registers = 0;                 // a thread
     std::size_t spilled_bytes = 0;     // a thread's local memory
-    int blocks_per_multiprocessor = 0; // that fit
     double occupancy = 0;              // warps that fit of those a multiprocessor can hold
 };
 
