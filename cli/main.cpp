@@ -151,8 +151,10 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command.add_flag("--reproducible", engine.reproducible,
                      "order-independent sums: the same bits for any number of threads and ranks");
     command
-        .add_option("--ranks", engine.ranks,
-                    "parts that the box is divided into, each with threads or a GPU of its own; more ranks than GPUs share them")
+        .add_option(
+            "--ranks", engine.ranks,
+            "parts that the box is divided into, each with threads of its own, or with --gpus or --device gpu a GPU; more "
+            "ranks than GPUs share them")
         ->default_val(1)
         ->check(CLI::Range(1, most_ranks));
     command.add_option("--threads", engine.threads, "threads of each rank; 0: the cores, shared out")

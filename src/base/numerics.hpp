@@ -2,8 +2,8 @@
 // The numeric policies of the engine: one source, four instantiations. A policy N names
 //   Real      storage of velocities and parameters, and arithmetic of pair forces
 //   Fixed     a position component: an unsigned fixed-point fraction of the box edge (see state/periodic_box.hpp)
-//   ForceSum  what forces are added up in: Real, or 64-bit fixed point, whose sums do not depend on order, hence on threads or
-//   domains
+//   ForceSum  what forces are added up in: Real, or 64-bit fixed point, whose sums do not depend on order, hence on threads
+//             or domains
 // Bonded terms, constraints and integration compute in double in every policy: they are a few per cent of the work, and it is the
 // stiff bonded forces that limit float engines (docs/decisions/0002-precision.md).
 #pragma once

@@ -11,8 +11,7 @@
 // Orders.   signal: release by the source (or by the transport, after the payload) -> acquire by the destination's wait.
 //           credit: release by the destination after its last read -> acquire by the source before its first write of e + D.
 // Reuse.    A slot's words, too, are only set again after the credit. Without credits the pattern of messages must imply the
-// same;
-//           docs/design/communication.md lists the patterns with their models.
+//           same: docs/design/communication.md lists the patterns with their models.
 #pragma once
 
 #include "comm/signal.hpp"

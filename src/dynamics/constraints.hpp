@@ -10,9 +10,8 @@
 // shared out over threads, and no result depends on the number of threads or ranks. Arithmetic in double in every policy.
 //
 //   SETTLE  Miyamoto and Kollman, J. Comput. Chem. 13, 952 (1992): closed form.
-//   LINCS   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008): the
-//   inverse
-//           of the constraint coupling matrix as a power series, and iterations for the rotation of the bonds.
+//   LINCS   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008):
+//           the inverse of the constraint coupling matrix as a power series, and iterations for the rotation of the bonds.
 #pragma once
 
 #include "device/cpu_queue.hpp"

@@ -7,9 +7,7 @@
 // The largest force and the best point are those of the home atoms: a minimisation is one rank's.
 //
 // The engine drives it: compute forces and energy at state.x, then
-//   while (minimizer.consider(queue, assignment, potential, state) == Minimization::Continue) { forces and energy at state.x
-//   again
-//   }
+//   while (minimizer.consider(queue, assignment, potential, state) == Minimization::Continue) { both at state.x again }
 #pragma once
 
 #include "device/cpu_queue.hpp"

@@ -54,7 +54,7 @@ __device__ void add_heat(const UpdateArgs<N>& args, double heat)
     }
 }
 
-// --- groups of few atoms: a lane each ---------------------------------------------------------------------------------------
+// --- groups of few atoms: a lane each
 
 // As StarConstraints; every lane computes the whole water's.
 struct WaterConstraints
@@ -226,7 +226,7 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& ar
     (step_groups<motion, Groups>(view, args, state, shared), ...);
 }
 
-// --- all other atoms ----------------------------------------------------------------------------------------------------------
+// --- all other atoms
 
 // A group of a block is at home or not. One that is not is carried along at rest, with constraints that hold.
 

@@ -90,7 +90,7 @@ double GpuEngine<N>::time(std::int64_t step) const
     return setup_.parameters.start_time + static_cast<double>(step) * setup_.parameters.dt;
 }
 
-// --- running ------------------------------------------------------------------------------------------------------------------
+// --- running
 
 template <class N>
 void GpuEngine<N>::submit(Segment segment)
@@ -361,7 +361,7 @@ void GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
     summary.drift = drift_per_atom(drift_.value(), latest_temperature_, setup_.system.topology.atom_count());
 }
 
-// --- reading ------------------------------------------------------------------------------------------------------------------
+// --- reading
 
 template <class N>
 Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)

@@ -256,7 +256,7 @@ std::size_t GpuRanks<N>::bytes() const
     return bytes;
 }
 
-// --- steps --------------------------------------------------------------------------------------------------------------------
+// --- steps
 
 // The forces of a frame come behind a barrier of their own: before it rank 0 may still be copying those of the last.
 template <class N>
@@ -364,7 +364,6 @@ void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 }
 
 // --- what waits
-// -----------------------------------------------------------------------------------------------------------------
 
 template <class N>
 void GpuRanks<N>::synchronize()

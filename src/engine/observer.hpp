@@ -52,8 +52,7 @@ public:
     virtual void frame(const OutputDue&, Frame&&) {}
     virtual void energies(const OutputDue&, const Observables&) {}
     // Called at pair-list rebuilds, many times a second; temperature is the latest known, or NaN; steps_total is negative
-    // if the run has no end. What has been told is of the
-    // steps done, and all there is to tell of them.
+    // if the run has no end. What has been told is of the steps done, and all there is to tell of them.
     virtual void progress(std::int64_t /*steps_done*/, std::int64_t /*steps_total*/, double /*temperature*/) {}
     // Is it time for a checkpoint? Then it comes at once, and is of the steps that progress() has told last.
     virtual bool checkpoint_due() { return false; }

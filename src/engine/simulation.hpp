@@ -26,7 +26,7 @@ namespace parhelion {
 
 enum class Device : std::uint8_t
 {
-    Auto, // a GPU, if this program and this machine have one and it can do what is asked
+    Auto, // a GPU, if there is one that can do what is asked; the CPU where ranks are given, but no number of GPUs
     Cpu,
     Gpu
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's state on the GPU in input order: set aside at every repartition, put back after an overflow, and what frames and
-// checkpoints are read from.
+// A run's state on the GPU in input order: set aside at the begin of every segment, put back after an overflow, and what frames
+// and checkpoints are read from.
 //
 // Input order, as boards (state/gpu_board.hpp), since whoever reads it wants that. A snapshot leaves an older one alone if a flag
 // is up: what was computed since is not to be kept. Cost: 56 bytes an atom, after a publication.

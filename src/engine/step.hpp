@@ -6,9 +6,8 @@
 //   U kick           C constrain           D drift          K kinetic          G sums over ranks
 //
 // On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); the same, one step later.
-// Coupling: the thermostat acts on the kinetic energy of v(t - dt/2); Parrinello-Rahman on the previous observed pressure, before
-// the kick;
-//           the box changes last, after this step's pressure is known, and positions, being fractions of it, follow.
+// Coupling: the thermostat acts on the kinetic energy of v(t - dt/2), Parrinello-Rahman on the previous observed pressure, before
+//           the kick; the box changes last, when this step's pressure is known, and positions, being fractions of it, follow.
 // Ranks:    between X and F halo atoms have their owners' positions; only F and G let forces and energies of others in.
 // Blow-ups: between D's inputs and D itself the guard looks at every force and velocity; x(t) is still sane when it speaks.
 #pragma once

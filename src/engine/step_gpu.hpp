@@ -2,9 +2,8 @@
 // One leap-frog step of the ranks of a GPU: the whole schedule, as engine/step.hpp is the CPU's; the same words, the same order
 // of events, the same step(t) before and after. Nothing here runs when it is called: it is queued, or captured to be replayed.
 //
-//   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces
-//   T couple    U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O
-//   observables
+//   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces    T couple
+//   U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
 //
 //   queue   S ─ L of home atoms ──────────────────────────┬ U C D ─ K G O
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘

@@ -10,8 +10,8 @@
 //
 // Degenerate geometries give finite numbers: where a direction does not exist (two atoms on one point, three on a line) the force
 // along it is zero, which is its mean over the missing direction. Units: nm, kJ/mol, radian. Cost: a bond takes one square root,
-// an angle two and an arctangent, a dihedral one and no trigonometric function (harmonic impropers: an arctangent). bench:
-// bench/bonded.cpp
+// an angle two and an arctangent, a dihedral one and no trigonometric function (harmonic impropers: an arctangent).
+// Bench: bench/forces/bonded_bench.cpp.
 #pragma once
 
 #include "base/vec3.hpp"

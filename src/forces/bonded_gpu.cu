@@ -37,7 +37,7 @@ struct BondedArgs
 
 std::int32_t blocks_for(std::int64_t n) { return static_cast<std::int32_t>((n + threads - 1) / threads); }
 
-// --- host: tables -----------------------------------------------------------------------------------------------------------
+// --- host: tables
 
 template <class Body>
 GpuTerms upload_bodies(GpuQueue& queue, const std::vector<Body>& bodies, std::int64_t terms, std::size_t first_word)
@@ -119,7 +119,7 @@ std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records,
     return blocks;
 }
 
-// --- device: whose terms are whose --------------------------------------------------------------------------------------------
+// --- device: whose terms are whose
 
 // The kind of this block's terms.
 __device__ int kind_of_block(const BondedArgs& args)
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(threads)
     entry[atoms] = record[atoms];
 }
 
-// --- device: forces -----------------------------------------------------------------------------------------------------------
+// --- device: forces
 
 // -1/2 d (x) f in a sum's type.
 template <class Sum>

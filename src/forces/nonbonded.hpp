@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lennard-Jones and reaction-field forces of the pairs in a pair list.
 //
-//   Lennard-Jones   V = c12 (r^-12 - s12(r)) - c6 (r^-6 - s6(r)) for r < rc, s constant (potential shift) or switching the force
-//   off between
-//                   r1 and rc (force switch: Chapter "Modified non-bonded interactions" of the GROMACS manual; Phi there).
-//   Reaction field  V = f q_i q_j (1/r + k r^2 - c) for r < rc, k = (eps_rf - eps_r) / ((2 eps_rf + eps_r) rc^3), c = 1/rc + k
-//   rc^2
+//   Lennard-Jones   V = c12 (r^-12 - s12(r)) - c6 (r^-6 - s6(r)) for r < rc, s constant (potential shift) or switching the
+//                   force off between r1 and rc (force switch: Chapter "Modified non-bonded interactions" of the GROMACS
+//                   manual; Phi there).
+//   Reaction field  V = f q_i q_j (1/r + k r^2 - c) for r < rc, k = (eps_rf - eps_r) / ((2 eps_rf + eps_r) rc^3) and
+//                   c = 1/rc + k rc^2
 //                   (Tironi et al., J. Chem. Phys. 102, 5451 (1995)); f = units::coulomb / eps_r. Excluded pairs within rc feel f
 //                   q_i q_j (k r^2 - c), and every atom has the self energy -f c q^2 / 2. A plain cut-off has k = 0, and c = 1/rc
 //                   if shifted, else 0.

@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
 
 } // namespace
 
-// --- messages that are copied -------------------------------------------------------------------------------------------------
+// --- messages that are copied
 
 template <class N>
 void GpuHalo<N>::start(GpuQueue& queue, const Fetch& fetch)
@@ -163,7 +163,7 @@ void GpuHalo<N>::receive_copied(GpuQueue& queue, int round, const Fetch& fetch, 
     if ((round + 1) % rounds_per_message() == 0) { unpack(); }
 }
 
-// --- rounds -------------------------------------------------------------------------------------------------------------------
+// --- rounds
 
 template <class N>
 void GpuHalo<N>::send_x(GpuQueue& queue, int round, const GpuState<N>& state)

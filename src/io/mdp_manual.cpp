@@ -58,7 +58,8 @@ std::string harmless_list(const std::vector<const MdpOption*>& options)
 std::string mdp_manual()
 {
     std::string text =
-        "<!-- SPDX-License-Identifier: Apache-2.0. Made from the program's table by `ninja mdp_manual`; do not edit. -->\n"
+        "<!-- SPDX-License-Identifier: Apache-2.0. Made from the program's table by the build's target mdp_manual; do not edit. "
+        "-->\n"
         "# Run parameters (.mdp)\n\n"
         "Every option that GROMACS knows is honoured, refused, or without effect here; any other name is an error. Case, `-` and "
         "`_`\n"

@@ -151,14 +151,16 @@ void cutoffs(TableBuilder& t)
     const std::string use_rf = "Use reaction-field until then.";
     t.section("Pair list and cut-offs");
     t.only("cutoff-scheme", "Verlet", {{"group", never, "Use Verlet, as GROMACS 2020 and later do."}});
-    t.number("nstlist", &P::list_interval, at_least(1));
+    t.number("nstlist", &P::list_interval, at_least(1),
+             "the plan may take more steps, and fewer in a small box or with --reproducible; so many if "
+             "verlet-buffer-tolerance = -1");
     t.only("pbc", "xyz",
            {{"no", never, "Put the molecules in a large box with pbc = xyz."},
             {"xy", never, "Use a box with vacuum above the slab."},
             {"screw", never, "Use xyz."}});
     t.number("verlet-buffer-tolerance", &P::buffer_tolerance,
              Range<double>{.lowest = 0, .bound = Bound::Exclusive, .has_also = true, .also = -1},
-             "-1: rlist and nstlist as given");
+             "-1: rlist and nstlist as given; above 1e-5, 1e-5 is used, so that energies do not drift");
     t.number("rlist", &P::list_cutoff, positive, "only with verlet-buffer-tolerance = -1");
     t.word<CoulombKind>("coulombtype", &P::coulomb,
                         {{"Cut-off", CoulombKind::CutOff}, {"Reaction-Field", CoulombKind::ReactionField}},

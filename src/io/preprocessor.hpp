@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The preprocessor of topology files: #include, #define with and without value, #undef, #ifdef/#ifndef/#else/#endif, `\`
-// continuation and
-// `;` comments. It is a stream: the reader asks for one line after another and can ask of each where it began, so nothing is
-// expanded into memory and messages name the file that the user wrote.
+// continuation and `;` comments. It is a stream: the reader asks for one line after another and can ask of each where it began,
+// so nothing is expanded into memory and messages name the file that the user wrote.
 //
 // Macros replace whole words (letters, digits, underscore); what they expand to is expanded again, without the macro itself. A
 // macro without value is a flag: it is tested, never replaced, as in GROMACS. Costs: one pass, a hash look-up per word once

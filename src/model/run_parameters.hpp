@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the .mdp asks for, typed, with GROMACS' defaults. Filled by io/mdp.cpp from one table (io/mdp_table.cpp) that also says
-// which keys are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine.
+// which keys are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine; the
+// tolerance of the pair list has an upper bound, and its interval may be a lower one (pairs/buffer.hpp).
 #pragma once
 
 #include "base/units.hpp"

@@ -45,8 +45,8 @@ inline ListCosts gpu_list_costs(double atoms, bool of_several)
     return {margin, 1.3 * build / forces, 1.2 * prune / forces, growth, true, aging + halo};
 }
 
-// The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 4e-4 of a thermal unit a nanosecond. GROMACS'
-// default tolerance, 0.005, lets spce/rf gain 0.19 kT/ns per atom.
+// The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 0.004 kT/ns at 300 K. GROMACS' default
+// tolerance, 0.005, lets spce/rf gain 0.20 kT/ns per atom.
 inline constexpr double largest_buffer_tolerance = 1e-5;
 
 // With a tolerance: the cheapest intervals, of at least list_interval steps between builds, and the cutoffs for which missing

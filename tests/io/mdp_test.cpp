@@ -163,7 +163,7 @@ TEST(MdpTable, harmless_options_take_any_value_and_are_told)
 
 TEST(MdpTable, manual_page_is_up_to_date)
 {
-    EXPECT_TRUE(file_text(source + "/docs/user/mdp.md") == mdp_manual()) << "run: ninja mdp_manual";
+    EXPECT_TRUE(file_text(source + "/docs/user/mdp.md") == mdp_manual()) << "build the target mdp_manual";
 }
 
 TEST(MdpReader, spelling_of_names_and_words_is_as_free_as_in_gromacs)

@@ -207,7 +207,7 @@ TEST(Xtc, refuses_positions_that_are_not_finite_and_names_the_atom)
     }
 }
 
-// --- the reader and garbage ---
+// --- the reader and garbage
 
 // True if the bytes were read to their end, false if they were refused as damaged. Anything else fails the test.
 bool accepted(std::span<const std::byte> bytes)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Energy drift of 200 ps at constant energy with default settings: 2 fs, mixed precision, our own choice of the pair list.
 
-GROMACS 2022 with its defaults gains 0.19 and 0.23 kT/ns/atom on these boxes (docs/decisions/0006-pair-list-buffer.md). Some five
-minutes each on one core.
+GROMACS 2022 with its defaults gains 0.20 kT/ns/atom on the first of these boxes (docs/decisions/0006-pair-list-buffer.md). Some
+five minutes each on one core.
 """
 import pytest
 
