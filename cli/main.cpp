@@ -238,7 +238,7 @@ Command add_generate(CLI::App& app)
         ->default_val(".")
         ->type_name("DIR");
     command->add_flag("--force", options->force, "write over files that exist");
-    command->add_option("--electrostatics", options->electrostatics, "rf or pme")
+    command->add_option("--electrostatics", options->electrostatics, "rf, or pme for other programs")
         ->default_val("rf")
         ->check(CLI::IsMember({"rf", "pme"}));
     command->add_option("--seed", options->series.seed, "seed of the velocities")->default_val(2026);
