@@ -196,7 +196,7 @@ Command add_run(CLI::App& app)
                                           CLI::AsNumberWithUnit::UNIT_REQUIRED))
         ->check(CLI::Range(0.0, 1e9))
         ->type_name("30s|15min|2h");
-    command->add_option("--trace", options->trace, "write when what ran in the latest steps, for ui.perfetto.dev")
+    command->add_option("--trace", options->trace, "write a timeline of the latest steps, for ui.perfetto.dev")
         ->type_name("FILE");
     command->add_flag("--new", options->fresh, "start afresh, even if PREFIX.cpt says how to continue");
     command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error");
