@@ -236,10 +236,11 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
         flags.repartition |= rank_.step == first;
         if (flags.repartition)
         {
-            take_snapshot(rank_, at_repartition_);
             observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, last),
                               rank_.observables.temperature);
             orders = agree(stop.load(std::memory_order_relaxed), observer.checkpoint_due());
+            // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
+            take_snapshot(rank_, at_repartition_);
             if (orders.checkpoint)
             {
                 SavedState state = gather_saved_state();

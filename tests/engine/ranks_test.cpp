@@ -240,6 +240,32 @@ TEST(Ranks, all_end_when_one_blows_up)
     EXPECT_EQ(simulation.last_good_frame().x.size(), data.system.x.size());
 }
 
+TEST(Ranks, keep_the_last_good_frame_of_one_step_when_one_blows_up_before_a_new_list)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.buffer_tolerance = -1;
+    data.parameters.list_interval = 1;
+    data.parameters.list_cutoff = 1;
+    data.parameters.com_mode = ComMode::None; // nothing is summed up that would hold up the other ranks
+    data.parameters.energy_calc = data.parameters.energy_out = 1000;
+    for (std::size_t a = 900; a < 903; ++a) { data.system.v[a] += {60, 0, 0}; } // a water, too fast to pass others by
+    std::int64_t latest = 0;
+    Frame of_one;
+    for (const Grid& grid : {Grid{1, 1, 1}, Grid{2, 1, 1}, Grid{2, 2, 1}})
+    {
+        Observer nobody;
+        Simulation simulation =
+            simulate_on(data, options_for(grid, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible));
+        EXPECT_THROW(simulation.run(100, nobody, never), PhysicsError);
+        const Frame good = simulation.last_good_frame();
+        latest = std::max(latest, good.step);
+        if (grid == Grid{1, 1, 1}) { of_one = good; }
+        EXPECT_EQ(good.step, of_one.step) << name_of(grid);
+        EXPECT_TRUE(good.x == of_one.x) << name_of(grid);
+    }
+    EXPECT_GT(latest, 0);
+}
+
 TEST(Ranks, continue_with_the_same_bits)
 {
     Refdata data = load_nve("etoh");
