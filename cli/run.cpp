@@ -238,7 +238,7 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
                const Frame& last, const Topology& topology, const std::string& title)
 {
     const bool minimised = last.v.empty(), is_done = end == RunEnd::Done;
-    if (!minimised) { files.checkpoint_at_end(simulation.saved_state(), is_done ? last.step - 1 : last.step); }
+    if (!minimised) { files.checkpoint(simulation.saved_state()); }
     write_gro(options.prefix + ".gro", topology, title, last.box, last.x, last.v, 3);
     write_report(report, options.prefix + ".report.json");
     if (!minimised && is_done) { files.checkpoint_at_end(simulation.saved_state(), last.step); }

@@ -131,7 +131,7 @@ void RunFiles::note_position()
 void RunFiles::checkpoint(SavedState&& state)
 {
     const std::int64_t step = state.step;
-    write_checkpoint(std::move(state), step);
+    write_checkpoint(std::move(state), step - 1);
     next_checkpoint_ = Clock::now() + checkpoint_interval();
 }
 

@@ -48,7 +48,7 @@ public:
     // What ended the run, in the log if that can still be written.
     void log_failure(const std::string& text) noexcept;
 
-    // The last one, of a run that got to step `reached` and stopped or ended there.
+    // Of a run that has stopped or ended; complete up to step `reached`: what a run of so many steps leaves is all there.
     void checkpoint_at_end(SavedState&& state, std::int64_t reached) { write_checkpoint(std::move(state), reached); }
     // Everything on disk, the averages in the log. Throws what the output thread met.
     void close();

@@ -33,7 +33,7 @@ struct OutputPosition
 struct Checkpoint
 {
     NamedList<std::string> run; // identify_run()
-    std::int64_t reached = 0;   // the step the run had come to, at most one list interval after state.step
+    std::int64_t reached = 0;   // a run of no more steps is complete, with all its files; before state.step until it is
     OutputPosition outputs;
     SavedState state;
 };

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -142,6 +143,20 @@ def test_killed_ten_times_it_loses_nothing_that_a_checkpoint_held(uninterrupted,
     assert killed > 0
     run(folder, "-q")
     assert_same_outputs(folder, uninterrupted)
+
+
+def test_a_checkpoint_of_the_last_step_does_not_make_a_run_complete(tmp_path):
+    """Step 21 begins a list, so a checkpoint is due there before its frames have been written, for which there is no room at first."""
+    mdp = RUN.replace("nsteps = 400", "nsteps = 21").replace("nstxout = 90", "nstxout = 7")
+    through, folder = folder_with(mdp, tmp_path / "through"), folder_with(mdp, tmp_path / "limited")
+    run(through, "-q")
+    room = (through / "md.trr").stat().st_size - 1024
+    limited = subprocess.run(command("-q", "--checkpoint", "0s"), cwd=folder, capture_output=True, text=True,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    assert limited.returncode == 6 and "E601 md.trr" in limited.stderr
+    assert "complete" not in run(folder)
+    assert outputs(folder) == outputs(through)
+    assert "complete" in run(folder)
 
 
 def test_hours_end_a_run_with_code_3(tmp_path):
