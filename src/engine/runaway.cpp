@@ -52,10 +52,12 @@ constexpr std::array<std::string_view, interaction_kinds> kind_names = {
     "position restraint",
 };
 
-// The term with the largest force on the atom, one after another; nobody is in a hurry any more.
+// The term with the largest force on the atom, one after another; nobody is in a hurry any more. Leaves forces and energies as
+// they are: of a single point they are what was asked for.
 template <class N>
 Blame blame_term(Rank<N>& r, std::int32_t slot)
 {
+    ForceBuffers<N> kept = r.buffers;
     Blame blame;
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, Compute::Forces);
@@ -73,6 +75,7 @@ Blame blame_term(Rank<N>& r, std::int32_t slot)
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
     blame_buffers(static_cast<std::size_t>(InteractionKind::PositionRestraint));
+    r.buffers = std::move(kept);
     return blame;
 }
 
@@ -87,8 +90,7 @@ bool is_excluded(const Topology& topology, std::int64_t a, std::int64_t b)
     const AtomAddress at_a = topology.locate(a), at_b = topology.locate(b);
     if (at_a.molecule_first_atom != at_b.molecule_first_atom) { return false; }
     const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(at_a.type)];
-    const auto start = type.exclusion_start.begin() + at_a.local;
-    return std::binary_search(type.excluded.begin() + start[0], type.excluded.begin() + start[1], at_b.local);
+    return type.excludes(static_cast<std::int32_t>(at_a.local), static_cast<std::int32_t>(at_b.local));
 }
 
 // Of those that it interacts with: bonded partners are always near.

@@ -27,6 +27,7 @@ public:
         groups();
         constraints();
         restraints();
+        rigid_waters();
         charge();
         if (p_.integrator == Integrator::SteepestDescent) { return; }
         degrees_of_freedom();
@@ -52,6 +53,22 @@ private:
              "the shortest box edge is " + number_text(shortest) + " nm, but it must be longer than twice the " +
                  (given_list ? "rlist" : "cut-off") + " of " + number_text(reach) +
                  " nm (an atom would see another and its image). Use a larger box or a shorter cut-off.");
+    }
+
+    // A settle is no bond from which exclusions are generated, as in GROMACS.
+    void rigid_waters()
+    {
+        for (const MoleculeType& type : system_.topology.molecule_types)
+        {
+            const bool excludes = std::ranges::all_of(type.settles, [&](const Settle& s) {
+                return type.excludes(s.oxygen, s.hydrogen_a) && type.excludes(s.oxygen, s.hydrogen_b) &&
+                       type.excludes(s.hydrogen_a, s.hydrogen_b);
+            });
+            if (excludes) { continue; }
+            warn("W124", "",
+                 "the atoms of the rigid water " + type.name +
+                     " do not exclude each other, so that energies contain what they do to each other. Add [ exclusions ].");
+        }
     }
 
     // Groups must exist and must not share atoms: each atom has one thermostat, one centre of mass, and one place in a frame.

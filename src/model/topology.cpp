@@ -7,6 +7,12 @@
 
 namespace parhelion {
 
+bool MoleculeType::excludes(std::int32_t a, std::int32_t b) const
+{
+    const auto start = exclusion_start.begin() + a;
+    return std::binary_search(excluded.begin() + start[0], excluded.begin() + start[1], b);
+}
+
 void Topology::finish()
 {
     std::int64_t first = 0;

@@ -88,6 +88,7 @@ struct MoleculeType
     // Atoms whose non-bonded interaction with atom a is excluded (nrexcl neighbours and [ exclusions ]), symmetric, sorted,
     // without a: excluded[exclusion_start[a] .. exclusion_start[a + 1]).
     std::vector<std::int32_t> exclusion_start, excluded;
+    bool excludes(std::int32_t a, std::int32_t b) const;
 
     std::vector<Interaction>& of(InteractionKind kind) { return interactions[static_cast<int>(kind)]; }
     const std::vector<Interaction>& of(InteractionKind kind) const { return interactions[static_cast<int>(kind)]; }

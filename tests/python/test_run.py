@@ -136,6 +136,37 @@ def test_energy_writes_forces_of_what_would_end_a_run(tmp_path):
     assert "E50" in parhelion("check", *files, folder=tmp_path, code=5)
 
 
+def test_energy_of_what_would_end_a_run_is_that_of_its_terms(tmp_path):
+    """Two atoms of argon so near that a run would end: 4 eps ((s/r)^12 - (s/r)^6), less its value at the cut-off."""
+    sigma, epsilon, r, cutoff = 0.34, 1.0, 0.1, 0.9
+    (tmp_path / "md.mdp").write_text("integrator = md\ndt = 0.001\nnsteps = 1\nrvdw = 0.9\nrcoulomb = 0.9\nDispCorr = no\n")
+    (tmp_path / "topol.top").write_text(
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR AR 18 39.948 0 A %g %g\n[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n"
+        "[ system ]\ntwo atoms\n[ molecules ]\nAR 2\n" % (sigma, epsilon))
+    (tmp_path / "conf.gro").write_text(
+        "two atoms\n2\n    1AR      AR    1   1.000   1.000   1.000\n    2AR      AR    2   1.100   1.000   1.000\n 3 3 3\n")
+    text = parhelion("energy", "--precision", "double", "--allow", "W123", folder=tmp_path)
+    assert "a run would end here. E502" in text
+    energy = json.loads((tmp_path / "md.energy.json").read_text())["energies"]["LJ (SR)"]
+    at = lambda x: 4 * epsilon * ((sigma / x) ** 12 - (sigma / x) ** 6)
+    assert energy == pytest.approx(at(r) - at(cutoff), rel=1e-9)
+
+
+def test_a_rigid_water_without_exclusions_is_what_it_is_for_grompp_and_noticed(tmp_path):
+    (tmp_path / "md.mdp").write_text("integrator = md\ndt = 0.001\nnsteps = 1\nrvdw = 0.9\nrcoulomb = 0.9\nDispCorr = no\ncoulombtype = cut-off\n"
+                                     "coulomb-modifier = none\nvdw-modifier = none\n")
+    (tmp_path / "topol.top").write_text(
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nO O 8 15.9994 0 A 0 0\nH H 1 1.008 0 A 0 0\n[ moleculetype ]\nSOL 2\n"
+        "[ atoms ]\n1 O 1 SOL OW 1 -0.8\n2 H 1 SOL HW1 1 0.4\n3 H 1 SOL HW2 1 0.4\n[ settles ]\n1 1 0.1 0.16\n"
+        "[ system ]\nwater\n[ molecules ]\nSOL 1\n")
+    (tmp_path / "conf.gro").write_text("water\n3\n    1SOL     OW    1   1.000   1.000   1.000\n    1SOL    HW1    2   1.080   1.060   1.000\n"
+                                       "    1SOL    HW2    3   0.920   1.060   1.000\n 3 3 3\n")
+    assert "W124" in parhelion("energy", "--allow", "W123", folder=tmp_path, code=4)
+    parhelion("energy", "--precision", "double", "--allow", "W123", "--allow", "W124", folder=tmp_path)
+    energy = json.loads((tmp_path / "md.energy.json").read_text())["energies"]["Coulomb (SR)"]
+    assert energy == pytest.approx(138.935458 * (2 * -0.8 * 0.4 / 0.1 + 0.4 * 0.4 / 0.16), rel=1e-6)
+
+
 def test_check_says_what_would_run(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
