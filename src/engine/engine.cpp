@@ -60,13 +60,13 @@ Vec3<double> halo_reach(const RunSetup& setup)
     return reach;
 }
 
-CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks)
+CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks, const Vec3<double>& box)
 {
     if (ranks == 1) { return {}; }
     const Vec3<double> reach = halo_reach(setup);
-    if (options.grid[0] == 0) { return choose_grid(ranks, setup.system.box, reach); }
+    if (options.grid[0] == 0) { return choose_grid(ranks, box, reach); }
     const CellGrid grid{options.grid};
-    check_grid(grid, setup.system.box, reach);
+    check_grid(grid, box, reach);
     return grid;
 }
 
@@ -90,7 +90,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
     setup_.threads = minimises ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
-    setup_.grid = make_grid(setup_, options, ranks);
+    setup_.grid = make_grid(setup_, options, ranks, saved != nullptr ? saved->box : system_.box);
 
     WorldOptions world;
     world.deadline = options.comm_timeout;

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 
 #include <exception>
+#include <fmt/format.h>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,8 +27,18 @@ void on_every_rank(int ranks, const std::function<void(int rank)>& body, const s
     };
     {
         std::vector<std::jthread> threads;
-        for (int rank = 1; rank < ranks; ++rank) { threads.emplace_back(run_rank, rank); }
-        run_rank(0);
+        int started = 1;
+        try
+        {
+            for (; started < ranks; ++started) { threads.emplace_back(run_rank, started); }
+            run_rank(0);
+        }
+        catch (const std::system_error& error)
+        {
+            errors[0] = std::make_exception_ptr(SystemError(
+                fmt::format("Only {} of {} ranks could be started: {}. Use fewer.", started, ranks, error.code().message())));
+            abort(0);
+        }
     }
     std::exception_ptr bystander;
     for (const std::exception_ptr& error : errors)

@@ -37,6 +37,7 @@ bool list_has_aged(Rank<N>& r)
     const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
     const double room = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // of an atom
     std::int64_t aged[1] = {largest_displacement(r.queue, r.state, r.listed) > room ? 1 : 0};
+    const ScopedPhase span(r.queue.clock(), Phase::Reduce);
     r.comm.max(aged);
     return aged[0] != 0;
 }
