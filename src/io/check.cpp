@@ -107,7 +107,7 @@ private:
         {
             note("N114", "epsilon-rf", "epsilon-rf is not used with coulombtype = Cut-off.");
         }
-        if (p_.coulomb == CoulombKind::ReactionField && p_.epsilon_rf != 0 && p_.epsilon_rf < p_.epsilon_r)
+        if (p_.coulomb == CoulombKind::ReactionField && p_.epsilon_rf != 0 && (p_.epsilon_r == 0 || p_.epsilon_rf < p_.epsilon_r))
         {
             warn("W111", "epsilon-rf",
                  "epsilon-rf is smaller than epsilon-r: the surroundings would be less polarisable than the inside. "

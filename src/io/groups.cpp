@@ -51,6 +51,15 @@ bool is_ion(const std::string& residue)
                            "BR- F F- I I- BA BA2+");
 }
 
+bool is_nucleotide(const std::string& residue, std::string_view ends, std::string_view bases)
+{
+    constexpr std::string_view places = "53N"; // at either end of a chain, or alone
+    const std::size_t letters = residue.size() - (residue.size() == 3 && places.find(residue.back()) != places.npos ? 1 : 0);
+    return letters == 2 && ends.find(residue[0]) != ends.npos && bases.find(residue[1]) != bases.npos;
+}
+bool is_dna(const std::string& residue) { return is_nucleotide(residue, "D", "AGCT"); }
+bool is_rna(const std::string& residue) { return one_of(residue, "A U C G") || is_nucleotide(residue, "R", "AUCG"); }
+
 using Chooses = std::function<bool(const MoleculeType&, const Residue&)>;
 
 struct GroupRule
@@ -67,6 +76,12 @@ std::vector<GroupRule> usual_groups(const Topology& topology)
         {"Water", [](const MoleculeType&, const Residue& r) { return is_water(r.name); }},
         {"non-Water", [](const MoleculeType&, const Residue& r) { return !is_water(r.name); }},
         {"Ion", [](const MoleculeType&, const Residue& r) { return is_ion(r.name); }},
+        {"DNA", [](const MoleculeType&, const Residue& r) { return is_dna(r.name); }},
+        {"RNA", [](const MoleculeType&, const Residue& r) { return is_rna(r.name); }},
+        {"Other",
+         [](const MoleculeType&, const Residue& r) {
+             return !is_protein(r.name) && !is_water(r.name) && !is_ion(r.name) && !is_dna(r.name) && !is_rna(r.name);
+         }},
         {"Water_and_ions", [](const MoleculeType&, const Residue& r) { return is_water(r.name) || is_ion(r.name); }},
     };
     std::set<std::string> residues, molecules;

@@ -132,15 +132,16 @@ void output(TableBuilder& t)
     t.number("compressed-x-precision", &P::compressed_precision, positive);
     t.list("compressed-x-grps", &P::compressed_groups, "groups", "empty: System");
     t.special(
-        "energygrps", "at most one group",
+        "energygrps", "none or System",
         [](MdpInput&, const MdpEntry& e) {
-            if (words_of(e.value).size() < 2) { return; }
-            throw InputError("E140", e.where,
-                             "energygrps with several groups is not supported (not planned): energies between groups would be "
-                             "missing from the "
-                             "output. Remove it, or rerun the trajectory in GROMACS.");
+            const std::vector<std::string> groups = words_of(e.value);
+            if (groups.empty() || (groups.size() == 1 && normalised(groups[0]) == "system")) { return; }
+            throw InputError(
+                "E140", e.where,
+                "energygrps with groups that are not the whole system is not supported (not planned): their energies "
+                "would be missing from the output. Remove it, or rerun the trajectory in GROMACS.");
         },
-        [](const P&) { return std::string(); }, "one group is the whole system, which is always written");
+        [](const P&) { return std::string(); }, "the whole system is always written");
     t.harmless("unused by GROMACS too",
                "user1-grps user2-grps userint1 userint2 userint3 userint4 userreal1 userreal2 userreal3 userreal4");
 }

@@ -175,7 +175,12 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
     if (dihedral && !(line.size() > 2 && is_single_digit(line[2]))) { names = 4; }
     const int function = line.function(names);
     const TermForm* const form = find_type_form(section, function);
-    if (form == nullptr) { return; } // matters only to a molecule that uses the function type, which is refused there
+    if (form == nullptr)
+    {
+        if (is_refused_type(section, function)) { return; } // matters only to a molecule that uses it, which is refused there
+        line.fail("E121", "there is no function type " + std::to_string(function) +
+                              " of such terms (nothing could look the line up). Correct it; does it have a name too few?");
+    }
 
     Key key{-2, -2, -2, -2};
     if (dihedral && names == 2)

@@ -347,11 +347,6 @@ void MoleculeDraft::add_exclusions(const Preprocessor& source, MoleculeType& mol
             bonded.emplace_back(term.atoms[0], term.atoms[1]);
         }
     }
-    for (const SettleLine& line : settles_)
-    {
-        bonded.emplace_back(line.settle.oxygen, line.settle.hydrogen_a);
-        bonded.emplace_back(line.settle.oxygen, line.settle.hydrogen_b);
-    }
     if (!generate_exclusions(molecule, bonded, excluded_bonds_, exclusions_, most_exclusions))
     {
         throw InputError("E133", source.where(place_),

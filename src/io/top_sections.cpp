@@ -136,6 +136,15 @@ const TermForm* find_type_form(Section types, int function)
     return found == std::end(forms) ? nullptr : found;
 }
 
+bool is_refused_type(Section types, int function)
+{
+    return std::any_of(std::begin(refused_functions), std::end(refused_functions), [&](const KnownFunction& known) {
+        return known.function == function && std::any_of(std::begin(forms), std::end(forms), [&](const TermForm& form) {
+                   return form.section == known.section && form.types == types;
+               });
+    });
+}
+
 std::string unsupported_form(std::string_view section_name, Section section, int function)
 {
     std::string_view refusal = "no such type";

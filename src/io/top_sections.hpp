@@ -82,6 +82,8 @@ struct TermForm
 const TermForm* find_form(Section section, int function);
 // For a section of types: the form whose parameters a line with this function gives, or null.
 const TermForm* find_type_form(Section types, int function);
+// Is there such a function type, though it is not supported, among the terms that look up parameters in this section of types?
+bool is_refused_type(Section types, int function);
 // "bonds of function type 3 (Morse) are not supported (not planned)".
 std::string unsupported_form(std::string_view section_name, Section section, int function);
 

@@ -161,6 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nstenergy=50\n", "N117", 0, "nstcalcenergy = 50"}, Case{"nstenergy=150\n", "N118", 1, "200 is used"},
         Case{"vdw-modifier=force-switch\n", "W110", 1, "from 0 nm"},
         Case{"coulombtype=reaction-field\nepsilon-r=2\nepsilon-rf=1\n", "W111", 3, "smaller"},
+        Case{"coulombtype=reaction-field\nepsilon-r=0\nepsilon-rf=78\n", "W111", 3, "smaller"},
         Case{coupled + "tau-t=0.01\nnsttcouple=10\n", "W112", 6, "5 coupling intervals of 0.02 ps"},
         Case{coupled + "tau-t=0.009\n", "W112", 5, "5 coupling intervals of 0.002 ps"},
         Case{pressed + "tau-p=0.019\n", "W112", 9, "10 coupling intervals of 0.002 ps"},

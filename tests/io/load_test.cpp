@@ -73,6 +73,9 @@ TEST(Load, makes_the_usual_groups_when_there_is_no_index_file)
     EXPECT_EQ(loaded.system.groups.at("SOL").size(), 21U);
     EXPECT_EQ(loaded.system.groups.at("SOL").back(), 39);
     EXPECT_EQ(loaded.system.groups.count("Water"), 0U) << "only groups that are asked for are built";
+
+    input.replace("run.mdp", "non-water sol", "other water_and_ions");
+    EXPECT_EQ(load_gromacs(files, diagnostics).system.groups.at("Other").size(), 18U) << "ethanol";
 }
 
 TEST(Load, atoms_in_no_temperature_group_are_a_group_where_nothing_is_coupled)
