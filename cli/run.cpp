@@ -266,6 +266,11 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
         }
     };
     attempt([&] {
+        if (dynamic_cast<const GridError*>(&error) == nullptr) { return; } // else the checkpoint before is better
+        files.checkpoint(simulation.saved_state());
+        text += fmt::format("\nThe same command with fewer ranks, or another grid, goes on from {}.cpt", prefix);
+    });
+    attempt([&] {
         const Frame good = simulation.last_good_frame();
         const std::string path = prefix + ".last-good.gro";
         write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);

@@ -49,6 +49,12 @@ private:
     std::int64_t step_;
 };
 
+// The ranks cannot go on with what has become of the box or its molecules; fewer of them may, from the state as it is.
+class GridError : public PhysicsError
+{
+    using PhysicsError::PhysicsError;
+};
+
 class SystemError : public std::runtime_error
 {
     using std::runtime_error::runtime_error;

@@ -14,11 +14,11 @@ struct LaunchedKernel
 {
     std::string name; // without namespaces and template arguments
     Phase phase = Phase::Output;
-    int blocks = 0, threads = 0;       // of the latest launch
-    std::size_t shared_bytes = 0;      // of it, dynamic and static
-    int registers = 0;                 // a thread
-    std::size_t spilled_bytes = 0;     // a thread's local memory
-    double occupancy = 0;              // warps that fit of those a multiprocessor can hold
+    int blocks = 0, threads = 0;   // of the latest launch
+    std::size_t shared_bytes = 0;  // of it, dynamic and static
+    int registers = 0;             // a thread
+    std::size_t spilled_bytes = 0; // a thread's local memory
+    double occupancy = 0;          // warps that fit of those a multiprocessor can hold
 };
 
 // A kernel's number in records is its place here.

@@ -293,11 +293,11 @@ HaloPlan build_halo(CpuQueue& queue, const CellGrid& grid, HaloPattern pattern, 
     {
         if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(box[d] > 2 * builder.reach()[d]))
         {
-            throw PhysicsError(
-                step, fmt::format("E505 step {}: the box edge of {:.4f} nm is less than twice the reach of the pair list, "
-                                  "{:.4f} nm with what atoms stray from their cells (which of two atoms is ahead would "
-                                  "be undecided). Use a grid that does not divide this edge, or fewer ranks.",
-                                  step, box[d], builder.reach()[d]));
+            throw GridError(step,
+                            fmt::format("E505 step {}: the box edge of {:.4f} nm is less than twice the reach of the pair list, "
+                                        "{:.4f} nm with what atoms stray from their cells (which of two atoms is ahead would "
+                                        "be undecided). Use a grid that does not divide this edge, or fewer ranks.",
+                                        step, box[d], builder.reach()[d]));
         }
     }
     return builder.build();

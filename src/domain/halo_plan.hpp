@@ -57,7 +57,7 @@ struct HaloPlan
 
 // Appends the halo to a state that has none: positions, charges, types, global indices, territory; slot_of_global learns of its
 // atoms. reach (nm): of the pair list. Collective. Preconditions: the state is in cluster order, every update group's
-// reference atom is in its owner's cell (migrate()). Throws PhysicsError E505 if the box has become too small for the grid.
+// reference atom is in its owner's cell (migrate()). Throws GridError E505 if the box has become too small for the grid.
 template <class N>
 HaloPlan build_halo(CpuQueue& queue, const CellGrid& grid, HaloPattern pattern, double reach, Communicator& comm,
                     std::int64_t step, ParticleState<N>& state);

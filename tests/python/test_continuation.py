@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from simulation import small_water
+
 DATA = Path(__file__).resolve().parents[1] / "data" / "refdata" / "etoh"
 # A coupling of each kind that has a state or a random number, and a list interval that divides none of the others.
 RUN = """
@@ -49,16 +51,15 @@ nstlog = 100
 """
 
 
-def command(*options):
+def command(*options, structure=DATA / "conf.gro", topology=DATA / "topol.top"):
     program = os.environ.get("PARHELION_PROGRAM")
     if program is None:
         pytest.skip("$PARHELION_PROGRAM is not set")
-    run = [program, "run", "-c", DATA / "conf.gro", "-p", DATA / "topol.top", "--reproducible", *options]
-    return [str(word) for word in run]
+    return [str(word) for word in [program, "run", "-c", structure, "-p", topology, "--reproducible", *options]]
 
 
-def run(folder, *options, code=0):
-    result = subprocess.run(command(*options), cwd=folder, capture_output=True, text=True, timeout=120)
+def run(folder, *options, code=0, **files):
+    result = subprocess.run(command(*options, **files), cwd=folder, capture_output=True, text=True, timeout=120)
     assert result.returncode == code, result.stdout + result.stderr
     return result.stdout + result.stderr
 
@@ -157,6 +158,22 @@ def test_a_checkpoint_of_the_last_step_does_not_make_a_run_complete(tmp_path):
     assert "complete" not in run(folder)
     assert outputs(folder) == outputs(through)
     assert "complete" in run(folder)
+
+
+def test_fewer_ranks_go_on_where_a_box_has_become_too_small_for_more(tmp_path):
+    thin = small_water(tmp_path, 4, 2.6)  # half of a liquid's density
+    settings = {"nsteps": 3000, "nstxout": 0, "nstvout": 0, "nstxout-compressed": 0, "nstlist": 10, "gen-vel": "yes", "gen-temp": 300,
+                "gen-seed": 7, "continuation": "no", "pcoupl": "Berendsen", "ref-p": 6000, "tau-p": 0.5}
+    kept = [line for line in RUN.splitlines() if line.split(" =")[0] not in settings]
+    folder = folder_with("\n".join(kept + [f"{key} = {value}" for key, value in settings.items()]) + "\n", tmp_path / "run")
+
+    def on(ranks, steps, code):
+        return run(folder, "--threads", 1, "--ranks", ranks, "--steps", steps, code=code, structure=thin.structure, topology=thin.topology)
+
+    text = on(2, 3000, 5)
+    assert "E505" in text and "fewer ranks" in text
+    reached = step_reached(folder) + 1
+    assert reached > 0 and f"continuing at step {reached} " in on(1, reached + 20, 0)
 
 
 def test_hours_end_a_run_with_code_3(tmp_path):
