@@ -13,6 +13,7 @@
 #include "say.hpp"
 #include "trace/chrome_trace.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -184,7 +185,7 @@ void say_complete(const RunOptions& options, const Checkpoint& checkpoint)
 {
     say(human_output(options),
         "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
-        options.prefix, checkpoint.reached);
+        options.prefix, std::max(checkpoint.reached, checkpoint.state.step));
     if (options.json) { say(stdout, "{}", MappedFile(options.prefix + ".report.json").text()); }
 }
 

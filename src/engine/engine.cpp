@@ -133,12 +133,17 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
     plan_.kernel = simd_target_name();
     // Per slot: state (twice: the last good one), a force buffer per thread, and the pair list at some 35 entries of 8 bytes.
+    // What is shared out has halos as well, about as many atoms and what they are sent through, and every rank what it needs to
+    // talk.
+    constexpr std::size_t of_program = 8'000'000, of_rank = 4'000'000;
     const std::size_t state_bytes =
         3 * (sizeof(typename N::Fixed) + sizeof(typename N::Real) + sizeof(typename N::ForceSum)) + 32;
+    plan_.bytes = of_program;
     for (const auto& run : runs_)
     {
-        plan_.bytes += run->rank().state.slots() *
-                       (2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280);
+        const std::size_t slot =
+            2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280;
+        plan_.bytes += run->rank().state.slots() * slot * (runs_.size() > 1 ? 2 : 1) + (runs_.size() > 1 ? of_rank : 0);
     }
 }
 
