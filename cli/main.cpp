@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -349,7 +350,7 @@ int run_command(const std::function<int()>& command)
     {
         return complain(fmt::format("E601 {}", e.what()), exit_system);
     }
-    catch (const std::filesystem::filesystem_error& e)
+    catch (const std::system_error& e) // of files, or a thread that cannot be started
     {
         return complain(fmt::format("E601 {}", e.what()), exit_system);
     }
