@@ -151,19 +151,16 @@ void GpuWorld::check()
     throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_));
 }
 
-void GpuWorld::wait(int rank, const GpuEvent& event, HostWait how)
+template <class HasHappened>
+void GpuWorld::wait_until(int rank, HostWait how, HasHappened&& has_happened)
 {
     using Clock = std::chrono::steady_clock;
     constexpr Clock::duration longest_sleep = std::chrono::milliseconds(1);
-    if (ranks() == 1)
-    {
-        event.wait();
-        return;
-    }
     const Clock::time_point begin = Clock::now();
-    for (bool is_last_look = false; !event.has_passed();) // the host itself may have been stopped for long
+    for (bool is_last_look = false; !has_happened();) // the host itself may have been stopped for long
     {
         check();
+        if (has_given_up_) { throw PeerAborted("another thread of this process has failed"); }
         if (is_last_look)
         {
             throw CommError(fmt::format("The host waited {:g} s in vain for rank {}: its GPU is stuck, or one that it waits for.",
@@ -172,7 +169,22 @@ void GpuWorld::wait(int rank, const GpuEvent& event, HostWait how)
         const Clock::duration waited = Clock::now() - begin;
         is_last_look = waited > 2 * deadline_;
         if (how == HostWait::Sleeps) { std::this_thread::sleep_for(std::min(waited / 2, longest_sleep)); }
+        else { std::this_thread::yield(); }
     }
+}
+
+void GpuWorld::wait(int rank, const GpuEvent& event, HostWait how)
+{
+    if (ranks() == 1) { event.wait(); }
+    else
+    {
+        wait_until(rank, how, [&] { return event.has_passed(); });
+    }
+}
+
+void GpuWorld::wait(int rank, const std::atomic<std::uint64_t>& count, std::uint64_t enough)
+{
+    wait_until(rank, HostWait::Spins, [&] { return count.load(std::memory_order_acquire) >= enough; });
 }
 
 } // namespace parhelion

@@ -4,8 +4,8 @@
 //
 // The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
 // its own epochs, so that captured work can be replayed. Every GPU addresses every arena, hence nothing is carried by a
-// transport. One host thread sets up and queues for all ranks, and waits for none without a deadline: a kernel whose wait is in
-// vain ends, and check() tells; wait() ends before the work of a GPU that is stuck.
+// transport. One host thread sets up for all ranks; it or a thread for each GPU queues, and waits for none without a deadline: a
+// kernel whose wait is in vain ends, and check() tells; wait() ends before the work of a GPU that is stuck.
 //
 // Several ranks may share a GPU. A kernel that waits may then keep the one it waits for from starting, so their work goes to one
 // queue, in an order in which every signal is queued before its wait.
@@ -17,6 +17,7 @@
 #include "device/device_buffer.hpp"
 #include "device/gpu_arena.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -94,10 +95,16 @@ public:
         Spins   // for what takes microseconds
     };
     void wait(int rank, const GpuEvent& event, HostWait how = HostWait::Sleeps);
+    // Likewise, until another thread, which queues for `rank`, has counted so far.
+    void wait(int rank, const std::atomic<std::uint64_t>& count, std::uint64_t enough);
+    // Ends the waits of the other threads that queue: PeerAborted.
+    void give_up() { has_given_up_ = true; }
 
 private:
     struct Surroundings; // of a rank's waits
 
+    template <class HasHappened>
+    void wait_until(int rank, HostWait how, HasHappened&& has_happened);
     SignalSlot* signal(int rank, std::size_t index) const;
     std::size_t make_signals(int rank, int count, Word shown); // the index of the first
     Surroundings* surroundings(int rank) const;
@@ -109,6 +116,7 @@ private:
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
+    std::atomic<bool> has_given_up_ = false;
     Window surroundings_;
     std::vector<ChannelLabel> channels_; // by number
     std::vector<std::size_t> queue_of_rank_;

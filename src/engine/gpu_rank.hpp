@@ -71,6 +71,8 @@ struct GpuTeam
     const GpuCollective* taken = nullptr;
     std::vector<GpuRank<N>> ranks;
     GpuEvent forked, received, bonded, joined, returning{EventFor::Queues};
+    std::array<GpuEvent, 2> earlier_steps;                 // the ends of the latest that were queued kernel by kernel
+    std::size_t queued_steps = 0;                          // so
     std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // of list intervals, by their pattern of flags
 };
 

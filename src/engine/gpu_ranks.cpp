@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "domain/gpu_cell.hpp"
 #include "engine/choose_gpus.hpp"
+#include "engine/every_rank.hpp"
 #include "engine/gpu_saved_state.hpp"
 
 #include <algorithm>
@@ -99,7 +100,6 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     {
         teams_.push_back(std::make_unique<GpuTeam<N>>(t, priority));
         all_.push_back(teams_.back().get());
-        earlier_steps_.emplace_back();
         for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
         {
             teams_.back()->ranks.push_back(make_rank(*teams_.back(), rank, start, records));
@@ -280,7 +280,7 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
     std::int64_t offset = 0;
     for (const StepFlags& flags : steps)
     {
-        if (!is_captured && ranks() > 1) { wait_for_earlier_steps(); }
+        if (!is_captured && ranks() > 1) { wait_for_earlier_steps(teams); }
         for (GpuTeam<N>* const t : teams) { t->tracer.at_step(offset); }
         if (flags.repartition) { queue_publication(teams); }
         queue_step(teams, offset, list_age + offset, flags, [&] {
@@ -304,19 +304,19 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
 // Lets two steps be under way when the next is queued. A queue takes some thousand kernels: whoever queues more waits in the
 // driver, and that for ever if the GPU is stuck.
 template <class N>
-void GpuRanks<N>::wait_for_earlier_steps()
+void GpuRanks<N>::wait_for_earlier_steps(GpuTeams<N> teams)
 {
-    const std::size_t place = queued_steps_++ % 2;
-    for (std::size_t t = 0; t < teams_.size(); ++t)
+    for (GpuTeam<N>* const t : teams)
     {
-        GpuEvent& end = earlier_steps_[t][place];
-        world_->wait(teams_[t]->ranks[0].rank, end);
-        end.record(teams_[t]->queue); // of the last
+        GpuEvent& end = t->earlier_steps[t->queued_steps++ % 2];
+        world_->wait(t->ranks[0].rank, end);
+        end.record(t->queue); // of the last
     }
 }
 
-// What has no graph is queued for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory, for a
-// kernel to be loaded or for room in its queue, and that GPU for another. Halos that the host drives have no graphs.
+// What is queued first is so for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory or for a
+// kernel to be loaded, and that GPU for another. What has no graph after that, since the host drives the halo, is queued by a
+// thread for each GPU: a step is some twenty launches on each, one after another.
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
@@ -326,16 +326,20 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
     const bool may_capture = room_is_made_ && !(ranks() > 1 && is_host_driven(method_));
     if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
-        queue_steps(all_, list_age, steps, false);
+        if (room_is_made_ && is_host_driven(method_))
+        {
+            on_every_rank(
+                gpus(), [&](int t) { queue_steps(of_gpu(t), list_age, steps, false); }, [&](int) { world_->give_up(); });
+        }
+        else { queue_steps(all_, list_age, steps, false); }
         room_is_made_ = true;
         return;
     }
-    for (std::size_t t = 0; t < teams_.size() && !is_known; ++t)
+    for (int t = 0; t < gpus() && !is_known; ++t)
     {
-        GpuTeam<N>& team = *teams_[t];
+        GpuTeam<N>& team = *of_gpu(t)[0];
         team.queue.make_current();
-        team.graphs.emplace(pattern,
-                            GpuGraph(team.queue, [&] { queue_steps(GpuTeams<N>(all_).subspan(t, 1), list_age, steps, true); }));
+        team.graphs.emplace(pattern, GpuGraph(team.queue, [&] { queue_steps(of_gpu(t), list_age, steps, true); }));
     }
     for (const auto& team : teams_) { team->graphs.at(pattern).replay(team->queue); }
 }

@@ -3,8 +3,9 @@
 // is one rank or eight.
 //
 // The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet
-// through signals alone. Everything that is the same on all ranks (coupling, box, observables, flags) is read from rank 0; atoms
-// are collected on rank 0's GPU, through the boards. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
+// through signals alone. Halos that the host drives have no graphs, and a thread for each GPU. Everything that is the same on all
+// ranks (coupling, box, observables, flags) is read from rank 0; atoms are collected on rank 0's GPU, through the boards. Cost: a
+// graph launch per GPU and interval; 45 bytes an atom on every GPU.
 #pragma once
 
 #include "engine/rank_run.hpp"
@@ -71,8 +72,9 @@ private:
     void reserve(double crowding);
     void make_halos();
     void take_from_boards();
+    GpuTeams<N> of_gpu(int gpu) { return GpuTeams<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
     void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, bool is_captured);
-    void wait_for_earlier_steps();
+    void wait_for_earlier_steps(GpuTeams<N> teams);
     void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
     void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
 
@@ -92,8 +94,6 @@ private:
     GpuHaloRoom halo_room_;
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
-    std::vector<std::array<GpuEvent, 2>> earlier_steps_;  // by GPU: the ends of steps that were not captured
-    std::size_t queued_steps_ = 0;                        // of them
     bool is_traced_ = false;
     bool room_is_made_ = false; // everything is allocated: what is queued may be captured
 };

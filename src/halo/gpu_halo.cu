@@ -184,16 +184,16 @@ GpuHaloRoom GpuHalo<N>::make_room(GpuWorld& world, HaloMethod method, std::span<
             const int pulse = static_cast<int>(m);
             GpuHaloRoom::Channels& channels = of_rank.emplace_back();
             channels.wanted = world.open({"halo plan", pulse}, rank, source, signals_alone);
-            if (is_host_driven(method)) { continue; }
+            if (is_host_driven(method))
+            {
+                world.setup_queue(rank).make_current();
+                channels.x_packed = std::make_shared<PackedMark>(), channels.f_packed = std::make_shared<PackedMark>();
+                continue;
+            }
             channels.x = world.open({"halo coordinates", pulse}, rank, destination, signals_alone);
             channels.f = world.open({"halo forces", pulse}, rank, source, signals_alone);
         }
         room.channels.push_back(std::move(of_rank));
-    }
-    for (int rank = 0; rank < world.ranks(); ++rank)
-    {
-        world.setup_queue(rank).make_current();
-        room.packed.push_back(std::make_shared<GpuEvent>());
     }
     return room;
 }
@@ -202,8 +202,7 @@ template <class N>
 GpuHalo<N>::GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, HaloMethod method, const GpuCell& cell, int rank,
                     bool shares_gpu)
     : world_(world), rank_(rank), method_(method), cell_(cell), shares_gpu_(shares_gpu),
-      count_(static_cast<int>(room.windows.size())), watch_(world.watch(rank)), capacity_(room.capacity),
-      packed_(room.packed[static_cast<std::size_t>(rank)])
+      count_(static_cast<int>(room.windows.size())), watch_(world.watch(rank)), capacity_(room.capacity)
 {
     PARHELION_EXPECTS(room.windows.size() <= most_messages);
     const auto messages = static_cast<std::size_t>(std::max(count_, 1));
@@ -241,7 +240,6 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
         const auto channels_of = [&](int r) -> const GpuHaloRoom::Channels& {
             return room.channels[k][static_cast<std::size_t>(r)];
         };
-        const auto packed_of = [&](int r) { return room.packed[static_cast<std::size_t>(r)]; };
         const bool is_copied = is_host_driven(method_);
         const MessageBox<N> inbox = inbox_of(rank);
         GpuMessage<N>& m = messages[k];
@@ -259,10 +257,10 @@ void GpuHalo<N>::connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& ro
         if (!is_copied) { continue; }
         const auto bytes_of = [](auto* array) { return reinterpret_cast<std::byte*>(array); };
         m.sizes = sizes_.data() + 2 * k;
-        fetches_.push_back(
-            {.x = {bytes_of(inbox.x), bytes_of(outbox_of(source).x), sizeof(PositionCharge<N>), m.sizes, packed_of(source)},
-             .f = {bytes_of(inbox.f), bytes_of(outbox_of(destination).f), sizeof(ForceSlot<N>), m.sizes + 1,
-                   packed_of(destination)}});
+        copied_x_.push_back({channels_of(rank).x_packed, bytes_of(inbox.x), bytes_of(outbox_of(source).x),
+                             sizeof(PositionCharge<N>), m.sizes, source, channels_of(source).x_packed});
+        copied_f_.push_back({channels_of(rank).f_packed, bytes_of(inbox.f), bytes_of(outbox_of(destination).f),
+                             sizeof(ForceSlot<N>), m.sizes + 1, destination, channels_of(destination).f_packed});
     }
     messages_.upload(queue, std::as_bytes(std::span(messages)));
     if (method_ == HaloMethod::Direct && count_ > 0)

@@ -17,7 +17,8 @@
 //                  pulse by pulse
 //   direct         kernels store all messages; none waits for another. Positions go into the slots of the copies at once, and the
 //                  kernel that moves atoms may do so itself (halo/gpu_copies.hpp)
-// The first two are queued by the host in every step, kernel by kernel; the last two can be captured and replayed.
+// The first two are queued by the host in every step, kernel by kernel, for each GPU by a thread of its own if that is wished;
+// such threads meet before a repartition. The last two can be captured and replayed.
 //
 // Order and reuse: every message is one epoch of a channel of depth 1 without credits. Positions e + 1 are sent after forces e
 // have come back, which their holder sent after its last look at positions e; forces e + 1 after positions e + 1, hence after
@@ -40,6 +41,7 @@
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -50,20 +52,29 @@ namespace parhelion {
 template <class N>
 struct HaloArgs; // of kernels: halo/gpu_halo_message.cuh
 
+// When a message that is copied has been packed: from the thread that queues for its source to the one that queues for the rank
+// that fetches it, which may be another. Nobody packs again what has not been fetched: positions wait for the forces that the
+// same rank returns, and these for positions, or, where a repartition takes their place, for the meeting of all threads before
+// it.
+struct PackedMark
+{
+    GpuEvent event;                      // of the source's queue
+    std::atomic<std::uint64_t> times{0}; // that the event has been recorded (staged-dma), or passed (staged-host)
+};
+
 // Memory and channels of all ranks' halos.
 struct GpuHaloRoom
 {
     struct Channels // of one message, by its rank
     {
-        GpuChannel wanted; // to the source of its atoms
-        GpuChannel x;      // to the destination; not opened by methods that copy
-        GpuChannel f;      // to the source; likewise
+        GpuChannel wanted;                              // to the source of its atoms
+        GpuChannel x;                                   // to the destination; not opened by methods that copy
+        GpuChannel f;                                   // to the source; likewise
+        std::shared_ptr<PackedMark> x_packed, f_packed; // in their place
     };
     std::size_t capacity = 0;                    // slots of a message
     std::vector<Window> windows;                 // of each message
     std::vector<std::vector<Channels>> channels; // [message][rank]
-    // By rank: it has packed what others may fetch, or fetched it. Of methods that copy.
-    std::vector<std::shared_ptr<GpuEvent>> packed;
 };
 
 template <class N>
@@ -111,18 +122,17 @@ private:
     {
         int first, count;
     };
-    // From another rank's memory to this one's, for methods that copy.
-    struct Fetch
+    // Of a message, positions or forces, for methods that copy: what this rank packs, and what it fetches from another's memory.
+    struct Copied
     {
+        std::shared_ptr<PackedMark> packed;
         std::byte* to;
         const std::byte* from;
         std::size_t slot_bytes;
         const std::int32_t* slots;
-        std::shared_ptr<GpuEvent> packed; // at `from`
-    };
-    struct Fetches // of a message
-    {
-        Fetch x, f;
+        int source;
+        std::shared_ptr<PackedMark> packed_there;
+        std::uint64_t fetched = 0; // times
     };
 
     // Set-up
@@ -142,10 +152,10 @@ private:
     template <class Kernel>
     void launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state);
     template <class Pack>
-    void send_copied(GpuQueue& queue, int round, const Fetch& fetch, Pack&& pack);
+    void send_copied(GpuQueue& queue, int round, Copied& message, Pack&& pack);
     template <class Unpack>
-    void receive_copied(GpuQueue& queue, int round, const Fetch& fetch, Unpack&& unpack);
-    void start(GpuQueue& queue, const Fetch& fetch);
+    void receive_copied(GpuQueue& queue, int round, Copied& message, Unpack&& unpack);
+    void fetch(GpuQueue& queue, Copied& message);
     void forward_x(GpuQueue& queue, const GpuState<N>& state);
     void return_f(GpuQueue& queue, GpuState<N>& state);
 
@@ -166,10 +176,10 @@ private:
     DeviceBuffer<std::int32_t> copies_of_slot_;
     DeviceBuffer<Copy<N>> copy_table_;
     // Of methods that copy.
-    std::vector<Fetches> fetches_; // by message
+    std::vector<Copied> copied_x_, copied_f_; // by message
     PinnedBuffer<std::int32_t> sizes_;
-    GpuEvent learnt_; // the sizes are there
-    std::shared_ptr<GpuEvent> packed_;
+    GpuEvent learnt_;  // the sizes are there
+    GpuEvent fetched_; // the latest message, by staged-host
 };
 
 } // namespace parhelion

@@ -135,32 +135,43 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
 // --- messages that are copied
 
 template <class N>
-void GpuHalo<N>::start(GpuQueue& queue, const Fetch& fetch)
+void GpuHalo<N>::fetch(GpuQueue& queue, Copied& message)
 {
+    world_.wait(message.source, message.packed_there->times, ++message.fetched);
+    if (method_ == HaloMethod::StagedDma) { wait_for(queue, message.packed_there->event); }
     world_.wait(rank_, learnt_, GpuWorld::HostWait::Spins); // at a repartition's first; it has long passed after that
-    gpu_memory::on_device(queue, fetch.to, fetch.from, static_cast<std::size_t>(*fetch.slots) * fetch.slot_bytes);
+    gpu_memory::on_device(queue, message.to, message.from, static_cast<std::size_t>(*message.slots) * message.slot_bytes);
 }
 
 template <class N>
 template <class Pack>
-void GpuHalo<N>::send_copied(GpuQueue& queue, int round, const Fetch& fetch, Pack&& pack)
+void GpuHalo<N>::send_copied(GpuQueue& queue, int round, Copied& message, Pack&& pack)
 {
-    const bool packs = round % rounds_per_message() == 0;
-    packs ? pack() : start(queue, fetch);
-    packed_->record(queue);
+    if (round % rounds_per_message() == 0)
+    {
+        pack();
+        message.packed->event.record(queue);
+        if (method_ == HaloMethod::StagedDma) { ++message.packed->times; }
+    }
+    else
+    {
+        fetch(queue, message);
+        fetched_.record(queue);
+    }
 }
 
 template <class N>
 template <class Unpack>
-void GpuHalo<N>::receive_copied(GpuQueue& queue, int round, const Fetch& fetch, Unpack&& unpack)
+void GpuHalo<N>::receive_copied(GpuQueue& queue, int round, Copied& message, Unpack&& unpack)
 {
-    if (method_ == HaloMethod::StagedDma)
+    const bool unpacks = (round + 1) % rounds_per_message() == 0;
+    if (method_ == HaloMethod::StagedDma) { fetch(queue, message); }
+    else
     {
-        wait_for(queue, *fetch.packed);
-        start(queue, fetch);
+        world_.wait(rank_, unpacks ? fetched_ : message.packed->event, GpuWorld::HostWait::Spins);
+        if (!unpacks) { ++message.packed->times; }
     }
-    else { world_.wait(rank_, *packed_, GpuWorld::HostWait::Spins); }
-    if ((round + 1) % rounds_per_message() == 0) { unpack(); }
+    if (unpacks) { unpack(); }
 }
 
 // --- rounds
@@ -172,8 +183,7 @@ void GpuHalo<N>::send_x(GpuQueue& queue, int round, const GpuState<N>& state)
     const auto send = [&](auto kernel) { launch_part(queue, Phase::SendCoordinates, kernel, part(message), state); };
     if (is_host_driven(method_))
     {
-        send_copied(queue, round, fetches_[static_cast<std::size_t>(message)].x,
-                    [&] { send(send_x_kernel<N, Carrier::Copies>); });
+        send_copied(queue, round, copied_x_[static_cast<std::size_t>(message)], [&] { send(send_x_kernel<N, Carrier::Copies>); });
     }
     else { is_forwarding() ? forward_x(queue, state) : send(send_x_kernel<N, Carrier::Kernels>); }
 }
@@ -185,7 +195,7 @@ void GpuHalo<N>::receive_x(GpuQueue& queue, int round, GpuState<N>& state)
     const auto receive = [&](auto kernel) { launch_part(queue, Phase::SendCoordinates, kernel, part(message), state); };
     if (is_host_driven(method_))
     {
-        receive_copied(queue, round, fetches_[static_cast<std::size_t>(message)].x,
+        receive_copied(queue, round, copied_x_[static_cast<std::size_t>(message)],
                        [&] { receive(receive_x_kernel<N, Carrier::Copies>); });
     }
     else if (method_ == HaloMethod::Direct)
@@ -205,8 +215,7 @@ void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
     };
     if (is_host_driven(method_))
     {
-        send_copied(queue, round, fetches_[static_cast<std::size_t>(message)].f,
-                    [&] { send(send_f_kernel<N, Carrier::Copies>); });
+        send_copied(queue, round, copied_f_[static_cast<std::size_t>(message)], [&] { send(send_f_kernel<N, Carrier::Copies>); });
     }
     else { is_forwarding() ? return_f(queue, state) : send(send_f_kernel<N, Carrier::Kernels>); }
 }
@@ -226,7 +235,7 @@ void GpuHalo<N>::receive_f(GpuQueue& queue, int round, GpuState<N>& state)
     const auto receive = [&](auto kernel) { launch_part(queue, Phase::ReturnForces, kernel, part(message), state); };
     if (is_host_driven(method_))
     {
-        receive_copied(queue, round, fetches_[static_cast<std::size_t>(message)].f,
+        receive_copied(queue, round, copied_f_[static_cast<std::size_t>(message)],
                        [&] { receive(receive_f_kernel<N, Carrier::Copies>); });
     }
     else if (!is_forwarding()) { receive(receive_f_kernel<N, Carrier::Kernels>); } // else return_f has received
