@@ -2,8 +2,8 @@
 #include "engine/engine.hpp"
 
 #include "base/error.hpp"
+#include "comm/every_rank.hpp"
 #include "device/cores.hpp"
-#include "engine/every_rank.hpp"
 #include "engine/run_length.hpp"
 #include "pairs/simd_target_name.hpp"
 

@@ -2,9 +2,9 @@
 #include "engine/gpu_ranks.hpp"
 
 #include "base/error.hpp"
+#include "comm/every_rank.hpp"
 #include "domain/gpu_cell.hpp"
 #include "engine/choose_gpus.hpp"
-#include "engine/every_rank.hpp"
 #include "engine/gpu_saved_state.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/halo_timing.hpp"
 
+#include "comm/every_rank.hpp"
 #include "comm/world.hpp"
 #include "domain/migrate.hpp"
-#include "engine/every_rank.hpp"
 #include "halo/halo.hpp"
 #include "model/system.hpp"
 #include "pairs/cluster_order.hpp"

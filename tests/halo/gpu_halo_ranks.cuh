@@ -8,6 +8,7 @@
 // the first. Staged exchanges bring a zone from the neighbour's copy of it, so no zone has more than that.
 #pragma once
 
+#include "comm/every_rank.hpp"
 #include "comm/gpu_collectives.hpp"
 #include "device/gpu_graph.hpp"
 #include "device/launch.cuh"
@@ -167,7 +168,9 @@ public:
         {
             if (!is_captured_) { break; }
             lane->queue.make_current();
-            lane->graph = std::make_unique<GpuGraph>(lane->queue, [&] { queue_steps(Lanes(&lane, 1), steps); });
+            lane->graph = std::make_unique<GpuGraph>(lane->queue, [&] {
+                for (std::size_t p = 0; p < partitions_; ++p) { queue_steps(Lanes(&lane, 1), p, steps); }
+            });
         }
         for (int k = 0; k < times; ++k)
         {
@@ -176,7 +179,8 @@ public:
                 if (occupied_ns_ > 0) { occupy(*lane, k); }
                 if (is_captured_) { lane->graph->replay(lane->queue); }
             }
-            if (!is_captured_) { queue_steps(lanes_, steps); }
+            for (std::size_t p = 0; !is_captured_ && p < partitions_; ++p) { queue_by_the_host(p, steps); }
+            is_loaded_ = true;
         }
         for (const auto& lane : lanes_) { lane->queue.synchronize(); }
     }
@@ -430,17 +434,28 @@ private:
     }
     bool is_silent(const Rank& r, Silence about) const { return r.rank == silent_ && silence_ == about; }
 
-    void queue_steps(Lanes lanes, int steps)
+    // Once all kernels are loaded, for which the host may have to wait, by a thread for each lane; threads meet before a
+    // repartition.
+    void queue_by_the_host(std::size_t p, int steps)
     {
-        for (std::size_t p = 0; p < partitions_; ++p)
+        if (!is_loaded_)
         {
-            pause(lanes, p, 3, false);
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->announce(q, r.partitions[p].state); });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
-            for (int step = 0; step < steps; ++step) { queue_step(lanes, p, step == 0, step == steps - 1); }
+            queue_steps(lanes_, p, steps);
+            return;
         }
+        on_every_rank(
+            static_cast<int>(lanes_.size()),
+            [&](int lane) { queue_steps(Lanes(lanes_).subspan(static_cast<std::size_t>(lane), 1), p, steps); },
+            [&](int) { world_->give_up(); });
+    }
+    void queue_steps(Lanes lanes, std::size_t p, int steps)
+    {
+        pause(lanes, p, 3, false);
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->announce(q, r.partitions[p].state); });
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
+        for (int step = 0; step < steps; ++step) { queue_step(lanes, p, step == 0, step == steps - 1); }
     }
     void queue_step(Lanes lanes, std::size_t p, bool is_first, bool is_last)
     {
@@ -519,6 +534,7 @@ private:
 
     const HaloLayout layout_;
     const bool is_captured_;
+    bool is_loaded_ = false; // every kernel
     const std::size_t partitions_;
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> repartitioned_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/every_rank.hpp"
+#include "comm/every_rank.hpp"
 
 #include "base/error.hpp"
 
