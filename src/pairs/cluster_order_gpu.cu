@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(count_threads, 2)
     }
 }
 
-// The sum of a value over the threads before this one; all threads of a block of wide_threads must call it.
+// The sum of a value over the threads before this one; all threads of a block must call it.
 constexpr int wide_threads = 1024;
 __device__ std::int32_t sum_before(std::int32_t value)
 {
@@ -165,20 +165,20 @@ struct CutArguments
     DeviceScalars* scalars;
 };
 
-// By a block of wide_threads: columns become superclusters, of which there are enough for any columns of `room` atoms; more atoms
-// raise a flag, and none is taken. A warp per column.
+// Columns become superclusters, of which there are enough for any columns of `room` atoms; more atoms raise a flag, and none is
+// taken. A warp of the grid per column.
 __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 {
-    const int t = threadIdx.x, columns = a.columns.count;
+    const int t = blockIdx.x * wide_threads + threadIdx.x, all = gridDim.x * wide_threads, columns = a.columns.count;
     const bool takes = before.atoms[columns] <= a.room;
     if (!takes && t == 0) { atomicOr(&a.scalars->flags, gpu_flag_slot_overflow); }
-    for (int column = t; column <= columns; column += wide_threads)
+    for (int column = t; column <= columns; column += all)
     {
         a.column_begin[column] = takes ? before.atoms[column] : 0;
         a.first_supercluster[column] = takes ? before.superclusters[column] : 0;
     }
     int zone = 0;
-    for (int column = t / 32; takes && column < columns; column += wide_threads / 32)
+    for (int column = t / 32; takes && column < columns; column += all / 32)
     {
         while (zone + 1 < a.cell.zones() && a.columns.first(a.cell, zone + 1) <= column) { ++zone; }
         const int first = before.superclusters[column], end = before.superclusters[column + 1];
@@ -189,7 +189,7 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
         }
     }
     const int atoms = takes ? before.atoms[columns] : 0, used = takes ? before.superclusters[columns] : 0;
-    for (int s = used + t; s <= a.superclusters; s += wide_threads)
+    for (int s = used + t; s <= a.superclusters; s += all)
     {
         a.first_atom[s] = atoms;
         if (s < a.superclusters) { a.zone_of_supercluster[s] = 0; }
@@ -197,8 +197,8 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 }
 
 // Purpose        columns to superclusters, and atoms to their columns
-// Work           the first block cuts columns; in the others a thread per atom of the system. Each of these adds up columns for
-//                itself, as nothing but a launch would let it wait for the first
+// Work           a thread per atom of the system, a warp per column. Every block adds up columns for itself, as nothing but a
+//                launch would let it wait for another
 // Reads/Writes   atoms of columns, board, who is here, places / column_begin, first_supercluster, zone_of_supercluster,
 //                first_atom, flags; atoms by column: z above, the atom below
 // Orders         nothing: stream order alone
@@ -214,8 +214,8 @@ __global__ void __launch_bounds__(wide_threads)
     extern __shared__ std::int32_t of_columns[];
     const int columns = cut.columns.count;
     const ColumnSums before{of_columns, of_columns + columns + 1};
-    const int g = (static_cast<int>(blockIdx.x) - 1) * wide_threads + static_cast<int>(threadIdx.x);
-    bool is_here = g >= 0 && g < atoms; // none in the first block
+    const int g = blockIdx.x * wide_threads + threadIdx.x;
+    bool is_here = g < atoms;
     if constexpr (!lone) { is_here = is_here && (taken[g / 32] >> g % 32 & 1) != 0; }
     ColumnPlace at{};
     ColumnAtom atom = 0;
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(wide_threads)
         atom = static_cast<ColumnAtom>(board.cell.unrolled(2, leading(board.x[g].z))) << 32 | static_cast<ColumnAtom>(g);
     }
     add_up_columns(cut.in_column, columns, before);
-    if (blockIdx.x == 0) { cut_columns(cut, before); }
+    cut_columns(cut, before);
     if (is_here && before.atoms[columns] <= cut.room) { by_column[before.atoms[at.column] + at.place] = atom; }
 }
 
@@ -235,8 +235,8 @@ __global__ void __launch_bounds__(wide_threads)
 // Orders         equal z: by global number
 // Requires       -
 // Cost           48 bytes an atom; where z is the same for many, a comparison with each of them
-constexpr int buckets = wide_threads;
-__global__ void __launch_bounds__(wide_threads)
+constexpr int sort_threads = 512, buckets = sort_threads;
+__global__ void __launch_bounds__(sort_threads)
     sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, std::int32_t* in_column, ColumnAtom* by_column,
                         ColumnAtom* by_bucket)
 {
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(wide_threads)
     __syncthreads();
     const auto z_of = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
     std::uint32_t low = ~0u, high = 0;
-    for (int k = t; k < n; k += wide_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
+    for (int k = t; k < n; k += sort_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
     low = __reduce_min_sync(all_lanes, low), high = __reduce_max_sync(all_lanes, high);
     if (t % 32 == 0) { atomicMin(&lowest, low), atomicMax(&highest, high); }
     __syncthreads();
@@ -261,17 +261,17 @@ __global__ void __launch_bounds__(wide_threads)
     const auto bucket_of = [&](ColumnAtom atom) {
         return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // never falls with z
     };
-    for (int k = t; k < n; k += wide_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
+    for (int k = t; k < n; k += sort_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
     __syncthreads();
     bucket_end[t] = bucket_begin[t] = sum_before(bucket_end[t]);
     __syncthreads();
-    for (int k = t; k < n; k += wide_threads)
+    for (int k = t; k < n; k += sort_threads)
     {
         const ColumnAtom atom = column[k];
         bucketed[atomicAdd(bucket_end + bucket_of(atom), 1)] = atom;
     }
     __syncthreads();
-    for (int k = t; k < n; k += wide_threads)
+    for (int k = t; k < n; k += sort_threads)
     {
         const ColumnAtom atom = bucketed[k];
         const int bucket = bucket_of(atom), end = bucket_end[bucket];
@@ -439,7 +439,6 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
            scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
     const auto fill_columns = lone ? fill_columns_kernel<N, true> : fill_columns_kernel<N, false>;
     LaunchShape fill_shape = one_thread_each(globals, wide_threads);
-    fill_shape.blocks += 1;
     fill_shape.shared_bytes = 2 * (columns + 1) * sizeof(std::int32_t);
     allow_shared_memory(queue, fill_columns, fill_shape.shared_bytes);
     const CutArguments cut{cell,
@@ -454,7 +453,7 @@ void take_atoms(GpuQueue& queue, const GpuBoard<N>& board, const GpuAtomTable& t
                            state.scalars.data()};
     launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, board, atoms, scratch.taken.data(), scratch.place.data(),
            scratch.by_column.data());
-    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, wide_threads}, scratch.column_begin.data(),
+    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
            scratch.in_column.data(), scratch.by_column.data(), scratch.by_bucket.data());
     const PlaceArguments<N> arguments{board,
                                       table.lj_type.data(),

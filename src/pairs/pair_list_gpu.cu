@@ -62,6 +62,14 @@ struct SearchInput
         const bool both_home = a == 0 && b == 0;
         return part == PairPart::Local ? both_home : !both_home && cell.claims(a, b);
     }
+    // Is the first of two superclusters i? They take turns; but with halo atoms it is the one of the higher zone, so that none at
+    // home needs a row.
+    template <bool lone>
+    __device__ bool is_i(int supercluster, int other) const
+    {
+        const bool is_later = (!lone && part == PairPart::Nonlocal) || (supercluster + other) % 2 != 0;
+        return is_later ? other < supercluster : supercluster < other;
+    }
 };
 struct SearchOutput
 {
@@ -72,9 +80,6 @@ struct SearchOutput
     PairListDemand* demand;
     DeviceScalars* scalars;
 };
-
-// Which of two superclusters is i.
-__device__ int i_side(int a, int b) { return (a + b) % 2 == 0 ? min(a, b) : max(a, b); }
 
 constexpr int search_threads = 256;
 constexpr int most_candidates = 1024, most_plain = 2048, most_masked = 512;
@@ -138,7 +143,7 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
         int mask_row = partner % supercluster_size / cluster_size;
         if (other != supercluster)
         {
-            if (i_side(supercluster, other) != supercluster) { continue; }
+            if (!in.is_i<lone>(supercluster, other)) { continue; }
             const int place = find_cluster(s, static_cast<std::uint32_t>(partner / cluster_size), true);
             if (place < 0)
             {
@@ -188,10 +193,10 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
     constexpr int warps = search_threads / 32;
     static_assert((warps & (warps - 1)) == 0);
     const float cutoff2 = in.cutoff * in.cutoff;
-    const int zones = lone ? 1 : in.cell.zones(), own_zone = lone ? 0 : in.zone_of_supercluster[supercluster];
+    const int own_zone = lone ? 0 : in.zone_of_supercluster[supercluster];
     const int lane = threadIdx.x % 32;
     int turn = threadIdx.x / 32; // warps take columns in turn, on from one zone to the next
-    for (int zone = 0; zone < zones; ++zone)
+    for (int zone = 0; zone <= own_zone; ++zone)
     {
         if (!lone && !in.takes(own_zone, zone)) { continue; }
         const StripRange x =
@@ -226,7 +231,7 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
                 const int t = __shfl_sync(all_lanes, begin - before, of) + place;
                 if (place >= all) { continue; }
                 if (t != supercluster &&
-                    (i_side(supercluster, t) != supercluster || gap2<lone>(in.cell, own, in.superclusters[t], nm) >= cutoff2))
+                    (!in.is_i<lone>(supercluster, t) || gap2<lone>(in.cell, own, in.superclusters[t], nm) >= cutoff2))
                 {
                     continue;
                 }
@@ -317,19 +322,6 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
     }
 }
 
-// May atoms of a supercluster at home have partners ahead? These are in the next cell of a divided dimension, or stray from it.
-__device__ bool is_near_halo(const SearchInput& in, const AtomBounds& own, const Scale& nm)
-{
-    const auto reaches_border = [&](int d, std::uint32_t middle, float half, float unit) {
-        if (!in.cell.is_divided(d)) { return false; }
-        const std::uint32_t border = in.cell.unrolled(d, in.cell.lower[d]) + in.cell.width[d], here = in.cell.unrolled(d, middle);
-        const auto units = here < border ? static_cast<float>(border - here) : 0.0f;
-        return units * unit < (half + in.cutoff + static_cast<float>(in.cell.straying[d])) * margin;
-    };
-    return reaches_border(0, own.x, own.half_x, nm.x) || reaches_border(1, own.y, own.half_y, nm.y) ||
-           reaches_border(2, own.z, own.half_z, nm.z);
-}
-
 // Purpose        the pair list, from bounding boxes
 // Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their clusters
 // Reads/Writes   bounds, columns, exclusions / rows, entries, masks
@@ -349,7 +341,7 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
     if constexpr (!lone)
     {
         const bool is_home = in.zone_of_supercluster[supercluster] == 0;
-        is_empty |= in.part == PairPart::Local ? !is_home : is_home && !is_near_halo(in, own, nm);
+        is_empty |= is_home != (in.part == PairPart::Local);
     }
     if (is_empty)
     {
