@@ -3,8 +3,9 @@
 //
 // The idea: a *row* is a supercluster, the i side; its *entries* are clusters of eight j atoms, each with a bit per i cluster: up
 // to eight *tiles* of 8 x 8 pairs, two pairs a lane. Every pair of atoms is in exactly one tile (a half list): of two
-// superclusters a < b, a is i if a + b is even, else b. The few entries with excluded pairs, or with pairs of a supercluster with
-// itself, come first in their row and have a mask per lane that says which of its pairs interact.
+// superclusters a < b at home, a is i if a + b is even, else b; with halo atoms it is b. The few entries with excluded pairs, or
+// with pairs of a supercluster with itself, come first in their row and have a mask per lane that says which of its pairs
+// interact.
 //
 // A rank of several has two lists: a *local* one of the pairs among its home atoms, for which it waits for nobody, and a
 // *nonlocal* one of all other pairs that are its own (state/gpu_cell.hpp). In divided dimensions distances are those of the
