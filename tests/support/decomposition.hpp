@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "comm/every_rank.hpp"
 #include "comm/world.hpp"
 #include "domain/halo_plan.hpp"
 #include "domain/migrate.hpp"
@@ -116,20 +117,8 @@ public:
     template <class Body>
     void on_ranks(Body&& body)
     {
-        std::exception_ptr bystander;
-        for (const std::exception_ptr& end : outcomes(body))
-        {
-            if (!end) { continue; }
-            try
-            {
-                std::rethrow_exception(end);
-            }
-            catch (const PeerAborted&)
-            {
-                bystander = end;
-            }
-        }
-        if (bystander) { std::rethrow_exception(bystander); }
+        on_every_rank(
+            ranks(), [&](int r) { body(rank(r)); }, [&](int r) { rank(r).comm.abort(); });
     }
 
     // For a rank, in a parallel section.
