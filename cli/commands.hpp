@@ -28,7 +28,7 @@ struct EngineOptions
     std::string device = "auto", precision = "mixed";
     bool reproducible = false;
     int gpus = 0; // 0: not said
-    int ranks = 1, threads = 0;
+    int ranks = 0, threads = 0;
     std::string grid, halo = "direct"; // grid: empty or "2x2x1"
     double comm_timeout_s = 60;
 };

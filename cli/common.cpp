@@ -55,7 +55,7 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
             "E007", {},
             fmt::format("--grid {} is no grid. Give the cells in x, y and z, {} at most, as in 2x2x1.", text, most_ranks));
     }
-    if (ranks > 1 && grid[0] * grid[1] * grid[2] != ranks)
+    if (ranks > 0 && grid[0] * grid[1] * grid[2] != ranks)
     {
         throw InputError("E008", {},
                          fmt::format("--grid {} has {} cells but --ranks is {} (each rank has one cell). Leave one of them out.",

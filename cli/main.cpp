@@ -155,8 +155,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         .add_option(
             "--ranks", engine.ranks,
             "parts that the box is divided into, each with threads of its own, or with --gpus or --device gpu a GPU; more "
-            "ranks than GPUs share them")
-        ->default_val(1)
+            "ranks than GPUs share them (default: one, or one for each GPU that is used)")
         ->check(CLI::Range(1, most_ranks));
     command.add_option("--threads", engine.threads, "threads of each rank; 0: the cores, shared out")
         ->default_val(0)

@@ -174,6 +174,7 @@ RunReport make_report(const RunOptions& options, const RunSummary& summary, cons
     report.phases = summary.phases;
     report.energies = std::move(energies);
     report.conserved_drift_kT_per_ns_per_atom = summary.drift;
+    report.conserved_drift_error_kT_per_ns_per_atom = summary.drift_error;
     report.version = {{"program", version_text()}, {"machine", describe_machine()}, {"kernel", plan.kernel}};
     return report;
 }
@@ -286,13 +287,18 @@ std::string force_text(const RunSummary& summary)
     return fmt::format("largest force {:.4g} kJ/mol/nm{}", summary.largest_force, summary.converged ? "" : " (not converged)");
 }
 
+std::string drift_text(const RunSummary& summary)
+{
+    return fmt::format("{:+.5f} +- {:.5f} kT/ns/atom", summary.drift, summary.drift_error);
+}
+
 // The last line of the log.
 std::string summary_line(const RunSummary& summary, bool minimised)
 {
     if (minimised) { return fmt::format("\n{} steps, {}", summary.steps, force_text(summary)); }
     const bool has_drift = std::isfinite(summary.drift); // not if it was short
     return fmt::format("\n{} steps, {:.2f} ns/day{}", summary.steps, summary.ns_per_day,
-                       has_drift ? fmt::format(", drift {:+.5f} kT/ns/atom", summary.drift) : "");
+                       has_drift ? ", drift " + drift_text(summary) : "");
 }
 
 void print_summary(const RunSummary& summary, const PlanSummary& plan, bool minimised)
@@ -318,7 +324,7 @@ void print_summary(const RunSummary& summary, const PlanSummary& plan, bool mini
         const double rest = summary.us_per_step - summary.covered_us;
         say(stdout, "  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
     }
-    if (std::isfinite(summary.drift)) { say(stdout, "drift of the conserved quantity: {:+.4f} kT/ns/atom\n", summary.drift); }
+    if (std::isfinite(summary.drift)) { say(stdout, "drift of the conserved quantity: {}\n", drift_text(summary)); }
 }
 
 } // namespace

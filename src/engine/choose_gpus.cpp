@@ -67,7 +67,7 @@ GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t 
     const int most = options.gpus > 0 ? options.gpus : there;
     const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : options.ranks;
     if (options.grid[0] != 0) { return {std::min(most, ranks), CellGrid{options.grid}, ""}; }
-    if (ranks > 1) { return {std::min(most, ranks), choose_grid(ranks, box, everywhere), ""}; }
+    if (ranks > 0) { return {std::min(most, ranks), choose_grid(ranks, box, everywhere), ""}; }
     if (options.gpus > 0) { return most_that_fit(most, most, box, everywhere); }
     const int wanted = fastest(there, atoms);
     GpuChoice choice = most_that_fit(wanted, there, box, everywhere);

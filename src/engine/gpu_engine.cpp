@@ -358,7 +358,7 @@ void GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
     flags.repartition = true;
     if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
     observe_here(flags, observer);
-    summary.drift = drift_per_atom(drift_.value(), latest_temperature_, setup_.system.topology.atom_count());
+    set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
 }
 
 // --- reading

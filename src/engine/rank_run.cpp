@@ -271,7 +271,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     advance(flags, observer);
     put_back(std::move(end), rank_);
     summary.wall_s = whole.wall_s();
-    summary.drift = drift_per_atom(drift_.value(), rank_.observables.temperature, setup_.system.topology.atom_count());
+    set_drift(summary, drift_, rank_.observables.temperature, setup_.system.topology.atom_count());
     return summary;
 }
 
@@ -344,7 +344,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     summary.converged = verdict == Minimization::Converged;
     summary.largest_force = descent.largest_force();
     summarise(summary, std::max<std::int64_t>(1, summary.steps), whole);
-    summary.drift = std::numeric_limits<double>::quiet_NaN();
+    summary.drift = summary.drift_error = std::numeric_limits<double>::quiet_NaN();
     const char* why = verdict == Minimization::Converged          ? "converged"
                       : verdict == Minimization::MachinePrecision ? "step below machine precision"
                       : is_stopped                                ? "stopped, not converged"

@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 #include "engine/simulation.hpp"
+#include "engine/slope.hpp"
 #include "trace/stopwatch.hpp"
 
 #include <algorithm>
@@ -43,11 +44,12 @@ inline void set_rates(RunSummary& summary, double dt, std::int64_t timed_steps, 
     summary.host_load = timed.load();
 }
 
-// kT/ns/atom of a slope in kJ/mol/ps; without a temperature, of 300 K.
-inline double drift_per_atom(double slope, double temperature, std::int64_t atoms)
+// kT/ns/atom of a conserved energy's slope in kJ/mol/ps; without a temperature, of 300 K.
+inline void set_drift(RunSummary& summary, const Slope& conserved, double temperature, std::int64_t atoms)
 {
-    const double kt = units::boltzmann * (temperature > 0 ? temperature : 300.0);
-    return slope * 1000 / kt / static_cast<double>(atoms);
+    const double kt = units::boltzmann * (temperature > 0 ? temperature : 300.0), scale = 1000 / kt / static_cast<double>(atoms);
+    summary.drift = conserved.value() * scale;
+    summary.drift_error = conserved.error() * scale;
 }
 
 } // namespace parhelion

@@ -36,7 +36,7 @@ struct SimulationOptions
     Precision precision = Precision::Mixed;
     Summation summation = Summation::Fast;
     int threads = 0; // of each rank; 0: the cores there are for this process, shared out
-    int ranks = 1;
+    int ranks = 0;   // 0: one, or one for each GPU that is used
     std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid with the least halo
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
@@ -107,6 +107,7 @@ struct RunSummary
     std::vector<KernelTime> kernels; // of the first GPU
     std::vector<StepWork> work;      // of each GPU
     double drift = 0;                // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
+    double drift_error = 0;          // standard error, if samples are independent
     double pairs_per_atom = 0;       // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;

@@ -42,6 +42,7 @@ std::string to_json(const RunReport& report)
     Json& energies = json["energies"] = Json::object();
     for (const auto& [term, spread] : report.energies) { energies[term] = {{"mean", spread.mean}, {"stddev", spread.stddev}}; }
     json["conserved_drift_kT_per_ns_per_atom"] = report.conserved_drift_kT_per_ns_per_atom;
+    json["conserved_drift_error_kT_per_ns_per_atom"] = report.conserved_drift_error_kT_per_ns_per_atom;
     json["version"] = object(report.version);
     // Names of groups may be in another encoding: its bytes are replaced.
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -32,7 +32,7 @@ struct RunReport
     NamedList<double> pairlist;
     NamedList<double> phases;   // us per step
     NamedList<Spread> energies; // by term, in its unit
-    double conserved_drift_kT_per_ns_per_atom = 0;
+    double conserved_drift_kT_per_ns_per_atom = 0, conserved_drift_error_kT_per_ns_per_atom = 0;
     NamedList<std::string> version;
 };
 

@@ -118,6 +118,9 @@ TEST(GpuChoice, spreads_ranks_that_are_asked_for_over_gpus)
     EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 2);
     EXPECT_EQ(choose(3000, 8, large_box, options).grid.ranks(), 6);
     EXPECT_THROW(choose(3000, 8, {2.5, 2.5, 2.5}, options), InputError);
+    options.ranks = 1;
+    EXPECT_EQ(choose(10'000'000, 8, large_box, options).gpus, 1);
+    EXPECT_EQ(choose(10'000'000, 8, {2.5, 2.5, 2.5}, options).grid.ranks(), 1);
     SimulationOptions grid;
     grid.grid = {1, 2, 1};
     EXPECT_EQ(choose(3000, 8, large_box, grid).gpus, 2);

@@ -23,6 +23,17 @@ TEST(Slope, is_that_of_least_squares)
     EXPECT_NEAR(slope.value(), n - 1, 1e-12);
 }
 
+TEST(Slope, has_the_standard_error_of_least_squares)
+{
+    // Of t^2 at 0, 1, ..., n - 1: what is left beside the line is a parabola with known moments.
+    Slope slope, line;
+    constexpr int n = 11;
+    for (int t = 0; t < n; ++t) { slope.add(1e6 + t, 1e3 + t * t), line.add(t, 3 * t); }
+    const double variance = n * (n * n - 1) / 12.0, beside_line = variance * (n * n - 4) / 15.0;
+    EXPECT_NEAR(slope.error(), std::sqrt(beside_line / (n - 2) / variance), 1e-9);
+    EXPECT_NEAR(line.error(), 0, 1e-9);
+}
+
 TEST(Slope, is_unknown_with_fewer_than_three_points)
 {
     Slope slope;

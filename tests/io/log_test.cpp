@@ -65,11 +65,27 @@ TEST(Report, has_the_promised_fields_in_order)
     report.conserved_drift_kT_per_ns_per_atom = std::numeric_limits<double>::quiet_NaN();
     const std::string json = to_json(report);
     std::size_t at = 0;
-    for (const auto* field : {"atoms",       "steps",     "dt_ps",     "ns_per_day",
-                              "us_per_step", "wall_s",    "host_load", "device",
-                              "gpus",        "ranks",     "grid",      "halo",
-                              "transport",   "precision", "threads",   "repartition_interval",
-                              "pairlist",    "phases",    "energies",  "conserved_drift_kT_per_ns_per_atom",
+    for (const auto* field : {"atoms",
+                              "steps",
+                              "dt_ps",
+                              "ns_per_day",
+                              "us_per_step",
+                              "wall_s",
+                              "host_load",
+                              "device",
+                              "gpus",
+                              "ranks",
+                              "grid",
+                              "halo",
+                              "transport",
+                              "precision",
+                              "threads",
+                              "repartition_interval",
+                              "pairlist",
+                              "phases",
+                              "energies",
+                              "conserved_drift_kT_per_ns_per_atom",
+                              "conserved_drift_error_kT_per_ns_per_atom",
                               "version"})
     {
         const std::size_t found = json.find("\n  \"" + std::string(field) + "\": ");

@@ -320,7 +320,7 @@ def test_a_trace_takes_no_file_away(tmp_path):
 
 
 @pytest.mark.parametrize("words, says", [(["runn"], "'runn' is no command. Did you mean run?"), (["bench", "--atoms", "3000", "halo"], "halo excludes --atoms"),
-                                         (["run", "--grid", "foo"], "E007"), (["run", "--grid", "1024x2x1"], "E007"), (["run", "--ns", "1e14"], "E009")])
+                                         (["run", "--grid", "foo"], "E007"), (["run", "--grid", "1024x2x1"], "E007"), (["run", "--ranks", "1", "--grid", "2x1x1"], "E008"), (["run", "--ns", "1e14"], "E009")])
 def test_a_command_line_that_says_nothing_sensible_is_wrong_usage(tmp_path, words, says):
     (tmp_path / "md.mdp").write_text(RUN)
     files = ["-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top"] if words[0] == "run" else []
