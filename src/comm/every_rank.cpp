@@ -35,8 +35,8 @@ void on_every_rank(int ranks, const std::function<void(int rank)>& body, const s
         }
         catch (const std::system_error& error)
         {
-            errors[0] = std::make_exception_ptr(SystemError(
-                fmt::format("Only {} of {} ranks could be started: {}. Use fewer.", started, ranks, error.code().message())));
+            errors[0] = std::make_exception_ptr(SystemError(fmt::format(
+                "Only {} of {} ranks could be given a thread: {}. Use fewer ranks.", started, ranks, error.code().message())));
             abort(0);
         }
     }

@@ -154,10 +154,11 @@ void GpuWorld::check()
 template <class HasHappened>
 void GpuWorld::wait_until(int rank, HostWait how, HasHappened&& has_happened)
 {
-    using Clock = std::chrono::steady_clock;
-    constexpr Clock::duration longest_sleep = std::chrono::milliseconds(1);
-    const Clock::time_point begin = Clock::now();
-    for (bool is_last_look = false; !has_happened();) // the host itself may have been stopped for long
+    constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
+    // If the host was stopped, so were the threads that others queue by; and GPUs were not, so there is one more look.
+    const auto now = [] { return std::chrono::nanoseconds(HostAtomics::nanoseconds()); };
+    const std::chrono::nanoseconds begin = now();
+    for (bool is_last_look = false; !has_happened();)
     {
         check();
         if (has_given_up_) { throw PeerAborted("another thread of this process has failed"); }
@@ -166,7 +167,7 @@ void GpuWorld::wait_until(int rank, HostWait how, HasHappened&& has_happened)
             throw CommError(fmt::format("The host waited {:g} s in vain for rank {}: its GPU is stuck, or one that it waits for.",
                                         std::chrono::duration<double>(2 * deadline_).count(), rank));
         }
-        const Clock::duration waited = Clock::now() - begin;
+        const std::chrono::nanoseconds waited = now() - begin;
         is_last_look = waited > 2 * deadline_;
         if (how == HostWait::Sleeps) { std::this_thread::sleep_for(std::min(waited / 2, longest_sleep)); }
         else { std::this_thread::yield(); }

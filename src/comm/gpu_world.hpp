@@ -88,7 +88,7 @@ public:
     void check();
     // Until the work of `rank` has passed the event; its GPU may be stuck, or wait for the event of one that is. Throws CommError
     // as check() does, and if that takes twice the deadline: a kernel's wait, which would end by itself with a better account,
-    // may begin late in it. A lone rank waits for nobody, and its work may take any time.
+    // may begin late in it; PeerAborted after give_up(). A lone rank waits for nobody, and its work may take any time.
     enum class HostWait : std::uint8_t
     {
         Sleeps, // in the end up to a millisecond too long
@@ -97,7 +97,7 @@ public:
     void wait(int rank, const GpuEvent& event, HostWait how = HostWait::Sleeps);
     // Likewise, until another thread, which queues for `rank`, has counted so far.
     void wait(int rank, const std::atomic<std::uint64_t>& count, std::uint64_t enough);
-    // Ends the waits of the other threads that queue: PeerAborted.
+    // Ends the waits of the other threads that queue, for good: this world has failed.
     void give_up() { has_given_up_ = true; }
 
 private:

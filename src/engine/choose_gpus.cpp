@@ -65,9 +65,12 @@ GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t 
     }
     const Vec3<double> everywhere{reach, reach, reach};
     const int most = options.gpus > 0 ? options.gpus : there;
-    const int ranks = options.grid[0] != 0 ? CellGrid{options.grid}.ranks() : options.ranks;
-    if (options.grid[0] != 0) { return {std::min(most, ranks), CellGrid{options.grid}, ""}; }
-    if (ranks > 0) { return {std::min(most, ranks), choose_grid(ranks, box, everywhere), ""}; }
+    if (const int ranks = options.ranks_asked_for(); ranks > 0)
+    {
+        const CellGrid grid = options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, everywhere);
+        return {std::min(most, ranks), grid,
+                options.gpus > ranks ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus) : ""};
+    }
     if (options.gpus > 0) { return most_that_fit(most, most, box, everywhere); }
     const int wanted = fastest(there, atoms);
     GpuChoice choice = most_that_fit(wanted, there, box, everywhere);

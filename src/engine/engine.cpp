@@ -85,7 +85,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                          .halo_method = options.halo}
 {
     const bool minimises = setup_.parameters.integrator == Integrator::SteepestDescent;
-    const int asked = options.grid[0] == 0 ? std::max(1, options.ranks) : CellGrid{options.grid}.ranks();
+    const int asked = std::max(1, options.ranks_asked_for());
     const int ranks = minimises ? 1 : asked; // a minimisation is one rank's, with the threads of all
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
     setup_.threads = minimises ? threads * asked : threads;

@@ -36,7 +36,7 @@ bool is_for_gpu(const SimulationOptions& options, const RunParameters& parameter
                          "there is no GPU here that this program can use (or no driver for it). Use --device cpu (or auto).");
     }
     // Several ranks without a word about GPUs are threads.
-    const bool would_do = options.device == Device::Auto && options.ranks <= 1 && options.grid[0] == 0 && !minimises;
+    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && !minimises;
     return asks_for_gpus || (would_do && gpu_count() > 0);
 }
 #else

@@ -46,6 +46,9 @@ struct SimulationOptions
     // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
     // tell. Called by another thread with a sentence; it had better end the process. None: nobody watches.
     std::function<void(const std::string& sentence)> when_held = nullptr;
+
+    // By number or grid; 0: not.
+    int ranks_asked_for() const { return grid[0] != 0 ? grid[0] * grid[1] * grid[2] : ranks; }
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
@@ -107,7 +110,7 @@ struct RunSummary
     std::vector<KernelTime> kernels; // of the first GPU
     std::vector<StepWork> work;      // of each GPU
     double drift = 0;                // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
-    double drift_error = 0;          // standard error, if samples are independent
+    double drift_error = 0;          // its standard error; NaN likewise
     double pairs_per_atom = 0;       // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drift of a series, however long: the slope of the least-squares line, from sums that are kept up to date (Welford's).
+// The drift of a series, however long: the slope of the least-squares line, from sums that are kept up to date (Welford's), and
+// how certain it is, from means of blocks. Samples follow each other closely and are not independent; blocks are made longer, and
+// so more nearly are, as the series grows.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,27 +17,65 @@ class Slope
 public:
     void add(double t, double e)
     {
-        const auto n = static_cast<double>(++count_);
-        const double from_mean = t - mean_t_;
-        const double e_from_mean = e - mean_e_;
-        mean_t_ += from_mean / n;
-        mean_e_ += e_from_mean / n;
-        variance_ += from_mean * (t - mean_t_);
-        covariance_ += from_mean * (e - mean_e_);
-        variance_e_ += e_from_mean * (e - mean_e_);
+        all_.add(t, e);
+        Means& last = blocks_[full_];
+        last.count += 1;
+        last.t += (t - last.t) / static_cast<double>(last.count);
+        last.e += (e - last.e) / static_cast<double>(last.count);
+        if (last.count == length_ && ++full_ == most_blocks) { join_pairs(); }
     }
     // e per t; NaN with fewer than three points.
-    double value() const { return count_ < 3 ? std::numeric_limits<double>::quiet_NaN() : covariance_ / variance_; }
-    // Its standard error, if points scatter about the line independently of each other.
+    double value() const { return all_.count < 3 ? std::numeric_limits<double>::quiet_NaN() : all_.slope(); }
+    // Its standard error, by how blocks of equal length scatter about a line; NaN with fewer than three.
     double error() const
     {
-        const double beside_line = std::max(0.0, variance_e_ - covariance_ * value());
-        return std::sqrt(beside_line / (static_cast<double>(count_ - 2) * variance_));
+        Sums sums;
+        for (std::size_t b = 0; b < full_; ++b) { sums.add(blocks_[b].t, blocks_[b].e); }
+        if (sums.count < 3) { return std::numeric_limits<double>::quiet_NaN(); }
+        const double beside_line = std::max(0.0, sums.variance_e - sums.covariance * sums.slope());
+        return std::sqrt(beside_line / (static_cast<double>(sums.count - 2) * sums.variance));
     }
 
 private:
-    std::int64_t count_ = 0;
-    double mean_t_ = 0, mean_e_ = 0, variance_ = 0, covariance_ = 0, variance_e_ = 0; // the last three times count_
+    static constexpr std::size_t most_blocks = 32;
+
+    struct Sums
+    {
+        std::int64_t count = 0;
+        double mean_t = 0, mean_e = 0, variance = 0, covariance = 0, variance_e = 0; // the last three times count
+
+        void add(double t, double e)
+        {
+            const auto n = static_cast<double>(++count);
+            const double t_from_mean = t - mean_t, e_from_mean = e - mean_e;
+            mean_t += t_from_mean / n, mean_e += e_from_mean / n;
+            variance += t_from_mean * (t - mean_t);
+            covariance += t_from_mean * (e - mean_e);
+            variance_e += e_from_mean * (e - mean_e);
+        }
+        double slope() const { return covariance / variance; }
+    };
+    struct Means
+    {
+        std::int64_t count = 0;
+        double t = 0, e = 0;
+    };
+
+    void join_pairs()
+    {
+        for (std::size_t b = 0; b < most_blocks / 2; ++b)
+        {
+            const Means &a = blocks_[2 * b], &next = blocks_[2 * b + 1];
+            blocks_[b] = {2 * length_, 0.5 * (a.t + next.t), 0.5 * (a.e + next.e)};
+        }
+        std::fill(blocks_.begin() + most_blocks / 2, blocks_.end(), Means{});
+        full_ = most_blocks / 2, length_ *= 2;
+    }
+
+    Sums all_;
+    std::array<Means, most_blocks> blocks_; // of which the one behind the full ones grows
+    std::size_t full_ = 0;
+    std::int64_t length_ = 1; // of a full one
 };
 
 } // namespace parhelion

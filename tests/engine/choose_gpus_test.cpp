@@ -112,8 +112,10 @@ TEST(GpuChoice, spreads_ranks_that_are_asked_for_over_gpus)
     EXPECT_EQ(choose(3000, 4, large_box, options).gpus, 4);
     EXPECT_EQ(choose(3000, 4, large_box, options).grid.ranks(), 6);
     EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 6);
+    EXPECT_EQ(choose(3000, 8, large_box, options).remark, "");
     options.gpus = 7;
     EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 6);
+    EXPECT_EQ(choose(3000, 8, large_box, options).remark, "6 of 7: there are no more ranks");
     options.gpus = 2;
     EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 2);
     EXPECT_EQ(choose(3000, 8, large_box, options).grid.ranks(), 6);

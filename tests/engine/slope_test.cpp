@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace parhelion;
 
@@ -34,12 +35,35 @@ TEST(Slope, has_the_standard_error_of_least_squares)
     EXPECT_NEAR(line.error(), 0, 1e-9);
 }
 
+// Series of samples each of which has much of the one before: x += -x / memory + noise, no drift.
+TEST(Slope, is_as_uncertain_as_it_scatters_among_series_with_a_memory)
+{
+    std::mt19937 engine(1);
+    std::normal_distribution<double> noise;
+    constexpr int series = 400, samples = 5000;
+    constexpr double memory = 20;
+    double scatter2 = 0, error2 = 0;
+    for (int k = 0; k < series; ++k)
+    {
+        Slope slope;
+        double x = 0;
+        for (int t = -200; t < samples; ++t)
+        {
+            x += -x / memory + noise(engine);
+            if (t >= 0) { slope.add(t, x); }
+        }
+        scatter2 += slope.value() * slope.value(), error2 += slope.error() * slope.error();
+    }
+    EXPECT_NEAR(std::sqrt(error2 / scatter2), 1, 0.12); // 0.16 if samples counted as independent
+}
+
 TEST(Slope, is_unknown_with_fewer_than_three_points)
 {
     Slope slope;
     slope.add(0, 1);
     slope.add(1, 2);
     EXPECT_TRUE(std::isnan(slope.value()));
+    EXPECT_TRUE(std::isnan(slope.error()));
     slope.add(2, 3);
     EXPECT_DOUBLE_EQ(slope.value(), 1);
 }
