@@ -58,19 +58,20 @@ struct GpuTeam
 {
     // The priority is of side and third.
     GpuTeam(int device, GpuQueue::Priority priority)
-        : queue(device), side(device, priority), third(device, priority), tracer(queue)
+        : queue(device), side(device, priority), third(device, priority), fill(device), tracer(queue)
     {
-        for (GpuQueue* traced : {&queue, &side, &third}) { traced->set_tracer(&tracer); }
+        for (GpuQueue* traced : {&queue, &side, &third, &fill}) { traced->set_tracer(&tracer); }
     }
 
     GpuQueue queue;
     GpuQueue side;                       // what waits for other ranks
     GpuQueue third;                      // what may run beside both
-    BlockTracer tracer;                  // of all three
+    GpuQueue fill;                       // what nobody waits for but the update
+    BlockTracer tracer;                  // of all four
     const GpuCollective* sums = nullptr; // of all ranks
     const GpuCollective* taken = nullptr;
     std::vector<GpuRank<N>> ranks;
-    GpuEvent forked, received, bonded, joined, returning{EventFor::Queues};
+    GpuEvent forked, received, bonded, filled, joined, returning{EventFor::Queues};
     std::array<GpuEvent, 2> earlier_steps;                 // the ends of the latest that were queued kernel by kernel
     std::size_t queued_steps = 0;                          // so
     std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // of list intervals, by their pattern of flags

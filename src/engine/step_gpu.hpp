@@ -246,13 +246,19 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     }
     if (flags.repartition) { queue_plans(teams, flags.compute); } // S B
     // Of branches that begin together the one that is queued first begins 1.6 us before the others, and its blocks find room
-    // first. So pairs that others wait for come before those of home atoms, which fill the GPU. Bonded forces come last: they
-    // fill what pairs leave, unless they go first.
+    // first. So forces that others wait for come before those of home atoms, whose pairs fill the GPU, and whose bonded forces
+    // fill what pairs leave.
     queue_halo_positions(teams, flags); // X
     for (GpuTeam<N>* const t : teams) { t->received.record(t->side); }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
         if (r.cell.zones() > 1) { queue_pairs(t.side, r, PairPart::Nonlocal, list_age, flags.compute); } // L
     });
+    for (GpuTeam<N>* const t : teams)
+    {
+        if (flags.repartition) { continue; } // then they are behind their lists
+        wait_for(t->third, t->received);
+        for (GpuRank<N>& r : t->ranks) { compute_bonded(t->third, r.bonded, PairPart::Nonlocal, r.state, flags.compute); } // B
+    }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
         queue_pairs(t.queue, r, PairPart::Local, list_age, flags.compute); // L
     });
@@ -260,8 +266,10 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     {
         if (!flags.repartition)
         {
-            wait_for(t->third, t->received);
-            for (GpuRank<N>& r : t->ranks) { compute_bonded(t->third, r.bonded, r.state, flags.compute); } // B
+            wait_for(t->fill, t->forked);
+            for (GpuRank<N>& r : t->ranks) { compute_bonded(t->fill, r.bonded, PairPart::Local, r.state, flags.compute); } // B
+            t->filled.record(t->fill);
+            wait_for(t->queue, t->filled);
         }
         t->bonded.record(t->third);
         wait_for(t->side, t->bonded);

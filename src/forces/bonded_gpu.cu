@@ -19,10 +19,11 @@ constexpr int threads = 128; // registers, not occupancy, limit the heavy kinds;
 struct TermsView
 {
     const void* bodies;
-    const std::int32_t* records;      // of the system's terms, or of this rank's
+    const std::int32_t* records;      // of the system's terms, or of this rank's: the first of them
     std::int64_t terms;               // of the system
     std::int32_t first_block, blocks; // of this kind in the launch
     const std::int32_t* assigned;     // how many are this rank's
+    bool backwards;                   // the next record comes before it
 };
 struct BondedArgs
 {
@@ -105,15 +106,22 @@ std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const Bonded
 }
 
 // The kinds' part of a launch over a share of the system's terms, and how many blocks that takes.
-std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, BondedArgs& args)
+std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, PairPart part, BondedArgs& args)
 {
     std::int32_t blocks = 0;
+    const bool backwards = part == PairPart::Nonlocal;
     for (std::size_t k = 0; k < interaction_kinds; ++k)
     {
         const GpuTerms& terms = bonded.kinds()[k];
         const auto threads_for = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(terms.terms)));
-        args.kind[k] = {terms.bodies.data(),     records + terms.first_word,        terms.terms, blocks,
-                        blocks_for(threads_for), bonded.assigned_terms().data() + k};
+        const std::int64_t words = arity(static_cast<InteractionKind>(k)) + 1, last = std::max<std::int64_t>(terms.terms - 1, 0);
+        args.kind[k] = {terms.bodies.data(),
+                        records + terms.first_word + (backwards ? last * words : 0),
+                        terms.terms,
+                        blocks,
+                        blocks_for(threads_for),
+                        bonded.assigned_terms().data() + (backwards ? interaction_kinds : 0) + k,
+                        backwards};
         blocks += args.kind[k].blocks;
     }
     return blocks;
@@ -162,11 +170,11 @@ __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std:
     return true;
 }
 
-// Purpose        the list of the rank's bonded terms; what it takes of the terms of the system that ranks have to take
+// Purpose        the lists of the rank's bonded terms; what it takes of the terms of the system that ranks have to take
 // Work           a thread per term of the system; a block has terms of one kind
 // Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many; the count of missing terms
 // Orders         atomic additions, relaxed: a block's terms stay in order, blocks as they come
-// Requires       the map of the present order; lengths of the list 0
+// Requires       the map of the present order; lengths of the lists 0
 // Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -180,15 +188,21 @@ __global__ void __launch_bounds__(threads)
     const int atoms = arity(static_cast<InteractionKind>(kind));
     const std::int64_t i = term_of_thread(view);
     const std::int32_t* const record = view.records + i * (atoms + 1);
-    bool mine = i < view.terms;
+    bool mine = i < view.terms, is_local = true;
     std::int32_t slot[4];
     for (int a = 0; mine && a < atoms; ++a)
     {
         slot[a] = state.slot_of_global[record[a]];
         mine = slot[a] >= 0;
+        is_local = is_local && mine && state.zone(slot[a]) == 0;
     }
     mine = mine && is_mine(cell, state, slot, atoms);
-    const std::int32_t place = append(mine, assigned_terms + kind);
+    std::int32_t place = append(mine && is_local, assigned_terms + kind);
+    if (!cell.is_everything())
+    {
+        const std::int32_t from_end = append(mine && !is_local, assigned_terms + interaction_kinds + kind);
+        if (from_end >= 0) { place = static_cast<std::int32_t>(view.terms) - 1 - from_end; }
+    }
     const std::int32_t missing = (blockIdx.x == 0 ? to_take : 0) - __syncthreads_count(mine);
     if (threadIdx.x == 0 && missing != 0) { atomicAdd(&state.scalars->missing_terms, missing); }
     if (place < 0) { return; }
@@ -233,7 +247,8 @@ __device__ void for_each_record(const TermsView& view, Body&& body)
         std::int32_t record[words];
         if (i < view.terms)
         {
-            for (int w = 0; w < words; ++w) { record[w] = view.records[i * words + w]; }
+            const std::int32_t* const words_of_term = view.records + (view.backwards ? -i : i) * words;
+            for (int w = 0; w < words; ++w) { record[w] = words_of_term[w]; }
         }
         body(record, i < assigned);
         i += round, first += round;
@@ -350,12 +365,12 @@ __global__ void __launch_bounds__(threads)
 
 GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology,
                      int ranks)
-    : expected_share_(ranks == 1 ? 1 : std::min(1.0, 1.2 / ranks))
+    : expected_share_(ranks == 1 ? 1 : std::min(1.0, 1.2 / ranks)), expected_nonlocal_share_(ranks == 1 ? 0 : 0.25 / ranks)
 {
     std::vector<std::int32_t> records;
     kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
     records_.upload(queue, records);
-    assigned_.resize(records.size()), assigned_terms_.resize(interaction_kinds);
+    assigned_.resize(records.size()), assigned_terms_.resize(2 * interaction_kinds);
     assigned_.clear(queue); // kernels load a record before they know whether there is one
     queue.synchronize();    // the host's tables may go
 }
@@ -364,7 +379,7 @@ template <class N>
 void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell)
 {
     BondedArgs args;
-    const std::int32_t blocks = divide_blocks(*this, records_.data(), 1, args);
+    const std::int32_t blocks = divide_blocks(*this, records_.data(), 1, PairPart::Local, args);
     if (blocks == 0) { return; }
     // One rank puts in what all of them take out.
     const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
@@ -373,10 +388,10 @@ void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell
 }
 
 template <class N>
-void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state, Compute compute)
+void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, GpuState<N>& state, Compute compute)
 {
     BondedArgs args;
-    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(), args);
+    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(part), part, args);
     if (blocks == 0) { return; }
     const auto kernel =
         compute == Compute::Forces ? bonded_kernel<N, Compute::Forces> : bonded_kernel<N, Compute::ForcesEnergiesVirial>;
@@ -385,7 +400,7 @@ void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuBonded::resolve<N>(GpuQueue&, GpuState<N>&, const GpuCell&);                                                \
-    template void compute_bonded<N>(GpuQueue&, const GpuBonded&, GpuState<N>&, Compute);
+    template void compute_bonded<N>(GpuQueue&, const GpuBonded&, PairPart, GpuState<N>&, Compute);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

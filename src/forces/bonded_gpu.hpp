@@ -2,9 +2,9 @@
 // Bonded forces and position restraints on the GPU: all kinds of terms in one launch, the laws of bonded_body.hpp.
 //
 // The idea: a kind's terms of the whole system stand in one table of records, copy by copy: the term's atoms, and which body it
-// has. At every repartition a rank lists the records of its own terms, with slots for atoms; a thread computes one. A block has
-// terms of one kind only, so no warp diverges. Arithmetic in double in every policy: the terms are few, and this GPU's double is
-// half as fast as its float.
+// has. At every repartition a rank lists the records of its own terms, with slots for atoms: those of home atoms alone, and those
+// with halo atoms, whose forces others wait for. A thread computes one. A block has terms of one kind only, so no warp diverges.
+// Arithmetic in double in every policy: the terms are few, and this GPU's double is half as fast as its float.
 //
 // Whose a term is: a rank sees the zones at and ahead of its cell (state/gpu_cell.hpp). The term belongs to the rank that has all
 // of its atoms, the least of their offsets being 0 in every dimension, with no face of the unrolled box between them. As atoms
@@ -18,6 +18,7 @@
 #include "forces/bonded.hpp"
 #include "forces/force_buffers.hpp"
 #include "forces/restraints.hpp"
+#include "pairs/pair_list_gpu.hpp"
 #include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
@@ -50,23 +51,31 @@ public:
 
     // By interaction kind.
     const std::array<GpuTerms, interaction_kinds>& kinds() const { return kinds_; }
-    // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies.
+    // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies. Local ones from the first
+    // place on, the others from the last one backwards.
     const DeviceBuffer<std::int32_t>& assigned() const { return assigned_; }
-    // How many they are. Over all ranks, every term is counted at most once.
+    // How many they are, by part and kind. Over all ranks, every term is counted at most once.
     const DeviceBuffer<std::int32_t>& assigned_terms() const { return assigned_terms_; }
     // Of the system's terms, what a launch has threads for. Ranks may have more, but few do: their blocks go round once more.
-    double expected_share() const { return expected_share_; }
+    // 0: there are none.
+    double expected_share(PairPart part) const { return part == PairPart::Local ? expected_share_ : expected_nonlocal_share_; }
 
 private:
     DeviceBuffer<std::int32_t> records_; // of all terms of the system: global atoms, index into bodies
     DeviceBuffer<std::int32_t> assigned_, assigned_terms_;
     std::array<GpuTerms, interaction_kinds> kinds_;
-    double expected_share_;
+    double expected_share_, expected_nonlocal_share_;
 };
 
-// Adds forces to state.f, and energies and virial to state.energies if asked for. Requires resolve() since the last repartition.
-// A term must span less than half a box edge.
+// Of the terms of `part` (Local: among home atoms) adds forces to state.f, and energies and virial to state.energies if asked
+// for. Requires resolve() since the last repartition. A term must span less than half a box edge.
 template <class N>
-void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state, Compute compute);
+void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, GpuState<N>& state, Compute compute);
+// Of all.
+template <class N>
+void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, GpuState<N>& state, Compute compute)
+{
+    for (const PairPart part : {PairPart::Nonlocal, PairPart::Local}) { compute_bonded(queue, bonded, part, state, compute); }
+}
 
 } // namespace parhelion

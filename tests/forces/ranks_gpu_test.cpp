@@ -28,13 +28,16 @@ std::vector<Record> assigned_records(GpuQueue& queue, const GpuBonded& bonded, c
     const std::vector<std::int32_t> global_of_slot = state.global_of_slot.to_vector(queue);
     const std::vector<std::uint8_t> zones = state.zone_of_supercluster.to_vector(queue);
     std::vector<Record> records;
-    for (std::int32_t kind = 0; kind < interaction_kinds; ++kind)
+    for (std::int32_t of_part = 0; of_part < 2 * interaction_kinds; ++of_part)
     {
+        const std::int32_t kind = of_part % interaction_kinds;
+        const bool is_local = of_part < interaction_kinds;
         const int n = arity(static_cast<InteractionKind>(kind));
-        for (std::int32_t term = 0; term < terms[static_cast<std::size_t>(kind)]; ++term)
+        const GpuTerms& all = bonded.kinds()[static_cast<std::size_t>(kind)];
+        for (std::int32_t term = 0; term < terms[static_cast<std::size_t>(of_part)]; ++term)
         {
-            const auto first =
-                static_cast<std::size_t>(bonded.kinds()[static_cast<std::size_t>(kind)].first_word + term * (n + 1));
+            const std::int64_t place = is_local ? term : all.terms - 1 - term;
+            const auto first = static_cast<std::size_t>(all.first_word + place * (n + 1));
             Record record{kind};
             bool halo = false;
             for (std::size_t k = first; k < first + static_cast<std::size_t>(n); ++k)
@@ -45,6 +48,7 @@ std::vector<Record> assigned_records(GpuQueue& queue, const GpuBonded& bonded, c
             }
             record.push_back(words[first + static_cast<std::size_t>(n)]);
             records.push_back(record);
+            EXPECT_EQ(halo, !is_local) << "kind " << kind << ", term " << term;
             with_halo += halo ? 1 : 0;
         }
     }
