@@ -92,10 +92,10 @@ __global__ void pause_kernel(const CheckedRank<N>* ranks, int place, bool is_new
 }
 
 template <class N>
-__global__ void set_home_kernel(const CheckedRank<N>* ranks)
+__global__ void set_atoms_kernel(const CheckedRank<N>* ranks, bool with_halo)
 {
     const CheckedRank<N>& r = ranks[blockIdx.y];
-    for_slots(0, r.home_slots, [&](std::int32_t slot) {
+    for_slots(0, with_halo ? r.slots : r.home_slots, [&](std::int32_t slot) {
         const std::int32_t atom = r.global_of_slot[slot];
         r.xq[slot] = atom >= 0 ? position_of<N>(*r.step, atom) : no_position<N>();
         r.f[slot] = atom >= 0 ? force_of<N>(*r.step, r.rank, atom) : filler_force<N>();
@@ -155,7 +155,7 @@ __global__ void check_cleared_kernel(const CheckedRank<N>* ranks)
     check_cleared(ranks[blockIdx.y]);
 }
 
-// In the place of receive_f(), the sums of check_forces_kernel, set_home_kernel of the next step, its send_x() and, if
+// In the place of receive_f(), the sums of check_forces_kernel, set_atoms_kernel of the next step, its send_x() and, if
 // the task says so, its receive_x(). A warp waits for forces as those of the update do: if one of its atoms has copies.
 // Superclusters are whole warps.
 template <class N>

@@ -161,7 +161,7 @@ public:
     }
 
     // As often: so many steps after each of as many repartitions as were given. A step is two exchanges: positions there, forces
-    // back. Waits.
+    // back; but the first after a repartition, with which positions come, is one. Waits.
     void run(int steps, int times)
     {
         for (const auto& lane : lanes_)
@@ -461,16 +461,16 @@ private:
     {
         const GpuHalo<N>& any = *lanes[0]->ranks[0].halo;
         pause(lanes, p, 0, true);
-        if (is_first || !moves_exchange_) { launch_for_ranks(lanes, p, set_home_kernel<N>); }
+        if (is_first || !moves_exchange_) { launch_for_ranks(lanes, p, set_atoms_kernel<N>, is_first); }
         pause(lanes, p, 1, false);
-        for (int round = 0; round < any.x_rounds(); ++round)
+        for (int round = 0; !is_first && round < any.x_rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (is_silent(r, Silence::Positions) || (moves_exchange_ && !is_first)) { return; }
+                if (is_silent(r, Silence::Positions) || moves_exchange_) { return; }
                 r.halo->send_x(q, round, r.partitions[p].state);
             });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (moves_exchange_ && !is_first && moves_await(r)) { return; }
+                if (moves_exchange_ && moves_await(r)) { return; }
                 r.halo->receive_x(q, round, r.partitions[p].state);
             });
         }
