@@ -42,12 +42,12 @@ void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t ste
     queue.synchronize();
 }
 
-// Of what others wait for, over pairs of home atoms. Forces of few atoms are back sooner if it goes first; where atoms are many
-// they are back soon enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling.md
+// Of what others wait for, over forces on home atoms: forces are back sooner if it goes first. Of many atoms they are back soon
+// enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling.md
 GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
 {
-    constexpr std::size_t few = 60'000;
-    return ranks > 1 && atoms_of_gpu <= few ? GpuQueue::Priority::First : GpuQueue::Priority::Normal;
+    constexpr std::size_t many = 200'000;
+    return ranks > 1 && atoms_of_gpu <= many ? GpuQueue::Priority::First : GpuQueue::Priority::Normal;
 }
 
 // What GPUs exchange is laid out for so many ranks, and for cells that see so many others.

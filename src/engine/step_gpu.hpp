@@ -5,18 +5,20 @@
 //   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces    T couple
 //   U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
 //
-//   queue   S ─ L of home atoms ──────────────────────────┬ U C D ─ K G O
+//   queue   S ┬ L of home atoms ──────────────────────────┬ U C D ─ K G O
+//   fill      └ B of home atoms ──────────────────────────┤
 //   side        X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
-//   third          └ B ─────────────────┘
+//   third          └ B with halo atoms ─┘
 //
-// In a step that repartitions, the third also lists terms and groups at home, and ranks agree there on their halos: what others
-// wait for first, what waits for others last. Of few atoms, side and third go first where blocks wait for room. Ranks meet
-// through signals alone, raised and awaited by kernels; a lone rank has no X, F, G and no halo. With `direct`, U itself adds the
-// forces that come back and exchanges the positions of the next step (halo/gpu_copies.hpp): no X, and F only sends, which U may
-// begin beside (begins_during_return). What is queued together, for ranks that share a GPU and its queues or for several GPUs, is
-// in phases: all send before any waits. Blow-ups: the update looks at every force and displacement and raises a flag, which the
-// host sees when the steps are done. Where lists must miss nothing, the third queue begins with a look at how far atoms have
-// moved since the lists were built; that raises one, too.
+// In a step that repartitions, the third has all of B, lists terms and groups at home, and ranks agree there on their halos:
+// what others wait for first, what waits for others last. Side and third go first where blocks wait for room, unless a GPU has
+// so many atoms that their forces are back in time anyway. Ranks meet through signals alone, raised and awaited by kernels; a
+// lone rank has no X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of
+// the next step (halo/gpu_copies.hpp): no X, and F only sends, which U may begin beside (begins_during_return). What is queued
+// together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups:
+// the update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists
+// must miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises
+// one, too.
 #pragma once
 
 #include "engine/gpu_rank.hpp"
