@@ -83,6 +83,31 @@ void print_line(std::int64_t atoms, const std::string& method, double of_first, 
     std::fflush(stdout);
 }
 
+// What a size is divided among: so many GPUs, and the grid, empty for the one with the least halo.
+struct Division
+{
+    int gpus;
+    std::string grid;
+};
+
+std::vector<Division> divisions(const BenchScalingOptions& options)
+{
+    std::vector<Division> result;
+    for (const std::string& text : options.grids)
+    {
+        const std::array<int, 3> cells = parse_grid(text, 0);
+        result.push_back({cells[0] * cells[1] * cells[2], text});
+    }
+    for (const int gpus : options.gpus) { result.push_back({gpus, {}}); }
+    int most = 0;
+    for (const Division& division : result) { most = std::max(most, division.gpus); }
+    const int here = gpus_here(most);
+    if (!result.empty()) { return result; }
+    for (int gpus = 1; gpus < here; gpus *= 2) { result.push_back({gpus, {}}); }
+    result.push_back({here, {}});
+    return result;
+}
+
 struct Rung
 {
     std::int64_t atoms;
@@ -98,7 +123,7 @@ void print_ladder(const std::vector<Rung>& rungs)
     for (std::size_t i = 0, first = 0; i < rungs.size(); ++i)
     {
         const Rung& rung = rungs[i];
-        if (rung.atoms != rungs[first].atoms || rung.gpus != rungs[first].gpus) { first = i; }
+        if (rung.atoms != rungs[first].atoms || rung.grid != rungs[first].grid) { first = i; }
         const auto gain_over = [&](const Rung& other) { return 100 * (other.us_per_step / rung.us_per_step - 1); };
         fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f}", rung.atoms, rung.gpus, rung.grid, rung.method, rung.us_per_step);
         if (i > first) { fmt::print(" {:>+8.1f}% {:>+8.1f}%", gain_over(rungs[i - 1]), gain_over(rungs[first])); }
@@ -131,18 +156,20 @@ void command_bench_scaling(const BenchScalingOptions& options)
     const std::atomic<bool> never{false};
     Observer nobody;
     const std::vector<std::string> methods = in_order(options.methods);
+    const std::vector<Division> all = divisions(options);
     std::vector<Rung> rungs;
     print_head();
     for (const std::int64_t atoms : options.atoms)
     {
         double of_first = 0; // ns/day
-        for (const int gpus : options.gpus)
+        for (const auto& [gpus, grid] : all)
         {
             for (const std::string& method : methods)
             {
                 if (gpus == 1 && method != methods.front()) { continue; } // nothing to exchange
                 EngineOptions engine;
-                engine.device = "gpu", engine.gpus = gpus, engine.halo = method, engine.comm_timeout_s = options.comm_timeout_s;
+                engine.device = "gpu", engine.gpus = gpus, engine.grid = grid, engine.halo = method;
+                engine.comm_timeout_s = options.comm_timeout_s;
                 Simulation simulation = series_simulation(atoms, engine);
                 const PlanSummary& plan = simulation.plan();
                 const std::int64_t steps = whole_intervals(options.steps, plan.list_interval);

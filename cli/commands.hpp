@@ -8,6 +8,7 @@
 #include "generate/ethanol_water.hpp"
 #include "io/load.hpp"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -83,7 +84,8 @@ struct BenchHaloOptions
 struct BenchScalingOptions
 {
     std::vector<std::int64_t> atoms;
-    std::vector<int> gpus;
+    std::vector<int> gpus;          // empty: powers of two, and all
+    std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those with the least halo
     std::vector<std::string> methods;
     std::int64_t steps = 0;
     double comm_timeout_s = 60;
@@ -113,6 +115,11 @@ std::string version_text();
 LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
 // Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
+
+// "2x2x1"; zeros if the text is empty. ranks: how many cells it must have, 0 for any. Throws InputError.
+std::array<int, 3> parse_grid(const std::string& text, int ranks);
+// How many GPUs can be used. Throws SystemError if there is none, InputError if more are asked for.
+int gpus_here(int asked_for);
 
 // For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
 [[noreturn]] void end_at_once(const std::string& sentence);

@@ -39,9 +39,6 @@ LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics)
     return input;
 }
 
-namespace {
-
-// "2x2x1"; zeros if the text is empty.
 std::array<int, 3> parse_grid(const std::string& text, int ranks)
 {
     std::array<int, 3> grid{};
@@ -63,8 +60,6 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
     }
     return grid;
 }
-
-} // namespace
 
 HaloMethod halo_method(const std::string& name)
 {
