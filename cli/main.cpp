@@ -299,8 +299,8 @@ Command add_bench_scaling(CLI::App& app)
     CLI::App* command = app.add_subcommand("scaling", "whole steps by size, number of GPUs and halo method");
     command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
         ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
-    CLI::Option* gpus =
-        command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")->check(CLI::Range(1, 64));
+    CLI::Option* gpus = command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")
+                            ->check(CLI::Range(1, 64));
     command->add_option("--grid", options->grids, "grids, with a GPU for each cell (default: those with the least halo)")
         ->type_name("2x2x1 ...")
         ->excludes(gpus);

@@ -20,22 +20,21 @@ bool fits(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& rea
     return true;
 }
 
-// Volume of the halo, and for each message what it costs in volume: a message is as dear as some tens of atoms.
-double cost(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+// nm^3, of a rank; every zone of its halo is a message.
+double cost(const CellGrid& grid, const Vec3<double>& box, const GridCriteria& criteria)
 {
-    constexpr double volume_of_message = 0.5; // nm^3
-    const std::array<int, 3> pulses = pulses_for(grid, box, reach);
+    const std::array<int, 3> pulses = pulses_for(grid, box, criteria.thickness);
     double home = 1, extended = 1;
-    int messages = 0;
+    int zones = 1;
     for (int d = 0; d < 3; ++d)
     {
         const int n = grid.cells[static_cast<std::size_t>(d)];
         const double cell = box[d] / n;
         home *= cell;
-        extended *= n > 1 ? std::min(cell + reach[d], box[d]) : cell;
-        messages += pulses[static_cast<std::size_t>(d)];
+        extended *= n > 1 ? std::min(cell + criteria.thickness[d], box[d]) : cell;
+        zones *= 1 + pulses[static_cast<std::size_t>(d)];
     }
-    return extended - home + volume_of_message * messages;
+    return extended - home + criteria.message * (zones - 1);
 }
 
 std::string describe(const CellGrid& grid) { return fmt::format("{}x{}x{}", grid.cells[0], grid.cells[1], grid.cells[2]); }
@@ -98,28 +97,35 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, con
     return pulses;
 }
 
-std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
+GridCriteria cpu_grid_criteria(const Vec3<double>& reach)
+{
+    constexpr double message = 0.5; // nm^3: some tens of atoms
+    return {reach, reach, message};
+}
+
+std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
 {
     PARHELION_EXPECTS(ranks >= 1);
+    constexpr double rounding = 1 - 1e-9; // what costs the same must not be chosen by the last bits of a box edge
     std::optional<CellGrid> best;
     double lowest = 0;
-    for (int x = 1; x <= ranks; ++x)
+    for (int x = ranks; x >= 1; --x)
     {
-        for (int y = 1; ranks % x == 0 && y <= ranks / x; ++y)
+        for (int y = ranks / x; ranks % x == 0 && y >= 1; --y)
         {
             if (ranks / x % y != 0) { continue; }
             const CellGrid grid{{x, y, ranks / x / y}};
-            if (!fits(grid, box, reach)) { continue; }
-            if (const double c = cost(grid, box, reach); !best || c < lowest) { best = grid, lowest = c; }
+            if (!fits(grid, box, criteria.half_edge)) { continue; }
+            if (const double c = cost(grid, box, criteria); !best || c < rounding * lowest) { best = grid, lowest = c; }
         }
     }
     return best;
 }
 
-CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach)
+CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
 {
-    const std::optional<CellGrid> grid = find_grid(ranks, box, reach);
-    if (!grid) { throw does_not_fit(fmt::format("{}", ranks), box, reach); }
+    const std::optional<CellGrid> grid = find_grid(ranks, box, criteria);
+    if (!grid) { throw does_not_fit(fmt::format("{}", ranks), box, criteria.half_edge); }
     return *grid;
 }
 

@@ -2,7 +2,7 @@
 // The grid of equal cells over the box, one cell a rank, and the choice of its shape.
 //
 // Borders are integers in leading bits of the coordinates, so that all ranks agree on who owns what. A rank's halo is what lies
-// ahead of its cell within reach; the best grid has the least of it.
+// ahead of its cell within reach; the best grid has the least of it, in few messages.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -41,13 +41,24 @@ struct CellGrid
 // Cells ahead that a rank needs atoms from when they may be `reach` (nm) beyond its cell; less than the cells there are.
 std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
 
-// The grid of `ranks` cells with the smallest halo. reach (nm): of the pair list, with what atoms stray from their cells. None if
-// no grid fits: in a dimension that is divided, the box must be longer than twice the reach.
-std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach);
-// Throws InputError E630 instead.
-CellGrid choose_grid(int ranks, const Vec3<double>& box, const Vec3<double>& reach);
+// What the choice of a grid goes by.
+struct GridCriteria
+{
+    Vec3<double> half_edge; // nm; the box must be longer than twice this where it is divided
+    Vec3<double> thickness; // nm; of a halo, by what it costs
+    double message;         // nm^3; a message costs as much as so much halo
+};
 
-// Throws InputError E630 if the grid does not fit, as above.
+// Of CPUs. reach (nm): of the pair list, with what atoms stray from their cells.
+GridCriteria cpu_grid_criteria(const Vec3<double>& reach);
+
+// The grid of `ranks` cells whose halo costs least; of several, the one with the most cells along x, then y. None if no grid
+// fits.
+std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
+// Throws InputError E630 instead.
+CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
+
+// Throws InputError E630 if an edge that is divided is not longer than twice the reach (nm).
 void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
 
 } // namespace parhelion

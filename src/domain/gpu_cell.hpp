@@ -13,10 +13,11 @@ namespace parhelion {
 // are kept to a tolerance, and files are rounded.
 double longest_straying(const Topology& topology, const UpdateGroups& groups);
 
-// What a box edge must be twice as long as for a grid to divide it that nobody has asked for, nm. Two clusters whose atoms may be
-// listed as pairs must not reach each other the other way around the box as well (gpu_flag_ambiguous): for that a cluster is
-// taken to be as long as the cell of a supercluster. reach (nm): of the pair list; straying (nm): longest_straying().
-double dividing_reach(double reach, double straying, std::int64_t atoms, const Vec3<double>& box);
+// For a grid that nobody has asked for. Two clusters whose atoms may be listed as pairs must not reach each other the other way
+// around a divided box as well (gpu_flag_ambiguous): for that a cluster is taken to be as long as the cell of a supercluster. A
+// border across z costs as much halo besides, since superclusters end at it, and what they lack is filled; columns along x and y
+// are fitted to borders. Measured: bench/gpu/scaling.md. reach (nm): of the pair list; straying (nm): longest_straying().
+GridCriteria gpu_grid_criteria(double reach, double straying, std::int64_t atoms, const Vec3<double>& box);
 
 // reach (nm): of the pair list; straying (nm): how far atoms may be from their owner's cell. Throws InputError E630 if the grid
 // does not fit the box (nm).

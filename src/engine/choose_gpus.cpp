@@ -23,11 +23,11 @@ constexpr double least_gain = 0.03;
 bool is_candidate(int gpus, int there) { return gpus == there || (gpus & (gpus - 1)) == 0; }
 
 // The most GPUs, up to `most`, that the box has cells for; `all` is for the remark.
-GpuChoice most_that_fit(int most, int all, const Vec3<double>& box, const Vec3<double>& reach)
+GpuChoice most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria)
 {
     for (int gpus = most; gpus > 1; --gpus)
     {
-        const std::optional<CellGrid> grid = find_grid(gpus, box, reach);
+        const std::optional<CellGrid> grid = find_grid(gpus, box, criteria);
         if (!grid) { continue; }
         return {gpus, *grid, gpus == most ? "" : fmt::format("{} of {}: the box is too short to be divided further", gpus, all)};
     }
@@ -56,24 +56,24 @@ double predicted_step(std::int64_t atoms, int gpus)
     return gpus == 1 ? alone : alone + exchange + exchange_per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands;
 }
 
-GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box, double reach)
+GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box,
+                      const GridCriteria& criteria)
 {
     PARHELION_EXPECTS(there >= 1);
     if (options.gpus > there)
     {
         throw InputError("E004", {}, fmt::format("--gpus {}, but this program can use {} here.", options.gpus, there));
     }
-    const Vec3<double> everywhere{reach, reach, reach};
     const int most = options.gpus > 0 ? options.gpus : there;
     if (const int ranks = options.ranks_asked_for(); ranks > 0)
     {
-        const CellGrid grid = options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, everywhere);
+        const CellGrid grid = options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, criteria);
         return {std::min(most, ranks), grid,
                 options.gpus > ranks ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus) : ""};
     }
-    if (options.gpus > 0) { return most_that_fit(most, most, box, everywhere); }
+    if (options.gpus > 0) { return most_that_fit(most, most, box, criteria); }
     const int wanted = fastest(there, atoms);
-    GpuChoice choice = most_that_fit(wanted, there, box, everywhere);
+    GpuChoice choice = most_that_fit(wanted, there, box, criteria);
     if (choice.gpus == wanted && wanted < there)
     {
         choice.remark = fmt::format("{} of {}: more would not help at {} atoms", wanted, there, atoms);

@@ -25,9 +25,10 @@ struct GpuChoice
 };
 
 // `there` GPUs can be used. With a grid or a number of ranks in the options, as many GPUs as have a rank; else a rank on each of
-// options.gpus, or without that of those that make a step of so many atoms fastest: all of them, or a power of two. reach (nm): a
-// box edge must be twice as long to be divided. Throws InputError E004 if more GPUs are asked for than there are, E630 for a
-// number of ranks that fits no grid; a given grid is taken as it is.
-GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box, double reach);
+// options.gpus, or without that of those that make a step of so many atoms fastest: all of them, or a power of two. Throws
+// InputError E004 if more GPUs are asked for than there are, E630 for a number of ranks that fits no grid; a given grid is taken
+// as it is.
+GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box,
+                      const GridCriteria& criteria);
 
 } // namespace parhelion

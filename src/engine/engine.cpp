@@ -64,7 +64,7 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
 {
     if (ranks == 1) { return {}; }
     const Vec3<double> reach = halo_reach(setup);
-    if (options.grid[0] == 0) { return choose_grid(ranks, box, reach); }
+    if (options.grid[0] == 0) { return choose_grid(ranks, box, cpu_grid_criteria(reach)); }
     const CellGrid grid{options.grid};
     check_grid(grid, box, reach);
     return grid;

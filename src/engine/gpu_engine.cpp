@@ -2,6 +2,7 @@
 #include "engine/gpu_engine.hpp"
 
 #include "base/error.hpp"
+#include "domain/gpu_cell.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
@@ -34,7 +35,8 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
     const RunParameters& p = setup.parameters;
     const std::int64_t atoms = setup.system.topology.atom_count();
     const double cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff);
-    const int ranks = choose_gpus(options, gpu_count(), atoms, setup.system.box, cutoff).grid.ranks();
+    const Vec3<double>& box = setup.system.box;
+    const int ranks = choose_gpus(options, gpu_count(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box)).grid.ranks();
     const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
     return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
 }

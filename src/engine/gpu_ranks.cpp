@@ -87,7 +87,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     const Vec3<double> box = setup.system.box;
     const double straying = longest_straying(start.topology, setup.update_groups);
     const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box,
-                                         dividing_reach(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box));
+                                         gpu_grid_criteria(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box));
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {

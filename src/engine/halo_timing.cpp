@@ -71,7 +71,7 @@ HaloTiming time_halo(const HaloTimingOptions& options)
     using N = Mixed;
     using Clock = std::chrono::steady_clock;
     const double some_edge = 20;
-    const CellGrid grid = choose_grid(options.ranks, {some_edge, some_edge, some_edge}, {reach, reach, reach});
+    const CellGrid grid = choose_grid(options.ranks, {some_edge, some_edge, some_edge}, cpu_grid_criteria({reach, reach, reach}));
     const System system = random_atoms(box_edge(grid, options.halo_atoms));
     check_grid(grid, system.box, {reach, reach, reach});
     const UpdateGroups groups = make_update_groups(system.topology);

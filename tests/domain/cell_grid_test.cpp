@@ -60,13 +60,41 @@ TEST(CellGrid, needs_as_many_pulses_as_cells_begin_within_reach)
 
 TEST(CellGrid, has_the_shape_with_the_least_halo)
 {
-    const Vec3<double> reach{1, 1, 1};
-    EXPECT_EQ(choose_grid(1, {2, 2, 2}, reach).cells, (std::array<int, 3>{1, 1, 1}));
-    EXPECT_EQ(choose_grid(2, {6, 6, 12}, reach).cells, (std::array<int, 3>{1, 1, 2}));
-    EXPECT_EQ(choose_grid(4, {20, 6, 6}, reach).cells, (std::array<int, 3>{4, 1, 1}));
-    EXPECT_EQ(choose_grid(27, {30, 30, 30}, reach).cells, (std::array<int, 3>{3, 3, 3}));
+    const GridCriteria of_one = cpu_grid_criteria({1, 1, 1});
+    EXPECT_EQ(choose_grid(1, {2, 2, 2}, of_one).cells, (std::array<int, 3>{1, 1, 1}));
+    EXPECT_EQ(choose_grid(2, {6, 6, 12}, of_one).cells, (std::array<int, 3>{1, 1, 2}));
+    EXPECT_EQ(choose_grid(4, {20, 6, 6}, of_one).cells, (std::array<int, 3>{4, 1, 1}));
+    EXPECT_EQ(choose_grid(27, {30, 30, 30}, of_one).cells, (std::array<int, 3>{3, 3, 3}));
     // An edge too short to be divided is not.
-    EXPECT_EQ(choose_grid(3, {1.9, 8, 1.9}, reach).cells, (std::array<int, 3>{1, 3, 1}));
+    EXPECT_EQ(choose_grid(3, {1.9, 8, 1.9}, of_one).cells, (std::array<int, 3>{1, 3, 1}));
+}
+
+TEST(CellGrid, does_not_depend_on_the_last_bits_of_equal_edges)
+{
+    for (const double reach : {1.0, 1.2672, 1.2673})
+    {
+        for (const double bit : {0.0, 1e-14, -1e-14})
+        {
+            const Vec3<double> box{7.64564, 7.64564 + bit, 7.64564 - bit};
+            for (const int ranks : {2, 4, 6, 8, 12, 64})
+            {
+                const std::array<int, 3> cells = choose_grid(ranks, box, cpu_grid_criteria({reach, reach, reach})).cells;
+                EXPECT_TRUE(cells[0] >= cells[1] && cells[1] >= cells[2]) << ranks << " ranks, reach " << reach;
+            }
+        }
+    }
+}
+
+TEST(CellGrid, weighs_messages_and_borders_against_the_volume_of_the_halo)
+{
+    const Vec3<double> box{12, 12, 12}, reach{1, 1, 1};
+    EXPECT_EQ(choose_grid(64, box, {reach, reach, 0}).cells, (std::array<int, 3>{4, 4, 4}));
+    EXPECT_EQ(choose_grid(8, box, {reach, reach, 0}).cells, (std::array<int, 3>{4, 2, 1}));
+    EXPECT_EQ(choose_grid(8, box, {reach, reach, 40}).cells, (std::array<int, 3>{8, 1, 1}));
+    EXPECT_EQ(choose_grid(64, box, {reach, {1, 1, 3}, 0}).cells, (std::array<int, 3>{8, 8, 1}));
+    EXPECT_EQ(choose_grid(8, {12, 12, 60}, {reach, {1, 1, 3}, 40}).cells, (std::array<int, 3>{1, 1, 8}));
+    // What may be divided is another question than what that costs.
+    EXPECT_EQ(choose_grid(8, box, {{6, 5, 5}, reach, 40}).cells, (std::array<int, 3>{1, 8, 1}));
 }
 
 TEST(CellGrid, that_does_not_fit_is_refused_with_the_numbers)
@@ -85,7 +113,7 @@ TEST(CellGrid, that_does_not_fit_is_refused_with_the_numbers)
     };
     const Vec3<double> reach{1.25, 1.25, 1.25};
     EXPECT_EQ(message([&] {
-                  choose_grid(2, {2.5, 2.4, 2.5}, reach);
+                  choose_grid(2, {2.5, 2.4, 2.5}, cpu_grid_criteria(reach));
               }),
               "the box of 2.500 x 2.400 x 2.500 nm cannot be divided into 2 cells: an edge that is divided must be longer than "
               "2.500 nm, "

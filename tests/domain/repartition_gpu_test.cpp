@@ -10,9 +10,12 @@
 #include "support/gpu_ranks.hpp"
 #include "support/refdata.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <map>
+#include <optional>
 #include <unistd.h>
 
 using namespace parhelion;
@@ -614,4 +617,51 @@ TEST(GpuCell, leaves_room_for_the_longest_way_along_constraints)
     const double straying = longest_straying(system.topology, make_update_groups(system.topology));
     EXPECT_GE(straying, 0.15);
     EXPECT_LT(straying, 0.16);
+}
+
+// us per step on H200: bench/gpu/scaling.md.
+TEST(GpuCell, divides_boxes_by_the_grid_that_was_measured_to_be_fastest)
+{
+    struct Measured
+    {
+        std::int64_t atoms;
+        Vec3<double> box;
+        std::map<std::array<int, 3>, double> of_two, of_four;
+    };
+    constexpr std::array<int, 3> x2{2, 1, 1}, y2{1, 2, 1}, z2{1, 1, 2}, x4{4, 1, 1}, y4{1, 4, 1}, z4{1, 1, 4}, xy{2, 2, 1},
+        xz{2, 1, 2}, yz{1, 2, 2};
+    const std::vector<Measured> all = {
+        {45000,
+         {7.65, 7.65, 7.65},
+         {{x2, 41.7}, {y2, 41.7}, {z2, 42.1}},
+         {{x4, 32.7}, {y4, 32.2}, {z4, 32.5}, {xy, 33.7}, {xz, 33.9}, {yz, 33.7}}},
+        {90000,
+         {15.29, 7.65, 7.65},
+         {{x2, 61.3}, {y2, 61.9}, {z2, 63.2}},
+         {{x4, 42.2}, {y4, 42.2}, {z4, 44.0}, {xy, 44.0}, {xz, 44.1}, {yz, 44.2}}},
+        {180000,
+         {15.29, 15.29, 7.65},
+         {{x2, 102.4}, {y2, 103.1}, {z2, 105.7}},
+         {{x4, 62.1}, {y4, 62.7}, {z4, 66.6}, {xy, 64.1}, {xz, 65.2}, {yz, 65.1}}},
+        {360000,
+         {15.29, 15.29, 15.29},
+         {{x2, 185.1}, {y2, 185.8}, {z2, 186.1}},
+         {{x4, 104.4}, {y4, 104.4}, {z4, 106.8}, {xy, 105.9}, {xz, 106.7}, {yz, 107.2}}},
+        {720000,
+         {30.58, 15.29, 15.29},
+         {{x2, 350.4}, {y2, 353.3}, {z2, 356.6}},
+         {{x4, 187.2}, {y4, 190.5}, {z4, 195.9}, {xy, 190.2}, {xz, 191.6}, {yz, 194.2}}},
+    };
+    for (const Measured& m : all)
+    {
+        for (const auto* times : {&m.of_two, &m.of_four})
+        {
+            const int ranks = times == &m.of_two ? 2 : 4;
+            const std::optional<CellGrid> grid = find_grid(ranks, m.box, gpu_grid_criteria(1.267, 0.05, m.atoms, m.box));
+            ASSERT_TRUE(grid);
+            double least = INFINITY;
+            for (const auto& [cells, us] : *times) { least = std::min(least, us); }
+            EXPECT_LE(times->at(grid->cells), 1.02 * least) << m.atoms << " atoms, " << ranks << " ranks";
+        }
+    }
 }

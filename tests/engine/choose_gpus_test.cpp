@@ -29,11 +29,11 @@ const std::map<std::int64_t, std::map<int, double>> measured = {
 };
 
 const Vec3<double> large_box{50, 50, 50};
-constexpr double reach = 1.3;
+const GridCriteria criteria{{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, 1};
 
 GpuChoice choose(std::int64_t atoms, int there, const Vec3<double>& box = large_box, const SimulationOptions& options = {})
 {
-    return choose_gpus(options, there, atoms, box, reach);
+    return choose_gpus(options, there, atoms, box, criteria);
 }
 
 } // namespace
