@@ -51,12 +51,13 @@ std::string describe_plan(const PlanSummary& plan)
                     : fmt::format("CPU, {}{}{} thread{}, pair kernel {}", ranks, ranks.empty() ? "" : ", each with ",
                                   plan.threads, plan.threads == 1 ? "" : "s", plan.kernel);
     return fmt::format("plan      {}\n"
-                       "{}pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
+                       "{}{}pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
                        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
                        "memory    {:.0f} MB\n",
-                       where, plan.gpus_remark.empty() ? "" : "GPUs      " + plan.gpus_remark + "\n", plan.list_interval,
-                       plan.list_cutoff, plan.buffer, plan.energy_interval, plan.temperature_interval, plan.pressure_interval,
-                       plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
+                       where, plan.gpus_remark.empty() ? "" : "GPUs      " + plan.gpus_remark + "\n",
+                       plan.links.empty() ? "" : "links     " + plan.links + "\n", plan.list_interval, plan.list_cutoff,
+                       plan.buffer, plan.energy_interval, plan.temperature_interval, plan.pressure_interval, plan.com_interval,
+                       static_cast<double>(plan.bytes) * 1e-6);
 }
 
 std::string describe_machine()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/gpu_block.cuh"
+#include "device/gpu_graph.hpp"
 #include "device/launch.cuh"
 
 #include <array>
@@ -33,13 +34,14 @@ struct PairSide
 class GpuPair
 {
 public:
-    GpuPair(GpuWorld& world, const ChannelLabel& label, int first, int second, std::size_t capacity)
+    GpuPair(GpuWorld& world, const ChannelLabel& label, int first, int second, std::size_t capacity) : world_(world)
     {
         const ChannelOptions options{2, Credits::No, capacity};
         const GpuChannel there = world.open(label, first, second, options), back = world.open(label, second, first, options);
         for (const int rank : {first, second})
         {
             Of& of = of_side_[rank == first ? 0 : 1];
+            of.rank = rank;
             of.queue = std::make_unique<GpuQueue>(world.device(rank)); // its own: on one GPU the sides need two streams
             of.arrivals.resize(2);
             const GpuChannel& out = rank == first ? there : back;
@@ -48,7 +50,8 @@ public:
         }
     }
 
-    // kernel(side, first epoch, epochs, arguments...) for both; returns when they are done. arguments: of each side.
+    // kernel(side, first epoch, epochs, arguments...) for both; returns when they are done. arguments: of each side. Throws
+    // CommError as GpuWorld::wait() does.
     template <class Kernel, class... Arguments>
     void run(Kernel kernel, LaunchShape shape, int epochs, const std::array<std::tuple<Arguments...>, 2>& arguments)
     {
@@ -62,17 +65,25 @@ public:
                 },
                 arguments[s]);
         }
-        for (Of& of : of_side_) { of.queue->synchronize(); }
+        for (Of& of : of_side_)
+        {
+            of.queue->make_current();
+            GpuEvent done;
+            done.record(*of.queue);
+            world_.wait(of.rank, done);
+        }
         next_epoch_ += static_cast<Word>(epochs);
     }
 
 private:
     struct Of
     {
+        int rank;
         std::unique_ptr<GpuQueue> queue;
         DeviceBuffer<ArrivalCounter<CudaAtomics>> arrivals;
         PairSide side;
     };
+    GpuWorld& world_;
     std::array<Of, 2> of_side_;
     Word next_epoch_ = 1;
 };

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "comm/gpu_pair.cuh"
 
+#include <algorithm>
+
 namespace parhelion {
 
 namespace {
@@ -59,10 +61,18 @@ std::vector<PairTest> self_test(GpuWorld& world)
 {
     std::vector<PairTest> tests;
     PinnedBuffer<PairResult> results(2);
-    for (int first = 0; first < world.ranks(); ++first)
+    std::vector<int> ranks; // the first of each GPU
+    for (int rank = 0; rank < world.ranks(); ++rank)
     {
-        for (int second = first + 1; second < world.ranks(); ++second)
+        const auto is_of_same = [&](int other) { return world.device(other) == world.device(rank); };
+        if (std::none_of(ranks.begin(), ranks.end(), is_of_same)) { ranks.push_back(rank); }
+    }
+    if (ranks.size() == 1 && world.ranks() > 1) { ranks = {0, 1}; }
+    for (const int first : ranks)
+    {
+        for (const int second : ranks)
         {
+            if (second <= first) { continue; }
             results[0] = results[1] = {words, 0};
             GpuPair pair(world, {"self-test"}, first, second, words * sizeof(std::uint64_t));
             pair.run(self_test_kernel, {1, threads}, 1 + rounds,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the ranks of a world can talk at all: one message each way between every two of them, compared word by word, and the
+// Whether the GPUs of a world can talk at all: one message each way between every two of them, compared word by word, and the
 // time of a signal. For the start of a run and for `parhelion doctor`. Cost: a millisecond a pair, and two signal slots a
 // channel.
 #pragma once
 
 #include "comm/gpu_world.hpp"
 
+#include <string>
 #include <vector>
 
 namespace parhelion {
@@ -17,7 +18,10 @@ struct PairTest
     double signal_us; // one way: half a round trip between two blocks that wait
 };
 
-// Every pair of ranks, first < second. Throws CommError if a message was wrong or did not come.
+// Every two GPUs, by the first ranks that are theirs; a GPU of several ranks with itself, if there is no other. Throws CommError
+// if a message was wrong or did not come.
 std::vector<PairTest> self_test(GpuWorld& world);
+// "6 pairs of GPUs: messages arrive, a signal takes 1.31 to 1.44 us, native atomics"
+std::string describe(const std::vector<PairTest>& tests);
 
 } // namespace parhelion

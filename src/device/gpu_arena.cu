@@ -56,7 +56,8 @@ void open_to(int device, std::byte* data, std::size_t bytes, std::span<const int
     {
         if (!gpu_link(d, device).has_access)
         {
-            throw DeviceError("GPU " + std::to_string(d) + " cannot address the memory of GPU " + std::to_string(device) + ".");
+            throw DeviceError("GPU " + std::to_string(d) + " cannot address the memory of GPU " + std::to_string(device) +
+                              ". Use --gpus 1, or let CUDA_VISIBLE_DEVICES name GPUs that can.");
         }
         access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, d}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
     }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -14,8 +15,12 @@ namespace {
 
 // us, of H200 joined by NVLink.
 constexpr double fixed_time = 14.2, time_of_1000_atoms = 0.894;
-// Four GPUs took no longer for it than two; more have not been measured.
-constexpr double exchange = 7.1, exchange_per_doubling = 0.5, exchange_of_1000_atoms = 0.021;
+constexpr double exchange_of_1000_atoms = 0.01;
+struct Exchange
+{
+    double time, per_doubling; // of GPUs; more than four have not been measured
+};
+constexpr std::array<Exchange, halo_method_names.size()> exchange_by{{{70, 25}, {43, 20}, {14, 0.5}, {7.1, 0.5}}};
 
 // Whoever predicts a gain smaller than this predicts none.
 constexpr double least_gain = 0.03;
@@ -35,25 +40,27 @@ GpuChoice most_that_fit(int most, int all, const Vec3<double>& box, const GridCr
 }
 
 // The fewest of those that make a step about as fast as it gets.
-int fastest(int there, std::int64_t atoms)
+int fastest(int there, std::int64_t atoms, HaloMethod halo)
 {
-    double shortest = predicted_step(atoms, 1);
+    double shortest = predicted_step(atoms, 1, halo);
     for (int gpus = 2; gpus <= there; ++gpus)
     {
-        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_step(atoms, gpus)); }
+        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_step(atoms, gpus, halo)); }
     }
     int gpus = 1;
-    while (!is_candidate(gpus, there) || predicted_step(atoms, gpus) > (1 + least_gain) * shortest) { ++gpus; }
+    while (!is_candidate(gpus, there) || predicted_step(atoms, gpus, halo) > (1 + least_gain) * shortest) { ++gpus; }
     return gpus;
 }
 
 } // namespace
 
-double predicted_step(std::int64_t atoms, int gpus)
+double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo)
 {
     const double thousands = 1e-3 * static_cast<double>(atoms);
     const double alone = fixed_time + time_of_1000_atoms * thousands / gpus;
-    return gpus == 1 ? alone : alone + exchange + exchange_per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands;
+    const Exchange& exchange = exchange_by[static_cast<std::size_t>(halo)];
+    return gpus == 1 ? alone
+                     : alone + exchange.time + exchange.per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands;
 }
 
 GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box,
@@ -72,7 +79,7 @@ GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t 
                 options.gpus > ranks ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus) : ""};
     }
     if (options.gpus > 0) { return most_that_fit(most, most, box, criteria); }
-    const int wanted = fastest(there, atoms);
+    const int wanted = fastest(there, atoms, options.halo);
     GpuChoice choice = most_that_fit(wanted, there, box, criteria);
     if (choice.gpus == wanted && wanted < there)
     {

@@ -15,7 +15,7 @@
 namespace parhelion {
 
 // Time of a step, us.
-double predicted_step(std::int64_t atoms, int gpus);
+double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo);
 
 struct GpuChoice
 {

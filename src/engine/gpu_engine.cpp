@@ -63,6 +63,7 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
 template <class N>
 void GpuEngine<N>::start()
 {
+    plan_.links = ranks_.test_links();
     ranks_.deal_out();
     keep_last_repartition();
     ranks_.synchronize();

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "comm/every_rank.hpp"
+#include "comm/gpu_self_test.hpp"
 #include "domain/gpu_cell.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_saved_state.hpp"
@@ -315,8 +316,8 @@ void GpuRanks<N>::wait_for_earlier_steps(GpuTeams<N> teams)
 }
 
 // What is queued first is so for all GPUs together, phase by phase: the host may have to wait for a GPU, for memory or for a
-// kernel to be loaded, and that GPU for another. What has no graph after that, since the host drives the halo, is queued by a
-// thread for each GPU: a step is some twenty launches on each, one after another.
+// kernel to be loaded, and that GPU for another. What has no graph after that, since the host drives the halo or steps have more
+// patterns than graphs are kept, is queued by a thread for each GPU: a step is some twenty launches on each, one after another.
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
@@ -326,7 +327,7 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
     const bool may_capture = room_is_made_ && !(ranks() > 1 && is_host_driven(method_));
     if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
-        if (room_is_made_ && is_host_driven(method_))
+        if (room_is_made_)
         {
             on_every_rank(
                 gpus(), [&](int t) { queue_steps(of_gpu(t), list_age, steps, false); }, [&](int) { world_->give_up(); });
@@ -380,6 +381,12 @@ void GpuRanks<N>::synchronize()
         world_->wait(team->ranks[0].rank, done);
     }
     world_->check();
+}
+
+template <class N>
+std::string GpuRanks<N>::test_links()
+{
+    return gpus() > 1 ? describe(self_test(*world_)) : "";
 }
 
 template <class N>

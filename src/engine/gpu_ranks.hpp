@@ -53,6 +53,7 @@ public:
     // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck. What destroys this then
     // waits for that GPU, too, maybe for ever.
     void synchronize();
+    std::string test_links();         // what to tell of them; empty: there are none
     void deal_out();                  // to every rank its atoms
     void wait(const GpuEvent& event); // of a queue on rank 0's GPU
     void put_back(const GpuSnapshot<N>& snapshot);

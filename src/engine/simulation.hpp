@@ -76,6 +76,7 @@ struct PlanSummary
     bool on_gpu = false;
     int gpus = 0;
     std::string gpus_remark; // why others that are here or were asked for are not used; empty: nothing to say
+    std::string links;       // what was found between them; empty: nobody looked
     std::string kernel;      // SIMD target, or the GPU
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channel protocol between kernels.
+// The channel protocol between kernels, and the test of all links by which a run begins.
 #include "comm/gpu_block.cuh"
 #include "comm/gpu_ranks.cuh"
+#include "comm/gpu_self_test.hpp"
+
+#include <set>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -283,4 +286,55 @@ TEST_F(GpuBlocks, pack_one_message_together_and_the_last_publishes)
     queue.synchronize();
     EXPECT_EQ(errors[0], 0u);
     EXPECT_NO_THROW(world.check());
+}
+
+namespace {
+
+class GpuLinks : public OnGpus
+{
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuLinks, layouts, layout_name);
+
+} // namespace
+
+TEST_P(GpuLinks, are_tested_between_every_two_gpus)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    const int gpus = GetParam().gpus;
+    std::set<std::pair<int, int>> pairs;
+    for (const PairTest& test : self_test(world))
+    {
+        pairs.emplace(world.device(test.first), world.device(test.second));
+        EXPECT_GT(test.signal_us, 0);
+        EXPECT_LT(test.signal_us, 1000);
+    }
+    EXPECT_EQ(static_cast<int>(pairs.size()), gpus == 1 ? 1 : gpus * (gpus - 1) / 2);
+    for (const auto& [first, second] : pairs) { EXPECT_EQ(first == second, gpus == 1); }
+}
+
+TEST_P(GpuLinks, on_which_a_signal_gets_lost_are_named)
+{
+    GpuWorldOptions options = options_with(300ms);
+    options.loses = [](const ChannelLabel&, int source) { return source == 0; };
+    GpuWorld world(GetParam().devices(), options);
+    const int second = GetParam().gpus == 1 ? 1 : GetParam().ranks_per_gpu;
+    try
+    {
+        self_test(world);
+        FAIL() << "no error";
+    }
+    catch (const CommError& e)
+    {
+        const std::string names = "Rank " + std::to_string(second) +
+                                  " waited 0.3 s in vain for a message from rank 0: channel "
+                                  "'self-test'";
+        EXPECT_EQ(std::string(e.what()).substr(0, names.size()), names);
+    }
+}
+
+TEST(GpuLinksTested, are_told_in_a_line)
+{
+    EXPECT_EQ(describe({{0, 1, true, 1.314}}), "1 pair of GPUs: messages arrive, a signal takes 1.31 to 1.31 us, native atomics");
+    EXPECT_EQ(describe({{0, 1, true, 1.5}, {0, 2, false, 1.25}, {1, 2, true, 2}}),
+              "3 pairs of GPUs: messages arrive, a signal takes 1.25 to 2.00 us, native atomics of 2");
 }

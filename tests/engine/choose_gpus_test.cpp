@@ -21,11 +21,17 @@ const std::map<std::int64_t, std::map<int, double>> measured = {
     {3000, {{1, 16.8}}},
     {12000, {{1, 25.0}}},
     {24000, {{1, 35.8}}},
-    {45000, {{1, 54.6}, {2, 43.5}, {4, 33.3}}},
-    {90000, {{1, 94.1}, {2, 64.9}, {4, 42.8}}},
-    {180000, {{1, 175.9}, {2, 107.8}, {4, 66.1}}},
-    {360000, {{1, 334.8}, {2, 192.9}, {4, 114.0}}},
-    {720000, {{1, 658.2}, {2, 358.3}, {4, 193.1}}},
+    {45000, {{1, 54.3}, {2, 41.7}, {4, 32.7}}},
+    {90000, {{1, 92.8}, {2, 61.3}, {4, 42.2}}},
+    {180000, {{1, 173.8}, {2, 102.4}, {4, 62.1}}},
+    {360000, {{1, 329.9}, {2, 185.1}, {4, 104.4}}},
+    {720000, {{1, 652.8}, {2, 350.4}, {4, 187.2}}},
+};
+// Likewise, by method.
+const std::map<HaloMethod, std::map<std::int64_t, std::map<int, double>>> measured_of_rungs = {
+    {HaloMethod::StagedHost, {{45000, {{2, 126.4}, {4, 151.2}}}, {180000, {{2, 192.1}, {4, 165.3}}}}},
+    {HaloMethod::StagedDma, {{45000, {{2, 94.3}, {4, 111.0}}}, {180000, {{2, 163.0}, {4, 131.5}}}}},
+    {HaloMethod::StagedFused, {{45000, {{2, 49.3}, {4, 41.5}}}, {180000, {{2, 108.7}, {4, 68.2}}}}},
 };
 
 const Vec3<double> large_box{50, 50, 50};
@@ -44,9 +50,31 @@ TEST(GpuChoice, predicts_a_step_to_a_tenth)
     {
         for (const auto& [gpus, us] : by_gpus)
         {
-            EXPECT_NEAR(predicted_step(atoms, gpus), us, 0.1 * us) << atoms << " atoms, " << gpus;
+            EXPECT_NEAR(predicted_step(atoms, gpus, HaloMethod::Direct), us, 0.1 * us) << atoms << " atoms, " << gpus;
         }
     }
+    for (const auto& [method, sizes] : measured_of_rungs)
+    {
+        for (const auto& [atoms, by_gpus] : sizes)
+        {
+            for (const auto& [gpus, us] : by_gpus)
+            {
+                EXPECT_NEAR(predicted_step(atoms, gpus, method), us, 0.1 * us)
+                    << halo_method_names[static_cast<std::size_t>(method)] << ", " << atoms << " atoms, " << gpus;
+            }
+        }
+    }
+}
+
+TEST(GpuChoice, leaves_gpus_that_a_slower_halo_would_waste)
+{
+    SimulationOptions options;
+    options.halo = HaloMethod::StagedHost;
+    EXPECT_EQ(choose(45000, 4, large_box, options).gpus, 1);
+    EXPECT_EQ(choose(45000, 4, large_box, options).remark, "1 of 4: more would not help at 45000 atoms");
+    EXPECT_EQ(choose(720000, 4, large_box, options).gpus, 4);
+    options.gpus = 4;
+    EXPECT_EQ(choose(45000, 4, large_box, options).gpus, 4);
 }
 
 TEST(GpuChoice, takes_what_was_measured_to_be_fastest)

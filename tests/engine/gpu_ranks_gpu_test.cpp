@@ -206,6 +206,31 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_bit_by_bit)
     }
 }
 
+TEST_F(RanksOnGpus, follow_the_trajectory_of_one_if_steps_have_more_patterns_than_graphs_are_kept)
+{
+    LoadedInput series = load_series(45000);
+    RunParameters& p = series.parameters;
+    p.buffer_tolerance = 1e-12;
+    p.list_interval = 10;
+    p.generation_seed = p.random_seed = 7;
+    // 1001 list intervals until the pattern returns.
+    p.temperature_interval = 7, p.energy_calc = 11, p.com_interval = 13;
+    const auto end_of = [&](const Layout& layout) {
+        Simulation simulation = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+        Observer nobody;
+        simulation.run(1500, nobody, never);
+        return simulation.frame();
+    };
+    const Frame one = end_of({{1, 1, 1}, 1});
+    for (const Layout& layout : layouts({{2, 1, 1}}))
+    {
+        SCOPED_TRACE(name_of(layout, HaloMethod::Direct));
+        const Frame several = end_of(layout);
+        EXPECT_EQ(different(several.x, one.x), 0) << largest_distance(several.x, one.x, one.box);
+        EXPECT_EQ(different(several.v, one.v), 0);
+    }
+}
+
 TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
 {
     // Hot liquid, lists that are old after two or three steps and are to serve 20; frames within their time.
