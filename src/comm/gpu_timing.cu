@@ -69,44 +69,115 @@ public:
     __device__ void finish() {}
 };
 
-// By the bulk copy engine, from a stage in shared memory: one thread's instruction stores 16 KiB. Blocks take consecutive pieces
-// in turn. Older GPUs store as above.
+constexpr unsigned stages = 12;
+constexpr std::size_t stage_bytes = 8192;
+constexpr std::size_t bulk_shared_bytes = stages * (stage_bytes + sizeof(std::uint64_t));
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+// By the bulk copy engine, through stages in shared memory: while six pieces come in, six before them go out. The block's first
+// thread drives it. Blocks take consecutive pieces in turn.
 class BulkCopy
 {
 public:
-    static constexpr std::size_t shared_bytes = 0;
+    static constexpr std::size_t shared_bytes = bulk_shared_bytes;
 
-    __device__ explicit BulkCopy(const Watch&) {}
+    __device__ explicit BulkCopy(const Watch& watch) : watch_(watch)
+    {
+        if (threadIdx.x != 0) { return; }
+        for (unsigned s = 0; s < stages; ++s)
+        {
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier(s)) : "memory");
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // for the engine, which arrives at them
+    }
     __device__ void copy(const uint4* from, uint4* to, std::size_t n)
     {
-#if __CUDA_ARCH__ >= 900
-        constexpr std::size_t piece = 1024; // 16 KiB
-        __shared__ alignas(128) uint4 stage[piece];
-        for (std::size_t begin = blockIdx.x * piece; begin < n; begin += gridDim.x * piece)
+        if (threadIdx.x != 0) { return; }
+        const std::size_t piece = min(stage_bytes / sizeof(uint4), (n + gridDim.x - 1) / gridDim.x), stride = gridDim.x * piece;
+        std::size_t load_at = blockIdx.x * piece, store_at = load_at;
+        for (unsigned k = 0; store_at < n; ++k)
         {
-            const std::size_t count = min(piece, n - begin);
-            for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) { stage[i] = from[begin + i]; }
-            asm volatile("fence.proxy.async.shared::cta;" ::
-                             : "memory"); // M4: stores to the stage before the engine's reads of it
-            __syncthreads();
-            if (threadIdx.x == 0)
+            if (load_at < n)
             {
-                const auto stage_at = static_cast<std::uint32_t>(__cvta_generic_to_shared(stage));
-                const auto bytes = static_cast<std::uint32_t>(count * sizeof(uint4));
-                asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + begin), "r"(stage_at),
-                             "r"(bytes)
-                             : "memory");
-                asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-                asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); // complete, not only read
+                load(from + load_at, min(piece, n - load_at));
+                load_at += stride;
             }
-            __syncthreads();
+            if (k < ahead) { continue; }
+            store(to + store_at, min(piece, n - store_at));
+            store_at += stride;
         }
-#else
-        copy_words(from, to, n);
-#endif
     }
-    __device__ void finish() {}
+    // M4: what was stored is there, not only read from the stages.
+    __device__ void finish() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+private:
+    static constexpr unsigned ahead = stages / 2; // pieces that come in
+
+    // Of the nth piece.
+    __device__ static std::uint32_t stage(unsigned nth)
+    {
+        extern __shared__ uint4 memory[];
+        return static_cast<std::uint32_t>(__cvta_generic_to_shared(memory)) + nth % stages * stage_bytes;
+    }
+    __device__ static std::uint32_t barrier(unsigned nth) { return stage(0) + stages * stage_bytes + nth % stages * 8; }
+
+    __device__ void load(const uint4* from, std::size_t n)
+    {
+        const auto bytes = static_cast<std::uint32_t>(n * sizeof(uint4));
+        // The piece that was in this stage has been read: all stores have but the last five.
+        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(stages - ahead - 1) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier(loaded_)), "r"(bytes) : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(stage(loaded_)),
+            "l"(from), "r"(bytes), "r"(barrier(loaded_))
+            : "memory");
+        ++loaded_;
+    }
+    __device__ void store(uint4* to, std::size_t n)
+    {
+        wait_loaded();
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(stage(stored_)),
+                     "r"(static_cast<std::uint32_t>(n * sizeof(uint4)))
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        ++stored_;
+    }
+    // For the piece that is stored next. In vain only if the engine fails: told as a message from this rank itself.
+    __device__ void wait_loaded() const
+    {
+        Patience<CudaAtomics> patience(watch_);
+        while (!is_loaded())
+        {
+            if (patience.next() == Verdict::Reached) { continue; }
+            fail<CudaAtomics>(watch_, {watch_.rank, watch_.rank, 0, Awaited::Signal, stored_, 0, 0, *watch_.step});
+            return;
+        }
+    }
+    __device__ bool is_loaded() const
+    {
+        std::uint32_t is;
+        asm volatile("{\n"
+                     ".reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n"
+                     "}"
+                     : "=r"(is)
+                     : "r"(barrier(stored_)), "r"(stored_ / stages % 2)
+                     : "memory");
+        return is != 0;
+    }
+
+    const Watch& watch_;
+    unsigned loaded_ = 0, stored_ = 0; // pieces so far
 };
+#else
+class BulkCopy : public Stores // older GPUs have no such engine
+{
+public:
+    static constexpr std::size_t shared_bytes = bulk_shared_bytes;
+    using Stores::Stores;
+};
+#endif
 
 enum class Turns
 {
@@ -173,7 +244,7 @@ struct Span // of a block
 };
 
 // Purpose        the rate of stores to a peer
-// Work           grid-stride, 16 bytes a thread
+// Work           16 bytes a thread, or pieces of kilobytes
 // Reads/Writes   local memory / the peer's, times in host memory
 // Orders         the stores before the time of the end
 // Requires       nothing
@@ -271,6 +342,8 @@ public:
             const std::size_t words = source_.back().size() * sizeof(uint4) / sizeof(Word);
             launch(queue, Phase::Reduce, make_payload_kernel, {most_blocks, threads},
                    reinterpret_cast<std::uint64_t*>(source_.back().data()), words, r);
+            allow_shared_memory(queue, messages_kernel<BulkCopy>, BulkCopy::shared_bytes);
+            allow_shared_memory(queue, stores_kernel<BulkCopy>, BulkCopy::shared_bytes);
             queue.synchronize();
         }
     }
@@ -314,16 +387,16 @@ private:
 
     void messages()
     {
-        for (const std::size_t bytes : {0, 1024, 4096, 16384, 65536, 131072, 262144, 1048576})
+        for (const std::size_t bytes : {0, 1024, 4096, 16384, 65536, 94 << 10, 131072, 262144, 1048576})
         {
-            for (const int blocks : {1, 4, 16, 64})
+            for (const int blocks : {1, 4, 16, 32, 64})
             {
                 const std::size_t per_block = bytes / static_cast<std::size_t>(blocks);
                 if (per_block > 65536 || (blocks > 1 && per_block < 1024)) { continue; }
                 time_message<Stores>(bytes == 0 ? "signal" : "put and signal", Turns::Alternate, bytes, blocks,
                                      message_goal(bytes));
                 time_message<Stores>("halo round", Turns::Both, bytes, blocks, bytes <= 65536 ? 5 : 0);
-                if (per_block < 4096) { continue; }
+                if (per_block < 2048) { continue; }
                 time_message<BulkCopy>("bulk and signal", Turns::Alternate, bytes, blocks, message_goal(bytes));
             }
         }
@@ -349,19 +422,24 @@ private:
     void stores()
     {
         constexpr std::size_t kib = 1024, mib = 1024 * kib;
-        for (const std::size_t bytes : {64 * kib, 256 * kib, mib, 8 * mib, 32 * mib, stream_bytes})
+        for (const std::size_t bytes : {64 * kib, 94 * kib, 256 * kib, mib, 8 * mib, 32 * mib, stream_bytes})
         {
             for (const int blocks : {1, 4, 8, 16, 32, 64, most_blocks})
             {
-                if (bytes / static_cast<std::size_t>(blocks) < 4096) { continue; }
+                if (bytes / static_cast<std::size_t>(blocks) < 2048) { continue; }
                 time_stores<Stores>("stores", 1, bytes, blocks);
+                time_stores<BulkCopy>("bulk stores", 1, bytes, blocks);
             }
             time_copies(bytes);
         }
         if (world_.ranks_share_gpus()) { return; } // where nobody promises that kernels run side by side
         for (const std::size_t bytes : {mib, 4 * mib, 16 * mib, stream_bytes})
         {
-            for (const int blocks : {16, most_blocks}) { time_stores<Stores>("ring", world_.ranks(), bytes, blocks); }
+            for (const int blocks : {16, most_blocks})
+            {
+                time_stores<Stores>("ring", world_.ranks(), bytes, blocks);
+                time_stores<BulkCopy>("bulk ring", world_.ranks(), bytes, blocks);
+            }
         }
     }
 
