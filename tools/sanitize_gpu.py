@@ -46,7 +46,7 @@ LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
     "*awkward*", "*however_long*", "*follows_the_reference*", "*follow_the_reference*", "*blow_up*", "*shrinks_below*",
     "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
-    "*GpuHaloFaults*", "GpuFaults*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
+    "*GpuHaloFaults*", "GpuFaults*", "*GpuTiming*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
 ]
 FOR_MEMCHECK_ALONE = [
     "*a_run_that_is_timed*", "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",
@@ -55,7 +55,8 @@ FOR_MEMCHECK_ALONE = [
     "*in_every_policy/stochastic_dynamics", "*FewAtomsOnRanks*staged_host*", "*twice_the_cutoff*", "*kick_constrain_and_drift_as_one*",
     "*in_boxes_of_any_shape*",
 ]
-SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel", "messages_kernel", "stores_kernel", "sums_kernel", "self_test_kernel"}
+SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel", "messages_kernel", "flags_kernel", "stores_kernel",
+                "make_payload_kernel", "check_payload_kernel", "stamp_kernel", "sums_kernel", "self_test_kernel"}
 JOBS_OF_GPU = 10  # at once; more do not make it faster
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
