@@ -46,7 +46,7 @@ protected:
     {
         SimulationOptions options;
         options.device = Device::Gpu, options.halo = method, options.comm_timeout = deadline;
-        options.grid = {2, 2, 1}, options.gpus = gpus;
+        options.grid = {2, 2, gpus > 4 ? 2 : 1}, options.gpus = gpus;
         std::vector<StepFlags> first_half(5), second_half(5);
         first_half[0].repartition = true;
         try
@@ -81,7 +81,7 @@ static_assert(std::is_base_of_v<SystemError, CommError>);
 
 TEST_F(GpuFaults, of_lost_messages_of_any_kind_end_the_run_with_one_error)
 {
-    for (int gpus = 1; gpus <= std::min(4, gpu_count()); gpus *= 2)
+    for (int gpus = 1; gpus <= std::min(8, gpu_count()); gpus *= 2)
     {
         for (std::size_t m = 0; m < halo_method_names.size(); ++m)
         {
@@ -107,7 +107,7 @@ TEST_F(GpuFaults, of_lost_messages_of_any_kind_end_the_run_with_one_error)
 
 TEST_F(GpuFaults, of_a_gpu_that_is_stuck_end_the_run_with_one_error)
 {
-    for (int gpus = 1; gpus <= std::min(4, gpu_count()); gpus *= 2)
+    for (int gpus = 1; gpus <= std::min(8, gpu_count()); gpus *= 2)
     {
         for (std::size_t m = 0; m < halo_method_names.size(); ++m)
         {

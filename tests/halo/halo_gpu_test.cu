@@ -17,9 +17,6 @@ using ::testing::MatchesRegex;
 
 namespace {
 
-// As many queues at once as a test has, and its fillers.
-[[maybe_unused]] const int connections = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-
 std::int64_t exchanges_asked()
 {
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
