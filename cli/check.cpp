@@ -25,7 +25,6 @@ void command_check(const CheckOptions& options)
     fmt::print("{}", describe_plan(simulation.plan()));
     const auto evaluated = std::chrono::steady_clock::now();
     const SinglePoint point = simulation.evaluate();
-    if (!point.trouble.empty()) { throw PhysicsError(0, point.trouble); }
     const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
     const std::string rate =
@@ -33,6 +32,7 @@ void command_check(const CheckOptions& options)
     const std::string length =
         steps < 0 ? "no end" : fmt::format("{} steps in at most {:.0f} s", steps, step_s * static_cast<double>(steps));
     fmt::print("forecast: at least {}; {}\n", rate, length);
+    if (!point.trouble.empty()) { throw PhysicsError(0, point.trouble); }
 }
 
 } // namespace parhelion

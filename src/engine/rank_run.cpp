@@ -193,17 +193,23 @@ SinglePoint RankRun<N>::evaluate()
 {
     Snapshot<N> before;
     take_snapshot(rank_, before);
+    SinglePoint result;
+    const auto keep_forces = [&](Rank<N>&) {
+        OutputDue forces;
+        forces.f = true;
+        result.forces = gather_frame(forces).f;
+    };
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
     flags.compute = Compute::ForcesEnergiesVirial;
-    SinglePoint result;
     try
     {
-        step(rank_, flags, [&](Rank<N>&) {
-            OutputDue forces;
-            forces.f = true;
-            result.forces = gather_frame(forces).f;
-        });
+        if (setup_.parameters.integrator == Integrator::SteepestDescent)
+        {
+            evaluate_static();
+            keep_forces(rank_);
+        }
+        else { step(rank_, flags, keep_forces); }
     }
     catch (const PhysicsError& error)
     {

@@ -51,12 +51,14 @@ struct SimulationOptions
     int ranks_asked_for() const { return grid[0] != 0 ? grid[0] * grid[1] * grid[2] : ranks; }
 };
 
-// One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies).
+// One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies; in a
+// minimisation neither).
 struct SinglePoint
 {
     Observables observables;
     std::vector<Vec3<double>> forces; // physical forces, kJ/mol/nm, input order
-    std::string trouble; // what would have ended a run in this step; constraints then count for nothing. Empty: nothing
+    std::string trouble; // what would have ended a run in this step; constraints then count for nothing. Empty: nothing, as
+                         // always in a minimisation
 };
 
 // What the plan decided, for the log, `check` and the report.

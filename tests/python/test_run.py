@@ -133,7 +133,41 @@ def test_energy_writes_forces_of_what_would_end_a_run(tmp_path):
         assert ("a run would end here. E50" in text) == (dt == 0.02)
         forces[dt] = np.load(tmp_path / "md.forces.npy")
     assert np.abs(forces[0.02] - forces[0.002]).max() < 1e-3 * np.abs(forces[0.002]).max()
-    assert "E50" in parhelion("check", *files, folder=tmp_path, code=5)
+    text = parhelion("check", *files, folder=tmp_path, code=5)
+    for word in ("potential energy", "memory", "forecast", "E50"):
+        assert word in text
+
+
+@pytest.fixture
+def overlapping(tmp_path):
+    """The ethanol box with a water 0.02 nm from another: what a minimisation is for."""
+    lines = (DATA / "etoh/conf.gro").read_text().splitlines()
+    for atom in range(905, 908):  # lines of the second water
+        lines[atom] = lines[atom][:20] + "%8.3f" % (float(lines[atom - 3][20:28]) + 0.02) + lines[atom - 3][28:]
+    (tmp_path / "overlap.gro").write_text("\n".join(lines) + "\n")
+    (tmp_path / "md.mdp").write_text(RUN)
+    (tmp_path / "steep.mdp").write_text(RUN.replace("integrator = md", "integrator = steep"))
+    return tmp_path
+
+
+def test_an_overlap_does_not_end_a_minimisation_nor_its_check(overlapping):
+    files = ("-c", "overlap.gro", "-p", DATA / "etoh/topol.top")
+    assert "forecast" in parhelion("check", "-f", "steep.mdp", *files, folder=overlapping)
+    text = parhelion("energy", "-f", "steep.mdp", *files, folder=overlapping)
+    assert "would end here" not in text and "E50" not in text
+    assert "a run would end here. E50" in parhelion("energy", *files, folder=overlapping)
+
+
+def test_the_energy_of_a_minimisation_is_that_of_its_first_step(tmp_path):
+    pyedr = pytest.importorskip("pyedr")
+    (tmp_path / "md.mdp").write_text(RUN.replace("integrator = md", "integrator = steep"))
+    files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--precision", "double")
+    parhelion("energy", *files, folder=tmp_path)
+    parhelion("run", "--steps", 1, *files, folder=tmp_path)
+    point = json.loads((tmp_path / "md.energy.json").read_text())
+    first = {name: values[0] for name, values in pyedr.edr_to_dict(str(tmp_path / "md.edr")).items()}
+    assert point["energies"]["Potential"] == pytest.approx(first["Potential"], rel=1e-6)  # the file has floats
+    assert point["pressure"] == pytest.approx(first["Pressure"], rel=1e-6)
 
 
 def test_energy_of_what_would_end_a_run_is_that_of_its_terms(tmp_path):
