@@ -7,6 +7,7 @@
 #include "engine/run_length.hpp"
 #include "pairs/simd_target_name.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace parhelion {
@@ -158,12 +159,11 @@ void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 template <class N>
 SinglePoint Engine<N>::evaluate()
 {
-    SinglePoint result;
-    on_every_run([&](RankRun<N>& run) {
-        SinglePoint own = run.evaluate();
-        if (run.comm().rank() == 0) { result = std::move(own); }
-    });
-    return result;
+    std::vector<SinglePoint> points(runs_.size());
+    on_every_run([&](RankRun<N>& run) { points[static_cast<std::size_t>(run.comm().rank())] = run.evaluate(); });
+    const auto troubled = std::find_if(points.begin(), points.end(), [](const SinglePoint& p) { return !p.trouble.empty(); });
+    if (troubled != points.end()) { points[0].trouble = troubled->trouble; }
+    return std::move(points[0]);
 }
 
 template <class N>

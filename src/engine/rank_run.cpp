@@ -175,11 +175,15 @@ void RankRun<N>::advance(StepFlags flags, Observer& observer)
     comm_.set_step(rank_.step);
     flags.repartition = flags.repartition || list_has_aged(rank_);
     queue_.clock().set_step(rank_.step);
-    step(rank_, flags, [&](Rank<N>&) {
+    const auto output = [&](Rank<N>&) {
         if (!flags.due.any_frame()) { return; }
         const ScopedPhase span(queue_.clock(), Phase::Output);
         Frame frame = gather_frame(flags.due);
         if (comm_.rank() == 0) { observer.frame(flags.due, std::move(frame)); }
+    };
+    step(rank_, flags, output, [](Rank<N>& r) {
+        stop_if_running_away(r);
+        return true;
     });
     if (flags.observe)
     {
@@ -199,30 +203,47 @@ SinglePoint RankRun<N>::evaluate()
         forces.f = true;
         result.forces = gather_frame(forces).f;
     };
+    if (setup_.parameters.integrator == Integrator::SteepestDescent)
+    {
+        evaluate_static();
+        keep_forces(rank_);
+    }
+    else { result.trouble = take_step_of_point(keep_forces); }
+    result.observables = rank_.observables;
+    put_back(std::move(before), rank_);
+    return result;
+}
+
+// The step that a single point is of; says what would end a run in it.
+template <class N>
+template <class Output>
+std::string RankRun<N>::take_step_of_point(Output&& output)
+{
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
     flags.compute = Compute::ForcesEnergiesVirial;
-    try
-    {
-        if (setup_.parameters.integrator == Integrator::SteepestDescent)
+    std::string trouble;
+    std::int64_t ranks_in_trouble = 0;
+    step(rank_, flags, output, [&](Rank<N>& r) {
+        try
         {
-            evaluate_static();
-            keep_forces(rank_);
+            stop_if_running_away(r);
         }
-        else { step(rank_, flags, keep_forces); }
-    }
-    catch (const PhysicsError& error)
+        catch (const PhysicsError& error)
+        {
+            trouble = error.what();
+        }
+        ranks_in_trouble = over_ranks(r, std::int64_t{!trouble.empty()});
+        return ranks_in_trouble == 0;
+    });
+    if (ranks_in_trouble > 0)
     {
-        if (comm_.ranks() > 1 || result.forces.empty()) { throw; } // others wait for what follows, or there are none yet
         // Forces of a bad start are what is asked for to see what is bad about it, and they are there.
-        result.trouble = error.what();
         rank_.constraint_result = {};
         observe(rank_, rank_.half_step);
         balance_energy(rank_);
     }
-    result.observables = rank_.observables;
-    put_back(std::move(before), rank_);
-    return result;
+    return trouble;
 }
 
 template <class N>

@@ -40,7 +40,7 @@ public:
 
     // Collective, all of them.
     RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
-    // On rank 0 alone is the result complete.
+    // Forces on rank 0 alone; trouble where it is.
     SinglePoint evaluate();
     // For a rank that is alone.
     RunSummary minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
@@ -63,6 +63,8 @@ private:
     SavedState gather_saved_state();
     // One step, its frames and its energies to the observers.
     void advance(StepFlags flags, Observer& observer);
+    template <class Output>
+    std::string take_step_of_point(Output&& output);
     void evaluate_static();
     void summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed);
 

@@ -23,8 +23,9 @@
 namespace parhelion {
 
 // `output` receives the forces and positions of the step, f(t) and x(t), before the update: output(rank).
-template <class N, class Output>
-void step(Rank<N>& r, const StepFlags& flags, Output&& output)
+// `guard` looks for a blow-up and says whether the step goes on, all ranks or none: guard(rank).
+template <class N, class Output, class Guard>
+void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
 {
     const double dt = r.parameters.dt;
     if (flags.repartition) { repartition(r); } // S
@@ -56,7 +57,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output)
         const ConstraintResult<N> second = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, Virial::Skip);
         if (second.failures > r.constraint_result.failures) { r.constraint_result = second; }
     }
-    stop_if_running_away(r);
+    if (!guard(r)) { return; }
     drift(r.queue, dt, r.state); // D
     if (stochastic)
     {

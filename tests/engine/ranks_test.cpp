@@ -130,6 +130,30 @@ TEST_P(RanksTest, follow_the_trajectory_of_one)
 
 INSTANTIATE_TEST_SUITE_P(Refdata, RanksTest, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
 
+// One rank knows of what would end a run; all take the same way, and can go on.
+TEST(Ranks, compute_what_one_computes_of_a_start_that_would_end_a_run)
+{
+    Refdata data = load_nve("etoh");
+    for (std::size_t a = 903; a < 906; ++a) { data.system.x[a] = data.system.x[a - 3] + Vec3<double>{0.08, 0, 0}; }
+    const SinglePoint one = simulate(data, Precision::Mixed, Summation::Reproducible, 1).evaluate();
+    EXPECT_NE(one.trouble, "");
+    for (const Grid& grid : {Grid{2, 1, 1}, Grid{1, 2, 1}, Grid{2, 2, 2}})
+    {
+        SCOPED_TRACE(name_of(grid));
+        Simulation several =
+            simulate_on(data, options_for(grid, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible));
+        for (int time = 0; time < 2; ++time)
+        {
+            const SinglePoint point = several.evaluate();
+            EXPECT_EQ(point.trouble, one.trouble);
+            EXPECT_EQ(point.forces, one.forces);
+            EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
+            EXPECT_EQ(point.observables.virial, one.observables.virial);
+            EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
+        }
+    }
+}
+
 TEST(Ranks, have_the_bits_of_one_and_of_new_lists_where_old_lists_would_miss_pairs)
 {
     // A list that is old after two or three steps, and hot water: within the 20 steps that it is to serve it would miss hundreds

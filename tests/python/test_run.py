@@ -158,6 +158,18 @@ def test_an_overlap_does_not_end_a_minimisation_nor_its_check(overlapping):
     assert "a run would end here. E50" in parhelion("energy", *files, folder=overlapping)
 
 
+def test_an_overlap_has_the_energy_of_one_rank_on_any_number_of_ranks(overlapping):
+    files = ("-c", "overlap.gro", "-p", DATA / "etoh/topol.top", "--precision", "double")
+    for ranks in (1, 2):
+        text = parhelion("energy", *files, "--ranks", ranks, "-o", f"on{ranks}", folder=overlapping)
+        assert "a run would end here. E50" in text
+    one, two = (json.loads((overlapping / f"on{ranks}.energy.json").read_text()) for ranks in (1, 2))
+    assert two["energies"] == pytest.approx(one["energies"], rel=1e-9)
+    assert two["pressure"] == pytest.approx(one["pressure"], rel=1e-9)
+    forces = [np.load(overlapping / f"on{ranks}.forces.npy") for ranks in (1, 2)]
+    assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
+
+
 def test_the_energy_of_a_minimisation_is_that_of_its_first_step(tmp_path):
     pyedr = pytest.importorskip("pyedr")
     (tmp_path / "md.mdp").write_text(RUN.replace("integrator = md", "integrator = steep"))
