@@ -27,6 +27,7 @@ void command_check(const CheckOptions& options)
     const SinglePoint point = simulation.evaluate();
     const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
+    if (!point.remark.empty()) { fmt::print("note: {}\n", point.remark); }
     const std::string rate =
         minimises ? fmt::format("{:.3g} steps/s", 1 / step_s) : fmt::format("{:.3g} ns/day", dt * 86.4 / step_s);
     const std::string length =

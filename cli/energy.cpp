@@ -31,6 +31,7 @@ void command_energy(const EnergyOptions& options)
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
     const SinglePoint point = simulation.evaluate();
     if (!point.trouble.empty()) { say(stderr, "warning: a run would end here. {}\n", point.trouble); }
+    if (!point.remark.empty()) { say(stderr, "warning: {}\n", point.remark); }
 
     nlohmann::ordered_json energies;
     const std::vector<double> values = table.values(point.observables);

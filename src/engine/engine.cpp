@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "comm/every_rank.hpp"
 #include "device/cores.hpp"
+#include "engine/guard.hpp"
 #include "engine/run_length.hpp"
 #include "pairs/simd_target_name.hpp"
 
@@ -163,6 +164,7 @@ SinglePoint Engine<N>::evaluate()
     on_every_run([&](RankRun<N>& run) { points[static_cast<std::size_t>(run.comm().rank())] = run.evaluate(); });
     const auto troubled = std::find_if(points.begin(), points.end(), [](const SinglePoint& p) { return !p.trouble.empty(); });
     if (troubled != points.end()) { points[0].trouble = troubled->trouble; }
+    points[0].remark = range_remark<N>(points[0].forces, points[0].observables.forces);
     return std::move(points[0]);
 }
 

@@ -6,6 +6,7 @@
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
+#include "engine/guard.hpp"
 #include "engine/run_length.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
@@ -229,6 +230,7 @@ SinglePoint GpuEngine<N>::evaluate()
         if (!on_host_)
         {
             observe_here(flags, listener);
+            listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
             return std::move(listener.point);
         }
     }

@@ -65,7 +65,26 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
     return worst.atom;
 }
 
-#define PARHELION_INSTANTIATE(N) template std::optional<Runaway> find_runaway<N>(CpuQueue&, const ParticleState<N>&, double);
+template <class N>
+std::string range_remark([[maybe_unused]] const std::vector<Vec3<double>>& forces, [[maybe_unused]] const EnergyVirial& energies)
+{
+    if constexpr (N::summation == Summation::Fast) { return ""; }
+    // A pair's energy and its elements of the virial are limited to 1e7 kJ/mol. Pairs that reach it are within 0.5 nm, so that
+    // their force is more than this.
+    constexpr double largest_force = 2e7;
+    constexpr double largest_total = 2 * fixed_sum_limit; // half the range
+    const auto too_large = [](double total) { return std::abs(total) > largest_total; };
+    bool is_near = std::any_of(energies.energy.begin(), energies.energy.end(), too_large) ||
+                   std::any_of(forces.begin(), forces.end(), [](const Vec3<double>& f) { return norm(f) > largest_force; });
+    for (int k = 0; k < 9; ++k) { is_near = is_near || too_large(energies.virial[k / 3][k % 3]); }
+    return is_near ? "energies, forces or the pressure are beyond the range of --reproducible: such numbers are its limits, not "
+                     "results. Leave it out to see them."
+                   : "";
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template std::optional<Runaway> find_runaway<N>(CpuQueue&, const ParticleState<N>&, double);                                 \
+    template std::string range_remark<N>(const std::vector<Vec3<double>>&, const EnergyVirial&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

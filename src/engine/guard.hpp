@@ -4,9 +4,12 @@
 #pragma once
 
 #include "device/cpu_queue.hpp"
+#include "model/energy_terms.hpp"
 #include "state/particle_state.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace parhelion {
 
@@ -26,5 +29,11 @@ inline constexpr double runaway_force = 1e8; // kJ/mol/nm
 // The worst atom beyond the limits (not finite counts as worst), or nothing.
 template <class N>
 std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& state, double dt);
+
+// What to say of an evaluation whose reproducible sums may have met their limits (base/numerics.hpp); empty: nothing. `forces`:
+// of all atoms, kJ/mol/nm. Not noticed: limited forces that cancel on every atom, and totals of very many overlaps that have gone
+// all the way round.
+template <class N>
+std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVirial& energies);
 
 } // namespace parhelion

@@ -6,6 +6,7 @@
 #include "dynamics/minimize.hpp"
 #include "dynamics/velocities.hpp"
 #include "engine/gather.hpp"
+#include "engine/guard.hpp"
 #include "engine/run_length.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
@@ -163,6 +164,14 @@ Frame RankRun<N>::gather_frame(const OutputDue& due)
 }
 
 template <class N>
+std::vector<Vec3<double>> RankRun<N>::gather_forces()
+{
+    OutputDue forces;
+    forces.f = true;
+    return gather_frame(forces).f;
+}
+
+template <class N>
 SavedState RankRun<N>::gather_saved_state()
 {
     const std::vector<AtomData<N>> parts = gather(comm_, atom_data(at_repartition_.state, positions_and_velocities()));
@@ -198,11 +207,7 @@ SinglePoint RankRun<N>::evaluate()
     Snapshot<N> before;
     take_snapshot(rank_, before);
     SinglePoint result;
-    const auto keep_forces = [&](Rank<N>&) {
-        OutputDue forces;
-        forces.f = true;
-        result.forces = gather_frame(forces).f;
-    };
+    const auto keep_forces = [&](Rank<N>&) { result.forces = gather_forces(); };
     if (setup_.parameters.integrator == Integrator::SteepestDescent)
     {
         evaluate_static();
@@ -357,6 +362,11 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
             const OutputDue due = schedule.flags(first + accepted++).due;
             if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
             observer.energies(due, r.observables);
+            if (N::summation == Summation::Reproducible && accepted == 1)
+            {
+                const std::string remark = range_remark<N>(gather_forces(), r.observables.forces);
+                if (!remark.empty()) { observer.message(fmt::format("note: step {}: {}", r.step, remark)); }
+            }
         }
         verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }

@@ -60,6 +60,7 @@ private:
     };
     Orders agree(bool stop, bool checkpoint);
     Frame gather_frame(const OutputDue& due);
+    std::vector<Vec3<double>> gather_forces();
     SavedState gather_saved_state();
     // One step, its frames and its energies to the observers.
     void advance(StepFlags flags, Observer& observer);

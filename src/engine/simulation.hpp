@@ -59,6 +59,7 @@ struct SinglePoint
     std::vector<Vec3<double>> forces; // physical forces, kJ/mol/nm, input order
     std::string trouble; // what would have ended a run in this step; constraints then count for nothing. Empty: nothing, as
                          // always in a minimisation
+    std::string remark;  // on what the numbers are worth; empty: nothing to say
 };
 
 // What the plan decided, for the log, `check` and the report.

@@ -136,6 +136,34 @@ TEST(SinglePoint, does_not_know_the_order_of_molecules)
     EXPECT_NEAR(there.observables.potential, here.observables.potential, 1e-12 * std::abs(here.observables.potential));
 }
 
+// Two waters from far to near: wherever a number of --reproducible is not that of the sums without a limit, it says so, and it
+// says nothing of a start that a minimisation may well have.
+TEST(SinglePoint, says_where_reproducible_sums_meet_their_limits)
+{
+    bool were_equal = false, were_limited = false;
+    for (const double distance : {0.25, 0.2, 0.15, 0.13, 0.12, 0.11, 0.1, 0.09, 0.08, 0.05, 0.02, 0.001})
+    {
+        SCOPED_TRACE(distance);
+        Refdata data = load_nve("spce");
+        data.parameters.integrator = Integrator::SteepestDescent;
+        for (std::size_t a = 0; a < 3; ++a) { data.system.x[3 + a] = data.system.x[a] + Vec3<double>{distance, 0, 0}; }
+        const SinglePoint limited = simulate(data, Precision::Double, Summation::Reproducible).evaluate();
+        const SinglePoint expected = simulate(data, Precision::Double).evaluate();
+        EXPECT_EQ(expected.remark, "");
+        const bool is_equal = rms_relative(limited.forces, expected.forces) < 1e-6 &&
+                              max_relative(limited.observables.virial, expected.observables.virial) < 1e-6;
+        if (!is_equal) { EXPECT_NE(limited.remark, ""); }
+        if (distance >= 0.15) { EXPECT_EQ(limited.remark, ""); }
+        were_equal |= is_equal && limited.remark.empty();
+        were_limited |= !is_equal;
+        Recorder recorder;
+        simulate(data, Precision::Double, Summation::Reproducible).run(0, recorder, never);
+        const auto is_remark = [&](const std::string& text) { return text.find("beyond the range") != std::string::npos; };
+        EXPECT_EQ(std::any_of(recorder.messages.begin(), recorder.messages.end(), is_remark), !limited.remark.empty());
+    }
+    EXPECT_TRUE(were_equal && were_limited);
+}
+
 // Edges scaled one at a time: dE/d(strain_d) = 2 Xi_dd of the forces. Force-switch and an infinite reaction field have no steps
 // at the cut-off, so that a finite difference converges; positions scale with the box, which needs flexible molecules to mean
 // anything.

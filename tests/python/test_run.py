@@ -170,6 +170,13 @@ def test_an_overlap_has_the_energy_of_one_rank_on_any_number_of_ranks(overlappin
     assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
 
 
+@pytest.mark.parametrize("command", [["check"], ["energy"], ["run", "--steps", 5]])
+def test_limits_of_reproducible_sums_are_not_told_as_results(overlapping, command):
+    options = [*command, "-f", "steep.mdp", "-c", "overlap.gro", "-p", DATA / "etoh/topol.top"]
+    assert "beyond the range" not in parhelion(*options, folder=overlapping)
+    assert "beyond the range of --reproducible" in parhelion(*options, "--reproducible", folder=overlapping)
+
+
 def test_the_energy_of_a_minimisation_is_that_of_its_first_step(tmp_path):
     pyedr = pytest.importorskip("pyedr")
     (tmp_path / "md.mdp").write_text(RUN.replace("integrator = md", "integrator = steep"))
