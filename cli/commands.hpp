@@ -126,6 +126,8 @@ int gpus_here(int asked_for);
 HaloMethod halo_method(const std::string& name);
 // For what is written in the end, before the work begins. What is in the file stays. Throws SystemError.
 void expect_writable(const std::filesystem::path& path);
+// Throws InputError if one of the outputs is a file of the input.
+void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs);
 // Appends a line to a file of measurements; no file if the path is empty.
 void append_line(const std::filesystem::path& file, const std::string& line);
 

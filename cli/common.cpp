@@ -72,6 +72,22 @@ void expect_writable(const std::filesystem::path& path)
     if (!path.empty() && !std::ofstream(path, std::ios::app)) { throw SystemError(path.string() + ": " + std::strerror(errno)); }
 }
 
+void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs)
+{
+    for (const auto& input : {files.structure, files.restraint_reference, files.mdp, files.topology, files.index})
+    {
+        for (const auto& output : outputs)
+        {
+            std::error_code absent; // and so not the same file
+            if (!std::filesystem::equivalent(input, output, absent)) { continue; }
+            throw InputError("E194", {input.string(), 0},
+                             fmt::format("is input, but this command writes {}, which is the same file (it would be lost). "
+                                         "Choose another prefix with -o.",
+                                         output.string()));
+        }
+    }
+}
+
 void append_line(const std::filesystem::path& path, const std::string& line)
 {
     if (path.empty()) { return; }

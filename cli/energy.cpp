@@ -2,6 +2,7 @@
 // `parhelion energy`: one force evaluation, for scripts and for comparison with other programs.
 #include "commands.hpp"
 #include "energy_table.hpp"
+#include "io/backup.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
 #include "say.hpp"
@@ -24,6 +25,8 @@ nlohmann::json to_json(const Mat3<double>& m)
 
 void command_energy(const EnergyOptions& options)
 {
+    const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
+    protect_input(options.input.files, {json, npy});
     Diagnostics diagnostics;
     LoadedInput input = load_checked(options.input, diagnostics);
     const EnergyTable table(input.system.topology, input.parameters);
@@ -50,7 +53,10 @@ void command_energy(const EnergyOptions& options)
     result["units"] = {
         {"energy", "kJ/mol"}, {"virial", "kJ/mol"}, {"pressure", "bar"}, {"temperature", "K"}, {"force", "kJ/mol/nm"}};
 
-    const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
+    for (const std::string& output : {json, npy})
+    {
+        if (const std::string kept = move_to_backup(output); !kept.empty()) { fmt::print("kept: {}\n", kept); }
+    }
     write_text_file(json, result.dump(2) + '\n');
     write_npy(npy, point.forces);
     for (const auto& [name, value] : energies.items()) { fmt::print("{:<16} {:20.10g} kJ/mol\n", name, value.get<double>()); }

@@ -86,19 +86,7 @@ void protect_files(const RunOptions& options)
                          "cannot be the --trace: this run writes something else into it. Choose another name.");
     }
     outputs.push_back(options.trace);
-    const InputFiles& files = options.input.files;
-    for (const auto& input : {files.structure, files.restraint_reference, files.mdp, files.topology, files.index})
-    {
-        for (const auto& output : outputs)
-        {
-            std::error_code absent; // and so not the same file
-            if (!std::filesystem::equivalent(input, output, absent)) { continue; }
-            throw InputError("E194", {input.string(), 0},
-                             fmt::format("is input, but this run writes {}, which is the same file (it would be lost). Choose "
-                                         "another prefix with -o.",
-                                         output.string()));
-        }
-    }
+    protect_input(options.input.files, outputs);
 }
 
 std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& parameters)

@@ -170,6 +170,20 @@ def test_an_overlap_has_the_energy_of_one_rank_on_any_number_of_ranks(overlappin
     assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
 
 
+def test_energy_writes_over_no_file(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
+    for name in ("md.energy.json", "md.forces.npy"):
+        (tmp_path / name).write_text("mine\n")
+    assert "kept: #md.energy.json.1#" in parhelion("energy", *files, folder=tmp_path)
+    for name in ("md.energy.json", "md.forces.npy"):
+        assert (tmp_path / f"#{name}.1#").read_text() == "mine\n"
+    assert json.loads((tmp_path / "md.energy.json").read_text())["atoms"] == 3000
+    (tmp_path / "md.mdp").rename(tmp_path / "in.energy.json")
+    text = parhelion("energy", "-f", "in.energy.json", *files, "-o", "in", folder=tmp_path, code=4)
+    assert "E194 in.energy.json " in text and (tmp_path / "in.energy.json").read_text() == RUN
+
+
 @pytest.mark.parametrize("command", [["check"], ["energy"], ["run", "--steps", 5]])
 def test_limits_of_reproducible_sums_are_not_told_as_results(overlapping, command):
     options = [*command, "-f", "steep.mdp", "-c", "overlap.gro", "-p", DATA / "etoh/topol.top"]
