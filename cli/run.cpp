@@ -392,7 +392,9 @@ RunEnd command_run(const RunOptions& options)
     files.log().line(summary_line(summary, minimising));
     if (summary.end == RunEnd::Stopped)
     {
-        files.message(minimising ? fmt::format("stopped; {}.gro is how far it got", options.prefix)
+        files.message(minimising ? fmt::format("stopped; {0}.gro is how far it got: start again from it with -c {0}.gro and "
+                                               "another -o",
+                                               options.prefix)
                                  : fmt::format("stopped at step {}; run the same command to continue", reached));
     }
     files.log().close();

@@ -184,6 +184,20 @@ def test_energy_writes_over_no_file(tmp_path):
     assert "E194 in.energy.json " in text and (tmp_path / "in.energy.json").read_text() == RUN
 
 
+def test_a_stopped_minimisation_says_how_to_go_on_and_does(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("integrator = md", "integrator = steep").replace("nsteps = 60", "nsteps = -1") + "emtol = 0.001\n")
+    start, topology = DATA / "etoh/conf.gro", DATA / "etoh/topol.top"
+
+    def energy(structure):
+        return float(re.search(r"Potential +(\S+)", parhelion("energy", "-c", structure, "-p", topology, folder=tmp_path))[1])
+
+    text = parhelion("run", "-c", start, "-p", topology, "-o", "first", "--hours", 0.0002, folder=tmp_path, code=3)
+    assert not (tmp_path / "first.cpt").exists()
+    structure = re.search(r"start again from it with -c (\S+) and another -o", text)[1]
+    parhelion("run", "-c", structure, "-p", topology, "-o", "second", "--hours", 0.0002, folder=tmp_path, code=3)
+    assert energy("second.gro") < energy("first.gro") < energy(start)
+
+
 @pytest.mark.parametrize("command", [["check"], ["energy"], ["run", "--steps", 5]])
 def test_limits_of_reproducible_sums_are_not_told_as_results(overlapping, command):
     options = [*command, "-f", "steep.mdp", "-c", "overlap.gro", "-p", DATA / "etoh/topol.top"]
