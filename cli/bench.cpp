@@ -2,6 +2,7 @@
 // `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "device/cores.hpp"
 #include "series.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +12,10 @@ namespace parhelion {
 
 namespace {
 
-// In the time of pair forces; 0 if that is not known.
-double tested_pairs_per_second(const RunSummary& summary, std::int64_t atoms)
+// In the time of pair forces; 0 if that is not known. The first rank's time is that of all only if all run at once.
+double tested_pairs_per_second(const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms)
 {
-    if (summary.phases.empty()) { return 0; }
+    if (summary.phases.empty() || (!plan.on_gpu && plan.ranks * plan.threads > available_cores())) { return 0; }
     const double us = summary.phases[static_cast<std::size_t>(Phase::Nonbonded)].second;
     return us > 0 ? summary.pairs_per_atom * static_cast<double>(atoms) / us * 1e6 : 0;
 }
@@ -73,7 +74,7 @@ void print_result(std::int64_t atoms, const PlanSummary& plan, const RunSummary&
         summary.host_load);
     print_phases(summary, atoms);
     print_kernels(summary);
-    if (const double rate = tested_pairs_per_second(summary, atoms); rate > 0)
+    if (const double rate = tested_pairs_per_second(summary, plan, atoms); rate > 0)
     {
         fmt::print("  {:.3g} tested pairs a second of pair forces\n", rate);
     }
@@ -104,7 +105,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, 
     }
     if (!summary.kernels.empty())
     {
-        line["tested_pairs_per_second"] = tested_pairs_per_second(summary, atoms);
+        line["tested_pairs_per_second"] = tested_pairs_per_second(summary, plan, atoms);
         line["kernels"] = kernels_json(summary);
     }
     return line;

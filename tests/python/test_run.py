@@ -299,6 +299,13 @@ def test_a_run_on_two_ranks_leaves_the_frames_of_a_run_on_one(run, tmp_path):
     assert np.abs(difference - box * np.round(difference / box)).max() < 2e-3  # 60 steps from the same start; the file has 0.001
 
 
+def test_a_rate_of_pairs_is_told_only_where_all_ranks_run_at_once(tmp_path):
+    bench = ("bench", "--atoms", 3000, "--steps", 10, "--device", "cpu", "--json", "bench.json")
+    assert "tested pairs a second" in parhelion(*bench, "--threads", 1, folder=tmp_path)
+    more = len(os.sched_getaffinity(0)) + 1
+    assert "tested pairs a second" not in parhelion(*bench, "--ranks", 2, "--threads", more, folder=tmp_path)
+
+
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
