@@ -2,7 +2,6 @@
 // `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
 #include "commands.hpp"
 #include "describe.hpp"
-#include "device/cores.hpp"
 #include "series.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@ namespace {
 // In the time of pair forces; 0 if that is not known. The first rank's time is that of all only if all run at once.
 double tested_pairs_per_second(const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms)
 {
-    if (summary.phases.empty() || (!plan.on_gpu && plan.ranks * plan.threads > available_cores())) { return 0; }
+    if (summary.phases.empty() || !threads_remark(plan).empty()) { return 0; }
     const double us = summary.phases[static_cast<std::size_t>(Phase::Nonbonded)].second;
     return us > 0 ? summary.pairs_per_atom * static_cast<double>(atoms) / us * 1e6 : 0;
 }
@@ -78,6 +77,7 @@ void print_result(std::int64_t atoms, const PlanSummary& plan, const RunSummary&
     {
         fmt::print("  {:.3g} tested pairs a second of pair forces\n", rate);
     }
+    if (const std::string remark = threads_remark(plan); !remark.empty()) { fmt::print("  {}\n", remark); }
 }
 
 nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, const PlanSummary& plan,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe.hpp"
 
+#include "device/cores.hpp"
+
 #include <cmath>
 #include <fmt/format.h>
 #include <fstream>
@@ -40,6 +42,14 @@ std::string describe_seeds(const PlanSummary& plan)
     return fmt::format("seed {}{}", plan.seed, plan.velocity_seed ? fmt::format(", of velocities {}", *plan.velocity_seed) : "");
 }
 
+std::string threads_remark(const PlanSummary& plan)
+{
+    const int threads = plan.ranks * plan.threads, cores = available_cores();
+    if (plan.on_gpu || threads <= cores) { return ""; }
+    return fmt::format("{} threads share {} core{}: they wait for each other, and fewer would be faster", threads, cores,
+                       cores == 1 ? "" : "s");
+}
+
 std::string describe_plan(const PlanSummary& plan)
 {
     const std::string ranks = plan.ranks == 1 ? ""
@@ -50,13 +60,17 @@ std::string describe_plan(const PlanSummary& plan)
         plan.on_gpu ? fmt::format("{}, {}{}{}", gpus, plan.kernel, ranks.empty() ? "" : ", ", ranks)
                     : fmt::format("CPU, {}{}{} thread{}, pair kernel {}", ranks, ranks.empty() ? "" : ", each with ",
                                   plan.threads, plan.threads == 1 ? "" : "s", plan.kernel);
+    const auto line_if_any = [](const std::string& name, const std::string& text) {
+        return text.empty() ? "" : fmt::format("{:<10}{}\n", name, text);
+    };
     return fmt::format("plan      {}\n"
-                       "{}{}pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
+                       "{}{}{}"
+                       "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
                        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
                        "memory    {:.0f} MB\n",
-                       where, plan.gpus_remark.empty() ? "" : "GPUs      " + plan.gpus_remark + "\n",
-                       plan.links.empty() ? "" : "links     " + plan.links + "\n", plan.list_interval, plan.list_cutoff,
-                       plan.buffer, plan.energy_interval, plan.temperature_interval, plan.pressure_interval, plan.com_interval,
+                       where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links),
+                       line_if_any("threads", threads_remark(plan)), plan.list_interval, plan.list_cutoff, plan.buffer,
+                       plan.energy_interval, plan.temperature_interval, plan.pressure_interval, plan.com_interval,
                        static_cast<double>(plan.bytes) * 1e-6);
 }
 

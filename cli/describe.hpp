@@ -12,6 +12,8 @@ namespace parhelion {
 std::string describe_system(const System& system);
 std::string describe_seeds(const PlanSummary& plan);
 std::string describe_plan(const PlanSummary& plan);
+// Of more threads than this process has cores; empty: nothing to say.
+std::string threads_remark(const PlanSummary& plan);
 std::string describe_machine();
 std::string grid_text(const std::array<int, 3>& grid); // "2x2x1"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion energy`: one force evaluation, for scripts and for comparison with other programs.
 #include "commands.hpp"
+#include "describe.hpp"
 #include "energy_table.hpp"
 #include "io/backup.hpp"
 #include "io/npy.hpp"
@@ -32,6 +33,7 @@ void command_energy(const EnergyOptions& options)
     const EnergyTable table(input.system.topology, input.parameters);
     const std::int64_t atoms = input.system.topology.atom_count();
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+    if (const std::string remark = threads_remark(simulation.plan()); !remark.empty()) { say(stderr, "note: {}\n", remark); }
     const SinglePoint point = simulation.evaluate();
     if (!point.trouble.empty()) { say(stderr, "warning: a run would end here. {}\n", point.trouble); }
     if (!point.remark.empty()) { say(stderr, "warning: {}\n", point.remark); }

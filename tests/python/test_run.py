@@ -306,6 +306,16 @@ def test_a_rate_of_pairs_is_told_only_where_all_ranks_run_at_once(tmp_path):
     assert "tested pairs a second" not in parhelion(*bench, "--ranks", 2, "--threads", more, folder=tmp_path)
 
 
+@pytest.mark.parametrize("command", [["check"], ["energy"], ["run", "--steps", 2]])
+def test_more_threads_than_cores_are_remarked_on(tmp_path, command):
+    (tmp_path / "md.mdp").write_text(RUN)
+    options = [*command, "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "cpu"]
+    many = len(os.sched_getaffinity(0)) + 1
+    assert f"{many} threads share " in parhelion(*options, "--threads", many, folder=tmp_path)
+    for ordinary in ([], ["--threads", 1]):
+        assert "threads share" not in parhelion(*options, *ordinary, folder=tmp_path)
+
+
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
