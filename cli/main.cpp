@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "io/text.hpp"
+#include "io/warning_ids.hpp"
 #include "say.hpp"
 
 #include <CLI/CLI.hpp>
@@ -40,13 +41,6 @@ enum ExitCode
     exit_system = 6
 };
 
-const CLI::Validator warning_id(
-    [](const std::string& text) {
-        const bool is_one = text.size() == 4 && text[0] == 'W' && text.find_first_not_of("0123456789", 1) == std::string::npos;
-        return is_one ? "" : text + " is no warning's id, such as W012";
-    },
-    "");
-
 const CLI::Validator file_prefix(
     [](const std::string& text) {
         const bool is_one = !text.empty() && text.back() != '/';
@@ -65,7 +59,9 @@ void add_input_options(CLI::App& command, InputOptions& input)
     command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")
         ->type_name("DIR")
         ->check(CLI::ExistingDirectory);
-    command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")->type_name("W012")->check(warning_id);
+    command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")
+        ->type_name("ID")
+        ->check(CLI::IsMember(std::vector<std::string>(std::begin(warning_ids), std::end(warning_ids))));
 }
 
 void add_prefix_option(CLI::App& command, std::string& prefix)

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "refdata"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data" / "refdata"
 RUN = """
 integrator = md
 dt = 0.002
@@ -316,6 +317,14 @@ def test_more_threads_than_cores_are_remarked_on(tmp_path, command):
         assert "threads share" not in parhelion(*options, *ordinary, folder=tmp_path)
 
 
+def test_every_warning_that_there_is_can_be_allowed_and_no_other(tmp_path):
+    made = set()
+    for path in [*(ROOT / "src").rglob("*.[ch]pp"), *(ROOT / "cli").rglob("*.[ch]pp")]:
+        made |= set(re.findall(r'\bwarn\(\s*"(W\d+)"', path.read_text()))
+    known = re.search(r"--allow: W999 not in {(.*)}", parhelion("check", "--allow", "W999", folder=tmp_path, code=2))[1]
+    assert set(known.split(",")) == made and len(made) > 10
+
+
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
@@ -388,7 +397,7 @@ def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
 
 
 @pytest.mark.parametrize("options", [["--steps", "-2"], ["--steps", "9" * 20], ["--ns", "nan"], ["--ns", "-3"], ["--ns", "inf"], ["--hours", "-5"],
-                                     ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""], ["-o", "folder/"], ["--allow", "all"],
+                                     ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""], ["-o", "folder/"], ["--allow", "all"], ["--allow", "W999"],
                                      ["-I", "nowhere"]])
 def test_options_without_a_meaning_are_wrong_usage(tmp_path, options):
     (tmp_path / "md.mdp").write_text(RUN)
