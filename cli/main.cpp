@@ -279,7 +279,7 @@ Command add_bench_halo(CLI::App& app)
 Command add_bench_comm(CLI::App& app)
 {
     const auto options = std::make_shared<BenchCommOptions>();
-    CLI::App* command = app.add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums");
+    CLI::App* command = app.add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums (needs a GPU)");
     command->add_option("--gpus", options->gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
         ->check(CLI::Range(1, 64));
     command->add_option("--repetitions", options->repetitions, "of each timing, of which the least is reported")
@@ -292,7 +292,7 @@ Command add_bench_comm(CLI::App& app)
 Command add_bench_scaling(CLI::App& app)
 {
     const auto options = std::make_shared<BenchScalingOptions>();
-    CLI::App* command = app.add_subcommand("scaling", "whole steps by size, number of GPUs and halo method");
+    CLI::App* command = app.add_subcommand("scaling", "whole steps by size, number of GPUs and halo method (needs GPUs)");
     command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
         ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
     CLI::Option* gpus = command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")

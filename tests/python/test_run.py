@@ -325,6 +325,12 @@ def test_every_warning_that_there_is_can_be_allowed_and_no_other(tmp_path):
     assert set(known.split(",")) == made and len(made) > 10
 
 
+@pytest.mark.parametrize("command", ["comm", "scaling"])
+def test_the_help_of_what_needs_gpus_says_so(tmp_path, command):
+    text = parhelion("bench", "--help", folder=tmp_path)
+    assert re.search(rf"^  {command} .*\(needs (a GPU|GPUs)\)", text, re.M)
+
+
 def test_asking_for_cuda_says_plainly_that_it_is_not_there(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN)
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
