@@ -31,8 +31,8 @@ template <class N>
 std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& state, double dt);
 
 // What to say of an evaluation whose reproducible sums may have met their limits (base/numerics.hpp); empty: nothing. `forces`:
-// of all atoms, kJ/mol/nm. Not noticed: limited forces that cancel on every atom, and totals of very many overlaps that have gone
-// all the way round.
+// of all atoms, kJ/mol/nm. Not noticed: limited forces that cancel on every atom, totals of very many overlaps that have gone all
+// the way round, and, among 250 000 atoms or more, some that are in one place.
 template <class N>
 std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVirial& energies);
 
