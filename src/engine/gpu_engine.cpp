@@ -239,6 +239,14 @@ SinglePoint GpuEngine<N>::evaluate()
         hand_to_host();
         on_host_ = true;
     }
+    catch (const PhysicsError& error) // what the GPU computed is lost
+    {
+        hand_to_host();
+        on_host_ = true;
+        SinglePoint point = host_.evaluate();
+        if (point.trouble.empty()) { point.trouble = error.what(); }
+        return point;
+    }
     return host_.evaluate();
 }
 

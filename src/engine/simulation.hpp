@@ -139,7 +139,6 @@ public:
     Simulation(Simulation&&) noexcept;
 
     const PlanSummary& plan() const;
-    // Throws PhysicsError if a run would end here and is on a GPU.
     SinglePoint evaluate();
     // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.
     // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at.
