@@ -83,7 +83,7 @@ void print_line(std::int64_t atoms, const std::string& method, double of_first, 
     std::fflush(stdout);
 }
 
-// What a size is divided among: so many GPUs, and the grid, empty for the one with the least halo.
+// What a size is divided among: so many GPUs, and the grid, empty for the one whose halo costs least.
 struct Division
 {
     int gpus;

@@ -85,7 +85,7 @@ struct BenchScalingOptions
 {
     std::vector<std::int64_t> atoms;
     std::vector<int> gpus;          // empty: powers of two, and all
-    std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those with the least halo
+    std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those whose halos cost least
     std::vector<std::string> methods;
     std::int64_t steps = 0;
     double comm_timeout_s = 60;

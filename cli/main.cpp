@@ -156,7 +156,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command.add_option("--threads", engine.threads, "threads of each rank; 0: the cores, shared out")
         ->default_val(0)
         ->check(CLI::Range(0, 1024));
-    command.add_option("--grid", engine.grid, "how the box is divided; default: the grid with the least halo")
+    command.add_option("--grid", engine.grid, "how the box is divided; default: the grid whose halo costs least")
         ->type_name("2x2x1");
     command
         .add_option("--halo", engine.halo,
@@ -297,7 +297,7 @@ Command add_bench_scaling(CLI::App& app)
         ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
     CLI::Option* gpus = command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")
                             ->check(CLI::Range(1, 64));
-    command->add_option("--grid", options->grids, "grids, with a GPU for each cell (default: those with the least halo)")
+    command->add_option("--grid", options->grids, "grids, with a GPU for each cell (default: those whose halos cost least)")
         ->type_name("2x2x1 ...")
         ->excludes(gpus);
     command->add_option("--halo", options->methods, "methods")

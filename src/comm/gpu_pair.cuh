@@ -51,12 +51,12 @@ public:
     }
 
     // kernel(side, first epoch, epochs, arguments...) for both; returns when they are done. arguments: of each side. Throws
-    // CommError as GpuWorld::wait() does.
+    // CommError as GpuWorld::wait() does; what destroys this then waits for a GPU that is stuck, maybe for ever.
     template <class Kernel, class... Arguments>
     void run(Kernel kernel, LaunchShape shape, int epochs, const std::array<std::tuple<Arguments...>, 2>& arguments)
     {
         for (Of& of : of_side_) { of.arrivals.clear(*of.queue); }
-        for (Of& of : of_side_) { of.queue->synchronize(); }
+        wait();
         for (std::size_t s = 0; s < 2; ++s)
         {
             std::apply(
@@ -65,6 +65,13 @@ public:
                 },
                 arguments[s]);
         }
+        wait();
+        next_epoch_ += static_cast<Word>(epochs);
+    }
+
+private:
+    void wait()
+    {
         for (Of& of : of_side_)
         {
             of.queue->make_current();
@@ -72,10 +79,8 @@ public:
             done.record(*of.queue);
             world_.wait(of.rank, done);
         }
-        next_epoch_ += static_cast<Word>(epochs);
     }
 
-private:
     struct Of
     {
         int rank;

@@ -5,6 +5,7 @@
 #include "comm/gpu_pair.cuh"
 
 #include <algorithm>
+#include <memory>
 
 namespace parhelion {
 
@@ -55,12 +56,44 @@ __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResu
     *result = {wrong, CudaAtomics::nanoseconds() - begin};
 }
 
+struct Exchange
+{
+    Exchange(GpuWorld& world, int first, int second) : pair(world, {"self-test"}, first, second, words * sizeof(std::uint64_t))
+    {
+        results[0] = results[1] = {words, 0};
+    }
+    PinnedBuffer<PairResult> results{2}; // of each side
+    GpuPair pair;
+};
+
+PairTest test_pair(GpuWorld& world, int first, int second)
+{
+    auto exchange = std::make_unique<Exchange>(world, first, second);
+    PairResult* const of_first = exchange->results.data();
+    try
+    {
+        exchange->pair.run(self_test_kernel, {1, threads}, 1 + rounds,
+                           std::array{std::tuple(of_first), std::tuple(of_first + 1)});
+        world.check();
+    }
+    catch (const CommError&)
+    {
+        static_cast<void>(exchange.release()); // a GPU may be stuck, and its end would wait for that
+        throw;
+    }
+    if (of_first[0].wrong + of_first[1].wrong > 0)
+    {
+        throw CommError("Self-test: messages between GPUs " + std::to_string(world.device(first)) + " and " +
+                        std::to_string(world.device(second)) + " do not arrive as they were sent.");
+    }
+    const GpuLink link = gpu_link(world.device(first), world.device(second));
+    return {first, second, link.has_native_atomics, static_cast<double>(of_first->ns) * 1e-3 / (2 * rounds)};
+}
+
 } // namespace
 
 std::vector<PairTest> self_test(GpuWorld& world)
 {
-    std::vector<PairTest> tests;
-    PinnedBuffer<PairResult> results(2);
     std::vector<int> ranks; // the first of each GPU
     for (int rank = 0; rank < world.ranks(); ++rank)
     {
@@ -68,24 +101,10 @@ std::vector<PairTest> self_test(GpuWorld& world)
         if (std::none_of(ranks.begin(), ranks.end(), is_of_same)) { ranks.push_back(rank); }
     }
     if (ranks.size() == 1 && world.ranks() > 1) { ranks = {0, 1}; }
-    for (const int first : ranks)
+    std::vector<PairTest> tests;
+    for (auto first = ranks.begin(); first != ranks.end(); ++first)
     {
-        for (const int second : ranks)
-        {
-            if (second <= first) { continue; }
-            results[0] = results[1] = {words, 0};
-            GpuPair pair(world, {"self-test"}, first, second, words * sizeof(std::uint64_t));
-            pair.run(self_test_kernel, {1, threads}, 1 + rounds,
-                     std::array{std::tuple(results.data()), std::tuple(results.data() + 1)});
-            world.check();
-            if (results[0].wrong + results[1].wrong > 0)
-            {
-                throw CommError("Self-test: messages between GPUs " + std::to_string(world.device(first)) + " and " +
-                                std::to_string(world.device(second)) + " do not arrive as they were sent.");
-            }
-            const GpuLink link = gpu_link(world.device(first), world.device(second));
-            tests.push_back({first, second, link.has_native_atomics, static_cast<double>(results[0].ns) * 1e-3 / (2 * rounds)});
-        }
+        for (auto second = first + 1; second != ranks.end(); ++second) { tests.push_back(test_pair(world, *first, *second)); }
     }
     return tests;
 }

@@ -20,21 +20,24 @@ bool fits(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& rea
     return true;
 }
 
-// nm^3, of a rank; every zone of its halo is a message.
+// nm^3, of a rank; infinite beyond a limit. Every zone of its halo is a message: staged methods have fewer, and the same choice.
 double cost(const CellGrid& grid, const Vec3<double>& box, const GridCriteria& criteria)
 {
     const std::array<int, 3> pulses = pulses_for(grid, box, criteria.thickness);
     double home = 1, extended = 1;
-    int zones = 1;
-    for (int d = 0; d < 3; ++d)
+    std::int64_t zones = 1;
+    bool is_within_limits = true;
+    for (std::size_t d = 0; d < 3; ++d)
     {
-        const int n = grid.cells[static_cast<std::size_t>(d)];
-        const double cell = box[d] / n;
+        const auto dim = static_cast<int>(d);
+        const double cell = box[dim] / grid.cells[d];
         home *= cell;
-        extended *= n > 1 ? std::min(cell + criteria.thickness[d], box[d]) : cell;
-        zones *= 1 + pulses[static_cast<std::size_t>(d)];
+        extended *= grid.cells[d] > 1 ? std::min(cell + criteria.thickness[dim], box[dim]) : cell;
+        zones *= 1 + pulses[d];
+        is_within_limits = is_within_limits && pulses[d] <= criteria.most_pulses[d];
     }
-    return extended - home + criteria.message * (zones - 1);
+    is_within_limits = is_within_limits && zones - 1 <= criteria.most_messages;
+    return is_within_limits ? extended - home + criteria.message * static_cast<double>(zones - 1) : INFINITY;
 }
 
 std::string describe(const CellGrid& grid) { return fmt::format("{}x{}x{}", grid.cells[0], grid.cells[1], grid.cells[2]); }
@@ -116,6 +119,7 @@ std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Grid
             if (ranks / x % y != 0) { continue; }
             const CellGrid grid{{x, y, ranks / x / y}};
             if (!fits(grid, box, criteria.half_edge)) { continue; }
+            // If all are beyond a limit, the first: whoever has the limit says what it is.
             if (const double c = cost(grid, box, criteria); !best || c < rounding * lowest) { best = grid, lowest = c; }
         }
     }

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace parhelion {
@@ -47,6 +48,10 @@ struct GridCriteria
     Vec3<double> half_edge; // nm; the box must be longer than twice this where it is divided
     Vec3<double> thickness; // nm; of a halo, by what it costs
     double message;         // nm^3; a message costs as much as so much halo
+    std::array<int, 3> most_pulses{no_limit, no_limit, no_limit};
+    int most_messages = no_limit;
+
+    static constexpr int no_limit = std::numeric_limits<int>::max();
 };
 
 // Of CPUs. reach (nm): of the pair list, with what atoms stray from their cells.

@@ -44,22 +44,34 @@ double longest_straying(const Topology& topology, const UpdateGroups& groups)
     return longest;
 }
 
+namespace {
+
+constexpr double rounding = 1 + 1e-5; // distances in pair lists are float, and of leading bits only
+
+// Of two atoms within reach of each other both may have strayed.
+double farthest(double reach, double straying) { return rounding * reach + 2 * straying; }
+// Pressure coupling may shrink the box by a fiftieth before cells further ahead are needed.
+double farthest_ahead(double reach, double straying) { return 1.02 * farthest(reach, straying); }
+
+} // namespace
+
 GridCriteria gpu_grid_criteria(double reach, double straying, std::int64_t atoms, const Vec3<double>& box)
 {
-    constexpr double message = 40; // nm^3: 0.4 us, where 1000 atoms of a halo take 1
+    constexpr double message = 40; // nm^3: 0.4 us, where 10 000 atoms of a halo take 1
+    constexpr int pulses = GpuStrips::most_offsets - 1;
     const double supercluster = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
-    const double half_edge = reach + std::max(2 * straying, supercluster), halo = reach + 2 * straying;
-    return {{half_edge, half_edge, half_edge}, {halo, halo, halo + supercluster}, message};
+    const double half_edge = reach + std::max(2 * straying, supercluster), halo = farthest_ahead(reach, straying);
+    return {{half_edge, half_edge, half_edge},
+            {halo, halo, halo + supercluster},
+            message,
+            {pulses, pulses, GridCriteria::no_limit},
+            most_gpu_messages};
 }
 
 GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, double reach, double straying)
 {
-    constexpr double rounding = 1 + 1e-5; // distances in pair lists are float, and of leading bits only
-    // Of two atoms within reach of each other both may have strayed.
-    const double farthest = rounding * reach + 2 * straying;
-    check_grid(grid, box, {farthest, farthest, farthest});
-    // Pressure coupling may shrink the box by a fiftieth before cells further ahead are needed.
-    const double ahead = 1.02 * farthest;
+    const double within = farthest(reach, straying), ahead = farthest_ahead(reach, straying);
+    check_grid(grid, box, {within, within, within});
     const std::array<int, 3> cell = grid.cell_of(rank), pulses = pulses_for(grid, box, {ahead, ahead, ahead});
     GpuCell result;
     result.reach = rounding * reach;

@@ -13,6 +13,9 @@ namespace parhelion {
 // are kept to a tolerance, and files are rounded.
 double longest_straying(const Topology& topology, const UpdateGroups& groups);
 
+// Of a rank's halo: what GPUs exchange is laid out for so many (halo/gpu_halo.hpp).
+inline constexpr int most_gpu_messages = 26;
+
 // For a grid that nobody has asked for. Two clusters whose atoms may be listed as pairs must not reach each other the other way
 // around a divided box as well (gpu_flag_ambiguous): for that a cluster is taken to be as long as the cell of a supercluster. A
 // border across z costs as much halo besides, since superclusters end at it, and what they lack is filled; columns along x and y

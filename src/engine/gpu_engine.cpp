@@ -21,6 +21,8 @@ namespace {
 // Of a run that keeps a trace, one list interval in so many leaves records, which slow it down.
 constexpr std::int64_t intervals_to_a_recorded_one = 4;
 
+constexpr const char* no_room = "Atoms in one place have more neighbours or exclusions than the GPU's pair list has room for.";
+
 SimulationOptions lone(SimulationOptions options)
 {
     options.ranks = 1;
@@ -212,6 +214,13 @@ void GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
 }
 
 template <class N>
+void GpuEngine<N>::go_on_at_host(const std::string& why)
+{
+    hand_to_host();
+    why_on_host_ = why;
+}
+
+template <class N>
 SinglePoint GpuEngine<N>::evaluate()
 {
     struct Listener : Observer
@@ -227,7 +236,7 @@ SinglePoint GpuEngine<N>::evaluate()
     Listener listener;
     try
     {
-        if (!on_host_)
+        if (why_on_host_.empty())
         {
             observe_here(flags, listener);
             listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
@@ -236,13 +245,11 @@ SinglePoint GpuEngine<N>::evaluate()
     }
     catch (const NoRoom&)
     {
-        hand_to_host();
-        on_host_ = true;
+        go_on_at_host(no_room);
     }
     catch (const PhysicsError& error) // what the GPU computed is lost
     {
-        hand_to_host();
-        on_host_ = true;
+        go_on_at_host(error.what());
         SinglePoint point = host_.evaluate();
         if (point.trouble.empty()) { point.trouble = error.what(); }
         return point;
@@ -259,12 +266,11 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     const std::int64_t first = step_;
     try
     {
-        if (!on_host_) { return run_on_gpu(steps, observer, stop); }
+        if (why_on_host_.empty()) { return run_on_gpu(steps, observer, stop); }
     }
     catch (const NoRoom&)
     {
-        hand_to_host();
-        on_host_ = true;
+        go_on_at_host(no_room);
     }
     return run_on_host(first, first + steps, observer, stop);
 }
@@ -274,10 +280,7 @@ RunSummary GpuEngine<N>::run_on_host(std::int64_t first, std::int64_t last, Obse
 {
     const Rank<N>& r = host_.lone_run().rank();
     const std::int64_t before = r.step - first;
-    observer.message(
-        fmt::format("note: step {}: atoms in one place have more neighbours or exclusions than the GPU's pair list has room "
-                    "for. The CPU goes on from here.",
-                    r.step));
+    observer.message(fmt::format("note: step {}: {} The CPU goes on from here.", r.step, why_on_host_));
     RunSummary summary = host_.run(last - r.step, observer, stop);
     summary.steps += before;
     step_ = r.step;
@@ -391,7 +394,7 @@ Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 template <class N>
 Frame GpuEngine<N>::frame()
 {
-    if (on_host_) { return host_.frame(); }
+    if (!why_on_host_.empty()) { return host_.frame(); }
     ranks_.keep_state(aside_);
     return read_frame(aside_);
 }
@@ -399,14 +402,14 @@ Frame GpuEngine<N>::frame()
 template <class N>
 Frame GpuEngine<N>::last_good_frame()
 {
-    if (on_host_) { return host_.last_good_frame(); }
+    if (!why_on_host_.empty()) { return host_.last_good_frame(); }
     return read_frame(at_repartition_);
 }
 
 template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
-    if (on_host_) { return host_.saved_state(); }
+    if (!why_on_host_.empty()) { return host_.saved_state(); }
     ranks_.synchronize();
     return to_saved_state(ranks_.queue(), at_repartition_, setup_.parameters.random_seed);
 }

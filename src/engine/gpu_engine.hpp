@@ -69,6 +69,7 @@ private:
     [[noreturn]] void stop_for_missing_terms();
     // The state at the beginning of the oldest segment becomes the host engine's.
     void hand_to_host();
+    void go_on_at_host(const std::string& why); // a sentence
     [[noreturn]] void blow_up();
     RunSummary run_on_gpu(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     RunSummary run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
@@ -82,8 +83,8 @@ private:
     // Reading
     Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
 
-    Engine<N> host_;       // prepares and explains
-    bool on_host_ = false; // it has taken over
+    Engine<N> host_;          // prepares and explains
+    std::string why_on_host_; // it has taken over, for this reason; empty: it has not
     const RunSetup& setup_;
     const bool keeps_trace_;
     const ListPlan list_plan_;

@@ -80,6 +80,7 @@ void GpuEngine<N>::hand_to_host()
     copies_.synchronize();
     under_way_.clear();
     put_back(saved_state(), host_.lone_run().rank());
+    step_ = list_begin_ = host_.lone_run().rank().step;
 }
 
 // The list's beginning is the snapshot's.

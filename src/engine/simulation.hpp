@@ -37,7 +37,7 @@ struct SimulationOptions
     Summation summation = Summation::Fast;
     int threads = 0;           // of each rank; 0: the cores there are for this process, shared out
     int ranks = 0;             // 0: one, or one for each GPU that is used
-    std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid with the least halo
+    std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid whose halo costs least
     HaloMethod halo = HaloMethod::Direct;
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;

@@ -34,6 +34,7 @@
 #include "comm/gpu_world.hpp"
 #include "device/device_buffer.hpp"
 #include "device/gpu_graph.hpp"
+#include "domain/gpu_cell.hpp"
 #include "halo/gpu_copies.hpp"
 #include "halo/method.hpp"
 #include "state/gpu_cell.hpp"
@@ -84,7 +85,7 @@ public:
     // For all ranks' halos. cells: of the ranks. capacity: the most slots a rank may have. Throws CommError if memory or signals
     // are used up.
     static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
-    static constexpr std::size_t most_messages = 26;
+    static constexpr std::size_t most_messages = most_gpu_messages;
     static std::size_t messages(HaloMethod method, const GpuCell& cell); // of a rank
     // Bytes of symmetric memory that make_room() takes on every rank.
     static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);

@@ -665,3 +665,32 @@ TEST(GpuCell, divides_boxes_by_the_grid_that_was_measured_to_be_fastest)
         }
     }
 }
+
+TEST(GpuCell, divides_boxes_by_a_grid_that_gpus_can_exchange_halos_of_if_there_is_one)
+{
+    constexpr double reach = 1.27, straying = 0.1;
+    const auto can_exchange = [&](const CellGrid& grid, const Vec3<double>& box) {
+        const GpuCell cell = make_gpu_cell(grid, 0, box, reach, straying);
+        return std::max(cell.pulses[0], cell.pulses[1]) < GpuStrips::most_offsets && cell.zones() - 1 <= most_gpu_messages;
+    };
+    for (const Vec3<double>& box : {Vec3<double>{6.2, 6.2, 6.2}, {2.9, 5, 5}, {7.65, 7.65, 7.65}, {5, 40, 5}, {5, 5, 40}})
+    {
+        const GridCriteria criteria = gpu_grid_criteria(reach, straying, 24000, box);
+        for (int ranks = 2; ranks <= 64; ++ranks)
+        {
+            const std::optional<CellGrid> chosen = find_grid(ranks, box, criteria);
+            if (!chosen || can_exchange(*chosen, box)) { continue; }
+            for (int x = 1; x <= ranks; ++x)
+            {
+                for (int y = 1; y * x <= ranks; ++y)
+                {
+                    const CellGrid grid{{x, y, ranks / (x * y)}};
+                    if (grid.ranks() != ranks) { continue; }
+                    bool fits = true;
+                    for (int d = 0; d < 3; ++d) { fits = fits && (grid.cells[d] == 1 || box[d] > 2 * criteria.half_edge[d]); }
+                    EXPECT_FALSE(fits && can_exchange(grid, box)) << ranks << " ranks: " << x << "x" << y << "x" << grid.cells[2];
+                }
+            }
+        }
+    }
+}

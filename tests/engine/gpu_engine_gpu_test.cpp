@@ -655,8 +655,13 @@ TEST_F(OnGpu, a_start_that_would_end_a_run_is_evaluated_as_on_the_cpu)
     Refdata data = load_nve("etoh");
     for (std::size_t a = 903; a < 906; ++a) { data.system.x[a] = data.system.x[a - 3] + Vec3<double>{0.08, 0, 0}; }
     const SinglePoint expected = simulate_on(Device::Cpu, data, Precision::Double).evaluate();
-    const SinglePoint point = simulate_on(Device::Gpu, data, Precision::Double).evaluate();
+    Simulation simulation = simulate_on(Device::Gpu, data, Precision::Double);
+    const SinglePoint point = simulation.evaluate();
     EXPECT_NE(point.trouble, "");
+    EXPECT_EQ(simulation.frame().step, 0);
+    // And a run from there ends as it would have ended.
+    Observer nobody;
+    EXPECT_THROW(simulation.run(3, nobody, never), PhysicsError);
     EXPECT_LE(rms_relative(point.forces, expected.forces), 1e-12);
     EXPECT_NEAR(point.observables.potential, expected.observables.potential, 1e-12 * std::abs(expected.observables.potential));
 }

@@ -210,13 +210,14 @@ TEST_F(RanksOnGpus, follow_the_trajectory_of_one_if_steps_have_more_patterns_tha
 {
     LoadedInput series = load_series(45000);
     RunParameters& p = series.parameters;
-    p.buffer_tolerance = 1e-12;
+    p.buffer_tolerance = -1, p.list_cutoff = std::max(p.coulomb_cutoff, p.lj_cutoff) + 0.25;
     p.list_interval = 10;
     p.generation_seed = p.random_seed = 7;
-    // 1001 list intervals until the pattern returns.
+    // 1001 list intervals until the pattern returns; these are 150, and 128 graphs are kept.
     p.temperature_interval = 7, p.energy_calc = 11, p.com_interval = 13;
     const auto end_of = [&](const Layout& layout) {
         Simulation simulation = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+        EXPECT_EQ(simulation.plan().list_interval, 10);
         Observer nobody;
         simulation.run(1500, nobody, never);
         return simulation.frame();

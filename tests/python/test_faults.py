@@ -108,4 +108,5 @@ def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, kernel, hal
     library = os.environ["PARHELION_STALL_GPU_LIBRARY"]
     run = start(series, tmp_path, "--gpus", gpus, "--ranks", max(2, gpus), "--halo", halo,
                 environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1), "PARHELION_STALL_AT_KERNEL": str(kernel)})
-    expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN, HOST_HELD])
+    told_by_waits = gpus > 1 and kernel == 1  # the test of links, where the host asks the driver for nothing
+    expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN] + ([] if told_by_waits else [HOST_HELD]))
