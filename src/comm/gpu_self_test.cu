@@ -58,7 +58,7 @@ __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResu
 
 struct Exchange
 {
-    Exchange(GpuWorld& world, int first, int second) : pair(world, {"self-test"}, first, second, words * sizeof(std::uint64_t))
+    Exchange(GpuWorld& world, int first, int second) : pair(world, {"self test"}, first, second, words * sizeof(std::uint64_t))
     {
         results[0] = results[1] = {words, 0};
     }

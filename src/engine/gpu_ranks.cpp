@@ -2,6 +2,7 @@
 #include "engine/gpu_ranks.hpp"
 
 #include "base/error.hpp"
+#include "comm/every_rank.hpp"
 #include "comm/gpu_self_test.hpp"
 #include "domain/gpu_cell.hpp"
 #include "engine/choose_gpus.hpp"
@@ -328,8 +329,8 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
     {
         if (room_is_made_)
         {
-            if (!threads_) { threads_ = std::make_unique<RankThreads>(gpus()); }
-            threads_->run([&](int t) { queue_steps(of_gpu(t), list_age, steps, false); }, [&](int) { world_->give_up(); });
+            on_every_rank(
+                gpus(), [&](int t) { queue_steps(of_gpu(t), list_age, steps, false); }, [&](int) { world_->give_up(); });
         }
         else { queue_steps(all_, list_age, steps, false); }
         room_is_made_ = true;

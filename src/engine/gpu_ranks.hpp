@@ -8,7 +8,6 @@
 // graph launch per GPU and interval; 45 bytes an atom on every GPU.
 #pragma once
 
-#include "comm/every_rank.hpp"
 #include "engine/rank_run.hpp"
 #include "engine/step_gpu.hpp"
 
@@ -97,8 +96,7 @@ private:
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
     bool is_traced_ = false;
-    bool room_is_made_ = false;            // everything is allocated: what is queued may be captured
-    std::unique_ptr<RankThreads> threads_; // of GPUs, for what is not captured
+    bool room_is_made_ = false; // everything is allocated: what is queued may be captured
 };
 
 } // namespace parhelion

@@ -329,7 +329,7 @@ TEST_P(GpuLinks, on_which_a_signal_gets_lost_are_named)
         const std::string of[] = {"0", std::to_string(second)};
         const auto sentence = [&](int waits) {
             return "Rank " + of[waits] + " waited 0.3 s in vain for a message from rank " + of[1 - waits] +
-                   ": channel 'self-test'";
+                   ": channel 'self test'";
         };
         const std::string told = std::string(e.what()).substr(0, sentence(0).size());
         EXPECT_TRUE(told == sentence(0) || told == sentence(1)) << e.what();
