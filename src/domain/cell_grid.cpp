@@ -23,7 +23,7 @@ bool fits(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& rea
 // nm^3, of a rank; infinite beyond a limit. Every zone of its halo is a message: staged methods have fewer, and the same choice.
 double cost(const CellGrid& grid, const Vec3<double>& box, const GridCriteria& criteria)
 {
-    const std::array<int, 3> pulses = pulses_for(grid, box, criteria.thickness);
+    const std::array<int, 3> pulses = pulses_for(grid, box, criteria.reach);
     double home = 1, extended = 1;
     std::int64_t zones = 1;
     bool is_within_limits = true;
@@ -32,7 +32,7 @@ double cost(const CellGrid& grid, const Vec3<double>& box, const GridCriteria& c
         const auto dim = static_cast<int>(d);
         const double cell = box[dim] / grid.cells[d];
         home *= cell;
-        extended *= grid.cells[d] > 1 ? std::min(cell + criteria.thickness[dim], box[dim]) : cell;
+        extended *= grid.cells[d] > 1 ? std::min(cell + criteria.reach[dim] + criteria.border[dim], box[dim]) : cell;
         zones *= 1 + pulses[d];
         is_within_limits = is_within_limits && pulses[d] <= criteria.most_pulses[d];
     }
@@ -103,7 +103,7 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, con
 GridCriteria cpu_grid_criteria(const Vec3<double>& reach)
 {
     constexpr double message = 0.5; // nm^3: some tens of atoms
-    return {reach, reach, message};
+    return {reach, reach, {}, message};
 }
 
 std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)

@@ -46,7 +46,8 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, con
 struct GridCriteria
 {
     Vec3<double> half_edge; // nm; the box must be longer than twice this where it is divided
-    Vec3<double> thickness; // nm; of a halo, by what it costs
+    Vec3<double> reach;     // nm; the thickness of a halo
+    Vec3<double> border;    // nm; a border costs as if the halo behind it were so much thicker
     double message;         // nm^3; a message costs as much as so much halo
     std::array<int, 3> most_pulses{no_limit, no_limit, no_limit};
     int most_messages = no_limit;

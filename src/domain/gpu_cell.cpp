@@ -61,11 +61,8 @@ GridCriteria gpu_grid_criteria(double reach, double straying, std::int64_t atoms
     constexpr int pulses = GpuStrips::most_offsets - 1;
     const double supercluster = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
     const double half_edge = reach + std::max(2 * straying, supercluster), halo = farthest_ahead(reach, straying);
-    return {{half_edge, half_edge, half_edge},
-            {halo, halo, halo + supercluster},
-            message,
-            {pulses, pulses, GridCriteria::no_limit},
-            most_gpu_messages};
+    return {{half_edge, half_edge, half_edge},        {halo, halo, halo}, {0, 0, supercluster}, message,
+            {pulses, pulses, GridCriteria::no_limit}, most_gpu_messages};
 }
 
 GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, double reach, double straying)

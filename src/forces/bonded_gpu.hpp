@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bonded forces and position restraints on the GPU: all kinds of terms in one launch, the laws of bonded_body.hpp.
+// Bonded forces and position restraints on the GPU: all kinds of terms in one launch for those with halo atoms and one for the
+// others, the laws of bonded_body.hpp.
 //
 // The idea: a kind's terms of the whole system stand in one table of records, copy by copy: the term's atoms, and which body it
 // has. At every repartition a rank lists the records of its own terms, with slots for atoms: those of home atoms alone, and those

@@ -88,13 +88,15 @@ TEST(CellGrid, does_not_depend_on_the_last_bits_of_equal_edges)
 TEST(CellGrid, weighs_messages_and_borders_against_the_volume_of_the_halo)
 {
     const Vec3<double> box{12, 12, 12}, reach{1, 1, 1};
-    EXPECT_EQ(choose_grid(64, box, {reach, reach, 0}).cells, (std::array<int, 3>{4, 4, 4}));
-    EXPECT_EQ(choose_grid(8, box, {reach, reach, 0}).cells, (std::array<int, 3>{4, 2, 1}));
-    EXPECT_EQ(choose_grid(8, box, {reach, reach, 40}).cells, (std::array<int, 3>{8, 1, 1}));
-    EXPECT_EQ(choose_grid(64, box, {reach, {1, 1, 3}, 0}).cells, (std::array<int, 3>{8, 8, 1}));
-    EXPECT_EQ(choose_grid(8, {12, 12, 60}, {reach, {1, 1, 3}, 40}).cells, (std::array<int, 3>{1, 1, 8}));
+    EXPECT_EQ(choose_grid(64, box, {reach, reach, {}, 0}).cells, (std::array<int, 3>{4, 4, 4}));
+    EXPECT_EQ(choose_grid(8, box, {reach, reach, {}, 0}).cells, (std::array<int, 3>{4, 2, 1}));
+    EXPECT_EQ(choose_grid(8, box, {reach, reach, {}, 40}).cells, (std::array<int, 3>{8, 1, 1}));
+    EXPECT_EQ(choose_grid(64, box, {reach, reach, {0, 0, 2}, 0}).cells, (std::array<int, 3>{8, 8, 1}));
+    EXPECT_EQ(choose_grid(8, {12, 12, 60}, {reach, reach, {0, 0, 2}, 40}).cells, (std::array<int, 3>{1, 1, 8}));
+    // A border is no reach: it makes no second message of cells of 2 nm, which would be dearer than the two of 4x1x1.
+    EXPECT_EQ(choose_grid(4, {2.4, 2.4, 8}, {reach, reach, {0, 0, 2.4}, 40}).cells, (std::array<int, 3>{1, 1, 4}));
     // What may be divided is another question than what that costs.
-    EXPECT_EQ(choose_grid(8, box, {{6, 5, 5}, reach, 40}).cells, (std::array<int, 3>{1, 8, 1}));
+    EXPECT_EQ(choose_grid(8, box, {{6, 5, 5}, reach, {}, 40}).cells, (std::array<int, 3>{1, 8, 1}));
 }
 
 TEST(CellGrid, that_does_not_fit_is_refused_with_the_numbers)

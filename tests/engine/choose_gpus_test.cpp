@@ -35,7 +35,7 @@ const std::map<HaloMethod, std::map<std::int64_t, std::map<int, double>>> measur
 };
 
 const Vec3<double> large_box{50, 50, 50};
-const GridCriteria criteria{{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, 1};
+const GridCriteria criteria{{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, {}, 1};
 
 GpuChoice choose(std::int64_t atoms, int there, const Vec3<double>& box = large_box, const SimulationOptions& options = {})
 {
