@@ -31,6 +31,8 @@ import sys
 import time
 from pathlib import Path
 
+from visible_gpus import visible_gpus
+
 TOOLS = ["launches", "racecheck", "initcheck", "memcheck", "synccheck"]  # in this order: what counts variants, then the slowest
 # The programs with most work first; in so many parts. Not more than it takes to keep a machine busy: drivers let processes take turns
 # to begin with a GPU, a second or two each, which was more than all tests together with 16 parts of the first two.
@@ -61,13 +63,6 @@ JOBS_OF_GPU = 10  # at once; more do not make it faster
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
 Job = collections.namedtuple("Job", "tool program part parts gpus")
-
-
-def visible_gpus():
-    if "CUDA_VISIBLE_DEVICES" in os.environ:
-        return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout
-    return re.findall(r"^GPU (\d+)", listed, re.M)
 
 
 def free_gib():

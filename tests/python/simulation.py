@@ -2,19 +2,27 @@
 """Runs of our program for the tests of its physics: a box, an .mdp made of a dictionary, and the energies read back with pyedr.
 
 Every run has one thread and fixed seeds, so its numbers are a property of the program and the processor's vector width. With
-PARHELION_DEVICE=gpu they are of a GPU, and sums there have another order every time. PARHELION_GPUS and PARHELION_RANKS spread the
-run over so many.
+PARHELION_DEVICE=gpu they are of a GPU, and sums there have another order every time. PARHELION_GPUS (a
+number, or "all": skipped where that is one) and PARHELION_RANKS spread the run over so many.
 """
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyedr
+import pytest
 
-GPUS = int(os.environ.get("PARHELION_GPUS", "0"))
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
+from visible_gpus import visible_gpus  # noqa: E402
+
+GPUS = os.environ.get("PARHELION_GPUS", "0")
+if GPUS == "all" and len(visible_gpus()) < 2:
+    pytest.skip(f"needs several GPUs, {len(visible_gpus())} here", allow_module_level=True)
+GPUS = len(visible_gpus()) if GPUS == "all" else int(GPUS)
 RANKS = max(int(os.environ.get("PARHELION_RANKS", "1")), GPUS)
 REFDATA = Path(__file__).parents[1] / "data" / "refdata"
 BOLTZMANN = 8.31446261815324e-3  # kJ/mol/K

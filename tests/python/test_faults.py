@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from simulation import GPUS
+
 DEADLINE = 2  # s, of a wait for another rank
 IN_VAIN = (r"E601 Rank \d waited 2 s in vain for (a message|leave to write) from rank \d: channel '[a-z ]+', pulse \d+, epoch expected \d+, "
            r"seen \d+, credit \d+, in step -?\d+\.")
@@ -104,7 +106,7 @@ def test_a_suspended_run_waits_for_nobody(series, tmp_path):
 @pytest.mark.parametrize("halo", ["staged-host", "staged-dma", "staged-fused", "direct"])
 @pytest.mark.parametrize("kernel", [1, 200, 200_000], ids=["before_its_first_kernel", "in_the_first_steps", "in_the_middle_of_the_run"])
 def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, kernel, halo):
-    gpus = int(os.environ.get("PARHELION_GPUS", "1"))
+    gpus = max(1, GPUS)
     library = os.environ["PARHELION_STALL_GPU_LIBRARY"]
     run = start(series, tmp_path, "--gpus", gpus, "--ranks", max(2, gpus), "--halo", halo,
                 environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1), "PARHELION_STALL_AT_KERNEL": str(kernel)})
