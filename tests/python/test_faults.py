@@ -86,8 +86,8 @@ def test_a_rank_that_is_held_for_long_ends_the_run(series, tmp_path, halo):
         run.kill()
 
 
-def test_a_suspended_run_waits_for_nobody(series, tmp_path):
-    run = start(series, tmp_path, "--device", "cpu", "--ranks", 2, "--threads", 1)
+def suspend_again_and_again(run):
+    """A process that is stopped for longer than the deadline waits for nobody meanwhile, and ends well when it is asked to."""
     try:
         for _ in range(3):
             time.sleep(1.5)
@@ -102,8 +102,22 @@ def test_a_suspended_run_waits_for_nobody(series, tmp_path):
         run.kill()
 
 
-@pytest.mark.skipif(os.environ.get("PARHELION_DEVICE") != "gpu", reason="PARHELION_DEVICE is not gpu")
-@pytest.mark.parametrize("halo", ["staged-host", "staged-dma", "staged-fused", "direct"])
+def test_a_suspended_run_waits_for_nobody(series, tmp_path):
+    suspend_again_and_again(start(series, tmp_path, "--device", "cpu", "--ranks", 2, "--threads", 1))
+
+
+on_gpus = pytest.mark.skipif(os.environ.get("PARHELION_DEVICE") != "gpu", reason="PARHELION_DEVICE is not gpu")
+by_all_methods = pytest.mark.parametrize("halo", ["staged-host", "staged-dma", "staged-fused", "direct"])
+
+
+@on_gpus
+@by_all_methods
+def test_a_suspended_run_on_gpus_waits_for_nobody(series, tmp_path, halo):
+    suspend_again_and_again(start(series, tmp_path, "--gpus", max(1, GPUS), "--ranks", max(2, GPUS), "--halo", halo))
+
+
+@on_gpus
+@by_all_methods
 @pytest.mark.parametrize("kernel", [1, 200, 200_000], ids=["before_its_first_kernel", "in_the_first_steps", "in_the_middle_of_the_run"])
 def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, kernel, halo):
     gpus = max(1, GPUS)
