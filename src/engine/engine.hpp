@@ -15,8 +15,9 @@ class Simulation::Implementation
 {
 public:
     virtual ~Implementation() = default;
-    // The last part of construction, which waits for GPUs: apart, so that nothing is destroyed if it throws.
-    virtual void start() {}
+    // The last part of construction, which waits for GPUs: apart, so that nothing is destroyed if it throws. From here on what
+    // the host does itself is none of `watch`'s business; null: nobody watches.
+    virtual void start(HostWatch* /*watch*/) {}
     virtual const PlanSummary& plan() const = 0;
     virtual SinglePoint evaluate() = 0;
     virtual RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) = 0;

@@ -7,6 +7,7 @@
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "engine/guard.hpp"
+#include "engine/host_watch.hpp"
 #include "engine/run_length.hpp"
 #include "engine/runaway.hpp"
 #include "engine/step_gpu.hpp"
@@ -64,8 +65,9 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
 }
 
 template <class N>
-void GpuEngine<N>::start()
+void GpuEngine<N>::start(HostWatch* watch)
 {
+    watch_ = watch;
     plan_.links = ranks_.test_links();
     ranks_.deal_out();
     keep_last_repartition();
@@ -179,6 +181,7 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
     {
         if (flags.due.any_frame())
         {
+            const OwnWork here(watch_);
             Frame frame = make_frame(host_.lone_run().queue(), setup_.system.topology, frames_[segment.place], flags.due);
             frame.step = step;
             frame.time = time(step);
@@ -239,6 +242,7 @@ SinglePoint GpuEngine<N>::evaluate()
         if (why_on_host_.empty())
         {
             observe_here(flags, listener);
+            const OwnWork here(watch_);
             listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
             return std::move(listener.point);
         }
@@ -250,10 +254,12 @@ SinglePoint GpuEngine<N>::evaluate()
     catch (const PhysicsError& error) // what the GPU computed is lost
     {
         go_on_at_host(error.what());
+        const OwnWork here(watch_);
         SinglePoint point = host_.evaluate();
         if (point.trouble.empty()) { point.trouble = error.what(); }
         return point;
     }
+    const OwnWork here(watch_);
     return host_.evaluate();
 }
 
@@ -278,6 +284,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
 template <class N>
 RunSummary GpuEngine<N>::run_on_host(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop)
 {
+    const OwnWork here(watch_);
     const Rank<N>& r = host_.lone_run().rank();
     const std::int64_t before = r.step - first;
     observer.message(fmt::format("note: step {}: {} The CPU goes on from here.", r.step, why_on_host_));
@@ -385,6 +392,7 @@ Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
     const OutputDue due = positions_and_velocities();
     copy_to_host(ranks_.queue(), snapshot, ranks_.framed_forces(), due, read_);
     ranks_.synchronize();
+    const OwnWork here(watch_);
     Frame frame = make_frame(host_.lone_run().queue(), setup_.system.topology, read_, due);
     frame.step = read_.scalars[0].step;
     frame.time = time(frame.step);
@@ -394,7 +402,11 @@ Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 template <class N>
 Frame GpuEngine<N>::frame()
 {
-    if (!why_on_host_.empty()) { return host_.frame(); }
+    if (!why_on_host_.empty())
+    {
+        const OwnWork here(watch_);
+        return host_.frame();
+    }
     ranks_.keep_state(aside_);
     return read_frame(aside_);
 }
@@ -402,14 +414,22 @@ Frame GpuEngine<N>::frame()
 template <class N>
 Frame GpuEngine<N>::last_good_frame()
 {
-    if (!why_on_host_.empty()) { return host_.last_good_frame(); }
+    if (!why_on_host_.empty())
+    {
+        const OwnWork here(watch_);
+        return host_.last_good_frame();
+    }
     return read_frame(at_repartition_);
 }
 
 template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
-    if (!why_on_host_.empty()) { return host_.saved_state(); }
+    if (!why_on_host_.empty())
+    {
+        const OwnWork here(watch_);
+        return host_.saved_state();
+    }
     ranks_.synchronize();
     return to_saved_state(ranks_.queue(), at_repartition_, setup_.parameters.random_seed);
 }

@@ -33,7 +33,7 @@ public:
     // Throws DeviceError if there is no GPU to be had.
     GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
-    void start() override;
+    void start(HostWatch* watch) override;
     const PlanSummary& plan() const override { return plan_; }
     SinglePoint evaluate() override;
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
@@ -83,8 +83,9 @@ private:
     // Reading
     Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
 
-    Engine<N> host_;          // prepares and explains
-    std::string why_on_host_; // it has taken over, for this reason; empty: it has not
+    HostWatch* watch_ = nullptr; // nobody, if null
+    Engine<N> host_;             // prepares and explains
+    std::string why_on_host_;    // it has taken over, for this reason; empty: it has not
     const RunSetup& setup_;
     const bool keeps_trace_;
     const ListPlan list_plan_;

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "engine/assign.hpp"
 #include "engine/gpu_engine.hpp"
+#include "engine/host_watch.hpp"
 #include "engine/longest_term.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +80,9 @@ void GpuEngine<N>::hand_to_host()
     ranks_.synchronize();
     copies_.synchronize();
     under_way_.clear();
-    put_back(saved_state(), host_.lone_run().rank());
+    const SavedState state = saved_state();
+    const OwnWork here(watch_);
+    put_back(state, host_.lone_run().rank());
     step_ = list_begin_ = host_.lone_run().rank().step;
 }
 
@@ -88,6 +91,7 @@ template <class N>
 void GpuEngine<N>::stop_for_missing_terms()
 {
     const Frame frame = read_frame(at_repartition_);
+    const OwnWork here(watch_);
     const Topology& topology = setup_.system.topology;
     const LongestTerm longest = longest_term(topology, frame.x, frame.box);
     throw missing_terms(frame.step, "bonded terms", list_plan_.cutoff,
@@ -101,6 +105,7 @@ void GpuEngine<N>::blow_up()
 {
     hand_to_host();
     const FailureReport report = ranks_.failure();
+    const OwnWork here(watch_);
     Observer nobody;
     const std::atomic<bool> never{false};
     const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;

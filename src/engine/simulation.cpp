@@ -112,7 +112,7 @@ Simulation::Simulation(System system, RunParameters parameters, const Simulation
             when_held(fmt::format("The host was held for {:g} s in the driver of its GPUs: one of them is stuck.", seconds));
         });
     }
-    attempt([&] { implementation_->start(); });
+    attempt([&] { implementation_->start(watch_.get()); });
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

@@ -73,3 +73,29 @@ TEST_F(HostWatchTest, says_nothing_of_a_host_that_is_elsewhere)
     AwayFromGpus(watch, slow).progress(1, 2, 300);
     EXPECT_EQ(told, 0);
 }
+
+TEST_F(HostWatchTest, says_nothing_of_a_host_that_works_itself)
+{
+    HostWatch watch(500ms, [this] { ++told; });
+    const AmongGpus host(&watch);
+    const OwnWork explanation(&watch);
+    SlowObserver slow;
+    AwayFromGpus(watch, slow).progress(1, 2, 300); // of a CPU that goes on by itself
+    EXPECT_FALSE(told_within(1500ms));
+}
+
+TEST_F(HostWatchTest, tells_of_a_host_that_does_not_come_back_after_work_of_its_own)
+{
+    HostWatch watch(100ms, [this] { ++told; });
+    const AmongGpus host(&watch);
+    try
+    {
+        const OwnWork explanation(&watch);
+        const OwnWork of_it(&watch);
+        throw 1;
+    }
+    catch (int)
+    {
+    }
+    EXPECT_TRUE(told_within(10s));
+}
