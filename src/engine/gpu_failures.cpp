@@ -71,7 +71,15 @@ void GpuEngine<N>::prepare_to_do_again(std::uint32_t flags)
 template <class N>
 void GpuEngine<N>::make_more_room(std::uint32_t flags)
 {
-    if (++attempts_ > most_attempts || !ranks_.make_more_room(flags)) { throw NoRoom(); }
+    const double crowding = ranks_.crowding();
+    const MoreRoom room = ++attempts_ > most_attempts ? MoreRoom::NotInLists : ranks_.make_more_room(flags);
+    if (room == MoreRoom::NotInLists) { throw NoRoom(); }
+    if (room == MoreRoom::Made) { return; }
+    const std::int64_t step = under_way_.front().first;
+    throw GridError(step, fmt::format("E509 step {}: with the grid {}x{}x{}, a rank has come to more than {:.1f} times as many "
+                                      "atoms as it would have at the mean density, and GPUs have no room for its halo. Use fewer "
+                                      "ranks, or a grid whose cells hold about as many atoms each.",
+                                      step, plan_.grid[0], plan_.grid[1], plan_.grid[2], crowding));
 }
 
 template <class N>

@@ -179,9 +179,9 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
+    halo_bytes_ = 2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots));
     world.payload_bytes = window_bytes_ =
-        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) +
-                        2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots)));
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_);
     world_ = std::make_unique<GpuWorld>(devices, world);
     sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
     taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);
@@ -213,10 +213,17 @@ void GpuRanks<N>::make_boards(Rank<N>& start)
 }
 
 template <class N>
-void GpuRanks<N>::make_halos()
+std::size_t GpuRanks<N>::most_slots()
 {
     std::size_t slots = 0;
     for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    return slots;
+}
+
+template <class N>
+void GpuRanks<N>::make_halos()
+{
+    const std::size_t slots = most_slots();
     for (const Window& window : halo_room_.windows) { world_->release(window); }
     halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
@@ -404,7 +411,15 @@ void GpuRanks<N>::deal_out()
             has_room = has_room && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
         });
         if (has_room) { return; }
-        make_more_room(gpu_flag_slot_overflow);
+        const double crowding = crowding_;
+        if (make_more_room(gpu_flag_slot_overflow) != MoreRoom::Made)
+        {
+            throw InputError("E633", {},
+                             fmt::format("the grid {}x{}x{} divides the atoms too unevenly for GPUs: a rank has more than {:.1f} "
+                                         "times as many as it would have at the mean density, and there is no room for its "
+                                         "halo. Use fewer ranks, or a grid whose cells hold about as many atoms each.",
+                                         grid_.cells[0], grid_.cells[1], grid_.cells[2], crowding));
+        }
         auto of_rank = scalars.begin();
         for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
             of_rank->flags = 0;
@@ -434,17 +449,18 @@ void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
 }
 
 template <class N>
-bool GpuRanks<N>::make_more_room(std::uint32_t flags)
+MoreRoom GpuRanks<N>::make_more_room(std::uint32_t flags)
 {
     synchronize();
     for (const auto& team : teams_) { team->graphs.clear(); } // they name the old memory
     room_is_made_ = false;
-    if ((flags & gpu_flag_scratch_overflow) != 0) { return false; }
+    if ((flags & gpu_flag_scratch_overflow) != 0) { return MoreRoom::NotInLists; }
     if ((flags & gpu_flag_slot_overflow) != 0)
     {
         reserve(more_crowding * crowding_);
+        if (GpuHalo<N>::bytes(method_, cells_[0], most_slots()) > halo_bytes_) { return MoreRoom::NotInHalos; }
         make_halos();
-        return true;
+        return MoreRoom::Made;
     }
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
@@ -453,7 +469,7 @@ bool GpuRanks<N>::make_more_room(std::uint32_t flags)
             if (list.demand.size() > 0) { enlarge_pair_list(team.queue, list); }
         }
     });
-    return true;
+    return MoreRoom::Made;
 }
 
 template <class N>

@@ -18,6 +18,13 @@
 
 namespace parhelion {
 
+enum class MoreRoom : std::uint8_t
+{
+    Made,
+    NotInLists, // larger ones would not help
+    NotInHalos  // of a grid whose ranks differ so much
+};
+
 template <class N>
 class GpuRanks
 {
@@ -53,12 +60,15 @@ public:
     // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck. What destroys this then
     // waits for that GPU, too, maybe for ever.
     void synchronize();
-    std::string test_links();         // what to tell of them; empty: there are none
-    void deal_out();                  // to every rank its atoms
+    std::string test_links(); // what to tell of them; empty: there are none
+    // To every rank its atoms. Throws InputError E633 if one has so many that there is no room for its halos.
+    void deal_out();
     void wait(const GpuEvent& event); // of a queue on rank 0's GPU
     void put_back(const GpuSnapshot<N>& snapshot);
-    // After flags of an overflow; put_back() must follow. False if larger lists would not help.
-    bool make_more_room(std::uint32_t flags);
+    // After flags of an overflow; put_back() must follow, and nothing can if it has not been made.
+    MoreRoom make_more_room(std::uint32_t flags);
+    // How many atoms a rank has room for, relative to the mean density.
+    double crowding() const { return crowding_; }
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic();
     FailureReport failure();
@@ -71,6 +81,7 @@ private:
     void make_world(const SimulationOptions& options, GpuWorldOptions world);
     void make_boards(Rank<N>& start);
     void reserve(double crowding);
+    std::size_t most_slots(); // of a rank
     void make_halos();
     void take_from_boards();
     GpuTeams<N> of_gpu(int gpu) { return GpuTeams<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
@@ -88,6 +99,7 @@ private:
     std::vector<GpuCell> cells_;   // by rank
     double crowding_ = 1;          // what slots are reserved for, relative to the mean density
     std::size_t window_bytes_ = 0; // of each rank: what others reach
+    std::size_t halo_bytes_ = 0;   // of them: what halos may take
     std::vector<std::unique_ptr<GpuTeam<N>>> teams_;
     std::vector<GpuTeam<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;

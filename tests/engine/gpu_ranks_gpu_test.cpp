@@ -117,6 +117,23 @@ LoadedInput load_with_tether(const Vec3<double>& a, const Vec3<double>& b)
     return series;
 }
 
+// A drop in vacuum, of whole molecules, in the corner of a box so many times its size.
+LoadedInput load_drop(double boxes)
+{
+    LoadedInput series = load_series(24000);
+    System& system = series.system;
+    for (std::size_t a = 0; a < system.x.size(); ++a)
+    {
+        const auto first = static_cast<std::size_t>(system.topology.locate(static_cast<std::int64_t>(a)).molecule_first_atom);
+        for (int d = 0; d < 3; ++d)
+        {
+            system.x[a][d] -= system.box[d] * std::round((system.x[a][d] - system.x[first][d]) / system.box[d]);
+        }
+    }
+    system.box = boxes * system.box;
+    return series;
+}
+
 class RanksOnGpus : public GpuTest
 {
 };
@@ -282,18 +299,8 @@ TEST_F(RanksOnGpus, have_the_bits_of_new_lists_where_old_lists_would_miss_pairs)
 
 TEST_F(RanksOnGpus, make_room_where_atoms_are_denser_than_anybody_planned_for)
 {
-    // A drop in vacuum, of whole molecules: some ranks have eight times as many atoms as planned, others none.
-    LoadedInput series = load_series(24000);
-    System& system = series.system;
-    for (std::size_t a = 0; a < system.x.size(); ++a)
-    {
-        const auto first = static_cast<std::size_t>(system.topology.locate(static_cast<std::int64_t>(a)).molecule_first_atom);
-        for (int d = 0; d < 3; ++d)
-        {
-            system.x[a][d] -= system.box[d] * std::round((system.x[a][d] - system.x[first][d]) / system.box[d]);
-        }
-    }
-    system.box = 2.0 * system.box;
+    // Some ranks have eight times as many atoms as planned, others none.
+    LoadedInput series = load_drop(2);
     series.parameters.list_interval = 4; // lists of fewer atoms follow one that has overflowed, before the host knows
     series.parameters.generation_seed = series.parameters.random_seed = 7;
     const auto run = [&](const Layout& layout) {
@@ -311,6 +318,25 @@ TEST_F(RanksOnGpus, make_room_where_atoms_are_denser_than_anybody_planned_for)
         EXPECT_EQ(several.step, 20);
         EXPECT_EQ(different(several.x, one.x), 0);
         EXPECT_EQ(different(several.v, one.v), 0);
+    }
+}
+
+TEST_F(RanksOnGpus, refuse_a_grid_one_of_whose_ranks_has_nearly_all_atoms)
+{
+    // All are in one of twelve cells, which with its halo is a ninth of the box.
+    const LoadedInput drop = load_drop(4);
+    for (const HaloMethod method : {HaloMethod::Direct, HaloMethod::StagedHost})
+    {
+        try
+        {
+            simulate_on(drop, {{2, 2, 3}, 1}, method, Precision::Mixed, Summation::Fast);
+            FAIL() << "no error";
+        }
+        catch (const InputError& e)
+        {
+            EXPECT_EQ(e.id(), "E633");
+            EXPECT_THAT(e.what(), HasSubstr("Use fewer ranks"));
+        }
     }
 }
 
