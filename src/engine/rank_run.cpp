@@ -230,9 +230,11 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
     std::string trouble;
     std::int64_t ranks_in_trouble = 0;
     step(rank_, flags, output, [&](Rank<N>& r) {
+        const std::int64_t failures = r.constraint_result.failures;
+        const Failures known = over_ranks(r, failures) == failures ? Failures::OfAll : Failures::OfThisRank;
         try
         {
-            stop_if_running_away(r);
+            stop_if_running_away(r, known);
         }
         catch (const PhysicsError& error)
         {

@@ -128,13 +128,14 @@ std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t
 } // namespace
 
 template <class N>
-void stop_if_constraints_failed(const Rank<N>& r)
+void stop_if_constraints_failed(const Rank<N>& r, Failures known)
 {
     const ConstraintResult<N>& c = r.constraint_result;
     if (c.failures == 0) { return; }
-    throw PhysicsError(r.step, fmt::format("E501 step {}: {} constraint{} could not be satisfied or turned by more than "
-                                           "lincs-warnangle; the worst turned by {:.0f} degrees: {} - {}.{} {}",
-                                           r.step, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
+    const char* const how_many = r.comm.ranks() > 1 && known == Failures::OfThisRank ? "at least " : "";
+    throw PhysicsError(r.step, fmt::format("E501 step {}: {}{} constraint{} could not be satisfied or turned by more than "
+                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees: {} - {}.{} {}",
+                                           r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
                                            r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b),
                                            closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
 }
@@ -151,9 +152,9 @@ void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double li
 }
 
 template <class N>
-void stop_if_running_away(Rank<N>& r)
+void stop_if_running_away(Rank<N>& r, Failures known)
 {
-    stop_if_constraints_failed(r);
+    stop_if_constraints_failed(r, known);
     const std::optional<Runaway> runaway = find_runaway(r.queue, r.state, r.parameters.dt);
     if (!runaway) { return; }
     const Blame blame = blame_term(r, runaway->slot);
@@ -166,8 +167,8 @@ void stop_if_running_away(Rank<N>& r)
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void stop_if_constraints_failed<N>(const Rank<N>&);                                                                 \
-    template void stop_if_running_away<N>(Rank<N>&);
+    template void stop_if_constraints_failed<N>(const Rank<N>&, Failures);                                                       \
+    template void stop_if_running_away<N>(Rank<N>&, Failures);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -6,9 +6,16 @@
 
 namespace parhelion {
 
+// What r.constraint_result holds of a step's failures. Others may have stopped before they could count theirs.
+enum class Failures : std::uint8_t
+{
+    OfThisRank,
+    OfAll
+};
+
 // Throws PhysicsError naming the worst constraint if r.constraint_result holds failures.
 template <class N>
-void stop_if_constraints_failed(const Rank<N>& r);
+void stop_if_constraints_failed(const Rank<N>& r, Failures known = Failures::OfThisRank);
 
 // Throws PhysicsError if pressure coupling has shrunk the box below twice the pair list's cut-off. nm
 void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff);
@@ -16,6 +23,6 @@ void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double li
 // Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and
 // the term with the largest force on that atom, or the constraint that broke. Call between constraining and drifting.
 template <class N>
-void stop_if_running_away(Rank<N>& r);
+void stop_if_running_away(Rank<N>& r, Failures known = Failures::OfThisRank);
 
 } // namespace parhelion

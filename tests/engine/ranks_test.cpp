@@ -5,11 +5,14 @@
 #include "run_helpers.hpp"
 #include "support/compare.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
 
 using namespace parhelion;
 using namespace parhelion::test;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 namespace {
 
@@ -262,6 +265,28 @@ TEST(Ranks, all_end_when_one_blows_up)
     Simulation simulation = simulate_on(data, options_for({2, 2, 1}, HaloMethod::Direct, 1, Precision::Mixed));
     EXPECT_THROW(simulation.run(100, ignored, never), PhysicsError);
     EXPECT_EQ(simulation.last_good_frame().x.size(), data.system.x.size());
+}
+
+TEST(Ranks, do_not_claim_to_know_how_many_constraints_of_others_have_failed)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.continuation = true;                                          // the start is not made to obey its constraints
+    for (std::size_t a = 7; a < 900; a += 9) { data.system.v[a] += {900, 0, 0}; } // of every ethanol, in all cells
+    const auto error_on = [&](const Grid& grid) -> std::string {
+        Observer nobody;
+        Simulation simulation = simulate_on(data, options_for(grid, HaloMethod::Direct, 1, Precision::Mixed));
+        try
+        {
+            simulation.run(1, nobody, never);
+        }
+        catch (const PhysicsError& error)
+        {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(error_on({1, 1, 1}), HasSubstr("E501 step 0: 100 constraints"));
+    EXPECT_THAT(error_on({2, 1, 1}), MatchesRegex("E501 step 0: at least [0-9]+ constraints .*"));
 }
 
 TEST(Ranks, keep_the_last_good_frame_of_one_step_when_one_blows_up_before_a_new_list)
