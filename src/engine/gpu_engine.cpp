@@ -32,6 +32,7 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
+// For the box that the run began with, also where it goes on in another: with the lists it had it has the bits it would have had.
 // How many ranks there will be is settled with the list's cutoff; here only what it costs depends on it.
 template <class N>
 ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
@@ -40,7 +41,9 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
     const std::int64_t atoms = setup.system.topology.atom_count();
     const double cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff);
     const Vec3<double>& box = setup.system.box;
-    const int ranks = choose_gpus(options, gpu_count(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box)).grid.ranks();
+    const int asked = options.ranks_asked_for();
+    const auto chosen = [&] { return choose_gpus(options, gpu_count(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box)); };
+    const int ranks = asked > 0 ? asked : chosen().grid.ranks();
     const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
     return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
 }

@@ -32,7 +32,6 @@ std::uint32_t pattern_of(const StepFlags& flags)
     return word;
 }
 
-// A continued run is planned for the box it began with, and goes on in the one it has come to.
 template <class N>
 void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
 {
@@ -83,16 +82,16 @@ void check_room(const CellGrid& grid, const GpuCell& cell, HaloMethod method)
 template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
                       std::size_t records, const GpuWorldOptions& world)
-    : setup_(setup), list_plan_(list_plan), method_(options.halo), atoms_(start.state.slot_of_global.size())
+    : setup_(setup), list_plan_(list_plan), box_(start.state.box.length()), method_(options.halo),
+      atoms_(start.state.slot_of_global.size())
 {
-    const Vec3<double> box = setup.system.box;
     const double straying = longest_straying(start.topology, setup.update_groups);
-    const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box,
-                                         gpu_grid_criteria(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box));
+    const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box_,
+                                         gpu_grid_criteria(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box_));
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {
-        cells_.push_back(make_gpu_cell(grid_, rank, box, list_plan.cutoff, straying));
+        cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, straying));
     }
     check_room<N>(grid_, cells_[0], method_);
     const int teams = choice.gpus;
@@ -112,7 +111,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     make_halos();
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         upload_coupling(team.queue, start, r.coupling);
-        set_box_and_step(team.queue, start.state.box.length(), start.step, r.state);
+        set_box_and_step(team.queue, box_, start.step, r.state);
     });
     queue().make_current();
     framed_.resize(queue(), atoms_, coupling().group_count());
@@ -154,12 +153,14 @@ template <class N>
 void GpuRanks<N>::reserve(double crowding)
 {
     crowding_ = crowding;
-    const Vec3<double>& box = setup_.system.box;
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
-        reserve_slots(team.queue, r.cell, box, atoms_, crowding, r.state);
-        reserve_pair_list(team.queue, r.state, box, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
-        if (grid_.ranks() > 1) { reserve_pair_list(team.queue, r.state, box, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
+        reserve_slots(team.queue, r.cell, box_, atoms_, crowding, r.state);
+        reserve_pair_list(team.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
+        if (grid_.ranks() > 1)
+        {
+            reserve_pair_list(team.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]);
+        }
     });
 }
 

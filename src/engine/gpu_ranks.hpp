@@ -92,6 +92,7 @@ private:
 
     const RunSetup& setup_;
     const ListPlan& list_plan_;
+    const Vec3<double> box_; // at the beginning, nm: everything is laid out for it
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;

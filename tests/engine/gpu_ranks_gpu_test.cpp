@@ -56,7 +56,7 @@ const std::vector<Grid> some_grids = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 4}
                                       {1, 3, 2}, {2, 2, 2}, {8, 1, 1}, {1, 2, 4}};
 
 Simulation simulate_on(const LoadedInput& series, const Layout& layout, HaloMethod method, Precision precision,
-                       Summation summation)
+                       Summation summation, const SavedState* saved = nullptr)
 {
     SimulationOptions options;
     options.device = Device::Gpu;
@@ -67,7 +67,7 @@ Simulation simulate_on(const LoadedInput& series, const Layout& layout, HaloMeth
     options.grid = layout.grid;
     options.halo = method;
     options.comm_timeout = std::chrono::seconds(5);
-    return Simulation(series.system, series.parameters, options);
+    return Simulation(series.system, series.parameters, options, saved);
 }
 
 // How many differ in any bit; printing 45 000 vectors helps nobody.
@@ -438,6 +438,51 @@ TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
     Simulation one(series.system, series.parameters, options, &saved);
     EXPECT_EQ(different(one.frame().x, four.last_good_frame().x), 0);
     EXPECT_EQ(one.evaluate().forces.size(), static_cast<std::size_t>(series.system.topology.atom_count()));
+}
+
+TEST_F(RanksOnGpus, go_on_in_a_box_that_has_become_much_smaller)
+{
+    LoadedInput series = load_series(45000);
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
+    Recorder ignored;
+    Simulation before = simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
+    before.run(40, ignored, never);
+    const SavedState saved = before.saved_state();
+    Simulation one = simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible, &saved);
+    one.run(20, ignored, never);
+    // As if it had begun in this box, whose cells are longer than a halo is thick.
+    series.system.box = 1.4 * series.system.box;
+    for (const Layout& layout : layouts({{1, 1, 1}, {1, 1, 6}, {6, 1, 1}}))
+    {
+        SCOPED_TRACE(name_of(layout, HaloMethod::Direct));
+        Simulation several = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible, &saved);
+        EXPECT_NO_THROW(several.run(20, ignored, never));
+        EXPECT_EQ(several.frame().box, one.frame().box);
+        EXPECT_EQ(different(several.frame().x, one.frame().x), 0);
+    }
+}
+
+TEST_F(RanksOnGpus, are_refused_where_the_box_has_become_too_small_for_them)
+{
+    LoadedInput series = load_series(3000);
+    Recorder ignored;
+    Simulation one = simulate_on(series, {{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+    one.run(10, ignored, never);
+    const SavedState saved = one.saved_state();
+    series.system.box = 3.0 * series.system.box; // in the beginning there were cells enough
+    SimulationOptions options;
+    options.device = Device::Gpu;
+    options.gpus = 1;
+    options.ranks = 2;
+    try
+    {
+        Simulation two(series.system, series.parameters, options, &saved);
+        FAIL() << "no error";
+    }
+    catch (const InputError& e)
+    {
+        EXPECT_EQ(e.id(), "E630");
+    }
 }
 
 TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
