@@ -194,6 +194,7 @@ void GpuEngine<N>::hand_on(const Segment& segment, Observer& observer)
         {
             Observables o = ranks_.coupling().observables(record++);
             o.time = time(o.step);
+            if (!is_single_point_) { stop_if_beyond_range<N>(o); }
             latest_temperature_ = o.temperature;
             drift_.add(o.time, o.conserved);
             observer.energies(flags.due, o);
@@ -244,6 +245,7 @@ SinglePoint GpuEngine<N>::evaluate()
     {
         if (why_on_host_.empty())
         {
+            is_single_point_ = true;
             observe_here(flags, listener);
             const OwnWork here(watch_);
             listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
@@ -304,6 +306,7 @@ RunSummary GpuEngine<N>::run_on_gpu(std::int64_t steps, Observer& observer, cons
     const RunParameters& p = setup_.parameters;
     drift_ = {};
     intervals_halved_ = 0;
+    is_single_point_ = false;
     const std::int64_t first = step_;
     last_ = first + steps;
     const Schedule schedule(p, list_plan_.interval, setup_.first_step, last_);

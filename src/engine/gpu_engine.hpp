@@ -101,9 +101,10 @@ private:
     std::int64_t last_ = 0; // of the run
     std::deque<Segment> under_way_;
     SegmentPace pace_;
-    bool is_profiled_ = false;  // what is queued now: the last segment before the part that is timed, if there is no trace
-    std::size_t submitted_ = 0; // segments so far
-    std::int64_t records_ = 0;  // observed steps queued so far
+    bool is_profiled_ = false;     // what is queued now: the last segment before the part that is timed, if there is no trace
+    bool is_single_point_ = false; // whoever asked for what is handed on judges it
+    std::size_t submitted_ = 0;    // segments so far
+    std::int64_t records_ = 0;     // observed steps queued so far
     PinnedBuffer<DeviceScalars> status_;
     std::array<HostSnapshot<N>, segments_under_way + 1> frames_;
     std::array<GpuEvent, segments_under_way + 1> done_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/guard.hpp"
 
+#include "base/error.hpp"
+#include "base/units.hpp"
+
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 
 namespace parhelion {
@@ -65,6 +69,11 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
     return worst.atom;
 }
 
+namespace {
+constexpr double range = 0x1p63 / fixed_sum_scale;
+constexpr double largest_total = 2 * fixed_sum_limit; // half of it
+} // namespace
+
 template <class N>
 std::string range_remark([[maybe_unused]] const std::vector<Vec3<double>>& forces, [[maybe_unused]] const EnergyVirial& energies)
 {
@@ -72,7 +81,6 @@ std::string range_remark([[maybe_unused]] const std::vector<Vec3<double>>& force
     // A pair's energy and its elements of the virial are limited to 1e7 kJ/mol. Pairs that reach it are within 0.5 nm, so that
     // their force is more than this.
     constexpr double largest_force = 2e7;
-    constexpr double largest_total = 2 * fixed_sum_limit; // half the range
     // Between atoms in one place there is no force, but an energy at that limit. Liquids have some 2 kJ/mol per atom.
     const double largest_lj = 5e6 + 20 * static_cast<double>(forces.size());
     const auto too_large = [](double total) { return std::abs(total) > largest_total; };
@@ -85,9 +93,99 @@ std::string range_remark([[maybe_unused]] const std::vector<Vec3<double>>& force
                    : "";
 }
 
+namespace {
+
+double heaviest(const Topology& topology, const AtomGroups& groups)
+{
+    std::vector<double> mass(static_cast<std::size_t>(groups.count));
+    for (std::int64_t a = 0; a < topology.atom_count(); ++a)
+    {
+        const std::uint8_t group = groups.group(a);
+        if (group != AtomGroups::none) { mass[group] += topology.atom(a).mass; }
+    }
+    return *std::max_element(mass.begin(), mass.end());
+}
+
+// How much Coulomb energy a liquid or a crystal has, kJ/mol, about: an ion as in rock salt, 430 kJ/mol for a charge of 1 e;
+// partial charges as in SPC/E water, which has 55 kJ/mol and squares of 1.08 e^2.
+double expected_coulomb_energy(const Topology& topology, const RunParameters& parameters)
+{
+    double total = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const std::vector<Atom>& atoms = topology.molecule_types[static_cast<std::size_t>(block.type)].atoms;
+        double charge = 0, squares = 0;
+        for (const Atom& atom : atoms) { charge += atom.charge, squares += atom.charge * atom.charge; }
+        const double ion = std::max(std::abs(charge), charge * charge / static_cast<double>(atoms.size()));
+        total += static_cast<double>(block.count) * (atoms.size() == 1 ? 430 * ion : 430 * ion + 51 * squares);
+    }
+    return total * coulomb_factor(parameters) / units::coulomb;
+}
+
+} // namespace
+
+template <class N>
+void check_range([[maybe_unused]] const Topology& topology, [[maybe_unused]] const RunParameters& parameters,
+                 [[maybe_unused]] const AtomGroups& com_groups)
+{
+    if constexpr (N::summation == Summation::Reproducible)
+    {
+        const bool stays = parameters.com_mode != ComMode::None && parameters.integrator != Integrator::SteepestDescent;
+        const bool may_be_heavy = stays && topology.total_mass() >= range;
+        if (const double mass = may_be_heavy ? heaviest(topology, com_groups) : 0; mass >= range)
+        {
+            throw InputError(
+                "E614", {},
+                fmt::format("a group of comm-grps weighs {:.3g} u, and sums of --reproducible hold {:.3g} (the motion "
+                            "of its centre of mass would be wrong). Leave --reproducible out, divide the group, or "
+                            "set comm-mode = None.",
+                            mass, range));
+        }
+        if (const double energy = expected_coulomb_energy(topology, parameters); energy >= range)
+        {
+            throw InputError(
+                "E614", {},
+                fmt::format("so many charges have a Coulomb energy of some {:.2g} kJ/mol, and sums of --reproducible "
+                            "hold {:.3g} (energies and the pressure would be wrong). Leave --reproducible out.",
+                            energy, range));
+        }
+    }
+}
+
+template <class N>
+void stop_if_beyond_range([[maybe_unused]] const Observables& o)
+{
+    if constexpr (N::summation == Summation::Reproducible)
+    {
+        const auto check = [&](std::string_view what, double total) {
+            if (!(std::abs(total) > largest_total)) { return; }
+            throw InputError("E614", {},
+                             fmt::format("step {}: the sum of {} is {:.3g} kJ/mol, and beyond {:.3g} sums of --reproducible may "
+                                         "be wrong. Leave --reproducible out.",
+                                         o.step, what, total, range));
+        };
+        for (std::size_t term = 0; term < energy_terms; ++term)
+        {
+            // The correction is no sum.
+            if (static_cast<EnergyTerm>(term) != EnergyTerm::DispersionCorrection)
+            {
+                check(energy_term_names[term], o.forces.energy[term]);
+            }
+        }
+        for (int k = 0; k < 9; ++k)
+        {
+            check("the virial of forces", o.forces.virial[k / 3][k % 3]);
+            check("the virial of constraints", o.virial[k / 3][k % 3] - o.forces.virial[k / 3][k % 3]);
+            check("the kinetic energy tensor", o.kinetic[k / 3][k % 3]);
+        }
+    }
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::optional<Runaway> find_runaway<N>(CpuQueue&, const ParticleState<N>&, double);                                 \
-    template std::string range_remark<N>(const std::vector<Vec3<double>>&, const EnergyVirial&);
+    template std::string range_remark<N>(const std::vector<Vec3<double>>&, const EnergyVirial&);                                 \
+    template void check_range<N>(const Topology&, const RunParameters&, const AtomGroups&);                                      \
+    template void stop_if_beyond_range<N>(const Observables&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

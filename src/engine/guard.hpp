@@ -4,7 +4,11 @@
 #pragma once
 
 #include "device/cpu_queue.hpp"
+#include "dynamics/atom_groups.hpp"
+#include "engine/observer.hpp"
 #include "model/energy_terms.hpp"
+#include "model/run_parameters.hpp"
+#include "model/topology.hpp"
 #include "state/particle_state.hpp"
 
 #include <optional>
@@ -35,5 +39,18 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
 // the way round, and, among 250 000 atoms or more, some that are in one place.
 template <class N>
 std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVirial& energies);
+
+// Reproducible sums wrap at 2.1e9, and the larger the system the larger its sums: of water and ethanol, 13 kJ/mol of Coulomb
+// energy an atom, at 160 million atoms; of rock salt, 430, at five million; masses of gold, of the centre of mass, at eleven
+// million. Both functions throw InputError E614; other policies have no such limits.
+
+// Before a run: if a group whose motion is to be removed weighs more, or if about as much Coulomb energy is to be expected.
+template <class N>
+void check_range(const Topology& topology, const RunParameters& parameters, const AtomGroups& com_groups);
+// At an observed step of a run: if an energy, or an element of a virial or of the kinetic tensor, is beyond half the range. So
+// sums that grow end a run before they wrap, and what has wrapped from the first step on is noticed up to one and a half times
+// the range; for more an estimate will do.
+template <class N>
+void stop_if_beyond_range(const Observables& observables);
 
 } // namespace parhelion

@@ -47,6 +47,7 @@ Rank<N> RankRun<N>::make_rank()
     const AtomGroups temperature_groups = make_temperature_groups(setup_);
     AtomGroups com_groups =
         make_atom_groups("comm-grps", setup_.parameters.com_groups, setup_.system.groups, atoms, Coverage::Some);
+    check_range<N>(setup_.system.topology, setup_.parameters, com_groups);
     std::vector<double> dof =
         degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com_groups);
     const auto seed = static_cast<std::uint64_t>(setup_.parameters.random_seed);
@@ -196,6 +197,7 @@ void RankRun<N>::advance(StepFlags flags, Observer& observer)
     });
     if (flags.observe)
     {
+        stop_if_beyond_range<N>(rank_.observables);
         drift_.add(rank_.observables.time, rank_.observables.conserved);
         observer.energies(flags.due, rank_.observables);
     }
