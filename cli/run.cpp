@@ -348,8 +348,8 @@ RunEnd command_run(const RunOptions& options)
     const std::string about = fmt::format("{}\n{}\n{}", version_text(), describe_machine(), describe_system(input.system));
     Simulation simulation(std::move(input.system), std::move(input.parameters), engine, continued ? &continued->state : nullptr);
     const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
-    const PlanSummary plan = simulation.plan();
-    const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(plan), load_s, describe_seeds(plan));
+    const std::string planned =
+        fmt::format("{}read in {:.2f} s; {}\n", describe_plan(simulation.plan()), load_s, describe_seeds(simulation.plan()));
 
     stop_on_signals();
     const Deadline deadline(options.hours);
@@ -373,7 +373,7 @@ RunEnd command_run(const RunOptions& options)
     try
     {
         summary = simulation.run(steps_left, files, stop_requested);
-        report = make_report(options, summary, plan, topology.atom_count(), parameters.dt, files.averages());
+        report = make_report(options, summary, simulation.plan(), topology.atom_count(), parameters.dt, files.averages());
         Frame last = simulation.frame();
         if (minimising) { last.v.clear(); } // they have no meaning
         reached = last.step;
@@ -399,7 +399,7 @@ RunEnd command_run(const RunOptions& options)
     }
     files.log().close();
     if (options.json) { say(stdout, "{}", to_json(report)); }
-    else if (!options.quiet) { print_summary(summary, plan, minimising); }
+    else if (!options.quiet) { print_summary(summary, simulation.plan(), minimising); }
     return summary.end;
 }
 

@@ -275,6 +275,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     PARHELION_EXPECTS(p.integrator != Integrator::SteepestDescent);
     steps = steps_to_take(steps, p);
     const std::int64_t first = step_;
+    const Stopwatch whole;
     try
     {
         if (why_on_host_.empty()) { return run_on_gpu(steps, observer, stop); }
@@ -283,7 +284,9 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     {
         go_on_at_host(no_room);
     }
-    return run_on_host(first, first + steps, observer, stop);
+    RunSummary summary = run_on_host(first, first + steps, observer, stop);
+    summary.wall_s = whole.wall_s(); // of all these steps, where rates are of those on the CPU
+    return summary;
 }
 
 template <class N>

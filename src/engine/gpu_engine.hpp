@@ -34,7 +34,7 @@ public:
     GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
     void start(HostWatch* watch) override;
-    const PlanSummary& plan() const override { return plan_; }
+    const PlanSummary& plan() const override { return why_on_host_.empty() ? plan_ : host_.plan(); }
     SinglePoint evaluate() override;
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
     Frame frame() override;

@@ -62,10 +62,12 @@ void GpuEngine<N>::prepare_to_do_again(std::uint32_t flags)
     }
     if ((flags & gpu_flag_runaway) != 0) { blow_up(); }
     if ((flags & gpu_flag_ambiguous) == 0) { stop_for_missing_terms(); }
-    throw InputError("E631", {},
-                     fmt::format("step {}: with the grid {}x{}x{}, atoms reach each other both ways around the box. Use fewer "
-                                 "ranks in its short dimensions.",
-                                 under_way_.front().first, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
+    const std::int64_t step = under_way_.front().first;
+    throw GridError(step,
+                    fmt::format("E505 step {}: the box has become too small for the grid {}x{}x{}, or an atom has left its "
+                                "cell too far behind (which of two atoms is ahead would be undecided). Use a grid that does "
+                                "not divide its short edges, or fewer ranks.",
+                                step, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
 }
 
 template <class N>

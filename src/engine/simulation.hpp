@@ -138,6 +138,7 @@ public:
     ~Simulation();
     Simulation(Simulation&&) noexcept;
 
+    // Another one once the CPU has taken over from GPUs.
     const PlanSummary& plan() const;
     SinglePoint evaluate();
     // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.

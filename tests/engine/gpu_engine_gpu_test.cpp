@@ -617,7 +617,9 @@ TEST_F(OnGpu, what_no_list_of_the_gpu_can_hold_goes_on_on_the_cpu_and_loses_noth
     Listener on_cpu;
     simulate_on(Device::Cpu, data, Precision::Double).run(7, on_cpu, never);
     Simulation simulation = simulate_on(Device::Gpu, data, Precision::Double);
+    EXPECT_TRUE(simulation.plan().on_gpu);
     const RunSummary summary = simulation.run(7, on_gpu, never);
+    EXPECT_FALSE(simulation.plan().on_gpu);
     EXPECT_EQ(summary.steps, 7);
     ASSERT_EQ(on_gpu.messages.size(), 1u);
     EXPECT_THAT(on_gpu.messages[0], AllOf(HasSubstr("more neighbours or exclusions"), HasSubstr("The CPU goes on from here")));

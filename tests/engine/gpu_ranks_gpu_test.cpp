@@ -462,6 +462,42 @@ TEST_F(RanksOnGpus, go_on_in_a_box_that_has_become_much_smaller)
     }
 }
 
+TEST_F(RanksOnGpus, of_a_box_that_becomes_too_small_for_its_cells_end_with_a_state_they_go_on_from)
+{
+    LoadedInput series = load_series(24000);
+    RunParameters& p = series.parameters;
+    p.generation_seed = p.random_seed = 7;
+    p.barostat = Barostat::Berendsen;
+    p.pressure_interval = 2;
+    p.tau_p = 0.5;
+    p.compressibility = 4.5e-5;
+    p.reference_pressure = 20000;
+    // Cells are just as long as the halo is thick, with what atoms may stray from them (0.23 nm) and 2 % to spare.
+    p.buffer_tolerance = -1;
+    p.list_cutoff = series.system.box.x / 4 / 1.02 - 0.24;
+    for (const Layout& layout : layouts({{4, 1, 1}}))
+    {
+        SCOPED_TRACE(name_of(layout, HaloMethod::Direct));
+        Simulation before = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Fast);
+        Observer nobody;
+        try
+        {
+            before.run(2000, nobody, never);
+            FAIL() << "no error";
+        }
+        catch (const GridError& e)
+        {
+            EXPECT_THAT(e.what(), HasSubstr("E505"));
+        }
+        const SavedState saved = before.saved_state();
+        EXPECT_GT(saved.step, 0);
+        EXPECT_LT(saved.box.x, 0.985 * series.system.box.x);
+        Simulation after = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Fast, &saved);
+        EXPECT_NO_THROW(after.run(20, nobody, never));
+        EXPECT_EQ(after.frame().step, saved.step + 20);
+    }
+}
+
 TEST_F(RanksOnGpus, are_refused_where_the_box_has_become_too_small_for_them)
 {
     LoadedInput series = load_series(3000);
