@@ -18,6 +18,9 @@ using Word = std::uint64_t;
 
 struct HostAtomics
 {
+    // May ranks do something else in between, however long it takes (Communicator::leave())? Kernels may not.
+    static constexpr bool has_absences = true;
+
     static Word load_acquire_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_acquire); }
     static Word load_relaxed_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_relaxed); }
     static void store_release_system(Word* w, Word value) { std::atomic_ref(*w).store(value, std::memory_order_release); }
@@ -26,6 +29,7 @@ struct HostAtomics
     {
         return std::atomic_ref(*w).exchange(value, std::memory_order_relaxed);
     }
+    static Word fetch_add_relaxed_system(Word* w, Word n) { return std::atomic_ref(*w).fetch_add(n, std::memory_order_relaxed); }
     static Word fetch_add_acq_rel_device(Word* w, Word n) { return std::atomic_ref(*w).fetch_add(n, std::memory_order_acq_rel); }
 
     // Between two looks at a word, the polls-th time in a row: at first a pause of the core, then the core goes to whoever needs

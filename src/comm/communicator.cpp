@@ -102,6 +102,10 @@ void Communicator::barrier()
 
 void Communicator::set_step(std::int64_t step) { world_->set_step(rank_, step); }
 
+void Communicator::leave() { HostAtomics::fetch_add_relaxed_system(&world_->watch(rank_).board->absences, one_leaves); }
+
+void Communicator::enter() { HostAtomics::fetch_add_relaxed_system(&world_->watch(rank_).board->absences, one_is_back); }
+
 void Communicator::abort()
 {
     const Watch& watch = world_->watch(rank_);

@@ -53,6 +53,11 @@ public:
     // and receives advance together, so that no order of calls and no size can block.
     std::vector<Parcel> exchange(std::span<const Parcel> parcels, std::span<const int> sources);
 
+    // Between the two this rank is away, with an observer for instance. Meanwhile no wait of another rank comes to its deadline;
+    // afterwards each has all of it again, as what this rank owes may be late by then. Each leave() has its enter().
+    void leave();
+    void enter();
+
     // For the text of failures.
     void set_step(std::int64_t step);
     // This rank stops for a reason of its own: all waits of the others end with PeerAborted.

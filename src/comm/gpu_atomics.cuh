@@ -15,6 +15,8 @@ namespace parhelion {
 
 struct CudaAtomics
 {
+    static constexpr bool has_absences = false;
+
     static __device__ Word load_acquire_system(Word* w)
     {
         Word value;

@@ -4,8 +4,9 @@
 // A signal slot holds the epoch of the last message of its slot, and that message's size. It is set, never added to and never
 // reset; it has one writer. Epochs are 64-bit and compared by the sign of their difference, so that a writer that is ahead is
 // seen as well. Every wait is bounded and watches its rank's abort word: who waits in vain writes the one failure record (the
-// first wins), raises the abort words of all ranks, and every other wait ends at its next look. Cost of watching: one relaxed
-// load and one clock reading every 64 polls.
+// first wins), raises the abort words of all ranks, and every other wait ends at its next look. Where ranks may be away, with a
+// slow disk for instance, that is time in which nobody can be late. Cost of watching: two relaxed loads and one clock reading
+// every 64 polls.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -53,7 +54,13 @@ struct alignas(128) FailureBoard
 {
     Word claimed = 0; // exchanged from 0 to 1 by the rank whose record it becomes
     FailureRecord record{};
+    Word absences = 0; // added to by ranks that leave and come back; relaxed: it orders nothing
 };
+
+// What they add: the lower half of the word counts those that are away, the upper half how often one has come back.
+inline constexpr Word one_leaves = 1;
+inline constexpr Word one_is_back = (Word{1} << 32) - one_leaves;
+PARHELION_HD constexpr bool is_anyone_away(Word absences) { return (absences & ((Word{1} << 32) - 1)) != 0; }
 
 // What a wait needs to know of its surroundings; one per rank, a plain view.
 struct Watch
@@ -102,6 +109,11 @@ public:
             if (Atomics::load_relaxed_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
             const std::int64_t now = Atomics::nanoseconds();
             if (start_ns_ == 0) { start_ns_ = now; }
+            if constexpr (Atomics::has_absences)
+            {
+                // Asked after the clock: no absence hides in the time that counts.
+                if (was_anyone_away()) { start_ns_ = Atomics::nanoseconds(); }
+            }
             if (now - start_ns_ > watch_.deadline_ns) { return Verdict::Expired; }
         }
         Atomics::pause(polls_);
@@ -117,11 +129,20 @@ public:
     }
 
 private:
+    // Since the last look, or now.
+    PARHELION_HD bool was_anyone_away()
+    {
+        const Word last = absences_;
+        absences_ = Atomics::load_relaxed_system(&watch_.board->absences);
+        return absences_ != last || is_anyone_away(absences_);
+    }
+
     static constexpr int polls_per_look = 64;
     static constexpr int most_polls = (1 << 20) - 1; // the count then goes round, far above any pause's threshold
     const Watch& watch_;
     int polls_ = 0;
     std::int64_t start_ns_ = 0; // 0: the first look is still to come
+    Word absences_ = 0;         // at the last look
 };
 
 // Waits until the slot shows expected or later, with acquire: what its writer did before is then visible. record.seen is filled

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "comm/every_rank.hpp"
 #include "device/cores.hpp"
+#include "engine/away.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
 #include "pairs/simd_target_name.hpp"
@@ -177,7 +178,9 @@ RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::ato
     on_every_run([&](RankRun<N>& run) {
         Observer silent;
         const bool speaks = run.comm().rank() == 0;
-        summaries[static_cast<std::size_t>(run.comm().rank())] = run.integrate(steps, speaks ? observer : silent, stop);
+        AwayFrom away(run.comm(), observer);
+        Observer& heard = speaks ? static_cast<Observer&>(away) : silent;
+        summaries[static_cast<std::size_t>(run.comm().rank())] = run.integrate(steps, heard, stop);
     });
     for (std::size_t rank = 1; rank < runs_.size(); ++rank) { summaries[0].pairs_per_atom += summaries[rank].pairs_per_atom; }
     return summaries[0];

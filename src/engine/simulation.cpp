@@ -2,6 +2,7 @@
 #include "engine/simulation.hpp"
 
 #include "base/error.hpp"
+#include "engine/away.hpp"
 #include "engine/engine.hpp"
 #include "engine/host_watch.hpp"
 #ifdef PARHELION_CUDA
@@ -128,7 +129,7 @@ RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::at
     {
         return attempt([&] { return implementation_->run(steps, observer, stop); });
     }
-    AwayFromGpus away(*watch_, observer);
+    AwayFrom away(*watch_, observer);
     return attempt([&] { return implementation_->run(steps, away, stop); });
 }
 Frame Simulation::frame()

@@ -172,6 +172,91 @@ TEST(Faults, a_rank_that_stalls_for_too_long_learns_that_it_was_given_up)
     EXPECT_NE(ends[0].kind, ends[2].kind);
 }
 
+TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
+{
+    const auto exchange = [](Communicator& c) {
+        const int peer = 1 - c.rank();
+        const Parcel parcel{peer, Bytes(10)};
+        c.exchange(std::span(&parcel, 1), std::span(&peer, 1));
+    };
+    for (const auto& wait : {std::function<void(Communicator&)>(ring), std::function<void(Communicator&)>(exchange)})
+    {
+        WorldOptions options;
+        options.deadline = deadline;
+        const auto ends = run_to_the_end(options, 2, [&](Communicator& c) {
+            c.barrier();
+            if (c.rank() == 0)
+            {
+                c.leave();
+                std::this_thread::sleep_for(1.5 * deadline);
+                c.enter();
+            }
+            wait(c);
+        });
+        for (const End& end : ends) { EXPECT_EQ(end.kind, "") << end.text; }
+    }
+}
+
+TEST(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
+{
+    WorldOptions options;
+    options.deadline = deadline;
+    const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+        c.barrier();
+        if (c.rank() == 0) // late by more than the deadline in all, but away in the middle of it, if only for an instant
+        {
+            std::this_thread::sleep_for(0.6 * deadline);
+            c.leave();
+            c.enter();
+            std::this_thread::sleep_for(0.6 * deadline);
+        }
+        ring(c);
+    });
+    for (const End& end : ends) { EXPECT_EQ(end.kind, "") << end.text; }
+}
+
+TEST(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
+{
+    WorldOptions options;
+    options.deadline = 100ms;
+    const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+        c.barrier();
+        if (c.rank() == 0)
+        {
+            for (int i = 0; i < 3; ++i)
+            {
+                c.leave();
+                c.enter();
+            }
+            throw RankDied();
+        }
+        ring(c);
+    });
+    EXPECT_EQ(count(ends, "CommError"), 1);
+    EXPECT_EQ(count(ends, "PeerAborted"), 1);
+}
+
+// Nor does one that is away for ever keep the others from a failure of another kind.
+TEST(Faults, the_error_of_a_rank_ends_all_others_while_one_is_away)
+{
+    WorldOptions options;
+    options.deadline = 60s;
+    const auto start = std::chrono::steady_clock::now();
+    const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+        c.barrier();
+        if (c.rank() == 0)
+        {
+            c.leave();
+            return;
+        }
+        if (c.rank() == 1) { throw PhysicsError(17, "too hot"); }
+        ring(c);
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
+    EXPECT_EQ(ends[1].text, "too hot");
+    EXPECT_EQ(ends[2].kind, "PeerAborted");
+}
+
 TEST(Faults, the_death_of_a_rank_ends_all_others)
 {
     for (const std::int64_t put : {0, 1, 7, 50, 99})

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/host_watch.hpp"
 
+#include "engine/away.hpp"
+
 #include <gtest/gtest.h>
 
 using namespace parhelion;
@@ -46,7 +48,7 @@ TEST_F(HostWatchTest, does_so_also_after_the_host_has_been_with_an_observer)
     HostWatch watch(100ms, [this] { ++told; });
     const AmongGpus host(&watch);
     Observer nobody;
-    AwayFromGpus(watch, nobody).progress(1, 2, 300);
+    AwayFrom(watch, nobody).progress(1, 2, 300);
     EXPECT_TRUE(told_within(10s));
 }
 
@@ -70,7 +72,7 @@ TEST_F(HostWatchTest, says_nothing_of_a_host_that_is_elsewhere)
     EXPECT_FALSE(told_within(1500ms));
     const AmongGpus host(&watch);
     SlowObserver slow;
-    AwayFromGpus(watch, slow).progress(1, 2, 300);
+    AwayFrom(watch, slow).progress(1, 2, 300);
     EXPECT_EQ(told, 0);
 }
 
@@ -80,7 +82,7 @@ TEST_F(HostWatchTest, says_nothing_of_a_host_that_works_itself)
     const AmongGpus host(&watch);
     const OwnWork explanation(&watch);
     SlowObserver slow;
-    AwayFromGpus(watch, slow).progress(1, 2, 300); // of a CPU that goes on by itself
+    AwayFrom(watch, slow).progress(1, 2, 300); // of a CPU that goes on by itself
     EXPECT_FALSE(told_within(1500ms));
 }
 

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
+#include <thread>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -313,6 +314,32 @@ TEST(Ranks, keep_the_last_good_frame_of_one_step_when_one_blows_up_before_a_new_
         EXPECT_TRUE(good.x == of_one.x) << name_of(grid);
     }
     EXPECT_GT(latest, 0);
+}
+
+// As on one rank, and on GPUs: a disk may take long.
+TEST(Ranks, wait_for_an_observer_that_takes_longer_than_any_of_them_may)
+{
+    struct Slow final : Observer
+    {
+        void frame(const OutputDue&, Frame&&) override { take_long(0); }
+        void energies(const OutputDue&, const Observables&) override { take_long(1); }
+        void progress(std::int64_t, std::int64_t, double) override { take_long(2); }
+        bool checkpoint_due() override { return calls[3] == 0; }
+        void checkpoint(SavedState&&) override { take_long(3); }
+        void take_long(std::size_t kind) // once of each kind
+        {
+            if (calls[kind]++ == 0) { std::this_thread::sleep_for(std::chrono::milliseconds(1200)); }
+        }
+        std::array<int, 4> calls{};
+    } slow;
+    Refdata data = load_nve("spce");
+    data.parameters.list_interval = 5;
+    data.parameters.compressed_out = 10;
+    SimulationOptions options = options_for({2, 1, 1}, HaloMethod::Direct, 1, Precision::Mixed);
+    options.comm_timeout = std::chrono::milliseconds(400); // more than a busy machine keeps a rank from running
+    Simulation simulation = simulate_on(data, options);
+    EXPECT_EQ(simulation.run(20, slow, never).steps, 20);
+    EXPECT_EQ(slow.calls, (std::array<int, 4>{3, 21, 5, 1}));
 }
 
 TEST(Ranks, continue_with_the_same_bits)
