@@ -105,16 +105,14 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
 void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, double temperature)
 {
     note_position();
-    if (temperature > 0) { latest_temperature_ = temperature; } // not if it is not known yet
+    if (!std::isnan(temperature)) { latest_temperature_ = temperature; }
     show_progress(steps_done, steps_total);
 }
 
 void RunFiles::show_progress(std::int64_t steps_done, std::int64_t steps_total)
 {
     if (!progress_) { return; }
-    progress_->update(steps_done, steps_total,
-                      latest_temperature_ > 0 ? std::optional<double>(latest_temperature_) : std::nullopt,
-                      Progress::Clock::now());
+    progress_->update(steps_done, steps_total, latest_temperature_, Progress::Clock::now());
 }
 
 void RunFiles::note_position()

@@ -82,7 +82,7 @@ private:
     std::optional<Log> log_;
     std::optional<RunOutput> output_;
     std::optional<Progress> progress_;
-    double latest_temperature_ = 0; // 0: not known
+    std::optional<double> latest_temperature_;
 };
 
 } // namespace parhelion

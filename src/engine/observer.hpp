@@ -51,8 +51,9 @@ public:
     // Arrays that are not due are empty. Molecules are whole: each atom is the image nearest to the one before it.
     virtual void frame(const OutputDue&, Frame&&) {}
     virtual void energies(const OutputDue&, const Observables&) {}
-    // Called at pair-list rebuilds, many times a second; temperature is the latest known, or NaN; steps_total is negative
-    // if the run has no end. What has been told is of the steps done, and all there is to tell of them.
+    // Called at pair-list rebuilds, many times a second. temperature: of the last observed step; NaN before the first and in a
+    // minimisation. steps_total is negative if the run has no end. What has been told is of the steps done, and all there is to
+    // tell of them.
     virtual void progress(std::int64_t /*steps_done*/, std::int64_t /*steps_total*/, double /*temperature*/) {}
     // Is it time for a checkpoint? Then it comes at once, and is of the steps that progress() has told last.
     virtual bool checkpoint_due() { return false; }

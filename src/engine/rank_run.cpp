@@ -199,6 +199,7 @@ void RankRun<N>::advance(StepFlags flags, Observer& observer)
     {
         stop_if_beyond_range<N>(rank_.observables);
         drift_.add(rank_.observables.time, rank_.observables.conserved);
+        latest_temperature_ = rank_.observables.temperature;
         observer.energies(flags.due, rank_.observables);
     }
 }
@@ -272,8 +273,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
         flags.repartition |= rank_.step == first;
         if (flags.repartition)
         {
-            observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, last),
-                              rank_.observables.temperature);
+            observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, last), latest_temperature_);
             orders = agree(stop.load(std::memory_order_relaxed), observer.checkpoint_due());
             // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
             take_snapshot(rank_, at_repartition_);
@@ -307,7 +307,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     advance(flags, observer);
     put_back(std::move(end), rank_);
     summary.wall_s = whole.wall_s();
-    set_drift(summary, drift_, rank_.observables.temperature, setup_.system.topology.atom_count());
+    set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
     return summary;
 }
 
@@ -374,7 +374,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
         }
         verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
-        observer.progress(r.step - first, steps_in_all(first, last), 0);
+        observer.progress(r.step - first, steps_in_all(first, last), std::numeric_limits<double>::quiet_NaN());
         ++r.step;
     }
     const bool is_stopped = verdict == Minimization::Continue && r.step < last;

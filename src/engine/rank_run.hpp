@@ -10,6 +10,7 @@
 #include "trace/stopwatch.hpp"
 
 #include <atomic>
+#include <limits>
 
 namespace parhelion {
 
@@ -75,6 +76,7 @@ private:
     Rank<N> rank_;
     Snapshot<N> at_repartition_; // the last one
     Slope drift_;                // of the conserved energy of the observed steps, kJ/mol/ps
+    double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet
 };
 
 } // namespace parhelion

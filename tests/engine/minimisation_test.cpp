@@ -56,6 +56,15 @@ TEST(Minimisation, ends_at_the_best_point_when_its_steps_are_done)
     }
 }
 
+TEST(Minimisation, has_no_temperature)
+{
+    Simulation simulation = minimise(0.01);
+    Recorder recorder;
+    simulation.run(5, recorder, never);
+    ASSERT_FALSE(recorder.temperatures.empty());
+    for (const double temperature : recorder.temperatures) { EXPECT_TRUE(std::isnan(temperature)); }
+}
+
 TEST(Minimisation, ends_at_the_best_point_when_it_is_stopped)
 {
     Simulation simulation = minimise(0.01);

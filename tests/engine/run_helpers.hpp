@@ -51,8 +51,10 @@ inline std::vector<Grid> grids()
 struct Recorder final : Observer
 {
     void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
+    void progress(std::int64_t, std::int64_t, double temperature) override { temperatures.push_back(temperature); }
     void message(const std::string& text) override { messages.push_back(text); }
     std::vector<Observables> observables;
+    std::vector<double> temperatures; // of progress
     std::vector<std::string> messages;
 };
 

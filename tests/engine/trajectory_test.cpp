@@ -128,3 +128,19 @@ TEST(Trajectory, with_nose_hoover_and_parrinello_rahman_follows_the_reference)
         EXPECT_NEAR(o.box_velocity.x, expected["Box-Vel-XX"], 1e-10) << step;
     }
 }
+
+TEST(Trajectory, progress_tells_the_temperature_observed_last_and_none_before)
+{
+    Refdata data = load_nve("spce");
+    data.parameters.list_interval = 5;
+    data.parameters.energy_calc = data.parameters.energy_out = data.parameters.log_out = 10;
+    Recorder recorder;
+    simulate(data, Precision::Mixed).run(20, recorder, never);
+    ASSERT_EQ(recorder.observables.size(), 3u); // steps 0, 10, 20
+    ASSERT_EQ(recorder.temperatures.size(), 5u);
+    EXPECT_TRUE(std::isnan(recorder.temperatures[0]));
+    for (std::size_t i = 1; i < 5; ++i)
+    {
+        EXPECT_EQ(recorder.temperatures[i], recorder.observables[(i - 1) / 2].temperature) << "step " << 5 * i;
+    }
+}
