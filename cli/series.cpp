@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "series.hpp"
 
+#include "base/error.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
+#include <string>
 
 namespace parhelion {
 
 namespace {
 
-// A folder that goes away with its scope.
+// A new folder, of a name that nobody can have prepared and with access for its owner alone; goes away with its scope.
 class TemporaryFolder
 {
 public:
-    TemporaryFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("parhelion-bench-{}", ::getpid()))
+    TemporaryFolder()
     {
-        std::filesystem::create_directories(path_);
+        std::string name = std::filesystem::temp_directory_path() / "parhelion-bench-XXXXXX";
+        if (::mkdtemp(name.data()) == nullptr)
+        {
+            throw SystemError(fmt::format("{}  mkdtemp failed: {} (errno {})", name, std::strerror(errno), errno));
+        }
+        path_ = name;
     }
     ~TemporaryFolder()
     {

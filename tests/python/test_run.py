@@ -307,6 +307,17 @@ def test_a_rate_of_pairs_is_told_only_where_all_ranks_run_at_once(tmp_path):
     assert "tested pairs a second" not in parhelion(*bench, "--ranks", 2, "--threads", more, folder=tmp_path)
 
 
+def test_a_benchmark_leaves_alone_what_others_have_prepared_where_temporary_files_go(tmp_path):
+    # The shell's process becomes the program's.
+    prepare = 'mkdir "$TMPDIR/parhelion-bench-$$" && touch "$TMPDIR/parhelion-bench-$$/theirs" && exec "$PARHELION_PROGRAM" "$@"'
+    if "PARHELION_PROGRAM" not in os.environ:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    subprocess.run(["sh", "-c", prepare, "sh", "bench", "--atoms", "3000", "--steps", "5", "--device", "cpu"], check=True, timeout=120,
+                   cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL)
+    (theirs,) = tmp_path.iterdir()  # and nothing of ours
+    assert [path.name for path in theirs.iterdir()] == ["theirs"]
+
+
 @pytest.mark.parametrize("command", [["check"], ["energy"], ["run", "--steps", 2]])
 def test_more_threads_than_cores_are_remarked_on(tmp_path, command):
     (tmp_path / "md.mdp").write_text(RUN)
