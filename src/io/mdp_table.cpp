@@ -5,12 +5,15 @@
 #include "io/mdp_table_builder.hpp"
 #include "io/text.hpp"
 
+#include <limits>
 #include <unordered_map>
 
 namespace parhelion {
 
 namespace {
 constexpr Outlook planned = Outlook::Planned, never = Outlook::NotPlanned;
+// The other half of a step counter's range is for the steps of a run without an end (engine/run_length.hpp).
+constexpr std::int64_t most_first_step = std::numeric_limits<std::int64_t>::max() / 2;
 } // namespace
 
 std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& words,
@@ -103,7 +106,7 @@ void run_control(TableBuilder& t)
     t.number("tinit", &P::start_time);
     t.number("dt", &P::dt, positive);
     t.number("nsteps", &P::steps, at_least_or<std::int64_t>(0, -1), "-1: no limit");
-    t.number("init-step", &P::first_step, at_least<std::int64_t>(0));
+    t.number("init-step", &P::first_step, between<std::int64_t>(0, most_first_step));
     t.word<ComMode>("comm-mode", &P::com_mode, {{"Linear", ComMode::Linear}, {"None", ComMode::None}},
                     {{"Angular", never, "Rotation cannot be removed in a periodic box: use Linear."},
                      {"Linear-acceleration-correction", never, "Use Linear."}});

@@ -263,6 +263,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"intergrator = md\n", "E104", 1, "Did you mean 'integrator'?"},
         Bad{"xyzzyplugh = 1\n", "E104", 1, "unknown option 'xyzzyplugh'"}, Bad{"dt = 0\n", "E105", 1, "> 0"},
         Bad{"dt = -0.002\n", "E105", 1, "> 0"}, Bad{"nsteps = -2\n", "E105", 1, ">= 0 or -1"},
+        // The steps of a run without an end are counted, too.
+        Bad{"nsteps = -1\ninit-step = 4611686018427387904\n", "E105", 2, "0 ... 4611686018427387903"},
         Bad{"nstlist = 0\n", "E105", 1, ">= 1"}, Bad{"verlet-buffer-tolerance = 0\n", "E105", 1, "> 0 or -1"},
         Bad{"lincs-order = 0\n", "E105", 1, "1 ... 64"}, Bad{"ref-t = -5\n", "E105", 1, ">= 0"},
         Bad{"integrator = mdd\n", "E106", 1, "Did you mean 'md'?"}, Bad{"gen-vel = maybe\n", "E106", 1, "no, yes"},
