@@ -245,16 +245,6 @@ ConstraintResult<N>& ConstraintResult<N>::operator+=(const ConstraintResult& oth
     return *this;
 }
 
-double ConstraintDeviation::rms() const { return constraints > 0 ? std::sqrt(squares / static_cast<double>(constraints)) : 0; }
-
-ConstraintDeviation& ConstraintDeviation::operator+=(const ConstraintDeviation& other)
-{
-    squares += other.squares;
-    constraints += other.constraints;
-    max = std::max(max, other.max);
-    return *this;
-}
-
 Constraints::Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses)
     : lincs_{parameters.lincs_order, parameters.lincs_iterations},
       warn_cosine_(std::cos(parameters.lincs_warn_angle * units::degree))
@@ -382,31 +372,6 @@ void Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignmen
 }
 
 template <class N>
-ConstraintDeviation Constraints::deviation(CpuQueue& queue, const ConstraintAssignment& assignment,
-                                           const ParticleState<N>& state) const
-{
-    PARHELION_EXPECTS(assignment.molecule_types.size() == types_.size());
-    std::vector<ConstraintDeviation> partials(static_cast<std::size_t>(queue.threads()));
-    queue.run([&](int thread) {
-        ConstraintDeviation partial;
-        LincsWork work;
-        for_every_group(queue, thread, assignment, [&](const LincsGroup& group, std::int32_t first_atom) {
-            gather(group, first_atom, state, state.v, 0, work);
-            for (std::size_t i = 0; i < group.bonds.size(); ++i)
-            {
-                const LincsBond& bond = group.bonds[i];
-                const double relative = std::abs(norm(work.reference[i]) / bond.length - 1);
-                partial += {relative * relative, 1, relative};
-            }
-        });
-        partials[static_cast<std::size_t>(thread)] = partial;
-    });
-    ConstraintDeviation total;
-    for (const ConstraintDeviation& partial : partials) { total += partial; }
-    return total;
-}
-
-template <class N>
 ConstraintResult<N> constrain_positions(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
                                         ParticleState<N>& state)
 {
@@ -437,7 +402,6 @@ ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constrai
         const;                                                                                                                   \
     template void Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&, ClusterArray<double>&)   \
         const;                                                                                                                   \
-    template ConstraintDeviation Constraints::deviation(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&) const;  \
     template ConstraintResult<N> constrain_positions(CpuQueue&, const Constraints&, const ConstraintAssignment&,                 \
                                                      ParticleState<N>&);                                                         \
     template ConstraintResult<N> constrain_start(CpuQueue&, const Constraints&, const ConstraintAssignment&, ParticleState<N>&,  \

@@ -80,17 +80,6 @@ struct ConstraintResult
     ConstraintResult& operator+=(const ConstraintResult& other);
 };
 
-// Deviations are relative: |r / length - 1|. Those of ranks are combined by +=.
-struct ConstraintDeviation
-{
-    double squares = 0;           // their sum, in double in every policy: too small for fixed point
-    std::int64_t constraints = 0; // how many there are; a water has three
-    double max = 0;
-
-    double rms() const;
-    ConstraintDeviation& operator+=(const ConstraintDeviation& other);
-};
-
 class Constraints
 {
 public:
@@ -116,10 +105,6 @@ public:
     template <class N, class T>
     void project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
                  ClusterArray<T>& vectors) const;
-
-    // How well state.x satisfies the constraints.
-    template <class N>
-    ConstraintDeviation deviation(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state) const;
 
 private:
     struct TypeConstraints

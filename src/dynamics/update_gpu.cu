@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/append.cuh"
-#include "device/block_sum.cuh"
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 
@@ -108,69 +107,6 @@ __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
         step_block<motion>(view, args, state, lincs);
     }
     end_copies(args.copies);
-}
-
-__device__ double squared_deviation(double length2, double length)
-{
-    const double relative = sqrt(length2) / length - 1;
-    return relative * relative;
-}
-
-// Adds up the deviations of this block's groups, if they are of the kind. deviation2(slot, slot, length). Each group's is rounded
-// once, so that sums do not depend on who shares a thread.
-template <class Groups, class Deviation2, class Sum>
-__device__ void add_deviations_of(const GpuUpdate::View& view, Deviation2&& deviation2, Sum& sum)
-{
-    constexpr int atoms = Groups::atoms;
-    const HomeGroupsView& groups = view.groups[Groups::kind];
-    const int block = static_cast<int>(blockIdx.x) - groups.first_block;
-    if (block < 0 || block >= groups.blocks) { return; }
-    for (std::int32_t group = block * threads + static_cast<int>(threadIdx.x); group < *groups.count;
-         group += groups.blocks * threads)
-    {
-        const std::int32_t* const record = groups.records + static_cast<std::int64_t>(group) * (atoms + 1);
-        sum += to_sum<Sum>(Groups::deviation2(Groups::shape(view, record[atoms]), record, deviation2));
-    }
-}
-template <class Deviation2, class Sum, class... Groups>
-__device__ void add_deviations_of(const GpuUpdate::View& view, Deviation2&& deviation2, Sum& sum, GroupKinds<Groups...>)
-{
-    (add_deviations_of<Groups>(view, deviation2, sum), ...);
-}
-
-// Purpose        how well positions satisfy the constraints
-// Work           a thread per water and per star, the blocks of update_kernel; the others as there
-// Reads/Writes   positions, tables / a sum
-// Orders         nothing: stream order alone
-// Requires       home groups listed since the last repartition
-// Cost           32 bytes per constraint
-template <class N>
-__global__ void __launch_bounds__(threads)
-    deviation_kernel(BlockTrace tracing, GpuUpdate::View view, GpuView<N> state, ScalarSum<N>* squares)
-{
-    const BlockSpan span(tracing);
-
-    const PeriodicBox<N> box = state.box();
-    const auto deviation2 = [&](std::int32_t a, std::int32_t b, double length) {
-        return squared_deviation(norm2(box.difference(state.position(a), state.position(b))), length);
-    };
-    ScalarSum<N> sum[1] = {};
-    const int block = static_cast<int>(blockIdx.x);
-    if (block < view.first_block) { add_deviations_of(view, deviation2, sum[0], EveryGroup()); }
-    else
-    {
-        const LincsBlock lincs(view.blocks, view.blocks.blocks[block - view.first_block], nullptr);
-        const std::int32_t* const slots = view.block_slots + lincs.block().first_atom;
-        double of_thread = 0;
-        for (int i = static_cast<int>(threadIdx.x); i < lincs.block().bonds; i += threads)
-        {
-            const BlockMember bond = lincs.bond(i);
-            const std::int32_t a = slots[lincs.end_a(bond)], b = slots[lincs.end_b(bond)];
-            if (a >= 0 && b >= 0) { of_thread += deviation2(a, b, lincs.shape(bond).length); }
-        }
-        sum[0] = to_sum<ScalarSum<N>>(of_thread);
-    }
-    if (__syncthreads_or(sum[0] != 0) != 0) { add_block_sums(sum, squares); }
 }
 
 template <class N, Motion motion>
@@ -358,20 +294,10 @@ void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* f
     launch_update<N, Motion::Mend>(queue, view(), blocks_, args, state);
 }
 
-template <class N>
-void GpuUpdate::add_deviations(GpuQueue& queue, const GpuState<N>& state, ScalarSum<N>* squares) const
-{
-    if (constraints_ == 0) { return; }
-    const View v = view();
-    launch(queue, Phase::Output, deviation_kernel<N>, {v.first_block + blocks_, threads, 0}, v,
-           GpuView<N>(const_cast<GpuState<N>&>(state)), squares);
-}
-
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
     template void GpuUpdate::step<N>(GpuQueue&, const UpdateArgs<N>&, GpuState<N>&) const;                                       \
-    template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;           \
-    template void GpuUpdate::add_deviations<N>(GpuQueue&, const GpuState<N>&, ScalarSum<N>*) const;
+    template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

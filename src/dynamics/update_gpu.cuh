@@ -78,7 +78,7 @@ struct NoConstraints
 };
 
 // The kinds of groups, in the order of GpuUpdate's tables. A shape is what copies of a group have in common; Lane, what one lane
-// needs of it; deviation2 adds up of(slot, slot, length) over the constraints.
+// needs of it.
 struct Waters
 {
     static constexpr int kind = 0, atoms = 3;
@@ -90,11 +90,6 @@ struct Waters
     __device__ static WaterConstraints constraints(const GroupLanes<atoms>& lanes, const Lane& water, const Vec3<double>& bond)
     {
         return {lanes, water, bond};
-    }
-    template <class Deviation2>
-    __device__ static double deviation2(const Shape& water, const std::int32_t* slot, Deviation2&& of)
-    {
-        return of(slot[0], slot[1], water.oh) + of(slot[0], slot[2], water.oh) + of(slot[1], slot[2], water.hh);
     }
 };
 struct FreeAtoms
@@ -108,11 +103,6 @@ struct FreeAtoms
     __device__ static Shape shape(const GpuUpdate::View&, std::int32_t) { return {}; }
     __device__ static Lane lane(const Shape&, int) { return {}; }
     __device__ static NoConstraints constraints(const GroupLanes<atoms>&, const Lane&, const Vec3<double>&) { return {}; }
-    template <class Deviation2>
-    __device__ static double deviation2(const Shape&, const std::int32_t*, Deviation2&&)
-    {
-        return 0;
-    }
 };
 template <int n>
 struct StarsOf // n constraints
@@ -126,13 +116,6 @@ struct StarsOf // n constraints
     __device__ static StarConstraints<n> constraints(const GroupLanes<atoms>& lanes, const Lane& star, const Vec3<double>& bond)
     {
         return {lanes, star, bond};
-    }
-    template <class Deviation2>
-    __device__ static double deviation2(const Shape& star, const std::int32_t* slot, Deviation2&& of)
-    {
-        double sum = 0;
-        for (int i = 0; i < n; ++i) { sum += of(slot[i + 1], slot[0], star.length[i]); }
-        return sum;
     }
 };
 

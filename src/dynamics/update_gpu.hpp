@@ -76,9 +76,6 @@ public:
     template <class N>
     void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
               GpuState<N>& state) const;
-    // Adds the squares of the home constraints' relative deviations to *squares.
-    template <class N>
-    void add_deviations(GpuQueue& queue, const GpuState<N>& state, ScalarSum<N>* squares) const;
 
     // Thread blocks of step().
     int blocks() const

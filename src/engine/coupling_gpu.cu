@@ -15,7 +15,7 @@ namespace parhelion {
 namespace {
 
 // Where what is in the array of sums.
-constexpr int virial_sums = 0, deviation_sum = 9, heat_sum = 10, kinetic_sums = 11;
+constexpr int virial_sums = 0, heat_sum = 9, kinetic_sums = 10;
 
 } // namespace
 
@@ -30,7 +30,6 @@ struct GpuCoupling<N>::Args
     int groups, com_groups;
     PressureCoupling pressure;
     DispersionTail dispersion;
-    std::int64_t constraints;
     // this step
     std::int64_t step_offset;
     bool couple_temperature, couple_pressure, remove_com, kinetic, observe;
@@ -148,8 +147,6 @@ __device__ void observe(const A& a, ObservedStep& o)
     double degrees_of_freedom = 0;
     for (int g = 0; g < a.groups; ++g) { degrees_of_freedom += a.temperature_groups[g].degrees_of_freedom; }
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    const double squares = take(a.sums[deviation_sum]);
-    o.constraint_deviation = a.constraints > 0 ? sqrt(squares / static_cast<double>(a.constraints)) : 0;
     add_pending_work(trace(o.virial), a.state->barostat);
 }
 
@@ -216,9 +213,8 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 } // namespace
 
 template <class N>
-GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::int64_t constraints,
-                            std::size_t records)
-    : plan_(plan), com_groups_(queue, com_groups), constraints_(constraints), kick_(plan.temperature.groups.size()), state_(1),
+GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records)
+    : plan_(plan), com_groups_(queue, com_groups), kick_(plan.temperature.groups.size()), state_(1),
       groups_(plan.temperature.groups.size()), failure_(1),
       sums_(kinetic_sums + kinetic_elements * plan.temperature.groups.size() +
             com_elements * static_cast<std::size_t>(com_groups.count)),
@@ -253,7 +249,6 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .com_groups = com_groups_.count,
             .pressure = plan_.pressure,
             .dispersion = plan_.dispersion,
-            .constraints = constraints_,
             .step_offset = step_offset,
             .couple_temperature = flags.couple_temperature,
             .couple_pressure = flags.couple_pressure,
@@ -316,11 +311,10 @@ void GpuCoupling<N>::sum_com_motion(GpuQueue& queue, const StepFlags& flags, Gpu
 }
 
 template <class N>
-void GpuCoupling<N>::sum(GpuQueue& queue, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state)
+void GpuCoupling<N>::sum(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state)
 {
     if (flags.remove_com) { subtract_com_motion(queue, com_groups_, com_sums().data(), state); }
     if (flags.kinetic) { add_kinetic(queue, state, static_cast<int>(groups_.size()), sums_.data() + kinetic_sums); }
-    if (flags.observe) { update.add_deviations(queue, state, sums_.data() + deviation_sum); }
 }
 
 template <class N>
@@ -351,7 +345,6 @@ Observables GpuCoupling<N>::observables(std::int64_t number) const
     o.virial = from.virial, o.kinetic = from.kinetic, o.pressure_tensor = from.pressure_tensor;
     o.potential = from.potential, o.kinetic_energy = from.kinetic_energy, o.total = from.total, o.conserved = from.conserved;
     o.temperature = from.temperature, o.pressure_correction = from.pressure_correction, o.pressure = from.pressure;
-    o.constraint_deviation = from.constraint_deviation;
     o.box = from.box, o.box_velocity = from.box_velocity;
     const double* const temperatures = record_temperatures_.data() + index * groups;
     o.group_temperature.assign(temperatures, temperatures + groups);

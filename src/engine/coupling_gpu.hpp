@@ -4,7 +4,7 @@
 //
 // The formulas are the CPU's (dynamics/thermostat_body.hpp, barostat_body.hpp); the order of events is that of engine/step.hpp.
 // Observed steps leave a record each in pinned host memory, a ring: whoever replays steps reads the records once the GPU has
-// passed them. Cost: two to four launches in a step that couples or is observed, none in others.
+// passed them. Cost: two to five launches in a step that couples or is observed, none in others.
 #pragma once
 
 #include "device/device_buffer.hpp"
@@ -50,7 +50,7 @@ struct ObservedStep
     std::int64_t step;
     EnergyVirial forces;
     Mat3<double> virial, kinetic, pressure_tensor;
-    double potential, kinetic_energy, total, conserved, temperature, pressure_correction, pressure, constraint_deviation;
+    double potential, kinetic_energy, total, conserved, temperature, pressure_correction, pressure;
     Vec3<double> box, box_velocity;
 };
 
@@ -58,9 +58,8 @@ template <class N>
 class GpuCoupling
 {
 public:
-    // constraints: in the system, for their deviation. At most `records` observed steps are kept.
-    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::int64_t constraints,
-                std::size_t records);
+    // At most `records` observed steps are kept.
+    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records);
 
     // Before the update: what the kick does to velocities in the step at this offset, by temperature group, on the device.
     const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
@@ -69,7 +68,7 @@ public:
     // After it. Every rank calls these in turn; between them, what they have put into com_sums(), and then into sums(), is added
     // up over the ranks.
     void sum_com_motion(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state);
-    void sum(GpuQueue& queue, const StepFlags& flags, const GpuUpdate& update, GpuState<N>& state);
+    void sum(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state);
     // Centre-of-mass motion, kinetic energy, observables, box. copies: as of the positions afterwards.
     void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update,
                 const CopyTask<N>& copies, GpuState<N>& state);
@@ -103,15 +102,13 @@ private:
 
     CouplingPlan plan_;
     GpuComGroups com_groups_;
-    std::int64_t constraints_;
     DeviceBuffer<TemperatureCoupling::Group> temperature_groups_;
     DeviceBuffer<StochasticDynamics::Group> friction_;
     DeviceBuffer<GroupKick> free_kick_, kick_;
     DeviceBuffer<CouplingState> state_;
     DeviceBuffer<CouplingGroup> groups_;
     DeviceBuffer<FailureReport> failure_;
-    // Sums of a step, zero between steps: constraint virial 9, squares of deviations 1, heat 1, kinetic energies, centres of
-    // mass.
+    // Sums of a step, zero between steps: constraint virial 9, heat 1, kinetic energies, centres of mass.
     DeviceBuffer<ScalarSum<N>> sums_;
     DeviceBuffer<double> velocity_factor_;
     DeviceBuffer<std::int64_t> observed_; // steps so far

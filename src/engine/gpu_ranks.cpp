@@ -141,7 +141,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
             .board = {},
             .boards = {},
             .state = {},
-            .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, blocks.constraints(), records),
+            .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
             .halo = {},
             .pairs = {},
             .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),

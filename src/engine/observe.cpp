@@ -5,7 +5,6 @@
 #include "engine/over_ranks.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace parhelion {
 
@@ -13,7 +12,7 @@ namespace {
 
 // What is observed, as one message.
 template <class N>
-void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& constraints, ConstraintDeviation& deviation)
+void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& constraints)
 {
     std::vector<ScalarSum<N>> sums(energies.energy.begin(), energies.energy.end());
     sums.insert(sums.end(), energies.virial.begin(), energies.virial.end());
@@ -25,10 +24,6 @@ void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& co
         next += static_cast<std::ptrdiff_t>(array.size());
     };
     take(energies.energy), take(energies.virial), take(constraints.virial_sum);
-    const std::vector<double> d =
-        over_ranks(r, std::vector<double>{deviation.squares, static_cast<double>(deviation.constraints)});
-    deviation.squares = d[0];
-    deviation.constraints = std::llround(d[1]);
 }
 
 } // namespace
@@ -38,8 +33,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
 {
     EnergySums<N> energies = sum_energies(r.buffers);
     ConstraintResult<N> constraints = r.constraint_result;
-    ConstraintDeviation deviation = r.constraints.deviation(r.queue, r.assigned_constraints, r.state);
-    sum_over_ranks(r, energies, constraints, deviation);
+    sum_over_ranks(r, energies, constraints);
 
     const ScopedPhase span(r.queue.clock(), Phase::Output);
     const Vec3<double> box = r.state.box.length();
@@ -71,7 +65,6 @@ void observe(Rank<N>& r, const KineticEnergies& before)
         o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
     }
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    o.constraint_deviation = deviation.rms();
     complete_work(trace(o.virial), r.barostat);
 }
 

@@ -30,7 +30,6 @@ struct Observables
     Mat3<double> pressure_tensor;                                       // bar
     double pressure = 0;                                                // bar
     Vec3<double> box, box_velocity;                                     // nm, nm/ps
-    double constraint_deviation = 0;                                    // rms relative, LINCS-constrained bonds
 };
 
 // Which outputs a step is due for.

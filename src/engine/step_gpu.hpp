@@ -213,7 +213,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
     {
         add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.com_sums(); });
     }
-    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.sum(t.queue, flags, r.update, r.state); });
+    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.sum(t.queue, flags, r.state); });
     if (GpuCoupling<N>::needs_sums(flags))
     {
         add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.sums(); });
