@@ -104,7 +104,6 @@ public:
     ReceiveChannel& operator=(ReceiveChannel&&) = default;
 
     int peer() const { return core_.route().source; }
-    Placement placement() const { return placement_; }
     Word next_epoch() const { return core_.next_epoch(); }
     const HostReceiver& core() const { return core_; }
 

@@ -2,6 +2,9 @@
 // What a rank holds of the communication layer: who it is, its channels, its symmetric memory, sums over all ranks, and messages
 // of any size for setting up. All members are for the rank's own thread. Every wait is bounded: CommError for the rank that
 // waited in vain first, PeerAborted for all others.
+//
+// This is what the room promises whoever uses it, in this program or another: also allocate(), release(), data() and barrier(),
+// of which the engine has no need.
 #pragma once
 
 #include "comm/channel.hpp"

@@ -31,13 +31,12 @@ public:
     GpuArena& operator=(const GpuArena&) = delete;
 
     std::byte* data() const { return data_; }
-    std::size_t bytes() const { return bytes_; } // whole granules
 
 private:
     void unmap() noexcept;
 
     std::byte* data_ = nullptr;
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0; // whole granules
 };
 
 } // namespace parhelion

@@ -49,14 +49,13 @@ public:
     double potential() const { return potential_; }                                      // of the best point, kJ/mol
     double largest_force() const { return largest_force_; } // there, without the part along constraints, kJ/mol/nm
     std::int64_t largest_force_atom() const { return largest_force_atom_; } // global
-    double step() const { return step_; }                                   // nm
 
 private:
     void remember(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, const ParticleState<N>& state);
     bool move(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state);
 
     const Constraints& constraints_;
-    double step_, tolerance_;
+    double step_, tolerance_; // nm, kJ/mol/nm
     bool started_ = false, accepted_ = false;
     double potential_ = 0, largest_force_ = 0;
     std::int64_t largest_force_atom_ = -1;

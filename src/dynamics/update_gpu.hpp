@@ -61,8 +61,6 @@ public:
     // places: thread blocks that move waters, stars and free atoms, at most; 0: as many as run at once.
     GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, std::int32_t places = 0);
 
-    std::int64_t constraints() const { return constraints_; } // of the whole system
-
     // Forgets what is at home. Allocates if there are more slots than ever before.
     void forget(GpuQueue& queue, std::size_t slots, const GpuCell& cell);
     // Lists what is at home. Call after every repartition, and after forget().

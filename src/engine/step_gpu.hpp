@@ -156,7 +156,7 @@ template <class N>
 void queue_halo_positions(GpuTeams<N> teams, const StepFlags& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const int rounds = any.copies().count > 0 || flags.repartition ? 0 : any.x_rounds();
+    const int rounds = any.copies().count > 0 || flags.repartition ? 0 : any.rounds();
     for (int round = 0; round < rounds; ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
@@ -181,7 +181,7 @@ void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_be
         for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, r.state, t.returning); });
         return;
     }
-    for (int round = 0; round < any.f_rounds(); ++round)
+    for (int round = 0; round < any.rounds(); ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
         if (any.copies().count > 0 && !flags.due.f) { continue; }

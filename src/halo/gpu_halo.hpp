@@ -102,8 +102,7 @@ public:
     // An exchange is so many rounds of a send and a receive; every rank sends in a round before any receives in it, and all on a
     // queue that is the same for positions and forces.
     // Positions go straight to their slots: receive_x() just waits.
-    int x_rounds() const { return rounds(); }
-    int f_rounds() const { return rounds(); }
+    int rounds() const { return is_at_once() ? std::min(count_, 1) : rounds_per_message() * count_; }
     void send_x(GpuQueue& queue, int round, const GpuState<N>& state);
     void receive_x(GpuQueue& queue, int round, GpuState<N>& state);
     // Forces on halo atoms are cleared as they leave.
@@ -144,7 +143,6 @@ private:
     bool is_forwarding() const { return method_ == HaloMethod::StagedFused && !shares_gpu_; } // all pulses at once
     bool is_at_once() const { return method_ == HaloMethod::Direct || is_forwarding(); }
     int rounds_per_message() const { return method_ == HaloMethod::StagedHost ? 2 : 1; } // the first packs, the second copies
-    int rounds() const { return is_at_once() ? std::min(count_, 1) : rounds_per_message() * count_; }
     // Positions first to last, forces last to first.
     int x_message(int round) const { return round / rounds_per_message(); }
     int f_message(int round) const { return count_ - 1 - round / rounds_per_message(); }

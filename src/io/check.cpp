@@ -158,9 +158,8 @@ private:
         }
         if (stochastic) { return; }
         const bool second_order = p_.thermostat == Thermostat::NoseHoover;
-        if (second_order && p_.nose_hoover_chain != 1)
+        if (second_order && input_.nose_hoover_chain != 1)
         {
-            p_.nose_hoover_chain = 1;
             note("N115", "nh-chain-length", "leap-frog has no Nose-Hoover chains: nh-chain-length = 1 is used, as in GROMACS.");
         }
         p_.temperature_interval = interval("nsttcouple", p_.temperature_interval, "tau-t", shortest, second_order ? 20 : 5);

@@ -19,11 +19,12 @@ struct MdpInput
     std::string file;
     std::map<std::string, MdpEntry, std::less<>> entries; // by GROMACS' name; only options that the file sets to something
 
-    // Lists whose meaning depends on other options; check_parameters moves them into `parameters`.
+    // What depends on other options: check_parameters moves it into `parameters`, or says what is used instead.
     std::vector<std::string> temperature_groups;
     std::vector<double> tau_t, reference_t;           // ps, K
     std::vector<double> compressibility, reference_p; // 1/bar, bar
     std::string pressure_coupling_type = "isotropic"; // normalised word
+    int nose_hoover_chain = 10;                       // leap-frog has none
 
     bool gives(std::string_view key) const { return entries.find(key) != entries.end(); }
     // The line that sets the option, or the file as a whole.

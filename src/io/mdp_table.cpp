@@ -243,7 +243,12 @@ void coupling(TableBuilder& t)
                        "yes: Berendsen");
     t.number("nsttcouple", &P::temperature_interval, at_least_or(1, -1),
              "-1: 100, or fewer so that tau-t is 5 intervals (Nose-Hoover 20)");
-    t.number("nh-chain-length", &P::nose_hoover_chain, at_least(1), "set to 1 for leap-frog, as GROMACS does");
+    t.special(
+        "nh-chain-length", "whole number >= 1",
+        [](MdpInput& in, const MdpEntry& e) { in.nose_hoover_chain = number_of<int>(e, e.value, at_least(1)); },
+        // What is used; GROMACS' default where it has no effect.
+        [](const P& p) { return std::string(p.thermostat == Thermostat::NoseHoover ? "1" : "10"); },
+        "set to 1 for leap-frog, as GROMACS does");
     t.special(
         "tc-grps", "groups", [](MdpInput& in, const MdpEntry& e) { in.temperature_groups = words_of(e.value); },
         [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return group.name; }); });

@@ -106,7 +106,6 @@ struct RunParameters
     // coupling
     Thermostat thermostat = Thermostat::None;
     int temperature_interval = -1; // nsttcouple; -1: chosen as GROMACS does
-    int nose_hoover_chain = 10;    // nh-chain-length; leap-frog uses 1
     std::vector<TemperatureGroup> temperature_groups;
     Barostat barostat = Barostat::None;
     int pressure_interval = -1; // nstpcouple

@@ -66,11 +66,10 @@ MoleculeUpdateGroups update_groups_of(const MoleculeType& type)
     const Neighbours neighbours = constrained_neighbours(type);
     Walk walk(neighbours);
     MoleculeUpdateGroups result;
-    result.group_of_atom.assign(type.atoms.size(), -1);
     result.reference_of_atom.assign(type.atoms.size(), -1);
     for (std::int32_t first = 0; first < static_cast<std::int32_t>(type.atoms.size()); ++first)
     {
-        if (result.group_of_atom[static_cast<std::size_t>(first)] >= 0) { continue; }
+        if (result.reference_of_atom[static_cast<std::size_t>(first)] >= 0) { continue; }
         std::vector<std::int32_t> group = walk.from(first);
         std::sort(group.begin(), group.end());
         std::int32_t centre = first;
@@ -80,12 +79,7 @@ MoleculeUpdateGroups update_groups_of(const MoleculeType& type)
             walk.from(atom);
             if (walk.longest() < shortest) { centre = atom, shortest = walk.longest(); }
         }
-        for (const std::int32_t atom : group)
-        {
-            result.group_of_atom[static_cast<std::size_t>(atom)] = static_cast<std::int32_t>(result.groups.size());
-            result.reference_of_atom[static_cast<std::size_t>(atom)] = centre;
-        }
-        result.groups.push_back(std::move(group));
+        for (const std::int32_t atom : group) { result.reference_of_atom[static_cast<std::size_t>(atom)] = centre; }
     }
     return result;
 }

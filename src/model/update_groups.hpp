@@ -16,9 +16,7 @@ namespace parhelion {
 // The update groups of one molecule type; atoms are local to the molecule.
 struct MoleculeUpdateGroups
 {
-    std::vector<std::int32_t> group_of_atom;       // index into groups
-    std::vector<std::int32_t> reference_of_atom;   // the reference atom of the atom's group
-    std::vector<std::vector<std::int32_t>> groups; // every atom in exactly one; ascending, as are the groups by first atom
+    std::vector<std::int32_t> reference_of_atom; // the reference atom of the atom's group
 };
 
 struct UpdateGroups

@@ -242,7 +242,6 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     input.territory = &state.territory;
     input.home_clusters = static_cast<std::int32_t>(state.home_clusters());
 
-    list.cutoff = cutoff;
     for (int d = 0; d < 3; ++d) { list.reach[d] = cutoff + largest_half_cluster[d] + spreading; }
     list.serial = ++lists_built;
     list.pruned.clear();

@@ -47,7 +47,6 @@ struct PairList
 {
     std::vector<PairListPart> parts;  // as built
     std::vector<PairListPart> pruned; // what prune_pair_list left of it; empty: not pruned since
-    double cutoff = 0;                // nm
     Vec3<double> reach;               // nm: no partner is farther from the middle of a half cluster until the next list
     std::uint64_t serial = 0;         // differs between any two lists built
 

@@ -133,6 +133,18 @@ double springs(const std::vector<Vec3<double>>& home, ParticleState<Double>& sta
     return energy;
 }
 
+// The longest way of an atom from `x`, nm.
+double farthest_moved(const ParticleState<Double>& state, const ClusterArray<std::uint64_t>& x)
+{
+    double farthest = 0;
+    for (std::size_t slot = 0; slot < state.slots(); ++slot)
+    {
+        if (state.global_of_slot[slot] < 0) { continue; }
+        farthest = std::max(farthest, norm(state.box.difference(state.x.get(slot), x.get(slot))));
+    }
+    return farthest;
+}
+
 } // namespace
 
 TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
@@ -144,16 +156,24 @@ TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
     CpuQueue queue(1);
     const Constraints constraints(system.topology, RunParameters(), ConstraintMasses::Equal);
     SteepestDescent<Double> minimizer(constraints, 0.01, 0.01);
-    double best = 1e30;
+    double best = 1e30, step = 0;
+    auto best_x = state.x;
     int evaluations = 0;
     Minimization outcome;
     do {
         const double potential = springs(home, state);
-        const double step = minimizer.step();
         const auto x = state.x;
         outcome = minimizer.consider(queue, constraints.assign_all(system.topology), potential, state);
         EXPECT_EQ(minimizer.accepted(), potential < best);
-        if (evaluations > 0) { EXPECT_NEAR(minimizer.step() / step, minimizer.accepted() ? 1.2 : 0.2, 1e-12); }
+        if (minimizer.accepted()) { best_x = x; }
+        if (outcome == Minimization::Continue)
+        {
+            const double moved = farthest_moved(state, best_x);
+            const auto leader = static_cast<std::size_t>(minimizer.largest_force_atom());
+            EXPECT_EQ(norm(state.box.difference(state.x.get(leader), best_x.get(leader))), moved);
+            EXPECT_NEAR(moved, evaluations == 0 ? 0.01 : (minimizer.accepted() ? 1.2 : 0.2) * step, 1e-12 * moved);
+            step = moved;
+        }
         best = std::min(best, potential);
         EXPECT_EQ(minimizer.potential(), best);
         ++evaluations;
@@ -203,11 +223,12 @@ TEST(SteepestDescent, takes_back_a_point_whose_energy_is_not_finite)
     const Constraints constraints(system.topology, RunParameters(), ConstraintMasses::Equal);
     SteepestDescent<Double> minimizer(constraints, 0.01, 1e-6);
     const ConstraintAssignment assignment = constraints.assign_all(system.topology);
+    const auto start = state.x;
     const double first = springs(home, state);
     minimizer.consider(queue, assignment, first, state);
     minimizer.consider(queue, assignment, std::nan(""), state);
     EXPECT_FALSE(minimizer.accepted());
     EXPECT_EQ(minimizer.potential(), first);
-    EXPECT_DOUBLE_EQ(minimizer.step(), 0.002);
+    EXPECT_NEAR(farthest_moved(state, start), 0.2 * 0.01, 1e-15);
     EXPECT_LT(springs(home, state), first);
 }

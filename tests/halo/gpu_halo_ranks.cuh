@@ -463,7 +463,7 @@ private:
         pause(lanes, p, 0, true);
         if (is_first || !moves_exchange_) { launch_for_ranks(lanes, p, set_atoms_kernel<N>, is_first); }
         pause(lanes, p, 1, false);
-        for (int round = 0; !is_first && round < any.x_rounds(); ++round)
+        for (int round = 0; !is_first && round < any.rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
                 if (is_silent(r, Silence::Positions) || moves_exchange_) { return; }
@@ -477,7 +477,7 @@ private:
         launch_for_ranks(lanes, p, check_halo_kernel<N>);
         pause(lanes, p, 2, false);
         if (moves_begin_early_) { send_f_on_the_side(lanes, p); }
-        for (int round = 0; !moves_begin_early_ && round < any.f_rounds(); ++round)
+        for (int round = 0; !moves_begin_early_ && round < any.rounds(); ++round)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
                 if (!is_silent(r, Silence::Forces)) { r.halo->send_f(q, round, r.partitions[p].state); }

@@ -77,7 +77,23 @@ TEST(CheckParameters, integrators_take_what_they_use)
     EXPECT_EQ(steep.thermostat, Thermostat::None);
     EXPECT_EQ(steep.barostat, Barostat::None);
     EXPECT_EQ(resolved("nstcomm=0\n").com_mode, ComMode::None);
-    EXPECT_EQ(resolved("tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\nnh-chain-length=10\n").nose_hoover_chain, 1);
+}
+
+TEST(CheckParameters, nose_hoover_chains_are_of_length_1_and_who_asks_for_others_is_told)
+{
+    const auto is_told = [](const std::string& text) {
+        Diagnostics diagnostics;
+        read_mdp_text("tc-grps=A\ntau-t=2\nref-t=1\n" + text, "a.mdp", diagnostics);
+        return std::any_of(diagnostics.notes.begin(), diagnostics.notes.end(), [](const Warning& n) { return n.id == "N115"; });
+    };
+    EXPECT_TRUE(is_told("tcoupl=nose-hoover\nnh-chain-length=10\n"));
+    EXPECT_TRUE(is_told("tcoupl=nose-hoover\nnh-chain-length=2\n"));
+    EXPECT_TRUE(is_told("tcoupl=nose-hoover\n")) << "the default is 10, as in GROMACS";
+    EXPECT_FALSE(is_told("tcoupl=nose-hoover\nnh-chain-length=1\n"));
+    EXPECT_FALSE(is_told("tcoupl=v-rescale\nnh-chain-length=4\n"));
+    EXPECT_THROW(resolved("nh-chain-length=0\n"), InputError);
+    const std::string used = mdp_text(resolved("tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\nnh-chain-length=7\n"));
+    EXPECT_THAT(used, HasSubstr("\nnh-chain-length          = 1\n"));
 }
 
 TEST(CheckParameters, pressure_options_of_other_box_types_do_not_matter_without_a_barostat)

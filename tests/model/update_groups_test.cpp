@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
-#include <numeric>
 
 namespace parhelion {
 namespace {
@@ -27,6 +26,14 @@ MoleculeUpdateGroups groups_of(const MoleculeType& type)
     Topology topology;
     topology.molecule_types = {type};
     return make_update_groups(topology).molecule_types.at(0);
+}
+
+// The number of atoms in each group.
+std::map<std::int32_t, int> atoms_by_reference(const MoleculeUpdateGroups& groups)
+{
+    std::map<std::int32_t, int> count;
+    for (const std::int32_t reference : groups.reference_of_atom) { ++count[reference]; }
+    return count;
 }
 
 MoleculeType chain(int length)
@@ -70,21 +77,14 @@ void expect_partition_with_centres(const MoleculeType& type)
     const MoleculeUpdateGroups result = groups_of(type);
     const auto d = all_distances(type);
     const std::size_t n = type.atoms.size();
-    std::vector<std::int32_t> listed;
-    for (const auto& group : result.groups) { listed.insert(listed.end(), group.begin(), group.end()); }
-    std::sort(listed.begin(), listed.end());
-    std::vector<std::int32_t> everyone(n);
-    std::iota(everyone.begin(), everyone.end(), 0);
-    EXPECT_EQ(listed, everyone);
+    ASSERT_EQ(result.reference_of_atom.size(), n);
     const auto farthest = [&](std::size_t a) { return *std::max_element(d[a].begin(), d[a].end()); };
     for (std::size_t a = 0; a < n; ++a)
     {
-        const auto& group = result.groups.at(static_cast<std::size_t>(result.group_of_atom[a]));
-        EXPECT_TRUE(std::binary_search(group.begin(), group.end(), static_cast<std::int32_t>(a)));
         std::size_t centre = n;
         for (std::size_t b = 0; b < n; ++b)
         {
-            EXPECT_EQ(result.group_of_atom[a] == result.group_of_atom[b], d[a][b] >= 0) << a << " " << b;
+            EXPECT_EQ(result.reference_of_atom[a] == result.reference_of_atom[b], d[a][b] >= 0) << a << " " << b;
             if (d[a][b] >= 0 && (centre == n || farthest(b) < farthest(centre))) { centre = b; }
         }
         EXPECT_EQ(result.reference_of_atom[a], static_cast<std::int32_t>(centre)) << a;
@@ -95,21 +95,12 @@ TEST(UpdateGroups, of_a_rigid_water_is_the_water_about_its_oxygen)
 {
     MoleculeType water = atoms(3);
     water.settles = {{0, 1, 2, 0.1, 0.1633}};
-    MoleculeUpdateGroups groups = groups_of(water);
-    EXPECT_THAT(groups.groups, ElementsAre(ElementsAre(0, 1, 2)));
-    EXPECT_THAT(groups.group_of_atom, Each(0));
-    EXPECT_THAT(groups.reference_of_atom, ElementsAre(0, 0, 0));
+    EXPECT_THAT(groups_of(water).reference_of_atom, ElementsAre(0, 0, 0));
     water.settles = {{1, 0, 2, 0.1, 0.1633}};
     EXPECT_THAT(groups_of(water).reference_of_atom, ElementsAre(1, 1, 1));
 }
 
-TEST(UpdateGroups, of_free_atoms_are_the_atoms)
-{
-    const MoleculeUpdateGroups groups = groups_of(atoms(3));
-    EXPECT_THAT(groups.groups, ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
-    EXPECT_THAT(groups.group_of_atom, ElementsAre(0, 1, 2));
-    EXPECT_THAT(groups.reference_of_atom, ElementsAre(0, 1, 2));
-}
+TEST(UpdateGroups, of_free_atoms_are_the_atoms) { EXPECT_THAT(groups_of(atoms(3)).reference_of_atom, ElementsAre(0, 1, 2)); }
 
 TEST(UpdateGroups, have_their_middle_as_reference_and_of_two_middles_the_lower)
 {
@@ -130,13 +121,12 @@ TEST(UpdateGroups, of_ethanol_with_h_bonds_are_the_heavy_atoms_with_their_hydrog
     {
         expect_partition_with_centres(type);
         if (type.name != "ETH") { continue; }
-        const MoleculeUpdateGroups groups = groups_of(type);
-        ASSERT_THAT(groups.groups, SizeIs(3));
-        std::map<char, std::vector<std::size_t>> sizes; // by element of the reference atom
-        for (const auto& group : groups.groups)
+        const std::map<std::int32_t, int> atoms_of = atoms_by_reference(groups_of(type));
+        ASSERT_THAT(atoms_of, SizeIs(3));
+        std::map<char, std::vector<int>> sizes; // by element of the reference atom
+        for (const auto& [reference, count] : atoms_of)
         {
-            const auto reference = static_cast<std::size_t>(groups.reference_of_atom[static_cast<std::size_t>(group.front())]);
-            sizes[type.atoms[reference].name[0]].push_back(group.size());
+            sizes[type.atoms[static_cast<std::size_t>(reference)].name[0]].push_back(count);
         }
         EXPECT_THAT(sizes['C'], testing::UnorderedElementsAre(4, 3));
         EXPECT_THAT(sizes['O'], ElementsAre(2));
@@ -153,8 +143,7 @@ TEST(UpdateGroups, of_ethanol_with_all_bonds_is_the_molecule_about_its_middle_ca
         if (type.name != "ETH") { continue; }
         found = true;
         const MoleculeUpdateGroups groups = groups_of(type);
-        ASSERT_THAT(groups.groups, SizeIs(1));
-        EXPECT_THAT(groups.groups.front(), SizeIs(9));
+        ASSERT_THAT(atoms_by_reference(groups), ElementsAre(testing::Pair(testing::_, 9)));
         // The middle carbon is bonded to the other carbon and to the oxygen.
         std::string neighbours;
         const std::int32_t middle = groups.reference_of_atom.front();
@@ -177,7 +166,7 @@ TEST(UpdateGroups, of_a_protein_are_what_the_definition_says)
     const auto& types = data.system.topology.molecule_types;
     const MoleculeUpdateGroups groups = groups_of(types.at(0));
     ASSERT_GT(types.at(0).constraints.size(), 100u);
-    EXPECT_EQ(groups.groups.size(), types.at(0).atoms.size() - types.at(0).constraints.size());
+    EXPECT_EQ(atoms_by_reference(groups).size(), types.at(0).atoms.size() - types.at(0).constraints.size());
     for (const MoleculeType& type : types) { expect_partition_with_centres(type); }
     for (const MoleculeType& type : test::load_refdata("villin", ConstraintMode::AllBonds).system.topology.molecule_types)
     {

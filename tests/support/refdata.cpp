@@ -149,7 +149,6 @@ Refdata load_refdata(const std::string& name, ConstraintMode constraints)
 void couple_as_nhpr(RunParameters& p)
 {
     p.thermostat = Thermostat::NoseHoover;
-    p.nose_hoover_chain = 1;
     p.temperature_interval = 1;
     p.temperature_groups = {{"System", 0.5, 300}};
     p.barostat = Barostat::ParrinelloRahman;
