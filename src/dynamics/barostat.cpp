@@ -47,13 +47,6 @@ void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t s
     }
 }
 
-void complete_work(double virial_trace, BarostatState& barostat) { add_pending_work(virial_trace, barostat); }
-
-double conserved_contribution(const PressureCoupling& coupling, const Vec3<double>& box, const BarostatState& barostat)
-{
-    return barostat_energy(coupling, box, barostat);
-}
-
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void scale_box(CpuQueue&, const PressureCoupling&, std::int64_t, const PressureObservables&, BarostatState&,        \
                             KineticEnergies&, ParticleState<N>&);

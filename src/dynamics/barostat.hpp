@@ -65,13 +65,4 @@ template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
                BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state);
 
-// Completes the work of the last scaling by the virial at the scaled positions: the trapezoidal rule, without which the noise of
-// C-rescale leaves a drift. Call in every step whose virial is known, before conserved_contribution; the step after a scaling
-// must be one of them.
-void complete_work(double virial_trace, BarostatState& barostat);
-
-// What must be added to the total energy to obtain the conserved one, kJ/mol. Parrinello-Rahman: to be taken after scale_box,
-// `box` being the scaled one, as GROMACS does.
-double conserved_contribution(const PressureCoupling& coupling, const Vec3<double>& box, const BarostatState& barostat);
-
 } // namespace parhelion

@@ -86,16 +86,19 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
     return scaling;
 }
 
-// See complete_work.
-PARHELION_HD inline void add_pending_work(double virial_trace, BarostatState& barostat)
+// Completes the work of the last scaling by the virial at the scaled positions: the trapezoidal rule, without which the noise of
+// C-rescale leaves a drift. Call in every step whose virial is known, before conserved_contribution; the step after a scaling
+// must be one of them.
+PARHELION_HD inline void complete_work(double virial_trace, BarostatState& barostat)
 {
     barostat.work += barostat.pending_work + barostat.pending_strain * virial_trace;
     barostat.pending_work = barostat.pending_strain = 0;
 }
 
-// The barostat's part of the conserved energy, kJ/mol: see conserved_contribution.
-PARHELION_HD inline double barostat_energy(const PressureCoupling& coupling, const Vec3<double>& box,
-                                           const BarostatState& barostat)
+// What must be added to the total energy to obtain the conserved one, kJ/mol. Parrinello-Rahman: to be taken after scale_box,
+// `box` being the scaled one, as GROMACS does.
+PARHELION_HD inline double conserved_contribution(const PressureCoupling& coupling, const Vec3<double>& box,
+                                                  const BarostatState& barostat)
 {
     if (coupling.kind == Barostat::None) { return 0; }
     if (coupling.kind != Barostat::ParrinelloRahman) { return -barostat.work; }

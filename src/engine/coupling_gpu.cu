@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/coupling_gpu.hpp"
 
-#include "base/units.hpp"
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
-#include "dynamics/barostat_body.hpp"
 #include "dynamics/thermostat_body.hpp"
 #include "engine/guard.hpp"
+#include "engine/observe_body.hpp"
 
 #include <algorithm>
 
@@ -124,30 +123,16 @@ __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
     return total;
 }
 
-// All but the conserved energy and the box velocity, from o.kinetic and the sums; see observe() for the CPU's.
 template <class A>
 __device__ void observe(const A& a, ObservedStep& o)
 {
-    const Vec3<double> box = a.scalars->box_length;
-    const double volume = box.x * box.y * box.z;
     o.step = a.step();
-    o.box = box;
+    o.box = a.scalars->box_length;
     for (int i = 0; i < energy_terms; ++i) { o.forces.energy[i] = take(a.energies->energy[i]); }
     o.forces.virial = take_tensor(&a.energies->virial[0]);
-    o.forces.energy[static_cast<int>(EnergyTerm::DispersionCorrection)] = a.dispersion.energy(volume);
-    o.pressure_correction = a.dispersion.pressure(volume);
-    o.virial = o.forces.virial + take_tensor(a.sums + virial_sums);
-    for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
-    o.pressure_tensor = pressure_tensor(o.kinetic, o.virial, volume);
-    o.pressure = trace(o.pressure_tensor) / 3;
-    o.potential = 0;
-    for (int i = 0; i < energy_terms; ++i) { o.potential += o.forces.energy[i]; }
-    o.kinetic_energy = trace(o.kinetic);
-    o.total = o.potential + o.kinetic_energy;
     double degrees_of_freedom = 0;
     for (int g = 0; g < a.groups; ++g) { degrees_of_freedom += a.temperature_groups[g].degrees_of_freedom; }
-    o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    add_pending_work(trace(o.virial), a.state->barostat);
+    complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.state->barostat, o);
 }
 
 // The box of the next step.
@@ -168,16 +153,12 @@ __device__ void scale_box(const A& a, const ObservedStep& o)
 template <class A>
 __device__ void balance_energy(const A& a, ObservedStep& o)
 {
-    BarostatState& barostat = a.state->barostat;
     double thermostat = 0;
     for (int g = 0; g < a.groups; ++g)
     {
         thermostat += conserved_contribution(a.thermostat, a.temperature_groups[g], a.group[g].thermostat);
     }
-    o.box_velocity = barostat.box_velocity;
-    o.conserved = o.total + thermostat + barostat_energy(a.pressure, a.scalars->box_length, barostat) - a.state->bath_heat;
-    barostat.pressure = o.pressure;
-    barostat.pressure_known = true;
+    balance_observed_step(thermostat, a.pressure, a.scalars->box_length, a.state->bath_heat, a.state->barostat, o);
 }
 
 // Purpose        the end of a step that is observed, couples, or removes motion: sums become observables, the box its next size
@@ -338,14 +319,8 @@ Observables GpuCoupling<N>::observables(std::int64_t number) const
 {
     const auto index = static_cast<std::size_t>(number) % records_.size();
     const std::size_t groups = plan_.temperature.groups.size();
-    const ObservedStep& from = records_[index];
     Observables o;
-    o.step = from.step;
-    o.forces = from.forces;
-    o.virial = from.virial, o.kinetic = from.kinetic, o.pressure_tensor = from.pressure_tensor;
-    o.potential = from.potential, o.kinetic_energy = from.kinetic_energy, o.total = from.total, o.conserved = from.conserved;
-    o.temperature = from.temperature, o.pressure_correction = from.pressure_correction, o.pressure = from.pressure;
-    o.box = from.box, o.box_velocity = from.box_velocity;
+    static_cast<ObservedStep&>(o) = records_[index];
     const double* const temperatures = record_temperatures_.data() + index * groups;
     o.group_temperature.assign(temperatures, temperatures + groups);
     return o;

@@ -44,16 +44,6 @@ struct CouplingGroup
     Mat3<double> half_step; // kinetic energy of v as of the last step that asked for it, kJ/mol
 };
 
-// An observed step; the host's Observables but for time and the temperatures of groups.
-struct ObservedStep
-{
-    std::int64_t step;
-    EnergyVirial forces;
-    Mat3<double> virial, kinetic, pressure_tensor;
-    double potential, kinetic_energy, total, conserved, temperature, pressure_correction, pressure;
-    Vec3<double> box, box_velocity;
-};
-
 template <class N>
 class GpuCoupling
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/observe.hpp"
 
-#include "base/units.hpp"
+#include "engine/observe_body.hpp"
 #include "engine/over_ranks.hpp"
 
 #include <algorithm>
@@ -36,47 +36,29 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     sum_over_ranks(r, energies, constraints);
 
     const ScopedPhase span(r.queue.clock(), Phase::Output);
-    const Vec3<double> box = r.state.box.length();
-    const double volume = r.state.box.volume();
     const KineticEnergies kinetic = mean(before, r.half_step);
 
     Observables& o = r.observables;
     o = Observables{};
     o.step = r.step;
     o.time = r.time();
-    o.box = box;
+    o.box = r.state.box.length();
     o.forces = energies.result();
-    o.forces[EnergyTerm::DispersionCorrection] = r.dispersion.energy(volume);
-    o.pressure_correction = r.dispersion.pressure(volume);
-    o.virial = o.forces.virial + constraints.virial();
-    for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
-
     o.kinetic = kinetic.total();
-    o.pressure_tensor = pressure_tensor(o.kinetic, o.virial, volume);
-    o.pressure = trace(o.pressure_tensor) / 3;
-    o.potential = o.forces.potential();
-    o.kinetic_energy = trace(o.kinetic);
-    o.total = o.potential + o.kinetic_energy;
-
     double degrees_of_freedom = 0;
     for (std::size_t g = 0; g < r.degrees_of_freedom.size(); ++g)
     {
         degrees_of_freedom += r.degrees_of_freedom[g];
         o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
     }
-    o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    complete_work(trace(o.virial), r.barostat);
+    complete_observed_step(constraints.virial(), r.dispersion, degrees_of_freedom, r.barostat, o);
 }
 
 template <class N>
 void balance_energy(Rank<N>& r)
 {
-    Observables& o = r.observables;
-    o.box_velocity = r.barostat.box_velocity;
-    o.conserved = o.total + conserved_contribution(r.temperature_coupling, r.thermostat) +
-                  conserved_contribution(r.pressure_coupling, r.state.box.length(), r.barostat) - r.bath_heat;
-    r.barostat.pressure = o.pressure;
-    r.barostat.pressure_known = true;
+    balance_observed_step(conserved_contribution(r.temperature_coupling, r.thermostat), r.pressure_coupling, r.state.box.length(),
+                          r.bath_heat, r.barostat, r.observables);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

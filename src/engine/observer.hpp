@@ -14,22 +14,26 @@
 
 namespace parhelion {
 
-// Everything an energy frame holds, at one step. Kinetic energy and temperature are the mean of the two half-step values around
-// the step.
-struct Observables
+// What an energy frame holds of one step. Kinetic energy and temperature are the mean of the two half-step values around it.
+struct ObservedStep
 {
     std::int64_t step = 0;
-    double time = 0;                                                    // ps
     EnergyVirial forces;                                                // energies by term; virial of the physical forces alone
-    Mat3<double> virial;                                                // with the constraint forces, kJ/mol
-    Mat3<double> kinetic;                                               // tensor, kJ/mol; its trace is the kinetic energy
+    Mat3<double> virial{};                                              // with the constraint forces, kJ/mol
+    Mat3<double> kinetic{};                                             // tensor, kJ/mol; its trace is the kinetic energy
     double potential = 0, kinetic_energy = 0, total = 0, conserved = 0; // kJ/mol
     double temperature = 0;                                             // K
-    std::vector<double> group_temperature;                              // K, by temperature group
     double pressure_correction = 0;                                     // dispersion correction of the pressure, bar
-    Mat3<double> pressure_tensor;                                       // bar
+    Mat3<double> pressure_tensor{};                                     // bar
     double pressure = 0;                                                // bar
-    Vec3<double> box, box_velocity;                                     // nm, nm/ps
+    Vec3<double> box{}, box_velocity{};                                 // nm, nm/ps
+};
+
+// And all that the outside world is told.
+struct Observables : ObservedStep
+{
+    double time = 0;                       // ps
+    std::vector<double> group_temperature; // K, by temperature group
 };
 
 // Which outputs a step is due for.

@@ -42,9 +42,9 @@ struct EnergyVirial
     std::array<double, energy_terms> energy{};
     Mat3<double> virial{};
 
-    double& operator[](EnergyTerm term) { return energy[static_cast<int>(term)]; }
-    double operator[](EnergyTerm term) const { return energy[static_cast<int>(term)]; }
-    double potential() const
+    constexpr double& operator[](EnergyTerm term) { return energy[static_cast<int>(term)]; }
+    constexpr double operator[](EnergyTerm term) const { return energy[static_cast<int>(term)]; }
+    constexpr double potential() const
     {
         double total = 0;
         for (const double e : energy) { total += e; }

@@ -2,7 +2,7 @@
 // Thermostats and barostats on an ideal gas, whose ensembles have closed forms: kinetic energy follows the gamma distribution,
 // the volume at constant pressure the density V^N exp(-P V / kT).
 #include "base/units.hpp"
-#include "dynamics/barostat.hpp"
+#include "dynamics/barostat_body.hpp"
 #include "dynamics/kinetic.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/thermostat.hpp"

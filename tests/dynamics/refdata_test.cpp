@@ -2,7 +2,7 @@
 // 100 steps of rigid water against the reference trajectories of GROMACS in double precision: microcanonical, and Nose-Hoover
 // with Parrinello-Rahman. Forces are a plain sum over pairs written here, so that only the dynamics are under test.
 #include "base/units.hpp"
-#include "dynamics/barostat.hpp"
+#include "dynamics/barostat_body.hpp"
 #include "dynamics/constraints.hpp"
 #include "dynamics/degrees_of_freedom.hpp"
 #include "dynamics/kinetic.hpp"

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sums of a step say about it: the formulas of observed steps, the same on CPUs and GPUs.
+#pragma once
+
+#include "base/units.hpp"
+#include "dynamics/barostat_body.hpp"
+#include "dynamics/kinetic.hpp"
+#include "engine/observer.hpp"
+#include "forces/dispersion.hpp"
+
+namespace parhelion {
+
+// From o.box, o.kinetic and the sums over all atoms in o.forces: everything that a step is said to have but the conserved energy
+// and the velocity of the box. constraint_virial: of the constraint forces, kJ/mol. The barostat's work becomes complete.
+PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_virial, const DispersionTail& dispersion,
+                                                double degrees_of_freedom, BarostatState& barostat, ObservedStep& o)
+{
+    const double volume = o.box.x * o.box.y * o.box.z;
+    o.forces[EnergyTerm::DispersionCorrection] = dispersion.energy(volume);
+    o.pressure_correction = dispersion.pressure(volume);
+    o.virial = o.forces.virial + constraint_virial;
+    for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
+    o.pressure_tensor = pressure_tensor(o.kinetic, o.virial, volume);
+    o.pressure = trace(o.pressure_tensor) / 3;
+    o.potential = o.forces.potential();
+    o.kinetic_energy = trace(o.kinetic);
+    o.total = o.potential + o.kinetic_energy;
+    o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
+    complete_work(trace(o.virial), barostat);
+}
+
+// Once the box has been scaled. thermostat: the thermostats' part of the conserved energy, kJ/mol; bath_heat: as Rank::bath_heat.
+PARHELION_HD inline void balance_observed_step(double thermostat, const PressureCoupling& coupling,
+                                               const Vec3<double>& scaled_box, double bath_heat, BarostatState& barostat,
+                                               ObservedStep& o)
+{
+    o.box_velocity = barostat.box_velocity;
+    o.conserved = o.total + thermostat + conserved_contribution(coupling, scaled_box, barostat) - bath_heat;
+    barostat.pressure = o.pressure;
+    barostat.pressure_known = true;
+}
+
+} // namespace parhelion
