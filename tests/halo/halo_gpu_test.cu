@@ -42,12 +42,9 @@ std::vector<ZoneSizes> some_partitions(const HaloLayout& layout)
 
 // One, two and three dimensions, and two pulses; slabs so thin are what eight GPUs take by themselves for small boxes.
 const std::vector<HaloLayout> some_layouts = [] {
-    constexpr std::array<std::array<int, 3>, 2> grids[] = {{{{2, 1, 1}, {1, 0, 0}}},
-                                                           {{{1, 1, 4}, {0, 0, 2}}},
-                                                           {{{1, 2, 2}, {0, 1, 1}}},
-                                                           {{{1, 2, 4}, {0, 1, 2}}},
-                                                           {{{8, 1, 1}, {2, 0, 0}}},
-                                                           {{{2, 2, 2}, {1, 1, 1}}}};
+    constexpr std::array<std::array<int, 3>, 2> grids[] = {{{{2, 1, 1}, {1, 0, 0}}}, {{{1, 1, 4}, {0, 0, 2}}},
+                                                           {{{1, 2, 2}, {0, 1, 1}}}, {{{1, 2, 4}, {0, 1, 2}}},
+                                                           {{{8, 1, 1}, {2, 0, 0}}}, {{{2, 2, 2}, {1, 1, 1}}}};
     std::vector<HaloLayout> layouts;
     for (const auto& [grid, pulses] : grids)
     {
