@@ -67,6 +67,9 @@ struct DoubleReproducible
 // contribution is limited to a quarter of that, so that a few saturated ones do not wrap before the runaway check has seen them.
 inline constexpr double fixed_sum_scale = 4294967296.0;
 inline constexpr double fixed_sum_limit = 5e8;
+// The same for the energy of a pair and each element of its virial, kJ/mol, as those of all pairs meet in one sum: room for 200
+// overlapping pairs before it wraps.
+inline constexpr double fixed_sum_pair_limit = 1e7;
 
 // Converts a contribution to the sum's type and a sum back to a number. A contribution outside the fixed-point range (or NaN)
 // saturates to the limit, so that the runaway check sees it instead of a wrapped small number.

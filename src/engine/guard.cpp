@@ -78,11 +78,10 @@ template <class N>
 std::string range_remark([[maybe_unused]] const std::vector<Vec3<double>>& forces, [[maybe_unused]] const EnergyVirial& energies)
 {
     if constexpr (N::summation == Summation::Fast) { return ""; }
-    // A pair's energy and its elements of the virial are limited to 1e7 kJ/mol. Pairs that reach it are within 0.5 nm, so that
-    // their force is more than this.
-    constexpr double largest_force = 2e7;
-    // Between atoms in one place there is no force, but an energy at that limit. Liquids have some 2 kJ/mol per atom.
-    const double largest_lj = 5e6 + 20 * static_cast<double>(forces.size());
+    // Pairs whose energy reaches its limit are within 0.5 nm, so that their force is more than this.
+    constexpr double largest_force = fixed_sum_pair_limit / 0.5;
+    // Between atoms in one place there is no force, but an energy at the limit. Liquids have some 2 kJ/mol per atom.
+    const double largest_lj = fixed_sum_pair_limit / 2 + 20 * static_cast<double>(forces.size());
     const auto too_large = [](double total) { return std::abs(total) > largest_total; };
     bool is_near = energies[EnergyTerm::LjSr] > largest_lj ||
                    std::any_of(energies.energy.begin(), energies.energy.end(), too_large) ||

@@ -382,7 +382,7 @@ private:
         const Real elements[virial_elements] = {fx * d[0], fx * d[1], fx * d[2], fy * d[1], fy * d[2], fz * d[2]};
         if constexpr (reproducible)
         {
-            constexpr double limit = 1e7; // room for 200 overlapping pairs before the sum wraps
+            constexpr double limit = fixed_sum_pair_limit;
             coulomb += to_fixed_point(coulomb_energy, limit), lj += to_fixed_point(lj_energy, limit);
             for (int k = 0; k < virial_elements; ++k) { virial[k] += to_fixed_point(elements[k], limit); }
         }

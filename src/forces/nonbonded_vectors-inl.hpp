@@ -66,11 +66,10 @@ HWY_INLINE typename Vectors<N>::VSum force_sum(typename Vectors<N>::V force)
 {
     return to_sum_vector<N>(force, fixed_sum_limit);
 }
-// Energies of all pairs meet in one sum: the limit leaves room for 200 overlapping pairs before it wraps.
 template <class N>
 HWY_INLINE typename Vectors<N>::VSum energy_sum(typename Vectors<N>::V energy)
 {
-    return to_sum_vector<N>(energy, 1e7);
+    return to_sum_vector<N>(energy, fixed_sum_pair_limit);
 }
 
 // 1 / sqrt(x) to the last bit or so. Floats: the hardware's estimate y and a step in e = 1 - x y^2; cheaper than square root and
