@@ -38,7 +38,7 @@ def without_place(name):
     """Names of anonymous namespaces tell from which folder and by which process their file was compiled; here the file's name is left."""
     while found := re.search(r"(\d+)_GLOBAL__N__", name):
         begin, end = found.start(), found.end(1) + int(found[1])
-        name = name[:begin] + re.search(r"_\d+_(\w+_cu)_", name[found.end(1):end])[1] + name[end:]
+        name = name[:begin] + re.search(r"N__[0-9a-f]+_\d+_(\w+_cu)_", name[found.end(1):end])[1] + name[end:]
     return name
 
 
