@@ -3,7 +3,7 @@
 //   repartition_gpu_bench [--atoms 45000] [--grid 2 2 2] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
 // One JSON line: microseconds a call, median of the repetitions, each a graph of many calls. The boards of all ranks are in this
 // GPU's memory: what links cost is not in it. Atoms are taken from a complete board, and what finding them there takes is in it.
-#include "domain/gpu_cell.hpp"
+#include "domain/gpu_grid.hpp"
 #include "forces/nonbonded_gpu.hpp"
 #include "pairs/cluster_order.hpp"
 #include "pairs/cluster_order_gpu.hpp"

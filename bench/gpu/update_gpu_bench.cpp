@@ -3,7 +3,7 @@
 // what is the rank's.
 //   update_gpu_bench [--atoms 45000] [--grid 1 1 1]
 // One JSON line: microseconds a call, the shortest of many short graphs, so that other programs on the GPU disturb little.
-#include "domain/gpu_cell.hpp"
+#include "domain/gpu_grid.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "forces/bonded_gpu.hpp"

@@ -2,7 +2,7 @@
 #include "engine/gpu_engine.hpp"
 
 #include "base/error.hpp"
-#include "domain/gpu_cell.hpp"
+#include "domain/gpu_grid.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
 #include "engine/gpu_saved_state.hpp"

@@ -77,6 +77,11 @@ public:
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
 
 private:
+    enum class Steps : std::uint8_t
+    {
+        Run,
+        Captured // into a graph
+    };
     GpuRank<N> make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records);
     void make_world(const SimulationOptions& options, GpuWorldOptions world);
     void make_boards(Rank<N>& start);
@@ -85,7 +90,7 @@ private:
     void make_halos();
     void take_from_boards();
     GpuTeams<N> of_gpu(int gpu) { return GpuTeams<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
-    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, bool is_captured);
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, Steps are);
     void wait_for_earlier_steps(GpuTeams<N> teams);
     void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
     void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);

@@ -34,7 +34,7 @@
 #include "comm/gpu_world.hpp"
 #include "device/device_buffer.hpp"
 #include "device/gpu_graph.hpp"
-#include "domain/gpu_cell.hpp"
+#include "domain/gpu_grid.hpp"
 #include "halo/gpu_copies.hpp"
 #include "halo/method.hpp"
 #include "state/gpu_cell.hpp"

@@ -3,7 +3,7 @@
 // anybody.
 #pragma once
 
-#include "domain/gpu_cell.hpp"
+#include "domain/gpu_grid.hpp"
 #include "model/system.hpp"
 #include "pairs/cluster_order_gpu.hpp"
 #include "pairs/pair_list_gpu.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cell of a rank on a GPU (state/gpu_cell.hpp) from the grid that all ranks agree on. Cost: none, once.
+// Which grids GPUs take, and the cell (state/gpu_cell.hpp) that a rank has in one. Cost: none, once.
 #pragma once
 
 #include "domain/cell_grid.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "domain/gpu_cell.hpp"
+#include "domain/gpu_grid.hpp"
 
 #include "state/gpu_state.hpp"
 

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuRanks where memory is laid out: which ranks there are, room for their atoms and lists, what others reach, and more of it
+// where a rank has come to have more atoms than anybody planned for.
+#include "engine/gpu_ranks.hpp"
+
+#include "base/error.hpp"
+#include "domain/gpu_grid.hpp"
+#include "engine/choose_gpus.hpp"
+#include "engine/gpu_saved_state.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+constexpr double first_crowding = 1.25; // atoms of a rank of several, relative to the mean density
+constexpr double more_crowding = 1.5;
+
+template <class N>
+void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
+{
+    DeviceScalars scalars;
+    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.step = step;
+    state.scalars.upload(queue, {&scalars, 1});
+    queue.synchronize();
+}
+
+// Of what others wait for, over forces on home atoms: forces are back sooner if it goes first. Of many atoms they are back soon
+// enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling.md
+GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
+{
+    constexpr std::size_t many = 200'000;
+    return ranks > 1 && atoms_of_gpu <= many ? GpuQueue::Priority::First : GpuQueue::Priority::Normal;
+}
+
+// What GPUs exchange is laid out for so many ranks, and for cells that see so many others.
+template <class N>
+void check_room(const CellGrid& grid, const GpuCell& cell, HaloMethod method)
+{
+    const auto refuse = [&](const std::string& why) {
+        throw InputError(
+            "E632", {},
+            fmt::format("the grid {}x{}x{} is too fine for GPUs: {}", grid.cells[0], grid.cells[1], grid.cells[2], why));
+    };
+    if (grid.ranks() > GpuWorld::most_ranks)
+    {
+        refuse(fmt::format("it has {} ranks, and {} can be there. Use fewer ranks.", grid.ranks(), GpuWorld::most_ranks));
+    }
+    const int farthest = std::max(cell.pulses[0], cell.pulses[1]);
+    if (farthest >= GpuStrips::most_offsets)
+    {
+        refuse(fmt::format("a rank needs atoms from {} cells ahead along x or y, and {} can be there. Use fewer ranks along it.",
+                           farthest, GpuStrips::most_offsets - 1));
+    }
+    if (const std::size_t messages = GpuHalo<N>::messages(method, cell), most = GpuHalo<N>::most_messages; messages > most)
+    {
+        const bool fits_staged = GpuHalo<N>::messages(HaloMethod::StagedFused, cell) <= most;
+        refuse(fmt::format("a rank's halo is of {} messages, and {} can be there. Use fewer ranks{}.", messages, most,
+                           fits_staged ? ", or --halo staged-fused" : ""));
+    }
+}
+
+} // namespace
+
+template <class N>
+GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
+                      std::size_t records, const GpuWorldOptions& world)
+    : setup_(setup), list_plan_(list_plan), box_(start.state.box.length()), method_(options.halo),
+      atoms_(start.state.slot_of_global.size())
+{
+    const double straying = longest_straying(start.topology, setup.update_groups);
+    const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box_,
+                                         gpu_grid_criteria(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box_));
+    grid_ = choice.grid, remark_ = choice.remark;
+    for (int rank = 0; rank < grid_.ranks(); ++rank)
+    {
+        cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, straying));
+    }
+    check_room<N>(grid_, cells_[0], method_);
+    const int teams = choice.gpus;
+    const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
+    for (int t = 0; t < teams; ++t)
+    {
+        teams_.push_back(std::make_unique<GpuTeam<N>>(t, priority));
+        all_.push_back(teams_.back().get());
+        for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
+        {
+            teams_.back()->ranks.push_back(make_rank(*teams_.back(), rank, start, records));
+        }
+    }
+    reserve(grid_.ranks() == 1 ? 1 : first_crowding);
+    make_world(options, world);
+    make_boards(start);
+    make_halos();
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        upload_coupling(team.queue, start, r.coupling);
+        set_box_and_step(team.queue, box_, start.step, r.state);
+    });
+    queue().make_current();
+    framed_.resize(queue(), atoms_, coupling().group_count());
+}
+
+template <class N>
+GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, std::size_t records)
+{
+    const RunParameters& p = setup_.parameters;
+    const bool stochastic = p.integrator == Integrator::StochasticDynamics;
+    const UpdateBlocks blocks = make_update_blocks(start.topology, {p.lincs_order, p.lincs_iterations});
+    const CouplingPlan coupling{.temperature = start.temperature_coupling,
+                                .pressure = start.pressure_coupling,
+                                .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
+                                .dispersion = start.dispersion,
+                                .dt = p.dt};
+    GpuQueue& queue = team.queue;
+    queue.make_current();
+    return {.rank = rank,
+            .cell = cells_[static_cast<std::size_t>(rank)],
+            .list_plan = list_plan_,
+            .exclusions = make_gpu_exclusions(queue, start.topology),
+            .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
+            .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
+            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
+            .update = GpuUpdate(queue, blocks, p),
+            .board = {},
+            .boards = {},
+            .state = {},
+            .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
+            .halo = {},
+            .pairs = {},
+            .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
+            .scratch = {}};
+}
+
+// Slots and pair lists for so many times the atoms of the mean density.
+template <class N>
+void GpuRanks<N>::reserve(double crowding)
+{
+    crowding_ = crowding;
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        reserve_slots(team.queue, r.cell, box_, atoms_, crowding, r.state);
+        reserve_pair_list(team.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
+        if (grid_.ranks() > 1)
+        {
+            reserve_pair_list(team.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]);
+        }
+    });
+}
+
+template <class N>
+void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions world)
+{
+    const std::size_t slots = most_slots();
+    std::size_t sums = 0;
+    std::vector<int> devices;
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        devices.push_back(team.queue.device());
+        sums = std::max({sums, r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
+    });
+    constexpr std::size_t slack = std::size_t{1} << 20;
+    const std::size_t per_atom =
+        sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(std::uint8_t) + sizeof(Vec3<typename N::ForceSum>);
+    const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
+    world.deadline = options.comm_timeout;
+    // Halos twice: for more room, later.
+    halo_bytes_ = 2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots));
+    world.payload_bytes = window_bytes_ =
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_);
+    world_ = std::make_unique<GpuWorld>(devices, world);
+    sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
+    taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);
+    for (const auto& team : teams_) { team->sums = sums_.get(), team->taken = taken_.get(); }
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { world_->set_step_word(r.rank, &r.state.scalars.data()->step); });
+}
+
+template <class N>
+void GpuRanks<N>::make_boards(Rank<N>& start)
+{
+    const Window x = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
+    const Window v = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
+    const Window zone = world_->allocate(atoms_ * sizeof(std::uint8_t));
+    const Window forces = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
+    framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces));
+    std::vector<GpuBoard<N>> boards;
+    for (int rank = 0; rank < ranks(); ++rank)
+    {
+        boards.push_back({cells_[static_cast<std::size_t>(rank)], reinterpret_cast<PositionCharge<N>*>(world_->data(rank, x)),
+                          reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v)),
+                          reinterpret_cast<std::uint8_t*>(world_->data(rank, zone))});
+    }
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        r.board = boards[static_cast<std::size_t>(r.rank)];
+        r.boards.upload(team.queue, boards);
+        fill_board(team.queue, start.state, r.board);
+    });
+}
+
+template <class N>
+std::size_t GpuRanks<N>::most_slots()
+{
+    std::size_t slots = 0;
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    return slots;
+}
+
+template <class N>
+void GpuRanks<N>::make_halos()
+{
+    const std::size_t slots = most_slots();
+    for (const Window& window : halo_room_.windows) { world_->release(window); }
+    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        r.halo =
+            std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, world_->ranks_share_gpus());
+    });
+}
+
+template <class N>
+void GpuRanks<N>::take_from_boards()
+{
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        find_zones(team.queue, r.state, r.atoms, r.board);
+        take_atoms(team.queue, r.board, r.atoms, r.scratch, r.state);
+    });
+}
+
+template <class N>
+std::size_t GpuRanks<N>::bytes() const
+{
+    std::size_t bytes = 0;
+    for (const auto& team : teams_)
+    {
+        for (const GpuRank<N>& r : team->ranks)
+        {
+            const GpuExclusions& e = r.exclusions;
+            const std::size_t exclusions = e.start.size() + e.excluded.size() + e.row.size() + e.molecule_first.size();
+            const std::size_t terms = 2 * r.bonded.assigned().size(); // the system's and the rank's
+            bytes += r.state.slots * 250 + window_bytes_ + (exclusions + terms) * sizeof(std::int32_t);
+            for (const GpuPairList& list : r.pairs)
+            {
+                bytes += list.entries.size() * 2 * sizeof(PairWord) + list.masks.size() * sizeof(std::uint16_t);
+            }
+        }
+    }
+    return bytes;
+}
+
+template <class N>
+void GpuRanks<N>::deal_out()
+{
+    // What has no room now has none in the first snapshot either, so there would be nothing to put back.
+    for (;;)
+    {
+        take_from_boards();
+        synchronize();
+        bool has_room = true;
+        std::vector<DeviceScalars> scalars;
+        for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+            scalars.push_back(r.state.scalars.to_vector(team.queue)[0]);
+            has_room = has_room && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
+        });
+        if (has_room) { return; }
+        const double crowding = crowding_;
+        if (make_more_room(gpu_flag_slot_overflow) != MoreRoom::Made)
+        {
+            throw InputError("E633", {},
+                             fmt::format("the grid {}x{}x{} divides the atoms too unevenly for GPUs: a rank has more than {:.1f} "
+                                         "times as many as it would have at the mean density, and there is no room for its "
+                                         "halo. Use fewer ranks, or a grid whose cells hold about as many atoms each.",
+                                         grid_.cells[0], grid_.cells[1], grid_.cells[2], crowding));
+        }
+        auto of_rank = scalars.begin();
+        for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+            of_rank->flags = 0;
+            r.state.scalars.upload(team.queue, {&*of_rank++, 1});
+        });
+        synchronize();
+    }
+}
+
+template <class N>
+MoreRoom GpuRanks<N>::make_more_room(std::uint32_t flags)
+{
+    synchronize();
+    for (const auto& team : teams_) { team->graphs.clear(); } // they name the old memory
+    room_is_made_ = false;
+    if ((flags & gpu_flag_scratch_overflow) != 0) { return MoreRoom::NotInLists; }
+    if ((flags & gpu_flag_slot_overflow) != 0)
+    {
+        reserve(more_crowding * crowding_);
+        if (GpuHalo<N>::bytes(method_, cells_[0], most_slots()) > halo_bytes_) { return MoreRoom::NotInHalos; }
+        make_halos();
+        return MoreRoom::Made;
+    }
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        for (GpuPairList& list : r.pairs)
+        {
+            if (list.demand.size() > 0) { enlarge_pair_list(team.queue, list); }
+        }
+    });
+    return MoreRoom::Made;
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template GpuRanks<N>::GpuRanks(Rank<N>&, const RunSetup&, const ListPlan&, const SimulationOptions&, std::size_t,            \
+                                   const GpuWorldOptions&);                                                                      \
+    template std::size_t GpuRanks<N>::bytes() const;                                                                             \
+    template void GpuRanks<N>::take_from_boards();                                                                               \
+    template void GpuRanks<N>::deal_out();                                                                                       \
+    template MoreRoom GpuRanks<N>::make_more_room(std::uint32_t);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion
