@@ -250,6 +250,10 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
         {
             work();
         }
+        catch (const CommError&)
+        {
+            throw; // nothing is left to look at
+        }
         catch (const SystemError& failure)
         {
             text += fmt::format("\nE601 {}", failure.what());

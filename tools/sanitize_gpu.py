@@ -188,7 +188,7 @@ def main():
     options.logs.mkdir(parents=True, exist_ok=True)
     for old in options.logs.iterdir():
         old.unlink()
-    names = visible_gpus()
+    names = visible_gpus() or sys.exit("no GPU is visible")
     gpus = len(names)
     at_once = options.jobs or max(1, int(min(len(os.sched_getaffinity(0)), JOBS_OF_GPU * gpus, free_gib() / GIB_OF_JOB)))
     places = queue.Queue()  # a GPU for each job at once

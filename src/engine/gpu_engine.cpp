@@ -214,7 +214,15 @@ void GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
     if (flags.due.any_frame()) { segment.frame = 0; }
     std::swap(at_repartition_, aside_);
     submit(std::move(segment)); // sets the state aside
-    complete_all(observer);
+    try
+    {
+        complete_all(observer);
+    }
+    catch (const GridError&)
+    {
+        std::swap(at_repartition_, aside_); // what a checkpoint is made of now must be what progress() has told of
+        throw;
+    }
     ranks_.put_back(at_repartition_);
     std::swap(at_repartition_, aside_);
     step_ = here, list_begin_ = list_begin;

@@ -290,14 +290,14 @@ MoreRoom GpuRanks<N>::make_more_room(std::uint32_t flags)
     synchronize();
     for (const auto& team : teams_) { team->graphs.clear(); } // they name the old memory
     room_is_made_ = false;
-    if ((flags & gpu_flag_scratch_overflow) != 0) { return MoreRoom::NotInLists; }
-    if ((flags & gpu_flag_slot_overflow) != 0)
+    if ((flags & gpu_flag_slot_overflow) != 0) // whatever else came of it
     {
         reserve(more_crowding * crowding_);
         if (GpuHalo<N>::bytes(method_, cells_[0], most_slots()) > halo_bytes_) { return MoreRoom::NotInHalos; }
         make_halos();
         return MoreRoom::Made;
     }
+    if ((flags & gpu_flag_scratch_overflow) != 0) { return MoreRoom::NotInLists; }
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
         for (GpuPairList& list : r.pairs)

@@ -158,10 +158,10 @@ void stop_if_beyond_range([[maybe_unused]] const Observables& o)
     {
         const auto check = [&](std::string_view what, double total) {
             if (!(std::abs(total) > largest_total)) { return; }
-            throw InputError("E614", {},
-                             fmt::format("step {}: the sum of {} is {:.3g} kJ/mol, and beyond {:.3g} sums of --reproducible may "
-                                         "be wrong. Leave --reproducible out.",
-                                         o.step, what, total, range));
+            throw PhysicsError(o.step, fmt::format("E510 step {}: the sum of {} is {:.3g} kJ/mol, and beyond {:.3g} sums of "
+                                                   "--reproducible are wrong. There are too many atoms for it, or some in one "
+                                                   "place: start afresh without it.",
+                                                   o.step, what, total, range));
         };
         for (std::size_t term = 0; term < energy_terms; ++term)
         {

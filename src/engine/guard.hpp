@@ -42,14 +42,15 @@ std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVi
 
 // Reproducible sums wrap at 2.1e9, and the larger the system the larger its sums: of water and ethanol, 13 kJ/mol of Coulomb
 // energy an atom, at 160 million atoms; of rock salt, 430, at five million; masses of gold, of the centre of mass, at eleven
-// million. Both functions throw InputError E614; other policies have no such limits.
+// million. Other policies have no such limits.
 
-// Before a run: if a group whose motion is to be removed weighs more, or if about as much Coulomb energy is to be expected.
+// Before a run, or a single point of one: throws InputError E614 if a group whose motion is to be removed weighs more, or if
+// about as much Coulomb energy is to be expected.
 template <class N>
 void check_range(const Topology& topology, const RunParameters& parameters, const AtomGroups& com_groups);
-// At an observed step of a run: if an energy, or an element of a virial or of the kinetic tensor, is beyond half the range. So
-// sums that grow end a run before they wrap, and what has wrapped from the first step on is noticed up to one and a half times
-// the range; for more an estimate will do.
+// At an observed step of a run: throws PhysicsError E510 if an energy, or an element of a virial or of the kinetic tensor, is
+// beyond half the range. So sums that grow end a run before they wrap, and what has wrapped from the first step on is noticed up
+// to one and a half times the range; for more an estimate will do.
 template <class N>
 void stop_if_beyond_range(const Observables& observables);
 

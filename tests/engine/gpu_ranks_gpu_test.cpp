@@ -340,6 +340,40 @@ TEST_F(RanksOnGpus, refuse_a_grid_one_of_whose_ranks_has_nearly_all_atoms)
     }
 }
 
+TEST_F(RanksOnGpus, end_with_a_state_that_fewer_go_on_from_where_nearly_all_atoms_come_to_one_of_them)
+{
+    // A drop around a corner of eight of the twelve cells, on its way into one of them.
+    LoadedInput drop = load_drop(4);
+    System& system = drop.system;
+    RunParameters& p = drop.parameters;
+    const Vec3<double> corner{0.5 * system.box.x, 0.5 * system.box.y, system.box.z / 3};
+    for (Vec3<double>& x : system.x) { x += corner - (0.5 / 4) * system.box; }
+    p.generate_velocities = false;
+    p.com_mode = ComMode::None;
+    p.list_interval = 10;
+    system.v.assign(system.x.size(), Vec3<double>{6, 6, 6}); // nm/ps
+    const auto on = [&](const Grid& grid, const SavedState* saved) {
+        return simulate_on(drop, {grid, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Fast, saved);
+    };
+    Simulation several = on({2, 2, 3}, nullptr);
+    Recorder listener;
+    try
+    {
+        several.run(400, listener, never);
+        FAIL() << "no error";
+    }
+    catch (const GridError& e)
+    {
+        EXPECT_THAT(e.what(), HasSubstr("E509"));
+    }
+    EXPECT_TRUE(several.plan().on_gpu) << listener.messages.back();
+    const SavedState saved = several.saved_state();
+    EXPECT_GT(saved.step, 0);
+    Simulation one = on({1, 1, 1}, &saved);
+    EXPECT_NO_THROW(one.run(20, listener, never));
+    EXPECT_EQ(one.frame().step, saved.step + 20);
+}
+
 TEST_F(RanksOnGpus, seldom_build_a_planned_list_before_its_time)
 {
     LoadedInput series = load_series(45000);
