@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion bench scaling`: whole steps by size, number of GPUs and halo method, in one go: the table that says how much faster
-// a system gets and what its steps consist of, then the ladder of methods. bench/gpu/plot_scaling.py draws the first.
+// a system gets and what its steps consist of, then the ladder of methods, and figures of the first.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "plot.hpp"
 #include "series.hpp"
 
 #include <algorithm>
@@ -153,6 +154,7 @@ std::vector<std::string> in_order(const std::vector<std::string>& asked)
 void command_bench_scaling(const BenchScalingOptions& options)
 {
     expect_writable(options.json);
+    if (!options.plot.empty()) { expect_plotting(); }
     const std::atomic<bool> never{false};
     Observer nobody;
     const std::vector<std::string> methods = in_order(options.methods);
@@ -185,6 +187,7 @@ void command_bench_scaling(const BenchScalingOptions& options)
         }
     }
     if (methods.size() > 1 && !rungs.empty()) { print_ladder(rungs); }
+    if (!options.plot.empty()) { plot_scaling(options.json, options.plot); }
 }
 
 } // namespace parhelion

@@ -90,6 +90,7 @@ struct BenchScalingOptions
     std::int64_t steps = 0;
     double comm_timeout_s = 60;
     std::filesystem::path json;
+    std::string plot; // prefix of figures
 };
 
 struct BenchCommOptions

@@ -307,7 +307,12 @@ Command add_bench_scaling(CLI::App& app)
         ->default_val(5000)
         ->check(CLI::Range(1, 1000000000));
     add_comm_timeout(*command, options->comm_timeout_s);
-    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    CLI::Option* json = command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    command
+        ->add_option("--plot", options->plot,
+                     "draw what the file of --json holds: PREFIX-rate and PREFIX-work, .svg and .png (needs matplotlib)")
+        ->type_name("PREFIX")
+        ->needs(json);
     return {command, [options] { return command_bench_scaling(*options), after_output(exit_done); }};
 }
 

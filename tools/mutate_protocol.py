@@ -87,6 +87,12 @@ OPERATORS = [
     Operator("last arriver is any", r"fetch_add_acq_rel_device\(&arrivals_, 1\) \+ 1 == goal", "fetch_add_acq_rel_device(&arrivals_, 1) + 1 <= goal"),
     Operator("nobody is last", r"(?<=&arrivals_, 1\)) \+ 1 == goal", " == goal"),
     Operator("thread 0 does not wait for the others", r"team\.is_last\(m\)", "(team.is_last(m), thread == 0)"),
+    # Ranks that are away.
+    Operator("absences not watched", r"(?<=if \()was_anyone_away\(\)", "false && was_anyone_away()"),
+    Operator("short absences not seen", r"absences_ != last \|\| (?=is_anyone_away)", ""),
+    Operator("long absences not seen", r" \|\| is_anyone_away\(absences_\)", ""),
+    Operator("absences never forgotten", r"absences_ != last(?= \|\|)", "absences_ != 0 * last"),
+    Operator("not away, or not back", EFFECT.format("fetch_add_relaxed_system"), r"\g<gap>;"),
     # Order of steps.
     Operator("size after signal", r"(\w*Atomics::store_relaxed_system\(&signal->bytes[^;]*;)(\s*)(\w*Atomics::store_release_system\(&signal->epoch[^;]*;)", r"\3\2\1"),
     Operator("signal before payload", r"(    if \(put\.data != nullptr && [^\n]*\n)((?:    [^\n]*\n)*)(?=\})", r"\2\1"),

@@ -307,6 +307,16 @@ def test_a_rate_of_pairs_is_told_only_where_all_ranks_run_at_once(tmp_path):
     assert "tested pairs a second" not in parhelion(*bench, "--ranks", 2, "--threads", more, folder=tmp_path)
 
 
+def test_figures_are_refused_before_anything_is_measured(tmp_path):
+    if "PARHELION_PROGRAM" not in os.environ:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python3").chmod(0o755)
+    bench = subprocess.run([os.environ["PARHELION_PROGRAM"], "bench", "scaling", "--json", "scaling.jsonl", "--plot", "scaling"], cwd=tmp_path,
+                           capture_output=True, text=True, timeout=60, env=os.environ | {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert bench.returncode == 6 and "--plot needs python3 with matplotlib" in bench.stderr
+
+
 def test_a_benchmark_leaves_alone_what_others_have_prepared_where_temporary_files_go(tmp_path):
     # The shell's process becomes the program's.
     prepare = 'mkdir "$TMPDIR/parhelion-bench-$$" && touch "$TMPDIR/parhelion-bench-$$/theirs" && exec "$PARHELION_PROGRAM" "$@"'
