@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -32,6 +33,7 @@ void expect_plotting()
 
 void plot_scaling(const std::filesystem::path& lines, const std::string& prefix)
 {
+    std::signal(SIGPIPE, SIG_IGN); // of an interpreter that ends early its exit code tells
     const std::string command = "python3 - " + quoted(lines.string()) + " " + quoted(prefix);
     std::FILE* const script = ::popen(command.c_str(), "w");
     const auto size = static_cast<std::size_t>(parhelion_plot_scaling_end - parhelion_plot_scaling);
