@@ -9,7 +9,27 @@
 
 namespace parhelion {
 
-// An observer to whom a thread comes from a place that has leave() and enter(), and goes back.
+// A thread is away from a place that has leave() and enter() while this lives. Null: from nowhere.
+template <class Place>
+class Absence
+{
+public:
+    explicit Absence(Place* place) : place_(place)
+    {
+        if (place_ != nullptr) { place_->leave(); }
+    }
+    ~Absence()
+    {
+        if (place_ != nullptr) { place_->enter(); }
+    }
+    Absence(const Absence&) = delete;
+    Absence& operator=(const Absence&) = delete;
+
+private:
+    Place* place_;
+};
+
+// An observer to whom a thread comes from such a place, and goes back.
 template <class Place>
 class AwayFrom final : public Observer
 {
@@ -18,41 +38,32 @@ public:
 
     void frame(const OutputDue& due, Frame&& frame) override
     {
-        const Break away(place_);
+        const Absence away(&place_);
         observer_.frame(due, std::move(frame));
     }
     void energies(const OutputDue& due, const Observables& observables) override
     {
-        const Break away(place_);
+        const Absence away(&place_);
         observer_.energies(due, observables);
     }
     void progress(std::int64_t steps_done, std::int64_t steps_total, double temperature) override
     {
-        const Break away(place_);
+        const Absence away(&place_);
         observer_.progress(steps_done, steps_total, temperature);
     }
     bool checkpoint_due() override { return observer_.checkpoint_due(); }
     void checkpoint(SavedState&& state) override
     {
-        const Break away(place_);
+        const Absence away(&place_);
         observer_.checkpoint(std::move(state));
     }
     void message(const std::string& text) override
     {
-        const Break away(place_);
+        const Absence away(&place_);
         observer_.message(text);
     }
 
 private:
-    struct Break
-    {
-        explicit Break(Place& place) : place_(place) { place_.leave(); }
-        ~Break() { place_.enter(); }
-        Break(const Break&) = delete;
-        Break& operator=(const Break&) = delete;
-        Place& place_;
-    };
-
     Place& place_;
     Observer& observer_;
 };

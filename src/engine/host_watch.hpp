@@ -8,6 +8,8 @@
 // may the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at least.
 #pragma once
 
+#include "engine/away.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -62,23 +64,7 @@ private:
     HostWatch* watch_;
 };
 
-// The host has come from among GPUs for work of its own, which waits for none, and goes back when this ends. watch may be null.
-class OwnWork
-{
-public:
-    explicit OwnWork(HostWatch* watch) : watch_(watch)
-    {
-        if (watch_ != nullptr) { watch_->leave(); }
-    }
-    ~OwnWork()
-    {
-        if (watch_ != nullptr) { watch_->enter(); }
-    }
-    OwnWork(const OwnWork&) = delete;
-    OwnWork& operator=(const OwnWork&) = delete;
-
-private:
-    HostWatch* watch_;
-};
+// The host has come from among GPUs for work of its own, which waits for none.
+using OwnWork = Absence<HostWatch>;
 
 } // namespace parhelion
