@@ -5,7 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
+#include <string_view>
 
 extern "C" const char parhelion_plot_scaling[], parhelion_plot_scaling_end[];
 
@@ -21,11 +21,24 @@ std::string quoted(const std::string& text)
     return result + "'";
 }
 
+// Runs a script. Python would look for modules in the current folder first, where a json.py may come from anybody: it is taken
+// off the path. Option -I would also hide a matplotlib that the user has installed for themselves, and Python before 3.11 lacks
+// -P.
+bool run_python(std::string_view script, const std::string& arguments)
+{
+    std::signal(SIGPIPE, SIG_IGN); // of an interpreter that ends early its exit code tells
+    const std::string start = "import sys; sys.path = [folder for folder in sys.path if folder]; exec(sys.stdin.buffer.read())";
+    std::FILE* const python = ::popen(("python3 -c " + quoted(start) + " " + arguments).c_str(), "w");
+    if (python == nullptr) { return false; }
+    const bool is_read = std::fwrite(script.data(), 1, script.size(), python) == script.size();
+    return ::pclose(python) == 0 && is_read;
+}
+
 } // namespace
 
 void expect_plotting()
 {
-    if (std::system("python3 -c 'import matplotlib' > /dev/null 2>&1") != 0)
+    if (!run_python("import matplotlib", "> /dev/null 2>&1"))
     {
         throw SystemError("--plot needs python3 with matplotlib, which is not here (Debian: python3-matplotlib).");
     }
@@ -33,12 +46,12 @@ void expect_plotting()
 
 void plot_scaling(const std::filesystem::path& lines, const std::string& prefix)
 {
-    std::signal(SIGPIPE, SIG_IGN); // of an interpreter that ends early its exit code tells
-    const std::string command = "python3 - " + quoted(lines.string()) + " " + quoted(prefix);
-    std::FILE* const script = ::popen(command.c_str(), "w");
-    const auto size = static_cast<std::size_t>(parhelion_plot_scaling_end - parhelion_plot_scaling);
-    const bool is_read = script != nullptr && std::fwrite(parhelion_plot_scaling, 1, size, script) == size;
-    if (script == nullptr || ::pclose(script) != 0 || !is_read) { throw SystemError(prefix + "-rate.svg could not be drawn."); }
+    const std::string_view script(parhelion_plot_scaling,
+                                  static_cast<std::size_t>(parhelion_plot_scaling_end - parhelion_plot_scaling));
+    if (!run_python(script, quoted(lines.string()) + " " + quoted(prefix)))
+    {
+        throw SystemError(prefix + "-rate.svg could not be drawn.");
+    }
 }
 
 } // namespace parhelion

@@ -317,6 +317,17 @@ def test_figures_are_refused_before_anything_is_measured(tmp_path):
     assert bench.returncode == 6 and "--plot needs python3 with matplotlib" in bench.stderr
 
 
+def test_figures_are_not_drawn_by_modules_of_the_current_folder(tmp_path):
+    if "PARHELION_PROGRAM" not in os.environ:
+        pytest.skip("$PARHELION_PROGRAM is not set")
+    witness = tmp_path / "witness"
+    for module in ["matplotlib.py", "json.py"]:
+        (tmp_path / module).write_text(f"open({str(witness)!r}, 'a').write(__file__)\n")
+    subprocess.run([os.environ["PARHELION_PROGRAM"], "bench", "scaling", "--atoms", "3000", "--json", "scaling.jsonl", "--plot", "scaling",
+                    "--gpus", "64"], cwd=tmp_path, capture_output=True, timeout=120)  # not on a machine of ours: nothing is measured
+    assert not witness.exists(), witness.read_text()
+
+
 def test_a_benchmark_leaves_alone_what_others_have_prepared_where_temporary_files_go(tmp_path):
     # The shell's process becomes the program's.
     prepare = 'mkdir "$TMPDIR/parhelion-bench-$$" && touch "$TMPDIR/parhelion-bench-$$/theirs" && exec "$PARHELION_PROGRAM" "$@"'
