@@ -53,8 +53,8 @@ several_gpus := $(word 2,$(wildcard /dev/nvidia[0-9] /dev/nvidia[0-9][0-9]))
 test-gpu: test-packages
 	@cmake --preset cuda --log-level=WARNING
 	@cmake --build --preset cuda -j $(JOBS)
-	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda -j $(if $(several_gpus),1,4)
-	@grep -E '^\[  (PASSED|SKIPPED)|^Command' build-cuda/Testing/Temporary/LastTest.log | grep -oE 'test_[a-z]+_gpu|[A-Z]+ +\] .*'
+	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda -j $(if $(several_gpus),1,4); code=$$?; \
+	  tools/count_tests.py build-cuda; exit $$code
 
 nightly-gpu: test-packages $(oracles)/installed
 	@cmake --preset cuda --log-level=WARNING -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
