@@ -19,7 +19,7 @@ inline constexpr int most_gpu_messages = 26;
 // For a grid that nobody has asked for. Two clusters whose atoms may be listed as pairs must not reach each other the other way
 // around a divided box as well (gpu_flag_ambiguous): for that a cluster is taken to be as long as the cell of a supercluster. A
 // border across z costs as much halo besides, since superclusters end at it, and what they lack is filled; columns along x and y
-// are fitted to borders. Measured: bench/gpu/scaling.md. reach (nm): of the pair list; straying (nm): longest_straying().
+// are fitted to borders. Measured: bench/gpu/scaling. reach (nm): of the pair list; straying (nm): longest_straying().
 GridCriteria gpu_grid_criteria(double reach, double straying, std::int64_t atoms, const Vec3<double>& box);
 
 // reach (nm): of the pair list; straying (nm): how far atoms may be from their owner's cell. Throws InputError E630 if the grid

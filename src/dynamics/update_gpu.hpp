@@ -7,7 +7,7 @@
 // lanes move neighbouring atoms. As many blocks as run at once go round until all are moved. Of blocks it moves the groups that
 // are at home. The methods are the CPU's: settle_body.hpp, star_lanes.cuh, stochastic_body.hpp, lincs_block.cuh. Arithmetic in
 // double in every policy. Cost: bound by latency for less than 50 000 atoms, then some 4 us for each 53 000 more.
-// bench/gpu/step.md
+// bench/gpu/update
 #pragma once
 
 #include "device/device_buffer.hpp"

@@ -2,7 +2,7 @@
 // How many of a host's GPUs a run uses, and the grid of its ranks.
 //
 // The idea: a step on one GPU costs a fixed time and a time per atom. Several share the atoms, and exchange halos and sums, which
-// costs more the more they are; a small system is faster on one. The times are a fit to measurements (bench/gpu/scaling.md) good
+// costs more the more they are; a small system is faster on one. The times are a fit to measurements (bench/gpu/scaling) good
 // to a tenth where there are any, and choose; who wants another number asks for it. No GPU is used that the box has no cell for.
 #pragma once
 

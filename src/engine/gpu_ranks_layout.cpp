@@ -29,7 +29,7 @@ void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t ste
 }
 
 // Of what others wait for, over forces on home atoms: forces are back sooner if it goes first. Of many atoms they are back soon
-// enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling.md
+// enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling
 GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
 {
     constexpr std::size_t many = 200'000;

@@ -11,7 +11,7 @@
 // of its atoms, the least of their offsets being 0 in every dimension, with no face of the unrolled box between them. As atoms
 // are unrolled with their owners' cells, however far they have strayed, that is true on one rank.
 //
-// Cost: 8 to 20 bytes of indices per term, one atomic per atom of a term. bench/gpu/README.md
+// Cost: 8 to 20 bytes of indices per term, one atomic per atom of a term. bench/gpu/update
 #pragma once
 
 #include "device/device_buffer.hpp"

@@ -22,7 +22,7 @@ struct ListPlan
     double pruned_cutoff = 0; // of the pruned list, nm
 };
 
-// What lists cost, in units of computing the forces of a list to 1 nm. Measured: bench/pairs, bench/gpu.
+// What lists cost, in units of computing the forces of a list to 1 nm. Measured: bench/pairs, bench/gpu/lists.
 struct ListCosts
 {
     double margin; // nm: blocks of atoms make a list longer than its sphere by this much in radius
@@ -34,8 +34,8 @@ struct ListCosts
 };
 inline constexpr ListCosts cpu_list_costs{0.2, 1.1, 0.45, 1, false, 0};
 // A GPU with so many home atoms. Building and pruning have a part that does not shrink with them: latencies of launches and, of
-// several ranks, of messages; several ranks have a list of halo pairs as well. Fitted to microseconds a step: "Plans" in
-// bench/gpu/README.md.
+// several ranks, of messages; several ranks have a list of halo pairs as well. Fitted to microseconds a step: "Plan of a
+// list" in bench/gpu/lists/log.md.
 inline ListCosts gpu_list_costs(double atoms, bool of_several)
 {
     const double forces = 3 + 0.8e-3 * atoms, build = 50 + 0.9e-3 * atoms, prune = 12 + 0.25e-3 * atoms;

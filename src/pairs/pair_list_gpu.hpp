@@ -14,7 +14,7 @@
 // A list is built from the bounding boxes of clusters, which is quick and generous, and *pruned* to the tiles that have a pair in
 // range, at once and whenever the plan says so. Forces use the pruned list, cut into *shares*, one for each warp.
 //
-// Cost on an H200: bench/gpu/README.md. Nothing returns to the host: what does not fit raises a flag.
+// Cost on an H200: bench/gpu/lists. Nothing returns to the host: what does not fit raises a flag.
 #pragma once
 
 #include "model/topology.hpp"

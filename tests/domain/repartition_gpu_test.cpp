@@ -619,7 +619,7 @@ TEST(GpuCell, leaves_room_for_the_longest_way_along_constraints)
     EXPECT_LT(straying, 0.16);
 }
 
-// us per step on H200: bench/gpu/scaling.md.
+// us per step on H200: bench/gpu/scaling.
 TEST(GpuCell, divides_boxes_by_the_grid_that_was_measured_to_be_fastest)
 {
     struct Measured

@@ -15,8 +15,8 @@ using ::testing::HasSubstr;
 
 namespace {
 
-// us per step of the ethanol-water series on H200, by atoms and GPUs: bench/gpu/scaling.md; fewer than 45 000 atoms: step.md and,
-// of other plans, README.md there.
+// us per step of the ethanol-water series on H200, by atoms and GPUs: bench/gpu/scaling; fewer than 45 000 atoms:
+// bench/gpu/step and, of other plans, bench/gpu/lists.
 const std::map<std::int64_t, std::map<int, double>> measured = {
     {3000, {{1, 16.8}}},
     {12000, {{1, 25.0}}},
