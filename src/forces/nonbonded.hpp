@@ -85,8 +85,8 @@ private:
 
 // Adds the forces to buffers.forces[thread] and, on request, the energies LjSr and CoulombSr and the virial to
 // buffers.energies[thread]. Preconditions: buffers cleared for this queue and state, the list built for this order of atoms, 2 *
-// cutoff <= every box edge. Pairs nearer than 3e-3 nm are computed as at that distance: large, finite forces instead of NaN for
-// atoms on top of each other.
+// cutoff <= every box edge. Pairs nearer than 3e-3 nm, but for excluded ones, are computed as at that distance: large, finite
+// forces instead of NaN for atoms on top of each other.
 template <class N>
 void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairList& list, const ParticleState<N>& state,
                        ForceBuffers<N>& buffers, Compute compute);

@@ -61,7 +61,7 @@ class Warp
     using Sum = typename N::ForceSum;
     using EnergySum = ScalarSum<N>;
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
-    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2: r^-14 of it, times any c12, is a finite float
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
     // there. But fillers sit on atoms, and their pairs must have none; so r^-6 at least is finite.
     static constexpr bool lean = S::fast && !S::energies;
@@ -341,7 +341,8 @@ private:
                            difference<exact>(atom.x[2], j.x[2], 2)};
         Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
         const bool in_range = r2 < cutoff2 && exists;
-        if constexpr (!lean) { r2 = max(r2, smallest_r2); }
+        if constexpr (masked && S::energies) { r2 = max(r2, listed ? smallest_r2 : 0); } // an excluded pair has no 1 / r
+        else if constexpr (!lean) { r2 = max(r2, smallest_r2); }
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
         const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;

@@ -60,7 +60,7 @@ struct Constants
         }
     }
 
-    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2: r^-14 of it, times any c12, is a finite float
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     Real nm_per_unit[3];
     Real cutoff2, two_k, k, c, lj_switch;
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2]; // [0] dispersion, [1] repulsion
@@ -304,18 +304,20 @@ struct Kernel
         for (std::size_t u = 0; u < side_by_side; ++u)
         {
             in_range[u] = hn::Lt(r2[u], set(constants.cutoff2));
-            r2[u] = hn::Max(r2[u], set(Constants<N>::smallest_r2));
-        }
-        inverse_sqrt(real, r2, rinv);
-        for (std::size_t u = 0; u < side_by_side; ++u)
-        {
+            V least = set(Constants<N>::smallest_r2);
             if constexpr (masking != Masking::None)
             {
                 const std::size_t shift = (first + u) * i_per_vector * cluster_size + part;
                 listed[u] = bits_to_mask(interacts >> shift);
-                rinv[u] = hn::IfThenElseZero(listed[u], rinv[u]);
+                if constexpr (S::energies) { least = hn::IfThenElseZero(listed[u], least); } // an excluded pair has no 1 / r
                 if constexpr (masking == Masking::Partial) { in_range[u] = hn::And(in_range[u], bits_to_mask(exists >> shift)); }
             }
+            r2[u] = hn::Max(r2[u], least);
+        }
+        inverse_sqrt(real, r2, rinv);
+        for (std::size_t u = 0; u < side_by_side; ++u)
+        {
+            if constexpr (masking != Masking::None) { rinv[u] = hn::IfThenElseZero(listed[u], rinv[u]); }
             rinv2[u] = hn::Mul(rinv[u], rinv[u]);
             qq[u] = hn::Mul(row.charge[first + u], j.charge);
         }

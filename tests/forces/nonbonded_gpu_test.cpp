@@ -258,6 +258,25 @@ TYPED_TEST(GpuNonbonded, exerts_no_net_force)
     if constexpr (TypeParam::summation == Summation::Reproducible) { EXPECT_EQ(net, Vec3<double>{}); }
 }
 
+// The CPU's energies at these distances are those of the formula: nonbonded_test.cpp.
+TYPED_TEST(GpuNonbonded, excluded_pairs_have_the_energy_of_the_reaction_field_at_any_distance)
+{
+    GpuQueue queue;
+    System system = random_liquid({2.4, 2.6, 2.5}, 1, 0, 3);
+    const RunParameters run = reaction_field(0.9);
+    for (const double r : {0.0, 1e-6, 1e-4, 1e-3, 0.0031, 0.0033, 0.1})
+    {
+        SCOPED_TRACE(r);
+        system.x = {{1, 1, 1}, {1 + r, 1, 1}, {1.2, 1.1, 1}};
+        const Result expected = reference<TypeParam>(system, run);
+        const Result result = Evaluation<TypeParam>(queue, system, run).evaluate();
+        const double tolerance = std::is_same_v<typename TypeParam::Real, double> ? 1e-9 : 2e-5;
+        EXPECT_NEAR(result.energies[EnergyTerm::CoulombSr], expected.energies[EnergyTerm::CoulombSr], tolerance);
+        EXPECT_NEAR(result.forces[1].x, expected.forces[1].x, tolerance);
+        EXPECT_EQ(result.energies[EnergyTerm::LjSr], 0);
+    }
+}
+
 TYPED_TEST(GpuNonbonded, atoms_on_top_of_each_other_have_large_and_finite_forces)
 {
     GpuQueue queue;

@@ -413,6 +413,33 @@ TYPED_TEST(ReproducibleNonbonded, has_the_same_bits_for_any_number_of_threads_an
     expect_same_bits(evaluate(state, system, run, {2, 0.05}), result);
 }
 
+// Of an excluded pair the reaction field alone is left, f q_i q_j (k r^2 - c), which is smooth down to r = 0. Each atom has its
+// self energy besides, -f c q^2 / 2.
+TYPED_TEST(Nonbonded, excluded_pairs_have_the_energy_of_the_reaction_field_at_any_distance)
+{
+    System system = random_liquid({2.4, 2.6, 2.5}, 1, 0, 3);
+    const RunParameters run = reaction_field(0.9);
+    system.topology.molecule_types[0].atoms[2].charge = 0;
+    const std::vector<Atom>& atoms = system.topology.molecule_types[0].atoms;
+    const double epsilon_rf = run.epsilon_rf == 0 ? 1e30 : run.epsilon_rf, rc = run.coulomb_cutoff;
+    const double k = (epsilon_rf - run.epsilon_r) / (2 * epsilon_rf + run.epsilon_r) / (rc * rc * rc), c = 1 / rc + k * rc * rc;
+    const double f = units::coulomb / run.epsilon_r, qq = f * atoms[0].charge * atoms[1].charge;
+    const double self = -0.5 * f * c * (atoms[0].charge * atoms[0].charge + atoms[1].charge * atoms[1].charge);
+    for (const double r : {0.0, 1e-6, 1e-4, 1e-3, 0.0031, 0.0033, 0.1})
+    {
+        SCOPED_TRACE(r);
+        system.x = {{1, 1, 1}, {1 + r, 1, 1}, {1.2, 1.1, 1}};
+        const std::vector<Vec3<double>> x = stored_positions<TypeParam>(system);
+        const double distance = norm(x[1] - x[0]);
+        const Result result = evaluate<TypeParam>(system, run);
+        // Besides rounding: reproducible sums count in steps of 2^-32.
+        const double tolerance = std::is_same_v<typename TypeParam::Real, double> ? 1e-9 : 2e-5;
+        EXPECT_NEAR(result.energies[EnergyTerm::CoulombSr], self + qq * (k * distance * distance - c), tolerance);
+        EXPECT_NEAR(result.forces[1].x, -2 * k * qq * distance, tolerance);
+        EXPECT_EQ(result.energies[EnergyTerm::LjSr], 0);
+    }
+}
+
 TYPED_TEST(Nonbonded, atoms_on_top_of_each_other_have_large_and_finite_forces)
 {
     System system = random_liquid({2.4, 2.6, 2.5}, 100, 0, 3);
