@@ -18,7 +18,7 @@ struct GpuWorld::Surroundings
     FailureBoard board;
     Watch watch;
     std::int64_t step;
-    SignalSlot* abort_slots[most_ranks + 1];
+    SignalSlot* abort_slots[most_ranks];
 };
 
 namespace {
@@ -64,9 +64,9 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         Surroundings s{};
         s.step = -1; // before the first
         for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = signal(to, 0); }
-        s.abort_slots[ranks()] = host_abort_.data();
         Surroundings* const here = surroundings(r);
-        s.watch = {r, ranks() + 1, deadline_.count(), signal(r, 0), here->abort_slots, &surroundings(0)->board, &here->step};
+        s.watch = {r,           ranks(),           deadline_.count(), signal(r, 0), here->abort_slots, &surroundings(0)->board,
+                   &here->step, host_abort_.data()};
         copy_to_device(setup_queue(r), here, s);
     }
 }

@@ -4,9 +4,13 @@
 // A signal slot holds the epoch of the last message of its slot, and that message's size. It is set, never added to and never
 // reset; it has one writer. Epochs are 64-bit and compared by the sign of their difference, so that a writer that is ahead is
 // seen as well. Every wait is bounded and watches its rank's abort word: who waits in vain writes the one failure record (the
-// first wins), raises the abort words of all ranks, and every other wait ends at its next look. Where ranks may be away, with a
-// slow disk for instance, that is time in which nobody can be late. Cost of watching: two relaxed loads and one clock reading
-// every 64 polls.
+// first wins), raises the abort words of all, and every other wait ends at its next look. Where ranks may be away, with a
+// slow disk for instance, that is time in which nobody can be late. Cost of watching: two loads and one clock reading every 64
+// polls.
+//
+// Where ranks are GPUs the host sees their work end, and must not take it for good when a wait in it was in vain. So the host's
+// abort word is raised before those of the ranks, and no failed wait ends before it is raised: who fails second waits for its own
+// abort word, too.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -66,12 +70,13 @@ PARHELION_HD constexpr bool is_anyone_away(Word absences) { return (absences & (
 struct Watch
 {
     int rank;
-    int listeners;                  // who is told of a failure: all ranks, and where ranks are GPUs the host
+    int listeners;                  // ranks that are told of a failure: all
     std::int64_t deadline_ns;       // of one wait
     SignalSlot* own_abort;          // looked at while waiting
     SignalSlot* const* abort_slots; // of all listeners, raised by whoever fails
     FailureBoard* board;
     const std::int64_t* step; // for the record
+    SignalSlot* host_abort;   // raised before the others; null: ranks are threads, and their driver sees them end
 };
 
 enum class Verdict : std::uint8_t
@@ -80,19 +85,6 @@ enum class Verdict : std::uint8_t
     Expired, // this rank's record is on the board
     Aborted  // somebody else stopped the run
 };
-
-// Puts the record on the board unless another is there, and ends all waits. Expired if it is this one, else Aborted.
-template <class Atomics>
-PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
-{
-    const bool is_first = Atomics::exchange_relaxed_system(&watch.board->claimed, 1) == 0;
-    if (is_first)
-    {
-        watch.board->record = record; // released by the abort words
-        for (int r = 0; r < watch.listeners; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
-    }
-    return is_first ? Verdict::Expired : Verdict::Aborted;
-}
 
 // Counts the polls of one wait and says when to give up.
 template <class Atomics>
@@ -106,7 +98,8 @@ public:
     {
         if (polls_ % polls_per_look == polls_per_look - 1)
         {
-            if (Atomics::load_relaxed_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
+            // With acquire: who ends its work after this, and is seen to by the host, has the host see its own word raised.
+            if (Atomics::load_acquire_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
             const std::int64_t now = Atomics::nanoseconds();
             if (start_ns_ == 0) { start_ns_ = now; }
             if constexpr (Atomics::has_absences)
@@ -144,6 +137,24 @@ private:
     std::int64_t start_ns_ = 0; // 0: the first look is still to come
     Word absences_ = 0;         // at the last look
 };
+
+// Puts the record on the board unless another is there, and ends all waits. Expired if it is this one, else Aborted. On return
+// the host's abort word is raised, unless whoever was first got stuck for longer than the deadline while raising it.
+template <class Atomics>
+PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
+{
+    const bool is_first = Atomics::exchange_relaxed_system(&watch.board->claimed, 1) == 0;
+    if (!is_first)
+    {
+        Patience<Atomics> patience(watch);
+        while (patience.next() == Verdict::Reached) {}
+        return Verdict::Aborted;
+    }
+    watch.board->record = record; // released by the abort words
+    if (watch.host_abort != nullptr) { Atomics::store_release_system(&watch.host_abort->epoch, 1); }
+    for (int r = 0; r < watch.listeners; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
+    return Verdict::Expired;
+}
 
 // Waits until the slot shows expected or later, with acquire: what its writer did before is then visible. record.seen is filled
 // in if the wait fails.

@@ -30,8 +30,14 @@ World::World(int ranks, const WorldOptions& options)
     for (int r = 0; r < ranks; ++r)
     {
         Context& context = contexts_[static_cast<std::size_t>(r)];
-        context.watch = {r,       ranks,        deadline_.count(), abort_slots_[static_cast<std::size_t>(r)], abort_slots_.data(),
-                         &board_, &context.step};
+        context.watch = {r,
+                         ranks,
+                         deadline_.count(),
+                         abort_slots_[static_cast<std::size_t>(r)],
+                         abort_slots_.data(),
+                         &board_,
+                         &context.step,
+                         nullptr};
     }
     transport_ = std::make_unique<ThreadsTransport>(memory_, options.access);
     if (options.wrap_transport) { transport_ = options.wrap_transport(std::move(transport_)); }
