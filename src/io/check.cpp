@@ -27,12 +27,14 @@ public:
 
     void run()
     {
-        integrator();
-        cutoffs();
-        temperature();
-        pressure();
-        energy_intervals();
-        velocities();
+        ErrorList errors;
+        using Check = void (ParameterCheck::*)();
+        for (const Check check : {&ParameterCheck::integrator, &ParameterCheck::cutoffs, &ParameterCheck::temperature,
+                                  &ParameterCheck::pressure, &ParameterCheck::energy_intervals, &ParameterCheck::velocities})
+        {
+            errors.attempt([&] { (this->*check)(); });
+        }
+        errors.throw_if_any();
     }
 
 private:

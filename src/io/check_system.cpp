@@ -23,16 +23,19 @@ public:
 
     void run()
     {
-        box();
-        groups();
-        constraints();
-        restraints();
-        rigid_waters();
-        charge();
-        if (p_.integrator == Integrator::SteepestDescent) { return; }
-        degrees_of_freedom();
-        time_step();
-        velocities();
+        using Check = void (SystemCheck::*)();
+        std::vector<Check> checks = {&SystemCheck::box,        &SystemCheck::groups,       &SystemCheck::constraints,
+                                     &SystemCheck::restraints, &SystemCheck::rigid_waters, &SystemCheck::charge};
+        if (p_.integrator != Integrator::SteepestDescent)
+        {
+            checks.insert(checks.end(), {&SystemCheck::degrees_of_freedom, &SystemCheck::time_step, &SystemCheck::velocities});
+        }
+        ErrorList errors;
+        for (const Check check : checks)
+        {
+            errors.attempt([&] { (this->*check)(); });
+        }
+        errors.throw_if_any();
     }
 
 private:
@@ -74,6 +77,14 @@ private:
     // Groups must exist and must not share atoms: each atom has one thermostat, one centre of mass, and one place in a frame.
     void groups()
     {
+        ErrorList errors;
+        errors.attempt([&] { temperature_groups(); });
+        errors.attempt([&] { disjoint(pointers(p_.com_groups), "comm-grps"); });
+        errors.attempt([&] { disjoint(pointers(p_.compressed_groups), "compressed-x-grps"); });
+        errors.throw_if_any();
+    }
+    void temperature_groups()
+    {
         std::vector<std::string*> coupled;
         for (TemperatureGroup& group : p_.temperature_groups) { coupled.push_back(&group.name); }
         const std::int64_t in_coupled = disjoint(coupled, "tc-grps");
@@ -86,8 +97,6 @@ private:
                                         "Add a group for them, or use tc-grps = System.");
         }
         if (left > 0 && !p_.temperature_groups.empty()) { add_rest(); }
-        disjoint(pointers(p_.com_groups), "comm-grps");
-        disjoint(pointers(p_.compressed_groups), "compressed-x-grps");
     }
     // A temperature group, not coupled, of the atoms that are in none. It has the name that GROMACS gives it.
     void add_rest()

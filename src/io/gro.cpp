@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gro.hpp"
 
+#include "io/error_list.hpp"
 #include "io/output_file.hpp"
 #include "io/text.hpp"
 
@@ -196,6 +197,7 @@ GroFile GroReader::read()
     const std::int64_t atoms = read_atom_count();
     result_.names.reserve(static_cast<std::size_t>(atoms));
     result_.x.reserve(static_cast<std::size_t>(atoms));
+    ErrorList errors;
     for (std::int64_t i = 0; i < atoms; ++i)
     {
         if (rest_.empty())
@@ -208,10 +210,11 @@ GroFile GroReader::read()
             read_columns(line);
             if (velocities_) { result_.v.reserve(static_cast<std::size_t>(atoms)); }
         }
-        read_atom(line);
+        errors.attempt([&] { read_atom(line); });
         if (i % 4096 == 0) { file_.release_before(static_cast<std::size_t>(line.data() - file_.text().data())); }
     }
-    read_box();
+    errors.attempt([&] { read_box(); });
+    errors.throw_if_any();
     result_.has_more_frames = rest_.find_first_not_of(" \t\r\n") != rest_.npos;
     return std::move(result_);
 }

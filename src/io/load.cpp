@@ -19,18 +19,10 @@ Topology topology_of(const InputFiles& files, const MdpInput& mdp, Diagnostics& 
     options.defines = mdp.parameters.defines;
     options.include_paths = files.include_paths;
     for (const std::string& path : mdp.parameters.include_paths) { options.include_paths.emplace_back(path); }
-    try
-    {
-        Topology topology = read_topology(files.topology, options, diagnostics);
-        convert_bonds_to_constraints(topology, mdp.parameters.constraints);
-        return topology;
-    }
-    catch (const InputError& error)
-    {
-        // The preprocessor knows a bad definition, but not that it came from the .mdp.
-        if (!error.where().file.empty()) { throw; }
-        throw InputError(error.id(), mdp.where("define"), error.message());
-    }
+    options.defined_at = mdp.where("define");
+    Topology topology = read_topology(files.topology, options, diagnostics);
+    convert_bonds_to_constraints(topology, mdp.parameters.constraints);
+    return topology;
 }
 
 void read_restraint_reference(const std::filesystem::path& path, System& system, Diagnostics& diagnostics)
@@ -47,25 +39,41 @@ void read_restraint_reference(const std::filesystem::path& path, System& system,
     system.restraint_reference_box = reference.box;
 }
 
+// What of the structure and of the other files about atoms can be compared with the topology, if there is one.
+void read_about_atoms(const InputFiles& files, bool has_topology, System& system, Diagnostics& diagnostics, ErrorList& errors)
+{
+    const bool fits = errors.attempt([&] {
+        GroFile structure = read_gro(files.structure);
+        if (has_topology) { compare_names(structure, system.topology, diagnostics); }
+        system.title = std::move(structure.title);
+        system.box = system.restraint_reference_box = structure.box;
+        system.x = std::move(structure.x);
+        system.v = std::move(structure.v);
+    });
+    if (!has_topology) { return; }
+    errors.attempt([&] {
+        if (!files.restraint_reference.empty()) { read_restraint_reference(files.restraint_reference, system, diagnostics); }
+    });
+    errors.attempt([&] {
+        if (fits && !files.index.empty()) { system.groups = read_ndx(files.index, system.topology.atom_count()); }
+    });
+}
+
 } // namespace
 
 LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
 {
-    MdpInput mdp = read_mdp_input(files.mdp, diagnostics);
+    ErrorList errors;
+    MdpInput mdp = read_mdp_input(files.mdp, diagnostics, errors);
     System system;
-    system.topology = topology_of(files, mdp, diagnostics);
+    const bool has_topology = errors.attempt([&] { system.topology = topology_of(files, mdp, diagnostics); });
+    read_about_atoms(files, has_topology, system, diagnostics, errors);
+    // All files were understood, whether what the .mdp asks for is supported or not.
+    if (errors.holds_only("E140"))
     {
-        GroFile structure = read_gro(files.structure);
-        compare_names(structure, system.topology, diagnostics);
-        system.title = std::move(structure.title);
-        system.box = structure.box;
-        system.x = std::move(structure.x);
-        system.v = std::move(structure.v);
+        errors.attempt([&] { check_system(mdp, system, diagnostics); });
     }
-    system.restraint_reference_box = system.box;
-    if (!files.restraint_reference.empty()) { read_restraint_reference(files.restraint_reference, system, diagnostics); }
-    if (!files.index.empty()) { system.groups = read_ndx(files.index, system.topology.atom_count()); }
-    check_system(mdp, system, diagnostics);
+    errors.throw_if_any();
     return {std::move(system), std::move(mdp.parameters)};
 }
 

@@ -26,7 +26,8 @@ struct LoadedInput
 };
 
 // Reads all files, turns bonds into constraints as the parameters ask, checks that everything fits together, and resolves every
-// value that follows from others. Warnings and notes go to `diagnostics`; anything wrong or unsupported throws InputError.
+// value that follows from others. Warnings and notes go to `diagnostics`; anything wrong or unsupported throws InputError, or
+// InputErrors (io/error_list.hpp) if there is more than one thing wrong.
 LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics);
 
 } // namespace parhelion

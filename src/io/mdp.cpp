@@ -133,25 +133,48 @@ SourceLocation MdpInput::where(std::string_view key) const
     return entry == entries.end() ? SourceLocation{file, 0} : entry->second.where;
 }
 
-MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics)
+namespace {
+
+MdpInput read_text(std::string_view text, const std::string& name, Diagnostics& diagnostics, ErrorList& errors)
 {
     MdpReader reader(name, diagnostics);
-    int number = 0;
-    while (!text.empty()) { reader.read_line(take_line(text), ++number); }
+    for (int number = 1; !text.empty(); ++number)
+    {
+        errors.attempt([&] { reader.read_line(take_line(text), number); });
+    }
     MdpInput input = reader.finish();
-    check_parameters(input, diagnostics);
+    // A line that could not be read may be what an option lacks; one that asks for something unsupported was at least read.
+    if (errors.holds_only("E140"))
+    {
+        errors.attempt([&] { check_parameters(input, diagnostics); });
+    }
     return input;
 }
 
-MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics)
+} // namespace
+
+MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics)
 {
-    const MappedFile file(path);
-    return read_mdp_text(file.text_without_mark(), path.string(), diagnostics);
+    ErrorList errors;
+    MdpInput input = read_text(text, name, diagnostics, errors);
+    errors.throw_if_any();
+    return input;
+}
+
+MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics, ErrorList& errors)
+{
+    MdpInput input;
+    errors.attempt([&] {
+        const MappedFile file(path);
+        input = read_text(file.text_without_mark(), path.string(), diagnostics, errors);
+    });
+    return input;
 }
 
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics)
 {
-    return read_mdp_input(path, diagnostics).parameters;
+    const MappedFile file(path);
+    return read_mdp_text(file.text_without_mark(), path.string(), diagnostics).parameters;
 }
 
 std::string mdp_text(const RunParameters& parameters)

@@ -3,6 +3,7 @@
 // without effect here; whatever is not in the table is an error. Cost: linear in the file.
 #pragma once
 
+#include "io/error_list.hpp"
 #include "io/mdp_value.hpp"
 #include "model/run_parameters.hpp"
 
@@ -31,10 +32,11 @@ struct MdpInput
     SourceLocation where(std::string_view key) const;
 };
 
-// Parses and checks (check_parameters) a file or a text; `name` stands for the file in messages.
-// Throws InputError: E110 unreadable file, E101 no key or no '=', E102 option given twice, E103 wrong type, E104 unknown option,
-// E105 out of range, E106 unknown word, E107 options that contradict each other, E140 not supported.
-MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics);
+// Parses and checks (check_parameters) a file or a text; `name` stands for the file in messages. What is wrong is kept in
+// `errors`, or thrown where there is no such argument: E110 unreadable file, E101 no key or no '=', E102 option given twice, E103
+// wrong type, E104 unknown option, E105 out of range, E106 unknown word, E107 options that contradict each other, E140 not
+// supported.
+MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics, ErrorList& errors);
 MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics);
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics);
 

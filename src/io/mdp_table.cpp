@@ -48,7 +48,7 @@ using P = RunParameters;
 // -DNAME[=VALUE] or -Ipath words without their prefix.
 void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const char* prefix)
 {
-    list.clear();
+    std::vector<std::string> names;
     for (const std::string& word : words_of(entry.value))
     {
         if (word.size() < 3 || word.compare(0, 2, prefix) != 0)
@@ -58,8 +58,9 @@ void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const c
                                  " and a name, so it would do nothing. Write " + prefix +
                                  (entry.key == "define" ? "NAME or -DNAME=VALUE." : "directory."));
         }
-        list.push_back(word.substr(2));
+        names.push_back(word.substr(2));
     }
+    list = std::move(names);
 }
 std::string prefixed(const std::vector<std::string>& list, const std::string& prefix)
 {

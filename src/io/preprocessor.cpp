@@ -54,8 +54,8 @@ std::vector<std::filesystem::path> library_paths()
 }
 
 Preprocessor::Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
-                           const std::vector<std::filesystem::path>& include_paths)
-    : include_paths_(include_paths)
+                           const std::vector<std::filesystem::path>& include_paths, SourceLocation defined_at)
+    : include_paths_(include_paths), defined_at_(std::move(defined_at))
 {
     const auto library = library_paths();
     include_paths_.insert(include_paths_.end(), library.begin(), library.end());
@@ -65,7 +65,7 @@ Preprocessor::Preprocessor(const std::filesystem::path& root, const std::vector<
         std::string name = text.substr(0, equals);
         if (name.empty() || !std::all_of(name.begin(), name.end(), is_word_character))
         {
-            throw InputError("E112", {},
+            throw InputError("E112", defined_at_,
                              "define " + in_quotes(text) +
                                  " has no valid name (letters, digits, underscore). Write -DNAME or -DNAME=VALUE.");
         }
@@ -101,6 +101,7 @@ bool Preprocessor::next(SourceLine& line)
             if (!source.conditions.empty())
             {
                 const Place begin{source.place.file, source.conditions.back().line};
+                sources_.pop_back();
                 fail("E112", begin, "this #ifdef or #ifndef has no #endif, so what it guards is not known. Add the #endif.");
             }
             sources_.pop_back();
@@ -267,6 +268,7 @@ void Preprocessor::expand(std::string_view text, int depth, Place place)
         {
             if (depth >= deepest_macro)
             {
+                sources_.clear();
                 fail("E114", place,
                      "macros nested more than " + std::to_string(deepest_macro) + " deep. Check the #define lines.");
             }
@@ -277,6 +279,7 @@ void Preprocessor::expand(std::string_view text, int depth, Place place)
         else { expanded_ += piece; }
         if (depth > 0 && expanded_.size() > longest_expansion)
         {
+            sources_.clear();
             fail("E114", place, "macros make this line longer than a million characters. Check the #define lines.");
         }
     }
@@ -290,7 +293,7 @@ void Preprocessor::expect_defines_used() const
         if (macro == macros_.end() || macro->second.used) { continue; }
         std::vector<std::string_view> known(tested_.begin(), tested_.end());
         const std::string near = nearest_word(name, known);
-        throw InputError("E113", {},
+        throw InputError("E113", defined_at_,
                          "-D" + name + " is not used anywhere in the topology (a misspelt name would silently change nothing). " +
                              (near.empty() ? "Remove it." : "Did you mean '" + near + "'?"));
     }

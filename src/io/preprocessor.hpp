@@ -42,12 +42,13 @@ class Preprocessor
 {
 public:
     // `defines`: "NAME" or "NAME=VALUE". Includes are looked for in the including file's folder, then `include_paths` in order,
-    // then library_paths(). Throws InputError if `root` cannot be read.
+    // then library_paths(). Messages about `defines` point to `defined_at`. Throws InputError if `root` cannot be read.
     Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
-                 const std::vector<std::filesystem::path>& include_paths);
+                 const std::vector<std::filesystem::path>& include_paths, SourceLocation defined_at = {});
 
     // The next line with something on it; false at the end. Throws InputError on a bad directive, a missing or circular include,
-    // an unterminated #ifdef (naming the line it began on) and a macro that expands without end.
+    // an unterminated #ifdef (naming the line it began on) and a macro that expands without end. The next call then goes on
+    // behind the line; behind such a macro nothing is left to read.
     bool next(SourceLine& line);
 
     SourceLocation where(Place place) const { return {names_[static_cast<std::size_t>(place.file)], place.line}; }
@@ -90,6 +91,7 @@ private:
     [[noreturn]] void fail(const char* id, Place place, const std::string& message) const;
 
     std::vector<std::filesystem::path> include_paths_;
+    SourceLocation defined_at_;
     std::vector<std::string> names_;               // every file opened, as shown in messages
     std::vector<std::unique_ptr<Source>> sources_; // innermost last
     std::unordered_map<std::string, Macro> macros_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 namespace parhelion {
 
@@ -24,7 +25,8 @@ class TopologyReader
 {
 public:
     TopologyReader(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics)
-        : source_(path, options.defines, options.include_paths), file_(path.string()), diagnostics_(diagnostics)
+        : source_(path, options.defines, options.include_paths, options.defined_at), file_(path.string()),
+          diagnostics_(diagnostics)
     {
     }
 
@@ -48,6 +50,9 @@ private:
     Topology build();
 
     Preprocessor source_;
+    ErrorList errors_;
+    bool is_whole_ = true;       // until something is missing without which the lines below mean nothing
+    bool skips_section_ = false; // its heading is wrong
     std::string file_;
     Diagnostics& diagnostics_;
     ForceField force_field_;
@@ -61,13 +66,19 @@ private:
 Topology TopologyReader::read()
 {
     SourceLine line;
-    while (source_.next(line))
+    for (bool more = true; more;)
     {
-        const Fields fields(source_, line);
-        if (line.text.front() == '[') { enter_section(fields); }
-        else { read_line(fields); }
+        is_whole_ = errors_.attempt([&] { more = source_.next(line); }) && is_whole_;
+        if (more && is_whole_)
+        {
+            errors_.attempt([&] { read_line(Fields(source_, line)); });
+        }
     }
-    source_.expect_defines_used();
+    if (is_whole_)
+    {
+        errors_.attempt([&] { source_.expect_defines_used(); });
+    }
+    errors_.throw_if_any();
     return build();
 }
 
@@ -80,6 +91,7 @@ void TopologyReader::enter_section(const Fields& line)
         line.fail("E120", "a section heading is a name in brackets, alone on its line. Write [ name ].");
     }
     name = trimmed(name.substr(0, end));
+    skips_section_ = true; // unless all is well
     section_ = find_section(name);
     if (section_ == nullptr)
     {
@@ -92,6 +104,7 @@ void TopologyReader::enter_section(const Fields& line)
     if (s == Section::UnsupportedSystem) { line.fail("E130", std::string(section_->refusal) + ". Nothing was run."); }
     if (s != Section::Defaults && !force_field_.has_defaults())
     {
+        is_whole_ = false;
         line.fail("E120", shown + " before [ defaults ] (which says how to read it). Include the force field first.");
     }
     if (in_force_field(s) && !drafts_.empty())
@@ -102,6 +115,7 @@ void TopologyReader::enter_section(const Fields& line)
     {
         line.fail("E120", shown + " does not belong to a molecule. Put it after a [ moleculetype ] and before [ system ].");
     }
+    skips_section_ = false;
     if (s == Section::System) { has_system_ = true; }
     if (s == Section::Molecules && !has_system_)
     {
@@ -116,6 +130,8 @@ void TopologyReader::enter_section(const Fields& line)
 
 void TopologyReader::read_line(const Fields& line)
 {
+    if (line.text().front() == '[') { return enter_section(line); }
+    if (skips_section_) { return; }
     if (section_ == nullptr) { return read_before_sections(line); }
     const Section s = section_->section;
     if (in_force_field(s)) { read_force_field_line(line); }
@@ -158,16 +174,16 @@ void TopologyReader::read_force_field_line(const Fields& line)
 
 void TopologyReader::read_molecule_type(const Fields& line)
 {
-    MoleculeDraft draft(line);
-    for (const MoleculeDraft& earlier : drafts_)
+    const auto earlier =
+        std::find_if(drafts_.begin(), drafts_.end(), [&](const MoleculeDraft& d) { return d.name() == line[0]; });
+    const std::optional<Place> defined = earlier == drafts_.end() ? std::nullopt : std::optional(earlier->place());
+    drafts_.emplace_back(line); // whatever is wrong with it, the sections that follow are its
+    if (defined)
     {
-        if (earlier.name() == draft.name())
-        {
-            line.fail("E124", "molecule type " + in_quotes(draft.name()) + " is defined already, at " +
-                                  source_.where(earlier.place()).text() + ". Rename or remove one of them.");
-        }
+        line.fail("E124", "molecule type " + in_quotes(line[0]) + " is defined already, at " + source_.where(*defined).text() +
+                              ". Rename or remove one of them.");
     }
-    drafts_.push_back(std::move(draft));
+    drafts_.back().read_excluded_bonds(line);
 }
 
 // By exact name, else by the only one that differs in case alone.
@@ -212,23 +228,28 @@ Topology TopologyReader::build()
     topology.fudge_qq = force_field_.fudge_qq();
     ParameterTable parameters(topology);
     std::vector<std::int32_t> type_of(static_cast<std::size_t>(force_field_.type_count()), -1), molecule_of(drafts_.size(), -1);
-    std::int64_t atoms = 0;
     for (const Block& block : blocks_)
     {
         std::int32_t& molecule = molecule_of[block.draft];
-        if (molecule < 0)
-        {
-            molecule = static_cast<std::int32_t>(topology.molecule_types.size());
-            topology.molecule_types.push_back(drafts_[block.draft].resolve(source_, force_field_, topology, type_of, parameters));
-        }
-        atoms += block.count * static_cast<std::int64_t>(drafts_[block.draft].size());
-        if (block.count > most_atoms / static_cast<std::int64_t>(drafts_[block.draft].size()) || atoms > most_atoms)
+        if (molecule >= 0) { continue; }
+        molecule = static_cast<std::int32_t>(topology.molecule_types.size());
+        MoleculeType& type = topology.molecule_types.emplace_back();
+        const MoleculeDraft& draft = drafts_[block.draft];
+        errors_.attempt([&] { type = draft.resolve(source_, force_field_, topology, type_of, parameters); });
+    }
+    errors_.throw_if_any();
+    std::int64_t atoms = 0;
+    for (const Block& block : blocks_)
+    {
+        const auto size = static_cast<std::int64_t>(drafts_[block.draft].size());
+        atoms += block.count * size;
+        if (block.count > most_atoms / size || atoms > most_atoms)
         {
             throw InputError("E133", source_.where(block.place),
                              "the system has more than " + std::to_string(most_atoms) +
                                  " atoms. Reduce the number of molecules.");
         }
-        topology.blocks.push_back({molecule, block.count, 0});
+        topology.blocks.push_back({molecule_of[block.draft], block.count, 0});
     }
     const auto types = static_cast<std::size_t>(topology.types());
     topology.c6.resize(types * types);

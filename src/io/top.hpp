@@ -17,6 +17,7 @@ struct TopologyOptions
 {
     std::vector<std::string> defines;                 // "NAME" or "NAME=VALUE"
     std::vector<std::filesystem::path> include_paths; // searched after the including file's folder
+    SourceLocation defined_at{};                      // where `defines` come from, for messages
 };
 
 // Throws InputError for anything wrong or unsupported; the Topology is finished (Topology::finish) and has at least one atom.

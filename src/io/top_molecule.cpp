@@ -36,7 +36,7 @@ std::int32_t ParameterTable::add(InteractionKind kind, const InteractionParamete
     return entry->second;
 }
 
-MoleculeDraft::MoleculeDraft(const Fields& line) : name_(line[0]), place_(line.place())
+void MoleculeDraft::read_excluded_bonds(const Fields& line)
 {
     excluded_bonds_ = static_cast<int>(line.integer(1, "nrexcl", 0, std::numeric_limits<std::int32_t>::max()));
     line.expect_at_most(2);
@@ -44,6 +44,7 @@ MoleculeDraft::MoleculeDraft(const Fields& line) : name_(line[0]), place_(line.p
 
 void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const ForceField& force_field)
 {
+    if (is_misnumbered_) { return; }
     if (atoms_.empty() && section.section != Section::Atoms)
     {
         line.fail("E120", "[ " + std::string(section.name) + " ] before the [ atoms ] of molecule " + in_quotes(name_) +
@@ -78,11 +79,14 @@ void MoleculeDraft::note_unsupported(const Fields& line, std::string what)
 void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
 {
     const auto number = static_cast<std::int64_t>(atoms_.size()) + 1;
+    is_misnumbered_ = true; // unless all is well
     if (line.integer(0, "atom number", 1, std::numeric_limits<std::int32_t>::max() - 1) != number)
     {
         line.fail("E123", "atom number is " + in_quotes(line[0]) + " where " + std::to_string(number) +
                               " follows (the other sections count on it). Renumber the atoms from 1.");
     }
+    is_misnumbered_ = false;
+    Atom& atom = atoms_.emplace_back(); // whatever is wrong with it, the next one has the next number
     const std::string_view type_name = line.word(1, "atom type");
     const std::int32_t type = force_field.find_type(type_name);
     if (type < 0)
@@ -108,7 +112,6 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
         }
         residues_.push_back({std::string(line[3]), static_cast<int>(*value)});
     }
-    Atom atom;
     atom.name = line[4];
     atom.type = type;
     atom.residue = static_cast<std::int32_t>(residues_.size()) - 1;
@@ -126,7 +129,6 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
                               " (it could not move). Give a positive mass here or in [ atomtypes ].");
     }
     if (line.size() > 8) { read_state_b(line, atom); }
-    atoms_.push_back(std::move(atom));
 }
 
 void MoleculeDraft::read_state_b(const Fields& line, const Atom& atom) const
@@ -239,7 +241,12 @@ MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& forc
         }
         atom.type = type;
     }
-    for (const Term& term : terms_) { add_term(term, source, force_field, parameters, molecule); }
+    ErrorList errors;
+    for (const Term& term : terms_)
+    {
+        errors.attempt([&] { add_term(term, source, force_field, parameters, molecule); });
+    }
+    errors.throw_if_any();
     add_settles(source, molecule);
     add_exclusions(source, molecule);
     return molecule;

@@ -5,6 +5,7 @@
 // in one shared array.
 #pragma once
 
+#include "io/error_list.hpp"
 #include "io/top_force_field.hpp"
 
 #include <optional>
@@ -14,18 +15,20 @@ namespace parhelion {
 class MoleculeDraft
 {
 public:
-    // From the line below [ moleculetype ].
-    explicit MoleculeDraft(const Fields& line);
+    // Both from the line below [ moleculetype ].
+    explicit MoleculeDraft(const Fields& line) : name_(line[0]), place_(line.place()) {}
+    void read_excluded_bonds(const Fields& line);
 
     const std::string& name() const { return name_; }
     std::size_t size() const { return atoms_.size(); }
     Place place() const { return place_; }
 
-    // One line of a section of the molecule; throws InputError.
+    // One line of a section of the molecule; throws InputError. Then the others can still be read, but there is no molecule to
+    // resolve.
     void read(const Fields& line, const SectionInfo& section, const ForceField& force_field);
 
     // The molecule for a simulation: adds its parameters and atom types to `topology` (type_of[force-field type] = index there,
-    // or -1), throws InputError for what is unsupported or has no parameters.
+    // or -1), throws InputError, or InputErrors, for what is unsupported or has no parameters.
     MoleculeType resolve(const Preprocessor& source, ForceField& force_field, Topology& topology,
                          std::vector<std::int32_t>& type_of, class ParameterTable& parameters) const;
 
@@ -57,8 +60,9 @@ private:
 
     std::string name_;
     Place place_;
-    int excluded_bonds_ = 0;  // nrexcl
-    std::vector<Atom> atoms_; // Atom::type is still the force field's index
+    bool is_misnumbered_ = false; // so that its terms name other atoms than they mean
+    int excluded_bonds_ = 0;      // nrexcl
+    std::vector<Atom> atoms_;     // Atom::type is still the force field's index
     std::vector<Residue> residues_;
     std::string last_residue_number_;
     std::vector<Term> terms_;

@@ -262,6 +262,16 @@ def test_a_slip_in_the_mdp_exits_4_with_file_line_and_a_suggestion(tmp_path):
     assert re.search(r"E\d+ md\.mdp:\d+ .*tau_tt.*[Dd]id you mean.*tau-t", text)
 
 
+@pytest.mark.parametrize("command", ["run", "energy", "check"])
+def test_the_mistakes_of_all_files_are_told_in_one_go(tmp_path, command):
+    (tmp_path / "md.mdp").write_text(RUN.replace("dt = 0.002", "dt = 2fs") + "tau_tt = 1\n")
+    (tmp_path / "topol.top").write_text('#include "nowhere.itp"\n')
+    (tmp_path / "conf.gro").write_text("two\n2\n")
+    lines = parhelion(command, folder=tmp_path, code=4).splitlines()
+    places = ["E111 topol.top:1 ", "E170 conf.gro:2 ", "E104 md.mdp:20 ", "E103 md.mdp:3 "]
+    assert [line[: len(place)] for line, place in zip(lines, places, strict=True)] == places
+
+
 def test_pme_is_refused_by_name_with_its_line(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME"))
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)
