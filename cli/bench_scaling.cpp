@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion bench scaling`: whole steps by size, number of GPUs and halo method, in one go: the table that says how much faster
 // a system gets and what its steps consist of, then the ladder of methods, and figures of the first.
+//
+// What is timed: the wall time of the steady part of a run (engine/run_length.hpp), repartitions included, over its steps. The
+// same simulation goes on for every sample. Lines are those of the median sample, with the spread of all.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "engine/run_length.hpp"
 #include "plot.hpp"
 #include "series.hpp"
+#include "trace/spread.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +19,15 @@
 namespace parhelion {
 
 namespace {
+
+// Runs of one simulation, one after another.
+struct Samples
+{
+    std::vector<RunSummary> runs;
+    std::vector<double> us_per_step;
+    Spread spread{}; // of us_per_step
+    const RunSummary& median() const { return runs[spread.median]; }
+};
 
 // A number for every part of the work of a step and every GPU.
 nlohmann::ordered_json work_json(const RunSummary& summary)
@@ -26,18 +40,22 @@ nlohmann::ordered_json work_json(const RunSummary& summary)
     return parts;
 }
 
-nlohmann::ordered_json to_json(std::int64_t atoms, const std::string& method, std::int64_t steps, const PlanSummary& plan,
-                               const RunSummary& summary)
+nlohmann::ordered_json to_json(std::int64_t atoms, const std::string& method, const PlanSummary& plan, const Samples& samples)
 {
+    const RunSummary& summary = samples.median();
     nlohmann::ordered_json line = {{"case", "scaling"},
                                    {"atoms", atoms},
                                    {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
                                    {"grid", grid_text(plan.grid)},
                                    {"method", plan.ranks > 1 ? method : "none"},
-                                   {"steps", steps},
+                                   {"steps", summary.steps},
+                                   {"timed_steps", summary.timed_steps},
                                    {"ns_per_day", summary.ns_per_day},
                                    {"us_per_step", summary.us_per_step},
+                                   {"us_per_step_min", samples.spread.min},
+                                   {"us_per_step_max", samples.spread.max},
+                                   {"us_per_step_samples", samples.us_per_step},
                                    {"host_load", summary.host_load},
                                    {"list_interval", plan.list_interval},
                                    {"list_cutoff_nm", plan.list_cutoff},
@@ -53,20 +71,26 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const std::string& method, st
     return line;
 }
 
-void print_head()
+void print_head(const BenchScalingOptions& options)
 {
-    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9} {:>9} {:>8} {:>10}", "atoms", "GPUs", "grid", "method", "us/step", "ns/day",
-               "speed-up", "host load");
+    fmt::print(
+        "Wall time of a step: the median of {} samples, with the least and the largest. A sample is {} steps, or a few more so "
+        "that lists\nend with it, of which at least the first {} are not timed; the samples follow each other in one "
+        "simulation.\n",
+        options.repetitions, options.steps, steady_from(0, options.steps));
+    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9} {:>19} {:>9} {:>8} {:>10}", "atoms", "GPUs", "grid", "method", "us/step",
+               "least .. largest", "ns/day", "speed-up", "host load");
     for (const auto& [name, part] : step_work_parts) { fmt::print(" {:>13}", name); }
-    fmt::print("\n{:>77} {:>13}\n", "", "us: mean / max over GPUs");
+    fmt::print("\n{:>97} {:>13}\n", "", "us: mean / max over GPUs");
 }
 
-void print_line(std::int64_t atoms, const std::string& method, double of_first, const PlanSummary& plan,
-                const RunSummary& summary)
+void print_line(std::int64_t atoms, const std::string& method, double of_first, const PlanSummary& plan, const Samples& samples)
 {
-    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>9.1f} {:>8.2f} {:>10.3f}", atoms, plan.gpus, grid_text(plan.grid),
-               plan.ranks > 1 ? method : "", summary.us_per_step, summary.ns_per_day, summary.ns_per_day / of_first,
-               summary.host_load);
+    const RunSummary& summary = samples.median();
+    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>19} {:>9.1f} {:>8.2f} {:>10.3f}", atoms, plan.gpus, grid_text(plan.grid),
+               plan.ranks > 1 ? method : "", summary.us_per_step,
+               fmt::format("{:.1f} .. {:.1f}", samples.spread.min, samples.spread.max), summary.ns_per_day,
+               summary.ns_per_day / of_first, summary.host_load);
     for (const auto& [name, part] : step_work_parts)
     {
         double sum = 0, largest = 0;
@@ -138,6 +162,23 @@ std::int64_t whole_intervals(std::int64_t steps, int list_interval)
     return (steps + list_interval - 1) / list_interval * list_interval;
 }
 
+Samples take_samples(Simulation& simulation, const BenchScalingOptions& options)
+{
+    const std::atomic<bool> never{false};
+    Observer nobody;
+    const int interval = simulation.plan().list_interval;
+    // Lists have found their room, and patterns of steps their graphs, before time counts.
+    simulation.run(whole_intervals(std::max<std::int64_t>(options.steps / 2, 2000), interval), nobody, never);
+    Samples samples;
+    for (int n = 0; n < options.repetitions; ++n)
+    {
+        samples.runs.push_back(simulation.run(whole_intervals(options.steps, interval), nobody, never));
+        samples.us_per_step.push_back(samples.runs.back().us_per_step);
+    }
+    samples.spread = spread_of(samples.us_per_step);
+    return samples;
+}
+
 // Those asked for, from the slowest rung to the fastest.
 std::vector<std::string> in_order(const std::vector<std::string>& asked)
 {
@@ -155,12 +196,10 @@ void command_bench_scaling(const BenchScalingOptions& options)
 {
     expect_writable(options.json);
     if (!options.plot.empty()) { expect_plotting(); }
-    const std::atomic<bool> never{false};
-    Observer nobody;
     const std::vector<std::string> methods = in_order(options.methods);
     const std::vector<Division> all = divisions(options);
     std::vector<Rung> rungs;
-    print_head();
+    print_head(options);
     for (const std::int64_t atoms : options.atoms)
     {
         double of_first = 0; // ns/day
@@ -174,15 +213,11 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 engine.comm_timeout_s = options.comm_timeout_s;
                 Simulation simulation = series_simulation(atoms, engine);
                 const PlanSummary& plan = simulation.plan();
-                const std::int64_t steps = whole_intervals(options.steps, plan.list_interval);
-                // Lists have found their room, and patterns of steps their graphs, before time counts.
-                simulation.run(whole_intervals(std::max<std::int64_t>(options.steps / 2, 2000), plan.list_interval), nobody,
-                               never);
-                const RunSummary summary = simulation.run(steps, nobody, never);
-                if (of_first == 0) { of_first = summary.ns_per_day; }
-                print_line(atoms, method, of_first, plan, summary);
-                append_line(options.json, to_json(atoms, method, steps, plan, summary).dump());
-                if (gpus > 1) { rungs.push_back({atoms, gpus, method, grid_text(plan.grid), summary.us_per_step}); }
+                const Samples samples = take_samples(simulation, options);
+                if (of_first == 0) { of_first = samples.median().ns_per_day; }
+                print_line(atoms, method, of_first, plan, samples);
+                append_line(options.json, to_json(atoms, method, plan, samples).dump());
+                if (gpus > 1) { rungs.push_back({atoms, gpus, method, grid_text(plan.grid), samples.median().us_per_step}); }
             }
         }
     }

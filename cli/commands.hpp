@@ -87,7 +87,8 @@ struct BenchScalingOptions
     std::vector<int> gpus;          // empty: powers of two, and all
     std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those whose halos cost least
     std::vector<std::string> methods;
-    std::int64_t steps = 0;
+    std::int64_t steps = 0; // of a sample
+    int repetitions = 5;    // samples
     double comm_timeout_s = 60;
     std::filesystem::path json;
     std::string plot; // prefix of figures

@@ -38,6 +38,7 @@ inline std::int64_t steady_from(std::int64_t first, std::int64_t steps)
 inline void set_rates(RunSummary& summary, double dt, std::int64_t timed_steps, const Stopwatch& timed)
 {
     if (timed_steps <= 0) { return; }
+    summary.timed_steps = timed_steps;
     const double per_step = timed.wall_s() / static_cast<double>(timed_steps);
     summary.us_per_step = per_step * 1e6;
     summary.ns_per_day = dt * 1e-3 * 86400 / per_step;

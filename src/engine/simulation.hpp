@@ -103,7 +103,8 @@ struct KernelTime
 struct RunSummary
 {
     RunEnd end = RunEnd::Done;
-    std::int64_t steps = 0; // done in this run
+    std::int64_t steps = 0;       // done in this run
+    std::int64_t timed_steps = 0; // of these, the steady part
     double wall_s = 0;
     double us_per_step = 0, ns_per_day = 0; // steady part: engine/run_length.hpp
     double host_load = 0;                   // cores that the process kept busy, over the steady part
