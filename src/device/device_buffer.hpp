@@ -20,7 +20,7 @@ class DeviceBuffer
 public:
     DeviceBuffer() = default;
     explicit DeviceBuffer(std::size_t size) { resize(size); }
-    ~DeviceBuffer() { gpu_memory::free(data_); }
+    ~DeviceBuffer() { gpu_memory::free(data_, capacity_ * sizeof(T)); }
     DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
     DeviceBuffer& operator=(DeviceBuffer&& other) noexcept
     {
@@ -35,8 +35,7 @@ public:
         if (size > capacity_)
         {
             const std::size_t room = capacity_ == 0 ? size : size + size / 4;
-            gpu_memory::free(std::exchange(data_, nullptr));
-            capacity_ = 0;
+            gpu_memory::free(std::exchange(data_, nullptr), std::exchange(capacity_, 0) * sizeof(T));
             data_ = static_cast<T*>(gpu_memory::allocate(room * sizeof(T)));
             capacity_ = room;
         }

@@ -75,6 +75,14 @@ GpuLink gpu_link(int from, int to)
     return {access != 0, atomics != 0};
 }
 
+bool makes_shared_memory(int device)
+{
+    int value = 0;
+    driver_check(PARHELION_DRIVER(cuDeviceGetAttribute)(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device),
+                 "cuDeviceGetAttribute");
+    return value != 0;
+}
+
 void open_memory(std::span<const int> devices)
 {
     static std::mutex mutex;
@@ -95,13 +103,30 @@ void open_memory(std::span<const int> devices)
 }
 
 GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by)
+    : is_mapped_(std::any_of(accessed_by.begin(), accessed_by.end(), [&](int other) { return other != device; })), bytes_(bytes)
 {
     cuda_check(cudaSetDevice(device), "cudaSetDevice");
+    try
+    {
+        if (is_mapped_) { map(device, accessed_by); }
+        else { data_ = static_cast<std::byte*>(gpu_memory::allocate(bytes)); }
+        cuda_check(cudaMemset(data_, 0, bytes_), "cudaMemset");
+        cuda_check(cudaStreamSynchronize(nullptr), "cudaMemset");
+    }
+    catch (...)
+    {
+        give_back();
+        throw;
+    }
+}
+
+void GpuArena::map(int device, std::span<const int> accessed_by)
+{
     const CUmemAllocationProp properties = pages_on(device);
     std::size_t granule = 0;
     driver_check(PARHELION_DRIVER(cuMemGetAllocationGranularity)(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
                  "cuMemGetAllocationGranularity");
-    bytes_ = (bytes + granule - 1) / granule * granule;
+    bytes_ = (bytes_ + granule - 1) / granule * granule;
 
     CUmemGenericAllocationHandle pages;
     driver_check(PARHELION_DRIVER(cuMemCreate)(&pages, bytes_, &properties, 0), "cuMemCreate");
@@ -115,25 +140,22 @@ GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_
     PARHELION_DRIVER(cuMemRelease)(pages); // the mapping keeps them
     driver_check(status, "mapping memory of the GPU");
     data_ = reinterpret_cast<std::byte*>(at);
-    try
-    {
-        open_to(device, data_, bytes_, accessed_by);
-        cuda_check(cudaMemset(data_, 0, bytes_), "cudaMemset");
-        cuda_check(cudaStreamSynchronize(nullptr), "cudaMemset");
-    }
-    catch (...)
-    {
-        unmap();
-        throw;
-    }
+    gpu_memory::count(static_cast<std::ptrdiff_t>(bytes_));
+    open_to(device, data_, bytes_, accessed_by);
 }
 
-void GpuArena::unmap() noexcept
+void GpuArena::give_back() noexcept
 {
-    PARHELION_DRIVER(cuMemUnmap)(address(data_), bytes_);
-    PARHELION_DRIVER(cuMemAddressFree)(address(data_), bytes_);
+    if (data_ == nullptr) { return; }
+    if (!is_mapped_) { gpu_memory::free(data_, bytes_); }
+    else
+    {
+        gpu_memory::count(-static_cast<std::ptrdiff_t>(bytes_));
+        PARHELION_DRIVER(cuMemUnmap)(address(data_), bytes_);
+        PARHELION_DRIVER(cuMemAddressFree)(address(data_), bytes_);
+    }
 }
 
-GpuArena::~GpuArena() { unmap(); }
+GpuArena::~GpuArena() { give_back(); }
 
 } // namespace parhelion

@@ -3,6 +3,7 @@
 
 #include "device/launch.cuh"
 
+#include <atomic>
 #include <cstdlib>
 
 namespace parhelion {
@@ -33,6 +34,8 @@ GpuQueue::GpuQueue(int device, Priority priority) : device_(device)
     cudaDeviceProp properties;
     cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     multiprocessors_ = properties.multiProcessorCount;
+    shared_bytes_of_block_ = properties.sharedMemPerBlockOptin;
+    shared_bytes_of_multiprocessor_ = properties.sharedMemPerMultiprocessor;
     name_ = properties.name;
     int lowest = 0, highest = 0;
     cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
@@ -62,13 +65,25 @@ void GpuQueue::synchronize()
 
 namespace gpu_memory {
 
+namespace {
+std::atomic<std::ptrdiff_t> held_bytes = 0;
+}
+
+std::size_t held() { return static_cast<std::size_t>(held_bytes.load(std::memory_order_relaxed)); }
+void count(std::ptrdiff_t bytes) { held_bytes.fetch_add(bytes, std::memory_order_relaxed); }
+
 void* allocate(std::size_t bytes)
 {
     void* p = nullptr;
     if (bytes > 0) { cuda_check(cudaMalloc(&p, bytes), "cudaMalloc"); }
+    count(static_cast<std::ptrdiff_t>(bytes));
     return p;
 }
-void free(void* device) noexcept { cudaFree(device); }
+void free(void* device, std::size_t bytes) noexcept
+{
+    cudaFree(device);
+    count(-static_cast<std::ptrdiff_t>(bytes));
+}
 void* allocate_pinned(std::size_t bytes)
 {
     void* p = nullptr;

@@ -14,7 +14,7 @@ struct CUstream_st;
 
 namespace parhelion {
 
-// GPUs this program can use; 0 without a driver.
+// GPUs there are, of which this program may not be able to use some (device/host_gpus.hpp); 0 without a driver.
 int gpu_count();
 
 class BlockTracer;
@@ -44,6 +44,10 @@ public:
     }
     int device() const { return device_; }
     int multiprocessors() const { return multiprocessors_; }
+    // Shared memory that a thread block may have if it is allowed to (99 KiB on some GPUs, 227 on others), and that those on a
+    // multiprocessor have together.
+    std::size_t shared_bytes_of_block() const { return shared_bytes_of_block_; }
+    std::size_t shared_bytes_of_multiprocessor() const { return shared_bytes_of_multiprocessor_; }
     const std::string& name() const { return name_; } // "NVIDIA H200"
 
     // Records the blocks of what is launched here; none unless set.
@@ -55,6 +59,7 @@ public:
 
 private:
     int device_ = 0, multiprocessors_ = 0;
+    std::size_t shared_bytes_of_block_ = 0, shared_bytes_of_multiprocessor_ = 0;
     std::string name_;
     CUstream_st* stream_ = nullptr;
     BlockTracer* tracer_ = nullptr;
@@ -65,7 +70,10 @@ private:
 // Throws DeviceError; nullptr for 0 bytes.
 namespace gpu_memory {
 void* allocate(std::size_t bytes);
-void free(void* device) noexcept;
+void free(void* device, std::size_t bytes) noexcept; // as many as were allocated
+// Device memory that buffers and arenas of this process hold, on all GPUs, bytes.
+std::size_t held();
+void count(std::ptrdiff_t bytes); // of memory from elsewhere: so much more, or less
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* host) noexcept;
 // Queued; host memory that is not pinned is read before the call returns, and written before synchronize() does.
