@@ -25,7 +25,7 @@ struct UpdateBlocksView
     const BlockGroup* groups;
 };
 
-// Working arrays of one block, carved out of its arena.
+// Working arrays of one block, carved out of its arena of lincs_arena_bytes().
 struct LincsArena
 {
     Vec3<double>* move;      // per atom; in and out, nm
@@ -36,13 +36,6 @@ struct LincsArena
     double* matrix;
     std::int32_t* goes_on; // per group
 
-    __host__ __device__ static std::size_t bytes(const UpdateBlock& block)
-    {
-        return static_cast<std::size_t>(block.atoms) * 2 * sizeof(Vec3<double>) +
-               static_cast<std::size_t>(block.bonds) * (2 * sizeof(Vec3<double>) + 4 * sizeof(double)) +
-               static_cast<std::size_t>(block.couplings) * sizeof(double) +
-               static_cast<std::size_t>(block.groups) * sizeof(std::int32_t);
-    }
     __device__ LincsArena(const UpdateBlock& block, void* arena)
     {
         move = static_cast<Vec3<double>*>(arena);

@@ -219,4 +219,28 @@ UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& s
     return blocks;
 }
 
+int most_waiting_blocks(std::size_t shared_of_block, std::size_t shared_of_multiprocessor)
+{
+    constexpr std::size_t always_allowed = 48 * 1024, by_system = 1024; // by_system: of each block
+    constexpr int most = 2;                                             // of three or four that there are registers for
+    const std::size_t shared = shared_of_block + shared_beside_arena;
+    if (shared > always_allowed) { return 0; }
+    return std::clamp(static_cast<int>(shared_of_multiprocessor / (shared + by_system)) - 1, 0, most);
+}
+
+LincsArenas plan_arenas(std::vector<UpdateBlock>& blocks, std::size_t shared)
+{
+    LincsArenas arenas;
+    std::size_t all = 0;
+    for (UpdateBlock& block : blocks)
+    {
+        const std::size_t bytes = (lincs_arena_bytes(block) + 15) / 16 * 16;
+        block.arena = static_cast<std::int64_t>(all);
+        all += bytes;
+        arenas.largest = std::max(arenas.largest, bytes);
+    }
+    if (arenas.largest + shared_beside_arena > shared) { arenas.all = all; }
+    return arenas;
+}
+
 } // namespace parhelion

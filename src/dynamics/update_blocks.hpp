@@ -10,6 +10,7 @@
 // bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
 #pragma once
 
+#include "base/host_device.hpp"
 #include "dynamics/lincs.hpp"
 #include "dynamics/settle.hpp"
 #include "model/topology.hpp"
@@ -69,6 +70,34 @@ struct UpdateBlock
     std::int32_t couplings = 0;    // matrix elements of all its constraints
     std::int64_t arena = 0;        // where in global memory its working arrays begin, bytes; unused if they are in shared memory
 };
+
+// Bytes of the working arrays of one block (lincs_block.cuh): 144 for each atom of a long chain of constraints.
+PARHELION_HD constexpr std::size_t lincs_arena_bytes(const UpdateBlock& block)
+{
+    return static_cast<std::size_t>(block.atoms) * 2 * sizeof(Vec3<double>) +
+           static_cast<std::size_t>(block.bonds) * (2 * sizeof(Vec3<double>) + 4 * sizeof(double)) +
+           static_cast<std::size_t>(block.couplings) * sizeof(double) +
+           static_cast<std::size_t>(block.groups) * sizeof(std::int32_t);
+}
+
+// Where the working arrays of blocks are: in the shared memory of their thread blocks if those of all blocks fit, else in global
+// memory, which is slower and has no limit.
+struct LincsArenas
+{
+    std::size_t largest = 0; // bytes of one block's
+    std::size_t all = 0;     // bytes of global memory for all; 0: they are in shared memory
+};
+// Lays out `blocks` for a GPU whose thread blocks may have `shared` bytes of shared memory, all told.
+LincsArenas plan_arenas(std::vector<UpdateBlock>& blocks, std::size_t shared);
+// Of these, what the kernels need for other things at most.
+inline constexpr std::size_t shared_beside_arena = 4 * 1024;
+
+// How many thread blocks of the update may wait for other ranks on each multiprocessor while a kernel of this rank that the
+// others wait for has yet to find room there: blocks of `shared_of_block` bytes of dynamic shared memory on a multiprocessor that
+// has `shared_of_multiprocessor` in all. One place of those that there are stays free at least, so that the kernel finds room
+// wherever the blocks are. None where blocks have more than every kernel gets: then a multiprocessor divides its memory anew, and
+// kernels that want it divided otherwise may not be let in beside them (hazard D3 of docs/design/communication.md).
+int most_waiting_blocks(std::size_t shared_of_block, std::size_t shared_of_multiprocessor);
 
 inline constexpr int largest_star = 4; // constraints
 

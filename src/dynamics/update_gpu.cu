@@ -9,15 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace parhelion {
 
 namespace {
 
 using namespace update_gpu;
-
-constexpr std::size_t largest_shared_arena = 160 * 1024;
-constexpr std::size_t shared_by_sums = 4 * 1024; // at most: what the kernel has besides
 
 struct GroupTable // of one kind, in the tables of GpuUpdate
 {
@@ -109,13 +107,20 @@ __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     end_copies(args.copies);
 }
 
+// Dynamic shared memory of a block.
+template <class N>
+std::size_t shared_bytes(const GpuUpdate::View& view)
+{
+    return std::max(sizeof(GroupsShared<N>), view.arena == nullptr ? view.arena_bytes : 0);
+}
+
 template <class N, Motion motion>
 void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N>& args,
                    GpuState<N>& state)
 {
-    const std::size_t shared = std::max(sizeof(GroupsShared<N>), view.arena == nullptr ? view.arena_bytes : 0);
+    const std::size_t shared = shared_bytes<N>(view);
     const auto kernel = update_kernel<N, motion>;
-    allow_shared_memory(queue, kernel, shared + shared_by_sums);
+    allow_shared_memory(queue, kernel, shared);
     UpdateArgs<N> complete = args;
     complete.per_dt = 1 / args.dt;
     launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));
@@ -131,9 +136,9 @@ std::int32_t places_for_groups(const GpuQueue& queue, const RunParameters& param
 
 } // namespace
 
-GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, std::int32_t places)
+GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, const UpdateRoom& room)
     : constraints_(blocks.constraints()), blocks_(static_cast<std::int32_t>(blocks.blocks.size())),
-      places_(places > 0 ? places : places_for_groups(queue, parameters, blocks_)),
+      places_(room.places > 0 ? room.places : places_for_groups(queue, parameters, blocks_)),
       lincs_iterations_(parameters.lincs_iterations), warn_cosine_(std::cos(parameters.lincs_warn_angle * units::degree))
 {
     PARHELION_EXPECTS(places_ >= kinds); // one block of each at least
@@ -162,15 +167,9 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     water_kinds_.upload(queue, blocks.water_kinds);
     star_shapes_.upload(queue, blocks.star_shapes);
     std::vector<UpdateBlock> table = blocks.blocks;
-    std::int64_t all_arenas = 0;
-    for (UpdateBlock& block : table)
-    {
-        const std::size_t bytes = (LincsArena::bytes(block) + 15) / 16 * 16;
-        block.arena = all_arenas;
-        all_arenas += static_cast<std::int64_t>(bytes);
-        arena_bytes_ = std::max(arena_bytes_, bytes);
-    }
-    if (arena_bytes_ > largest_shared_arena) { arena_.resize(static_cast<std::size_t>(all_arenas)); }
+    const LincsArenas arenas = plan_arenas(table, room.shared_bytes > 0 ? room.shared_bytes : queue.shared_bytes_of_block());
+    arena_bytes_ = arenas.largest;
+    arena_.resize(arenas.all);
     block_global_.upload(queue, blocks.global_atoms);
     block_slot_.resize(blocks.global_atoms.size());
     shape_atoms_.upload(queue, blocks.shapes.atoms);
@@ -271,6 +270,19 @@ void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
     resolve_home_slots(queue, state, block_global_, block_slot_);
 }
 
+int GpuUpdate::step_blocks() const
+{
+    return std::accumulate(kind_.begin(), kind_.end(), static_cast<int>(blocks_),
+                           [](int sum, const Kind& kind) { return sum + kind.blocks; });
+}
+
+template <class N>
+bool GpuUpdate::leaves_room(const GpuQueue& queue) const
+{
+    const int most = most_waiting_blocks(shared_bytes<N>(view()), queue.shared_bytes_of_multiprocessor());
+    return step_blocks() <= most * queue.multiprocessors();
+}
+
 template <class N>
 void GpuUpdate::step(GpuQueue& queue, const UpdateArgs<N>& args, GpuState<N>& state) const
 {
@@ -296,6 +308,7 @@ void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* f
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
+    template bool GpuUpdate::leaves_room<N>(const GpuQueue&) const;                                                              \
     template void GpuUpdate::step<N>(GpuQueue&, const UpdateArgs<N>&, GpuState<N>&) const;                                       \
     template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

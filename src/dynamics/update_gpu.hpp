@@ -55,11 +55,17 @@ struct UpdateArgs
     CopyTask<N> copies;             // on other ranks
 };
 
+// What tests make less of than the GPU has.
+struct UpdateRoom
+{
+    std::int32_t places = 0;      // thread blocks that move waters, stars and free atoms, at most; 0: as many as run at once
+    std::size_t shared_bytes = 0; // shared memory of a thread block; 0: what the GPU gives
+};
+
 class GpuUpdate
 {
 public:
-    // places: thread blocks that move waters, stars and free atoms, at most; 0: as many as run at once.
-    GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, std::int32_t places = 0);
+    GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParameters& parameters, const UpdateRoom& room = {});
 
     // Forgets what is at home. Allocates if there are more slots than ever before.
     void forget(GpuQueue& queue, std::size_t slots, const GpuCell& cell);
@@ -75,13 +81,10 @@ public:
     void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
               GpuState<N>& state) const;
 
-    // Thread blocks of step().
-    int blocks() const
-    {
-        int sum = blocks_;
-        for (const Kind& kind : kind_) { sum += kind.blocks; }
-        return sum;
-    }
+    // May step() wait for other ranks while a kernel of this rank that these wait for has yet to find room on the GPU? Not if it
+    // might keep that out.
+    template <class N>
+    bool leaves_room(const GpuQueue& queue) const;
 
     // What the kernels read.
     struct View;
@@ -101,6 +104,8 @@ private:
     void add_kind(int kind, int atoms, const std::vector<std::int32_t>& members, const std::vector<std::int32_t>& shapes,
                   std::vector<std::int32_t>& records);
     void make_room(GpuQueue& queue, std::size_t slots, const GpuCell& cell);
+
+    int step_blocks() const; // thread blocks of step()
 
     std::int64_t constraints_ = 0;
     std::int32_t blocks_ = 0;

@@ -137,17 +137,16 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     if (is_new || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
 }
 
-// May the update begin while forces are still on their way? With `direct` it waits for others' itself. Not where it might keep
-// this rank's from finding room, and wait for ranks that wait for these; not where more comes between.
+// May the update begin while forces are still on their way? With `direct` it waits for others' itself. It is let go by an event
+// that should pass when every block that sends this rank's forces has begun, but may pass before (launch_begun.cuh). So not where
+// it might keep such a block from finding room, and wait for ranks that wait for these forces; not where more comes between.
 template <class N>
 bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
 {
-    constexpr int most_blocks = 2; // on each multiprocessor, of four that there is room for
     const bool more_follows = flags.due.any_frame() || flags.couple_temperature || flags.couple_pressure;
     return !more_follows && std::ranges::all_of(teams, [](const GpuTeam<N>* t) {
         const GpuRank<N>& r = t->ranks[0];
-        return r.halo->copies().count > 0 && !r.halo->shares_gpu() &&
-               r.update.blocks() <= most_blocks * t->queue.multiprocessors();
+        return r.halo->copies().count > 0 && !r.halo->shares_gpu() && r.update.template leaves_room<N>(t->queue);
     });
 }
 

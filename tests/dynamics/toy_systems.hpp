@@ -100,6 +100,20 @@ inline ToyMolecule ring()
     return m;
 }
 
+// A zigzag of so many atoms, each bond constrained: one LINCS group.
+inline ToyMolecule chain(int atoms)
+{
+    ToyMolecule m;
+    m.type.name = "CHAIN";
+    for (int i = 0; i < atoms; ++i)
+    {
+        m.type.atoms.push_back(toy_atom("C", i % 3 == 0 ? 14.027 : 12.011));
+        m.x.push_back({0.125 * i, i % 2 == 0 ? 0.0 : 0.083, 0.01 * (i % 5)});
+        if (i > 0) { constrain(m, i - 1, i); }
+    }
+    return m;
+}
+
 // Three atoms kept at mutual distances, with a tail: a triangle for LINCS.
 inline ToyMolecule triangle()
 {

@@ -2,9 +2,12 @@
 // The groups and blocks that the GPU's update deals atoms to.
 #include "dynamics/update_blocks.hpp"
 
+#include "dynamics/toy_systems.hpp"
 #include "support/refdata.hpp"
 
+#include <array>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
 using namespace parhelion;
@@ -48,4 +51,54 @@ TEST(UpdateBlocks, take_a_carbon_and_its_hydrogens_for_a_star_but_not_a_chain)
     }
     const UpdateBlocks blocks = make_update_blocks(chain.system.topology, {});
     EXPECT_FALSE(blocks.blocks.empty());
+}
+
+// Chains of constraints, and the shared memory of a thread block on GPUs that people have: 99 KiB (8.6, 8.9, 12.x), 163 (8.0),
+// 227 (9.0, 10.0).
+TEST(UpdateBlocks, have_their_arenas_in_shared_memory_if_a_gpu_has_so_much)
+{
+    const std::map<int, std::array<bool, 3>> fits = {{600, {true, true, true}},
+                                                     {700, {false, true, true}},
+                                                     {1000, {false, true, true}},
+                                                     {1134, {false, false, true}},
+                                                     {1700, {false, false, false}}};
+    constexpr std::array<std::size_t, 3> limits{99 * 1024, 163 * 1024, 227 * 1024};
+    for (const auto& [atoms, expected] : fits)
+    {
+        const System system = toy_system({{chain(atoms), 2}, {ring(), 30}}, {4, 4, 4}, 300, 1);
+        for (std::size_t k = 0; k < limits.size(); ++k)
+        {
+            SCOPED_TRACE(testing::Message() << atoms << " atoms, " << limits[k] / 1024 << " KiB");
+            std::vector<UpdateBlock> blocks = make_update_blocks(system.topology, {}).blocks;
+            const LincsArenas arenas = plan_arenas(blocks, limits[k]);
+            EXPECT_EQ(arenas.all == 0, expected[k]);
+            if (arenas.all == 0) { EXPECT_LE(arenas.largest + shared_beside_arena, limits[k]); }
+            std::int64_t end = 0;
+            for (const UpdateBlock& block : blocks) // one behind the other, each aligned for what is in it
+            {
+                EXPECT_EQ(block.arena % 16, 0);
+                EXPECT_GE(block.arena, end);
+                end = block.arena + static_cast<std::int64_t>(lincs_arena_bytes(block));
+                EXPECT_LE(lincs_arena_bytes(block), arenas.largest);
+            }
+            if (arenas.all > 0) { EXPECT_LE(end, static_cast<std::int64_t>(arenas.all)); }
+        }
+    }
+}
+
+TEST(UpdateBlocks, leave_room_for_what_others_wait_for)
+{
+    constexpr std::size_t kib = 1024;
+    for (const std::size_t multiprocessor : {100 * kib, 164 * kib, 228 * kib})
+    {
+        EXPECT_EQ(most_waiting_blocks(17 * kib, multiprocessor), 2); // no arena
+        for (std::size_t shared = 0; shared < 227 * kib; shared += kib)
+        {
+            const int waiting = most_waiting_blocks(shared, multiprocessor);
+            EXPECT_LE((static_cast<std::size_t>(waiting) + (waiting > 0 ? 1 : 0)) * shared, multiprocessor) << shared;
+            if (shared > 48 * kib) { EXPECT_EQ(waiting, 0) << shared; }
+        }
+    }
+    EXPECT_EQ(most_waiting_blocks(40 * kib, 100 * kib), 1);
+    EXPECT_EQ(most_waiting_blocks(40 * kib, 64 * kib), 0);
 }
