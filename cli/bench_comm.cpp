@@ -17,12 +17,15 @@ namespace parhelion {
 void command_bench_comm(const BenchCommOptions& options)
 {
     expect_writable(options.json);
-    const int most = options.gpus.empty() ? 0 : *std::ranges::max_element(options.gpus), here = gpus_here(most);
-    for (const int gpus : options.gpus.empty() ? std::vector<int>{here} : options.gpus)
+    const std::vector<int> here = gpus_here(options.gpus.empty() ? 0 : *std::ranges::max_element(options.gpus));
+    for (const int gpus : options.gpus.empty() ? std::vector<int>{static_cast<int>(here.size())} : options.gpus)
     {
         std::vector<int> devices;
-        for (int r = 0; r < std::max(gpus, 2); ++r) { devices.push_back(r % gpus); } // one GPU: two ranks
-        const std::string name = GpuQueue().name();
+        for (int r = 0; r < std::max(gpus, 2); ++r)
+        {
+            devices.push_back(here[static_cast<std::size_t>(r % gpus)]);
+        } // one GPU: two ranks
+        const std::string name = GpuQueue(here[0]).name();
         fmt::print("{} ranks on {} x {}\n{:<18} {:>10} {:>7} {:>10} {:>9} {:>10}\n", devices.size(), gpus, name, "", "bytes",
                    "blocks", "us", "GB/s", "goal us");
         for (const CommTiming& t : time_comm(devices, options.repetitions))

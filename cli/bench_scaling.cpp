@@ -126,7 +126,7 @@ std::vector<Division> divisions(const BenchScalingOptions& options)
     for (const int gpus : options.gpus) { result.push_back({gpus, {}}); }
     int most = 0;
     for (const Division& division : result) { most = std::max(most, division.gpus); }
-    const int here = gpus_here(most);
+    const auto here = static_cast<int>(gpus_here(most).size());
     if (!result.empty()) { return result; }
     for (int gpus = 1; gpus < here; gpus *= 2) { result.push_back({gpus, {}}); }
     result.push_back({here, {}});

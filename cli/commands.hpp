@@ -120,8 +120,8 @@ SimulationOptions simulation_options(const EngineOptions& options);
 
 // "2x2x1"; zeros if the text is empty. ranks: how many cells it must have, 0 for any. Throws InputError.
 std::array<int, 3> parse_grid(const std::string& text, int ranks);
-// How many GPUs can be used. Throws SystemError if there is none, InputError if more are asked for.
-int gpus_here(int asked_for);
+// The numbers of the GPUs that can be used together. Throws SystemError if there is none, InputError if more are asked for.
+std::vector<int> gpus_here(int asked_for);
 
 // For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
 [[noreturn]] void end_at_once(const std::string& sentence);

@@ -5,11 +5,11 @@
 #include "io/preprocessor.hpp"
 #ifdef PARHELION_CUDA
 #include "comm/gpu_self_test.hpp"
+#include "engine/choose_gpus.hpp"
 #endif
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace parhelion {
 
@@ -18,12 +18,20 @@ namespace {
 #ifdef PARHELION_CUDA
 void print_gpus()
 {
-    const int gpus = gpu_count();
-    if (gpus == 0) { return; }
-    for (int g = 0; g < gpus; ++g) { fmt::print("GPU {}     {}\n", g, GpuQueue(g).name()); }
-    // A single GPU is tested as two ranks.
-    std::vector<int> devices(gpus == 1 ? 2 : static_cast<std::size_t>(gpus), 0);
-    if (gpus > 1) { std::iota(devices.begin(), devices.end(), 0); }
+    const HostGpus& host = find_gpus();
+    if (host.gpus.empty()) { return; }
+    for (const HostGpu& gpu : host.gpus)
+    {
+        const std::string why = why_unusable(gpu);
+        fmt::print("GPU {}     {}, compute capability {}.{}, {:.0f} GB, {} multiprocessors{}\n", gpu.device, gpu.name, gpu.major,
+                   gpu.minor, 1e-9 * static_cast<double>(gpu.memory), gpu.multiprocessors,
+                   why.empty() ? "" : "; not used: " + why);
+    }
+    if (const std::string why = why_left_out(host); !why.empty()) { fmt::print("left out  {}\n", why); }
+    std::vector<int> devices = usable_together(host);
+    if (devices.empty()) { return; }
+    const std::size_t gpus = devices.size();
+    if (gpus == 1) { devices.push_back(devices[0]); } // a single GPU is tested as two ranks
     try
     {
         GpuWorldOptions options;
@@ -32,7 +40,7 @@ void print_gpus()
         for (const PairTest& test : self_test(world))
         {
             const std::string pair = gpus == 1
-                                         ? "two ranks on GPU 0"
+                                         ? fmt::format("two ranks on GPU {}", devices[0])
                                          : fmt::format("GPU {} and GPU {}", world.device(test.first), world.device(test.second));
             fmt::print("link      {}: messages arrive, a signal takes {:.2f} us, {}native atomics\n", pair, test.signal_us,
                        test.has_native_atomics ? "" : "no ");

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
-#ifdef PARHELION_CUDA
-#include "device/gpu_queue.hpp"
-#endif
+#include "engine/choose_gpus.hpp"
 
 #include <fmt/format.h>
 
 namespace parhelion {
 
-int gpus_here(int asked_for)
-{
 #ifdef PARHELION_CUDA
-    const int here = gpu_count();
-#else
-    throw InputError("E002", {}, "this program was built without CUDA.");
-    const int here = 0;
-#endif
-    if (here == 0) { throw SystemError("there is no GPU on this machine."); }
-    if (asked_for > here) { throw InputError("E004", {}, fmt::format("{} GPUs are asked for; {} are here.", asked_for, here)); }
-    return here;
+std::vector<int> gpus_here(int asked_for)
+{
+    const HostGpus& host = find_gpus();
+    const std::vector<int> devices = usable_together(host);
+    const std::string why = why_left_out(host), in_brackets = why.empty() ? "" : fmt::format(" ({})", why);
+    if (devices.empty()) { throw SystemError(fmt::format("there is no GPU here that this program can use{}.", in_brackets)); }
+    if (asked_for > static_cast<int>(devices.size()))
+    {
+        throw InputError(
+            "E004", {},
+            fmt::format("{} GPUs are asked for; {} can be used together here{}.", asked_for, devices.size(), in_brackets));
+    }
+    return devices;
 }
+#else
+std::vector<int> gpus_here(int) { throw InputError("E002", {}, "this program was built without CUDA."); }
+#endif
 
 } // namespace parhelion

@@ -5,13 +5,19 @@
 #include "comm/gpu_pair.cuh"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace parhelion {
 
 namespace {
 
 constexpr int threads = 256, words = 512, rounds = 200;
+// Of the test of a link's rate. So many blocks fill NVLink (bench/results/comm.jsonl: stores).
+constexpr std::size_t rate_bytes = std::size_t{4} << 20;
+constexpr int rate_blocks = 32, rate_rounds = 10;
 
 __device__ std::uint64_t pattern(int source, int destination, int i)
 {
@@ -56,6 +62,29 @@ __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResu
     *result = {wrong, CudaAtomics::nanoseconds() - begin};
 }
 
+// Purpose        how fast two ranks store into each other's memory at once
+// Work           some blocks a rank; 16 bytes a thread, grid-stride
+// Reads/Writes   nothing / the peer's slots, time in host memory
+// Orders         channel protocol: a message begins when that of the peer has arrived
+// Requires       the peer's kernel running at the same time, and all blocks of this one
+// Cost           epochs messages each way
+__global__ void __launch_bounds__(threads) rate_kernel(PairSide side, Word epoch, int epochs, std::int64_t* ns)
+{
+    const std::size_t stride = static_cast<std::size_t>(gridDim.x) * threads;
+    const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
+    std::int64_t begin = 0;
+    for (int k = 0; k < epochs; ++k)
+    {
+        const Word e = epoch + static_cast<Word>(k);
+        auto* const to = reinterpret_cast<uint4*>(side.sender(e).slot());
+        for (std::size_t i = thread; i < rate_bytes / sizeof(uint4); i += stride) { to[i] = {thread, thread, thread, thread}; }
+        side.signal(e, static_cast<Word>(k) + 1);
+        if (!side.wait(e)) { return; }
+        if (k == 0) { begin = CudaAtomics::nanoseconds(); } // both kernels run
+    }
+    if (thread == 0) { *ns = CudaAtomics::nanoseconds() - begin; }
+}
+
 struct Exchange
 {
     Exchange(GpuWorld& world, int first, int second) : pair(world, {"self test"}, first, second, words * sizeof(std::uint64_t))
@@ -91,6 +120,61 @@ PairTest test_pair(GpuWorld& world, int first, int second)
 }
 
 } // namespace
+
+namespace {
+
+double store_gb_s(GpuWorld& world, int first, int second)
+{
+    PinnedBuffer<std::int64_t> ns(2);
+    ns[0] = ns[1] = 0;
+    auto pair = std::make_unique<GpuPair>(world, ChannelLabel{"rate of a link"}, first, second, rate_bytes);
+    try
+    {
+        pair->run(rate_kernel, {rate_blocks, threads}, 1 + rate_rounds,
+                  std::array{std::tuple(ns.data()), std::tuple(ns.data() + 1)});
+        world.check();
+    }
+    catch (const CommError&)
+    {
+        static_cast<void>(pair.release()); // a GPU may be stuck, and its end would wait for that
+        throw;
+    }
+    return static_cast<double>(rate_rounds * rate_bytes) / static_cast<double>(std::max(ns[0], ns[1]));
+}
+
+LinkSpeed time_links_now(const std::vector<int>& devices)
+{
+    LinkSpeed slowest{0, std::numeric_limits<double>::infinity(), ""};
+    GpuWorldOptions options;
+    options.deadline = std::chrono::seconds(2);
+    options.payload_bytes = devices.size() * 2 * (rate_bytes + (std::size_t{1} << 20));
+    try
+    {
+        GpuWorld world(devices, options);
+        for (const PairTest& test : self_test(world))
+        {
+            slowest.signal_us = std::max(slowest.signal_us, test.signal_us);
+            slowest.store_gb_s = std::min(slowest.store_gb_s, store_gb_s(world, test.first, test.second));
+        }
+    }
+    catch (const SystemError& error)
+    {
+        slowest.trouble = error.what();
+    }
+    return slowest;
+}
+
+} // namespace
+
+LinkSpeed time_links(const std::vector<int>& devices)
+{
+    PARHELION_EXPECTS(devices.size() >= 2);
+    static std::mutex mutex;
+    static std::map<std::vector<int>, LinkSpeed> known;
+    const std::lock_guard lock(mutex);
+    const auto found = known.find(devices);
+    return found != known.end() ? found->second : known.emplace(devices, time_links_now(devices)).first->second;
+}
 
 std::vector<PairTest> self_test(GpuWorld& world)
 {

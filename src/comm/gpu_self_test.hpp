@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the GPUs of a world can talk at all: one message each way between every two of them, compared word by word, and the
 // time of a signal. For the start of a run and for `parhelion doctor`. Cost: a millisecond a pair, and two signal slots a
-// channel.
+// channel. And how fast their links are, for whoever chooses among GPUs: some milliseconds a pair more, and the start of the
+// GPUs, half a second each.
 #pragma once
 
 #include "comm/gpu_world.hpp"
+#include "device/host_gpus.hpp"
 
 #include <string>
 #include <vector>
@@ -23,5 +25,9 @@ struct PairTest
 std::vector<PairTest> self_test(GpuWorld& world);
 // "6 pairs of GPUs: messages arrive, a signal takes 1.31 to 1.44 us, native atomics"
 std::string describe(const std::vector<PairTest>& tests);
+
+// Of the links among these GPUs, which are tested for that in a world of their own; what is wrong with one is told as trouble,
+// within seconds. Found out once in a process.
+LinkSpeed time_links(const std::vector<int>& devices);
 
 } // namespace parhelion

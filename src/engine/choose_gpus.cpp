@@ -13,7 +13,7 @@ namespace parhelion {
 
 namespace {
 
-// us, of H200 joined by NVLink.
+// us, measured on one to four H200 joined by NVLink.
 constexpr double fixed_time = 14.2, time_of_1000_atoms = 0.894;
 constexpr double exchange_of_1000_atoms = 0.01;
 struct Exchange
@@ -21,14 +21,140 @@ struct Exchange
     double time, per_doubling; // of GPUs; more than four have not been measured
 };
 constexpr std::array<Exchange, halo_method_names.size()> exchange_by{{{70, 25}, {43, 20}, {14, 0.5}, {7.1, 0.5}}};
+constexpr double multiprocessors_of_h200 = 132, clock_of_h200 = 1.98; // GHz
+constexpr LinkSpeed nvlink_of_h200{2.4, 290, {}};
+// A link is taken for NVLink if it is not slower than that by more: what is timed varies, and the choice should not.
+constexpr double as_good_as = 1.5;
+// How often a step waits for the latency of a link, about: there and back, and by staged methods in each dimension.
+constexpr std::array<double, halo_method_names.size()> waits_by{{8, 8, 8, 4}};
+// Of a halo each way, for each atom to the power of 2/3: the atoms within 1 nm of one side of a cube, 100 a nm^3, 16 bytes each.
+constexpr double bytes_of_surface = 4.6 * 16;
+
+// us more than by NVLink.
+double added_by(const LinkSpeed& link, std::int64_t atoms, HaloMethod halo)
+{
+    const LinkSpeed& reference = nvlink_of_h200;
+    const double waits = waits_by[static_cast<std::size_t>(halo)];
+    const double kilobytes = 1e-3 * 2 * bytes_of_surface * std::pow(static_cast<double>(atoms), 2.0 / 3);
+    double us = 0;
+    if (link.signal_us > as_good_as * reference.signal_us) { us += waits * (link.signal_us - reference.signal_us); }
+    if (link.store_gb_s * as_good_as < reference.store_gb_s)
+    {
+        us += kilobytes / link.store_gb_s - kilobytes / reference.store_gb_s;
+    }
+    return us;
+}
 
 // Whoever predicts a gain smaller than this predicts none.
 constexpr double least_gain = 0.03;
 
 bool is_candidate(int gpus, int there) { return gpus == there || (gpus & (gpus - 1)) == 0; }
 
-// The most GPUs, up to `most`, that the box has cells for; `all` is for the remark.
-GpuChoice most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria)
+// Indices into HostGpus::gpus.
+using Set = std::vector<std::size_t>;
+
+// Of the GPUs that can be used: the fastest first, then by number.
+Set usable(const HostGpus& host)
+{
+    Set set;
+    for (std::size_t g = 0; g < host.gpus.size(); ++g)
+    {
+        if (why_unusable(host.gpus[g]).empty()) { set.push_back(g); }
+    }
+    std::stable_sort(set.begin(), set.end(),
+                     [&](std::size_t a, std::size_t b) { return relative_speed(host.gpus[a]) > relative_speed(host.gpus[b]); });
+    return set;
+}
+
+// Adds `more` GPUs of candidates[first, end) to the set, so that all are joined. False if there are none; the set is as before.
+bool complete(const HostGpus& host, const Set& candidates, std::size_t first, std::size_t end, std::size_t more, Set& set)
+{
+    if (more == 0) { return true; }
+    for (std::size_t c = first; c + more <= end; ++c)
+    {
+        const std::size_t gpu = candidates[c];
+        if (!std::all_of(set.begin(), set.end(), [&](std::size_t member) { return host.are_joined(gpu, member); })) { continue; }
+        set.push_back(gpu);
+        if (complete(host, candidates, c + 1, end, more - 1, set)) { return true; }
+        set.pop_back();
+    }
+    return false;
+}
+
+// So many that are joined, of which the slowest is as fast as it can be; empty if there are none.
+Set joined(const HostGpus& host, std::size_t count)
+{
+    const Set candidates = usable(host);
+    for (std::size_t end = count; end <= candidates.size(); ++end)
+    {
+        Set set;
+        if (complete(host, candidates, 0, end, count, set)) { return set; }
+    }
+    return {};
+}
+
+Set largest_joined(const HostGpus& host)
+{
+    for (std::size_t count = usable(host).size(); count > 1; --count)
+    {
+        if (Set set = joined(host, count); !set.empty()) { return set; }
+    }
+    return joined(host, 1);
+}
+
+std::vector<int> devices_of(const HostGpus& host, const Set& set)
+{
+    std::vector<int> devices;
+    for (const std::size_t g : set) { devices.push_back(host.gpus[g].device); }
+    return devices;
+}
+
+// Nothing is no part of a list.
+void append(std::string& list, const std::string& separator, const std::string& more)
+{
+    if (!more.empty()) { list += (list.empty() ? "" : separator) + more; }
+}
+
+std::string names_of(const HostGpus& host, const Set& set)
+{
+    std::string names;
+    for (const std::size_t g : set) { append(names, ", ", fmt::format("GPU {}", host.gpus[g].device)); }
+    return names;
+}
+
+// Why those of the host that are not in the set cannot be used, or not together with it.
+std::string why_not_in(const HostGpus& host, const Set& set)
+{
+    std::string reasons;
+    Set apart;
+    for (std::size_t g = 0; g < host.gpus.size(); ++g)
+    {
+        const HostGpu& gpu = host.gpus[g];
+        if (const std::string why = why_unusable(gpu); !why.empty())
+        {
+            append(reasons, "; ", fmt::format("{}: {}", name_of(gpu), why));
+        }
+        else if (!std::all_of(set.begin(), set.end(), [&](std::size_t m) { return m == g || host.are_joined(g, m); }))
+        {
+            apart.push_back(g);
+        }
+    }
+    if (!apart.empty())
+    {
+        append(reasons, "; ",
+               fmt::format("{} and {} cannot address each other's memory", names_of(host, apart), names_of(host, set)));
+    }
+    return reasons;
+}
+
+// The most GPUs, up to `most`, that the box has cells for, and their grid; `all` is for the remark.
+struct Fit
+{
+    int gpus = 1;
+    CellGrid grid;
+    std::string remark;
+};
+Fit most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria)
 {
     for (int gpus = most; gpus > 1; --gpus)
     {
@@ -39,53 +165,133 @@ GpuChoice most_that_fit(int most, int all, const Vec3<double>& box, const GridCr
     return {1, {}, most == 1 ? "" : fmt::format("1 of {}: the box is too short to be divided", all)};
 }
 
-// The fewest of those that make a step about as fast as it gets.
-int fastest(int there, std::int64_t atoms, HaloMethod halo)
+// As fast as the slowest of the fastest so many.
+double predicted_on(const HostGpus& host, std::int64_t atoms, int gpus, HaloMethod halo, const LinkSpeed* link)
 {
-    double shortest = predicted_step(atoms, 1, halo);
-    for (int gpus = 2; gpus <= there; ++gpus)
+    double speed = INFINITY;
+    for (const std::size_t g : joined(host, static_cast<std::size_t>(gpus)))
     {
-        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_step(atoms, gpus, halo)); }
+        speed = std::min(speed, relative_speed(host.gpus[g]));
+    }
+    return predicted_step(atoms, gpus, halo, speed, link);
+}
+
+// The fewest of those that make a step about as fast as it gets.
+int fastest(const HostGpus& host, int there, std::int64_t atoms, HaloMethod halo, const LinkSpeed* link)
+{
+    double shortest = INFINITY;
+    for (int gpus = 1; gpus <= there; ++gpus)
+    {
+        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_on(host, atoms, gpus, halo, link)); }
     }
     int gpus = 1;
-    while (!is_candidate(gpus, there) || predicted_step(atoms, gpus, halo) > (1 + least_gain) * shortest) { ++gpus; }
+    while (!is_candidate(gpus, there) || predicted_on(host, atoms, gpus, halo, link) > (1 + least_gain) * shortest) { ++gpus; }
     return gpus;
+}
+
+struct Wish
+{
+    int gpus;
+    std::string remark; // why no more
+};
+Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there, std::int64_t atoms, const LinkTimer& time_links)
+{
+    const auto fewer = [&](int gpus, const std::string& why) {
+        return Wish{gpus, gpus == there ? "" : fmt::format("{} of {}: {}", gpus, there, why)};
+    };
+    const std::string no_help = fmt::format("more would not help at {} atoms", atoms);
+    const int by_nvlink = fastest(host, there, atoms, options.halo, nullptr);
+    if (by_nvlink == 1) { return fewer(1, no_help); }
+    const LinkSpeed link = time_links(devices_of(host, joined(host, static_cast<std::size_t>(by_nvlink))));
+    if (!link.trouble.empty()) { return fewer(1, "their links do not work: " + link.trouble); }
+    const int gpus = fastest(host, by_nvlink, atoms, options.halo, &link);
+    if (gpus == by_nvlink) { return fewer(gpus, no_help); }
+    return fewer(gpus, fmt::format("{}, by links of {:.1f} us and {:.0f} GB/s", no_help, link.signal_us, link.store_gb_s));
+}
+
+void refuse_more_than(int there, const SimulationOptions& options, const HostGpus& host)
+{
+    if (options.gpus <= there) { return; }
+    const std::string why = why_left_out(host);
+    throw InputError("E004", {},
+                     fmt::format("--gpus {}, but this program can use {} here{}{}. Ask for fewer.", options.gpus, there,
+                                 there > 1 ? " together" : "", why.empty() ? "" : " (" + why + ")"));
 }
 
 } // namespace
 
-double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo)
+DeviceChoice choose_device(const SimulationOptions& options, bool minimises, const HostGpus& host)
 {
-    const double thousands = 1e-3 * static_cast<double>(atoms);
-    const double alone = fixed_time + time_of_1000_atoms * thousands / gpus;
-    const Exchange& exchange = exchange_by[static_cast<std::size_t>(halo)];
-    return gpus == 1 ? alone
-                     : alone + exchange.time + exchange.per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands;
+    const bool asks_for_gpus = options.device == Device::Gpu || options.gpus > 0;
+    if (options.device == Device::Cpu && options.gpus > 0)
+    {
+        throw InputError("E005", {}, "--gpus and --device cpu exclude each other. Leave one of them out.");
+    }
+    if (asks_for_gpus && minimises)
+    {
+        throw InputError("E003", {}, "a minimisation runs on the CPU. Use --device cpu (or auto) and leave --gpus out.");
+    }
+    const bool can = !usable(host).empty();
+    const std::string why = why_left_out(host);
+    if (asks_for_gpus && !can)
+    {
+        throw InputError("E004", {},
+                         fmt::format("there is no GPU here that this program can use ({}). Use --device cpu (or auto).",
+                                     why.empty() ? "none, or no driver for it" : why));
+    }
+    // Several ranks without a word about GPUs are threads.
+    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && !minimises;
+    return {asks_for_gpus || (would_do && can), would_do && !can ? why : ""};
 }
 
-GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box,
-                      const GridCriteria& criteria)
+double relative_speed(const HostGpu& gpu)
 {
+    const double speed = gpu.multiprocessors * gpu.clock_ghz / (multiprocessors_of_h200 * clock_of_h200);
+    return speed > 0 ? speed : 1; // not every driver tells
+}
+
+double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo, double speed, const LinkSpeed* link)
+{
+    const double thousands = 1e-3 * static_cast<double>(atoms);
+    const double alone = fixed_time + time_of_1000_atoms / speed * thousands / gpus;
+    const Exchange& exchange = exchange_by[static_cast<std::size_t>(halo)];
+    if (gpus == 1) { return alone; }
+    return alone + exchange.time + exchange.per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands +
+           (link == nullptr ? 0 : added_by(*link, atoms, halo));
+}
+
+std::vector<int> usable_together(const HostGpus& host) { return devices_of(host, largest_joined(host)); }
+
+std::string why_left_out(const HostGpus& host) { return why_not_in(host, largest_joined(host)); }
+
+GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, std::int64_t atoms, const Vec3<double>& box,
+                      const GridCriteria& criteria, const LinkTimer& time_links)
+{
+    const int there = static_cast<int>(usable_together(host).size());
     PARHELION_EXPECTS(there >= 1);
-    if (options.gpus > there)
-    {
-        throw InputError("E004", {}, fmt::format("--gpus {}, but this program can use {} here.", options.gpus, there));
-    }
+    refuse_more_than(there, options, host);
+    const auto use = [&](int gpus, const CellGrid& grid, const std::string& remark) {
+        return GpuChoice{devices_of(host, joined(host, static_cast<std::size_t>(gpus))), grid, remark};
+    };
     const int most = options.gpus > 0 ? options.gpus : there;
     if (const int ranks = options.ranks_asked_for(); ranks > 0)
     {
         const CellGrid grid = options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, criteria);
-        return {std::min(most, ranks), grid,
-                options.gpus > ranks ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus) : ""};
+        return use(std::min(most, ranks), grid,
+                   options.gpus > ranks             ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus)
+                   : options.gpus > 0 || ranks == 1 ? ""
+                                                    : why_left_out(host));
     }
-    if (options.gpus > 0) { return most_that_fit(most, most, box, criteria); }
-    const int wanted = fastest(there, atoms, options.halo);
-    GpuChoice choice = most_that_fit(wanted, there, box, criteria);
-    if (choice.gpus == wanted && wanted < there)
+    if (options.gpus > 0)
     {
-        choice.remark = fmt::format("{} of {}: more would not help at {} atoms", wanted, there, atoms);
+        const Fit fit = most_that_fit(most, most, box, criteria);
+        return use(fit.gpus, fit.grid, fit.remark);
     }
-    return choice;
+    const Wish wish = wish_for(options, host, there, atoms, time_links);
+    Fit fit = most_that_fit(wish.gpus, there, box, criteria);
+    if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
+    append(fit.remark, "; ", why_left_out(host));
+    return use(fit.gpus, fit.grid, fit.remark);
 }
 
 } // namespace parhelion

@@ -1,34 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many of a host's GPUs a run uses, and the grid of its ranks.
+// Which of a host's GPUs a run uses, and the grid of its ranks.
 //
 // The idea: a step on one GPU costs a fixed time and a time per atom. Several share the atoms, and exchange halos and sums, which
 // costs more the more they are; a small system is faster on one. The times are a fit to measurements (bench/gpu/scaling) good
-// to a tenth where there are any, and choose; who wants another number asks for it. No GPU is used that the box has no cell for.
+// to a tenth where there are any, and choose; other GPUs and links than those measured are allowed for by their speed; who wants
+// another number asks for it. GPUs that a run uses together all reach each other's memory, and this program has code for them. No
+// GPU is used that the box has no cell for. Among equals the faster GPUs are taken, then those with lower numbers.
 #pragma once
 
+#include "device/host_gpus.hpp"
 #include "domain/cell_grid.hpp"
 #include "engine/simulation.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace parhelion {
 
-// Time of a step, us.
-double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo);
+// Is a run on GPUs?
+struct DeviceChoice
+{
+    bool on_gpu = false;
+    std::string remark; // why not on those that are here; empty: nothing to say
+};
+// Throws InputError E003 where GPUs are asked for and the run minimises, E004 where none can be used, E005 where options
+// contradict each other.
+DeviceChoice choose_device(const SimulationOptions& options, bool minimises, const HostGpus& host);
+
+// Time of a step, us, on GPUs that compute `speed` times as fast as an H200, by links of which the slowest is like this; without
+// a word, NVLink.
+double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo, double speed = 1, const LinkSpeed* link = nullptr);
+
+// About how fast a GPU computes, relative to an H200.
+double relative_speed(const HostGpu& gpu);
+
+// The largest set of GPUs that can be used together, the fastest first, as numbers of devices; empty: none can be used.
+std::vector<int> usable_together(const HostGpus& host);
+// What there is to say of GPUs that are not in such a set: "GPU 1 (NVIDIA T4): …; …"; empty: all are.
+std::string why_left_out(const HostGpus& host);
 
 struct GpuChoice
 {
-    int gpus = 1;
+    std::vector<int> devices; // numbers of the GPUs
     CellGrid grid;
     std::string remark; // why others that are here or were asked for are not used; empty: nothing to say
+
+    int gpus() const { return static_cast<int>(devices.size()); }
 };
 
-// `there` GPUs can be used. With a grid or a number of ranks in the options, as many GPUs as have a rank; else a rank on each of
-// options.gpus, or without that of those that make a step of so many atoms fastest: all of them, or a power of two. Throws
-// InputError E004 if more GPUs are asked for than there are, E630 for a number of ranks that fits no grid; a given grid is taken
-// as it is.
-GpuChoice choose_gpus(const SimulationOptions& options, int there, std::int64_t atoms, const Vec3<double>& box,
-                      const GridCriteria& criteria);
+// With a grid or a number of ranks in the options, as many GPUs as have a rank; else a rank on each of options.gpus, or without
+// that of those that make a step of so many atoms fastest: all that can be used together, or a power of two. Throws InputError
+// E004 if more GPUs are asked for than can be used together, E630 for a number of ranks that fits no grid; a given grid is taken
+// as it is. Precondition: a GPU can be used.
+//
+// Where nobody has said how many, and several by NVLink would be faster than one, the links among these are timed, and slower
+// ones make for fewer GPUs; one alone if the links do not work.
+using LinkTimer = std::function<LinkSpeed(const std::vector<int>& devices)>;
+GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, std::int64_t atoms, const Vec3<double>& box,
+                      const GridCriteria& criteria, const LinkTimer& time_links);
 
 } // namespace parhelion

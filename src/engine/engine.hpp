@@ -34,6 +34,7 @@ public:
     Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
     const PlanSummary& plan() const override { return plan_; }
+    void remark_on_gpus(std::string remark) { plan_.gpus_remark = std::move(remark); } // why this run is on none of them
     SinglePoint evaluate() override;
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
     Frame frame() override;

@@ -2,6 +2,7 @@
 #include "engine/gpu_engine.hpp"
 
 #include "base/error.hpp"
+#include "comm/gpu_self_test.hpp"
 #include "domain/gpu_grid.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_profile.hpp"
@@ -42,7 +43,9 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
     const double cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff);
     const Vec3<double>& box = setup.system.box;
     const int asked = options.ranks_asked_for();
-    const auto chosen = [&] { return choose_gpus(options, gpu_count(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box)); };
+    const auto chosen = [&] {
+        return choose_gpus(options, find_gpus(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
+    };
     const int ranks = asked > 0 ? asked : chosen().grid.ranks();
     const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
     return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
@@ -56,7 +59,7 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
       list_plan_(plan_list<N>(setup_, options)),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, options,
              (segments_under_way + 1) * static_cast<std::size_t>(SegmentPace::most_steps + list_plan_.interval)),
-      status_(segments_under_way + 1)
+      copies_(ranks_.queue().device()), status_(segments_under_way + 1)
 {
     step_ = host_.lone_run().rank().step;
     for (GpuSnapshot<N>* snapshot : {&at_repartition_, &aside_})
@@ -459,7 +462,8 @@ std::vector<Timeline> GpuEngine<N>::timelines()
     const std::vector<NamedKernel> kernels = named_kernels(launched_kernels());
     for (const std::vector<BlockRecord>& records : ranks_.records())
     {
-        const std::string name = fmt::format("GPU {}, {}", timelines.size(), plan_.kernel);
+        const std::string name =
+            fmt::format("GPU {}, {}", ranks_.queue(static_cast<int>(timelines.size())).device(), plan_.kernel);
         timelines.push_back(timeline_of_blocks(name, kernels, records));
     }
     return timelines;

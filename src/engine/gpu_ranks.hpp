@@ -39,7 +39,8 @@ public:
     int gpus() const { return static_cast<int>(teams_.size()); }
     const CellGrid& grid() const { return grid_; }
     const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
-    GpuQueue& queue(int gpu = 0) { return teams_[static_cast<std::size_t>(gpu)]->queue; } // rank 0 is on GPU 0
+    // Of the run's GPUs; rank 0 is on the first.
+    GpuQueue& queue(int gpu = 0) { return teams_[static_cast<std::size_t>(gpu)]->queue; }
     const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
     std::size_t bytes() const; // on all GPUs, about
 

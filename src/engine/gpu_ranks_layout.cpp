@@ -4,6 +4,7 @@
 #include "engine/gpu_ranks.hpp"
 
 #include "base/error.hpp"
+#include "comm/gpu_self_test.hpp"
 #include "domain/gpu_grid.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_saved_state.hpp"
@@ -72,19 +73,20 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
       atoms_(start.state.slot_of_global.size())
 {
     const double straying = longest_straying(start.topology, setup.update_groups);
-    const GpuChoice choice = choose_gpus(options, gpu_count(), static_cast<std::int64_t>(atoms_), box_,
-                                         gpu_grid_criteria(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box_));
+    const GpuChoice choice =
+        choose_gpus(options, find_gpus(), static_cast<std::int64_t>(atoms_), box_,
+                    gpu_grid_criteria(list_plan.cutoff, straying, static_cast<std::int64_t>(atoms_), box_), time_links);
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {
         cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, straying));
     }
     check_room<N>(grid_, cells_[0], method_);
-    const int teams = choice.gpus;
+    const int teams = choice.gpus();
     const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
     for (int t = 0; t < teams; ++t)
     {
-        teams_.push_back(std::make_unique<GpuTeam<N>>(t, priority));
+        teams_.push_back(std::make_unique<GpuTeam<N>>(choice.devices[static_cast<std::size_t>(t)], priority));
         all_.push_back(teams_.back().get());
         for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
         {

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "engine/away.hpp"
+#include "engine/choose_gpus.hpp"
 #include "engine/engine.hpp"
 #include "engine/host_watch.hpp"
 #ifdef PARHELION_CUDA
@@ -19,39 +20,26 @@ namespace {
 template <class N>
 using GpuEngineOrNone = GpuEngine<N>;
 
-bool is_for_gpu(const SimulationOptions& options, const RunParameters& parameters)
+// Nobody looks for GPUs if none is wanted: that starts the driver.
+const HostGpus& gpus_for(const SimulationOptions& options)
 {
-    const bool minimises = parameters.integrator == Integrator::SteepestDescent;
-    const bool asks_for_gpus = options.device == Device::Gpu || options.gpus > 0;
-    if (options.device == Device::Cpu && options.gpus > 0)
-    {
-        throw InputError("E005", {}, "--gpus and --device cpu exclude each other. Leave one of them out.");
-    }
-    if (asks_for_gpus && minimises)
-    {
-        throw InputError("E003", {}, "a minimisation runs on the CPU. Use --device cpu (or auto) and leave --gpus out.");
-    }
-    if (asks_for_gpus && gpu_count() == 0)
-    {
-        throw InputError("E004", {},
-                         "there is no GPU here that this program can use (or no driver for it). Use --device cpu (or auto).");
-    }
-    // Several ranks without a word about GPUs are threads.
-    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && !minimises;
-    return asks_for_gpus || (would_do && gpu_count() > 0);
+    static const HostGpus none;
+    return options.device == Device::Cpu ? none : find_gpus();
 }
+
 #else
 template <class N>
 using GpuEngineOrNone = Engine<N>;
 
-bool is_for_gpu(const SimulationOptions& options, const RunParameters&)
+const HostGpus& gpus_for(const SimulationOptions& options)
 {
     if (options.device == Device::Gpu || options.gpus > 0)
     {
         throw InputError("E002", {},
                          "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
     }
-    return false;
+    static const HostGpus none;
+    return none;
 }
 #endif
 
@@ -59,8 +47,9 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
                                                         const SimulationOptions& options, const SavedState* saved)
 {
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
-    const bool on_gpu = is_for_gpu(options, parameters);
-    if (!on_gpu && !runs_on_cpus(options.halo))
+    const bool minimises = parameters.integrator == Integrator::SteepestDescent;
+    const DeviceChoice device = choose_device(options, minimises, gpus_for(options));
+    if (!device.on_gpu && !runs_on_cpus(options.halo))
     {
         throw InputError(
             "E006", {},
@@ -69,8 +58,13 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
     }
     const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
         using N = decltype(policy);
-        if (on_gpu) { return std::make_unique<GpuEngineOrNone<N>>(std::move(system), std::move(parameters), options, saved); }
-        return std::make_unique<Engine<N>>(std::move(system), std::move(parameters), options, saved);
+        if (device.on_gpu)
+        {
+            return std::make_unique<GpuEngineOrNone<N>>(std::move(system), std::move(parameters), options, saved);
+        }
+        auto engine = std::make_unique<Engine<N>>(std::move(system), std::move(parameters), options, saved);
+        engine->remark_on_gpus(device.remark);
+        return engine;
     };
     if (mixed) { return fast ? make(Mixed{}) : make(MixedReproducible{}); }
     return fast ? make(Double{}) : make(DoubleReproducible{});
@@ -80,7 +74,15 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
 
 #ifdef PARHELION_CUDA
 bool built_with_cuda() { return true; }
-std::string describe_devices() { return gpu_count() > 0 ? "CPU, " + GpuQueue().name() : "CPU (no GPU found)"; }
+std::string describe_devices()
+{
+    const HostGpus& host = find_gpus();
+    if (host.gpus.empty()) { return "CPU (no GPU found)"; }
+    const std::vector<int> devices = usable_together(host);
+    const std::string why = why_left_out(host);
+    return fmt::format("CPU{}{}", devices.empty() ? "" : ", " + host.gpus[static_cast<std::size_t>(devices[0])].name,
+                       why.empty() ? "" : fmt::format(" ({})", why));
+}
 #else
 bool built_with_cuda() { return false; }
 std::string describe_devices() { return "CPU (this program was built without CUDA)"; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many GPUs a run gets: those that were measured to be fastest, no more than the box has cells for, or what was asked for.
+// Which GPUs a run gets: as many as were measured to be fastest, no more than the box has cells for, or what was asked for; of
+// the host only those that it can use, and that reach each other. Hosts are described by hand.
 #include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
@@ -8,7 +9,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
+#include <utility>
+#include <vector>
 
 using namespace parhelion;
 using ::testing::HasSubstr;
@@ -37,9 +41,89 @@ const std::map<HaloMethod, std::map<std::int64_t, std::map<int, double>>> measur
 const Vec3<double> large_box{50, 50, 50};
 const GridCriteria criteria{{1.3, 1.3, 1.3}, {1.3, 1.3, 1.3}, {}, 1};
 
+const SimulationOptions by_itself = [] {
+    SimulationOptions options;
+    options.device = Device::Auto;
+    return options;
+}();
+
+HostGpu h200(int device)
+{
+    return {.device = device,
+            .name = "NVIDIA H200",
+            .major = 9,
+            .minor = 0,
+            .memory = std::size_t{141} << 30,
+            .multiprocessors = 132,
+            .clock_ghz = 1.98};
+}
+HostGpu rtx_4090(int device)
+{
+    return {.device = device,
+            .name = "NVIDIA GeForce RTX 4090",
+            .major = 8,
+            .minor = 9,
+            .memory = std::size_t{24} << 30,
+            .multiprocessors = 128,
+            .clock_ghz = 2.52};
+}
+// Too old for this program.
+HostGpu display_card(int device)
+{
+    return {.device = device,
+            .name = "NVIDIA GeForce GTX 1050",
+            .major = 6,
+            .minor = 1,
+            .has_code = false,
+            .memory = std::size_t{2} << 30,
+            .multiprocessors = 5,
+            .clock_ghz = 1.46};
+}
+
+// All or none reach each other.
+HostGpus host_of(const std::vector<HostGpu>& gpus, bool reach = true)
+{
+    HostGpus host{gpus, {}};
+    for (std::size_t a = 0; a < gpus.size(); ++a)
+    {
+        host.reach.emplace_back();
+        for (std::size_t b = 0; b < gpus.size(); ++b) { host.reach.back().push_back(reach || a == b); }
+    }
+    return host;
+}
+HostGpus host_of_h200(int gpus)
+{
+    std::vector<HostGpu> all;
+    for (int g = 0; g < gpus; ++g) { all.push_back(h200(g)); }
+    return host_of(all);
+}
+
+const LinkSpeed nvlink{2.3, 280, ""}, pcie_4{4.5, 20, ""}, pcie_5{3.8, 40, ""};
+LinkTimer timed(const LinkSpeed& link)
+{
+    return [link](const std::vector<int>&) { return link; };
+}
+
 GpuChoice choose(std::int64_t atoms, int there, const Vec3<double>& box = large_box, const SimulationOptions& options = {})
 {
-    return choose_gpus(options, there, atoms, box, criteria);
+    return choose_gpus(options, host_of_h200(there), atoms, box, criteria, timed(nvlink));
+}
+GpuChoice choose_on(const HostGpus& host, const SimulationOptions& options = by_itself)
+{
+    return choose_gpus(options, host, 10'000'000, large_box, criteria, timed(nvlink));
+}
+
+std::string refusal(const std::function<void()>& body)
+{
+    try
+    {
+        body();
+    }
+    catch (const InputError& error)
+    {
+        return error.what();
+    }
+    return "no error";
 }
 
 } // namespace
@@ -70,11 +154,11 @@ TEST(GpuChoice, leaves_gpus_that_a_slower_halo_would_waste)
 {
     SimulationOptions options;
     options.halo = HaloMethod::StagedHost;
-    EXPECT_EQ(choose(45000, 4, large_box, options).gpus, 1);
+    EXPECT_EQ(choose(45000, 4, large_box, options).gpus(), 1);
     EXPECT_EQ(choose(45000, 4, large_box, options).remark, "1 of 4: more would not help at 45000 atoms");
-    EXPECT_EQ(choose(720000, 4, large_box, options).gpus, 4);
+    EXPECT_EQ(choose(720000, 4, large_box, options).gpus(), 4);
     options.gpus = 4;
-    EXPECT_EQ(choose(45000, 4, large_box, options).gpus, 4);
+    EXPECT_EQ(choose(45000, 4, large_box, options).gpus(), 4);
 }
 
 TEST(GpuChoice, takes_what_was_measured_to_be_fastest)
@@ -85,7 +169,7 @@ TEST(GpuChoice, takes_what_was_measured_to_be_fastest)
         for (const auto& [there, us] : by_gpus)
         {
             shortest = std::min(shortest, us);
-            EXPECT_LE(by_gpus.at(choose(atoms, there).gpus), 1.03 * shortest) << atoms << " atoms, " << there << " there";
+            EXPECT_LE(by_gpus.at(choose(atoms, there).gpus()), 1.03 * shortest) << atoms << " atoms, " << there << " there";
         }
     }
 }
@@ -93,12 +177,12 @@ TEST(GpuChoice, takes_what_was_measured_to_be_fastest)
 TEST(GpuChoice, leaves_gpus_that_would_not_help_and_says_so)
 {
     const GpuChoice some = choose(18000, 5);
-    EXPECT_EQ(some.gpus, 4);
+    EXPECT_EQ(some.gpus(), 4);
     EXPECT_EQ(some.grid.ranks(), 4);
     EXPECT_EQ(some.remark, "4 of 5: more would not help at 18000 atoms");
     EXPECT_EQ(choose(3000, 4).remark, "1 of 4: more would not help at 3000 atoms");
     const GpuChoice all = choose(10'000'000, 6);
-    EXPECT_EQ(all.gpus, 6);
+    EXPECT_EQ(all.gpus(), 6);
     EXPECT_EQ(all.remark, "");
     EXPECT_EQ(choose(3000, 1).remark, "");
 }
@@ -108,7 +192,7 @@ TEST(GpuChoice, never_divides_a_box_that_is_too_short)
     const GpuChoice slab = choose(10'000'000, 4, {2.5, 40, 2.5});
     EXPECT_EQ(slab.grid.cells, (std::array<int, 3>{1, 4, 1}));
     const GpuChoice none = choose(10'000'000, 4, {2.5, 2.5, 2.5});
-    EXPECT_EQ(none.gpus, 1);
+    EXPECT_EQ(none.gpus(), 1);
     EXPECT_EQ(none.grid.ranks(), 1);
     EXPECT_EQ(none.remark, "1 of 4: the box is too short to be divided");
 }
@@ -117,10 +201,10 @@ TEST(GpuChoice, gives_as_many_as_are_asked_for_or_fit)
 {
     SimulationOptions options;
     options.gpus = 4;
-    EXPECT_EQ(choose(3000, 4, large_box, options).gpus, 4);
+    EXPECT_EQ(choose(3000, 4, large_box, options).gpus(), 4);
     EXPECT_EQ(choose(3000, 8, large_box, options).remark, "");
     const GpuChoice small = choose(3000, 4, {2.5, 2.5, 2.5}, options);
-    EXPECT_EQ(small.gpus, 1);
+    EXPECT_EQ(small.gpus(), 1);
     EXPECT_EQ(small.remark, "1 of 4: the box is too short to be divided");
     try
     {
@@ -137,23 +221,198 @@ TEST(GpuChoice, spreads_ranks_that_are_asked_for_over_gpus)
 {
     SimulationOptions options;
     options.ranks = 6;
-    EXPECT_EQ(choose(3000, 4, large_box, options).gpus, 4);
+    EXPECT_EQ(choose(3000, 4, large_box, options).gpus(), 4);
     EXPECT_EQ(choose(3000, 4, large_box, options).grid.ranks(), 6);
-    EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 6);
+    EXPECT_EQ(choose(3000, 8, large_box, options).gpus(), 6);
     EXPECT_EQ(choose(3000, 8, large_box, options).remark, "");
     options.gpus = 7;
-    EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 6);
+    EXPECT_EQ(choose(3000, 8, large_box, options).gpus(), 6);
     EXPECT_EQ(choose(3000, 8, large_box, options).remark, "6 of 7: there are no more ranks");
     options.gpus = 2;
-    EXPECT_EQ(choose(3000, 8, large_box, options).gpus, 2);
+    EXPECT_EQ(choose(3000, 8, large_box, options).gpus(), 2);
     EXPECT_EQ(choose(3000, 8, large_box, options).grid.ranks(), 6);
     EXPECT_THROW(choose(3000, 8, {2.5, 2.5, 2.5}, options), InputError);
     options.ranks = 1;
-    EXPECT_EQ(choose(10'000'000, 8, large_box, options).gpus, 1);
+    EXPECT_EQ(choose(10'000'000, 8, large_box, options).gpus(), 1);
     EXPECT_EQ(choose(10'000'000, 8, {2.5, 2.5, 2.5}, options).grid.ranks(), 1);
     SimulationOptions grid;
     grid.grid = {1, 2, 1};
-    EXPECT_EQ(choose(3000, 8, large_box, grid).gpus, 2);
-    EXPECT_EQ(choose(3000, 1, large_box, grid).gpus, 1);
+    EXPECT_EQ(choose(3000, 8, large_box, grid).gpus(), 2);
+    EXPECT_EQ(choose(3000, 1, large_box, grid).gpus(), 1);
     EXPECT_EQ(choose(3000, 1, large_box, grid).grid.cells, grid.grid);
+}
+
+TEST(GpuChoice, joins_no_gpus_that_do_not_reach_each_other)
+{
+    const GpuChoice one = choose_on(host_of({rtx_4090(0), rtx_4090(1)}, false));
+    EXPECT_EQ(one.devices, std::vector<int>{0});
+    EXPECT_EQ(one.grid.ranks(), 1);
+    EXPECT_EQ(one.remark, "GPU 1 and GPU 0 cannot address each other's memory");
+
+    // One way is not enough.
+    HostGpus one_way = host_of_h200(2);
+    one_way.reach[1][0] = false;
+    EXPECT_EQ(choose_on(one_way).devices, std::vector<int>{0});
+}
+
+TEST(GpuChoice, takes_the_largest_set_that_is_joined)
+{
+    HostGpus pairs = host_of({h200(0), h200(1), h200(2), h200(3)}, false);
+    for (const auto& [a, b] : {std::pair(0, 1), std::pair(2, 3)}) { pairs.reach[a][b] = pairs.reach[b][a] = true; }
+    const GpuChoice two = choose_on(pairs);
+    EXPECT_EQ(two.devices, (std::vector<int>{0, 1}));
+    EXPECT_EQ(two.remark, "GPU 2, GPU 3 and GPU 0, GPU 1 cannot address each other's memory");
+
+    HostGpus three = host_of_h200(5); // 0 and 2 are apart from the others
+    for (const int apart : {0, 2})
+    {
+        for (int g = 0; g < 5; ++g) { three.reach[apart][g] = three.reach[g][apart] = g == apart; }
+    }
+    EXPECT_EQ(choose_on(three).devices, (std::vector<int>{1, 3, 4}));
+    EXPECT_EQ(choose_on(three).grid.ranks(), 3);
+}
+
+TEST(GpuChoice, leaves_a_gpu_that_has_no_code_and_says_so)
+{
+    for (const bool reach : {false, true})
+    {
+        const GpuChoice good = choose_on(host_of({display_card(0), h200(1)}, reach));
+        EXPECT_EQ(good.devices, std::vector<int>{1});
+        EXPECT_EQ(good.remark, "GPU 0 (NVIDIA GeForce GTX 1050): no code for its compute capability 6.1 in this program");
+    }
+    const GpuChoice two = choose_on(host_of({h200(0), display_card(1), h200(2)}));
+    EXPECT_EQ(two.devices, (std::vector<int>{0, 2}));
+    EXPECT_THAT(two.remark, HasSubstr("GPU 1 (NVIDIA GeForce GTX 1050)"));
+}
+
+TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
+{
+    const HostGpus old = host_of({display_card(0)});
+    const DeviceChoice choice = choose_device(by_itself, false, old);
+    EXPECT_FALSE(choice.on_gpu);
+    EXPECT_EQ(choice.remark, "GPU 0 (NVIDIA GeForce GTX 1050): no code for its compute capability 6.1 in this program");
+    EXPECT_FALSE(choose_device(by_itself, false, HostGpus{}).on_gpu);
+    EXPECT_EQ(choose_device(by_itself, false, HostGpus{}).remark, "");
+    EXPECT_TRUE(choose_device(by_itself, false, host_of({display_card(0), h200(1)})).on_gpu);
+    EXPECT_EQ(choose_device(by_itself, false, host_of({display_card(0), h200(1)})).remark, "");
+    EXPECT_FALSE(choose_device(by_itself, true, host_of_h200(1)).on_gpu); // a minimisation
+
+    SimulationOptions on_gpu;
+    on_gpu.device = Device::Gpu;
+    EXPECT_THAT(refusal([&] { choose_device(on_gpu, false, old); }), HasSubstr("compute capability 6.1"));
+    EXPECT_THAT(refusal([&] { choose_device(on_gpu, false, HostGpus{}); }), HasSubstr("no driver"));
+    HostGpus closed = host_of_h200(1);
+    closed.gpus[0].is_allowed = false;
+    EXPECT_THAT(refusal([&] { choose_device(on_gpu, false, closed); }), HasSubstr("compute mode"));
+}
+
+TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)
+{
+    HostGpus pairs = host_of({h200(0), h200(1), h200(2), h200(3)}, false);
+    pairs.reach[0][1] = pairs.reach[1][0] = true;
+    SimulationOptions options = by_itself;
+    options.gpus = 4;
+    EXPECT_THAT(refusal([&] { choose_on(pairs, options); }),
+                HasSubstr("--gpus 4, but this program can use 2 here together (GPU 2, GPU 3 and GPU 0, GPU 1 cannot address each "
+                          "other's memory). Ask for fewer."));
+    options.gpus = 2;
+    EXPECT_EQ(choose_on(pairs, options).devices, (std::vector<int>{0, 1}));
+    options.gpus = 1;
+    EXPECT_EQ(choose_on(pairs, options).devices, std::vector<int>{0});
+    EXPECT_THAT(refusal([&] {
+                    options.gpus = 2;
+                    choose_on(host_of({h200(0), display_card(1)}), options);
+                }),
+                HasSubstr("can use 1 here (GPU 1 (NVIDIA GeForce GTX 1050)"));
+}
+
+TEST(GpuChoice, lets_a_gpu_whose_memory_cannot_be_shared_run_alone)
+{
+    HostGpu virtual_gpu = h200(0);
+    virtual_gpu.name = "NVIDIA H200-141C", virtual_gpu.makes_shared_memory = false;
+    EXPECT_EQ(choose_on(host_of({virtual_gpu})).devices, std::vector<int>{0});
+    EXPECT_EQ(choose_on(host_of({virtual_gpu})).remark, "");
+    HostGpu other = virtual_gpu;
+    other.device = 1;
+    EXPECT_EQ(choose_on(host_of({virtual_gpu, other})).devices, std::vector<int>{0});
+    EXPECT_EQ(choose_on(host_of({virtual_gpu, h200(1), h200(2)})).devices, (std::vector<int>{1, 2}));
+}
+
+TEST(GpuChoice, takes_the_fastest_and_no_slow_one_beside_it)
+{
+    HostGpu slow = h200(0); // of a tenth of the speed
+    slow.name = "NVIDIA A2", slow.multiprocessors = 13;
+    const GpuChoice fast = choose_on(host_of({slow, h200(1)}));
+    EXPECT_EQ(fast.devices, std::vector<int>{1});
+    const GpuChoice both_fast = choose_on(host_of({h200(0), slow, h200(2)}));
+    EXPECT_EQ(both_fast.devices, (std::vector<int>{0, 2}));
+    SimulationOptions options = by_itself;
+    options.gpus = 2;
+    EXPECT_EQ(choose_on(host_of({slow, h200(1)}), options).gpus(), 2);
+    EXPECT_EQ(predicted_step(1'000'000, 1, HaloMethod::Direct, 0.5), predicted_step(2'000'000, 1, HaloMethod::Direct));
+}
+
+TEST(GpuChoice, takes_fewer_gpus_where_links_are_slow)
+{
+    const auto on = [](std::int64_t atoms, const LinkSpeed& link) {
+        return choose_gpus(by_itself, host_of_h200(4), atoms, large_box, criteria, timed(link));
+    };
+    // As fast as what was measured, or nearly: the same choice.
+    for (const std::int64_t atoms : {3000, 18000, 45000, 180000, 720000})
+    {
+        EXPECT_EQ(on(atoms, {3.4, 200, ""}).gpus(), choose(atoms, 4).gpus()) << atoms;
+        for (const LinkSpeed& slow : {pcie_4, pcie_5})
+        {
+            const int gpus = on(atoms, slow).gpus();
+            EXPECT_LE(gpus, choose(atoms, 4).gpus()) << atoms;
+            for (const int other : {1, 2, 4}) // nothing that is predicted to be faster
+            {
+                EXPECT_LE(predicted_step(atoms, gpus, HaloMethod::Direct, 1, &slow),
+                          1.04 * predicted_step(atoms, other, HaloMethod::Direct, 1, &slow))
+                    << atoms << " atoms, " << other << " GPUs";
+            }
+        }
+    }
+    EXPECT_EQ(on(24000, pcie_4).gpus(), 1);
+    EXPECT_EQ(on(24000, pcie_4).remark, "1 of 4: more would not help at 24000 atoms, by links of 4.5 us and 20 GB/s");
+    EXPECT_EQ(on(720000, pcie_4).gpus(), 4);
+}
+
+// A halo of so many bytes takes so much longer, and a step waits for its signals four times.
+TEST(GpuChoice, adds_to_a_step_what_slower_links_take_longer)
+{
+    const auto step = [](const LinkSpeed* link) { return predicted_step(1'000'000, 2, HaloMethod::Direct, 1, link); };
+    EXPECT_EQ(step(&nvlink), step(nullptr));
+    const LinkSpeed late{12.4, 290, ""}, thin{2.4, 29, ""};
+    EXPECT_NEAR(step(&late) - step(nullptr), 4 * 10, 1e-9);
+    const double bytes_each_way = 46'000 * 16; // within 1 nm of a side of 100 * 100 * 100 atoms at 4.64 a nm
+    EXPECT_NEAR(step(&thin) - step(nullptr), 2 * bytes_each_way * (1 / 29e3 - 1 / 290e3), 1e-6);
+}
+
+TEST(GpuChoice, runs_on_one_gpu_where_links_do_not_work)
+{
+    const GpuChoice choice =
+        choose_gpus(by_itself, host_of_h200(2), 10'000'000, large_box, criteria, timed({0, 0, "messages do not arrive"}));
+    EXPECT_EQ(choice.devices, std::vector<int>{0});
+    EXPECT_EQ(choice.remark, "1 of 2: their links do not work: messages do not arrive");
+}
+
+TEST(GpuChoice, times_no_link_that_would_not_be_used)
+{
+    int times = 0;
+    std::vector<int> timed_devices;
+    const LinkTimer counts = [&](const std::vector<int>& devices) {
+        ++times, timed_devices = devices;
+        return nvlink;
+    };
+    choose_gpus(by_itself, host_of_h200(4), 3000, large_box, criteria, counts);                                  // one will do
+    choose_gpus(by_itself, host_of_h200(1), 10'000'000, large_box, criteria, counts);                            // there is one
+    choose_gpus(by_itself, host_of({rtx_4090(0), rtx_4090(1)}, false), 10'000'000, large_box, criteria, counts); // there is none
+    SimulationOptions four = by_itself;
+    four.gpus = 4;
+    choose_gpus(four, host_of_h200(4), 10'000'000, large_box, criteria, counts); // whatever it is
+    EXPECT_EQ(times, 0);
+    choose_gpus(by_itself, host_of_h200(4), 10'000'000, large_box, criteria, counts);
+    EXPECT_EQ(times, 1);
+    EXPECT_EQ(timed_devices, (std::vector<int>{0, 1, 2, 3}));
 }
