@@ -2,6 +2,8 @@
 #include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
+#include "state/cluster_array.hpp"
+#include "state/rank_slots.hpp"
 
 #include <algorithm>
 #include <array>
@@ -292,6 +294,17 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, st
     if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
     append(fit.remark, "; ", why_left_out(host));
     return use(fit.gpus, fit.grid, fit.remark);
+}
+
+void check_slots(std::size_t slots, int ranks)
+{
+    if (slots <= most_gpu_clusters * cluster_size) { return; }
+    throw InputError(
+        "E634", {},
+        fmt::format("too many atoms for so few GPUs: {} would hold {:.0f} million places for atoms, and {:.0f} million "
+                    "can be told apart. Use more ranks (--ranks), or --device cpu.",
+                    ranks == 1 ? "one" : fmt::format("each of {} ranks", ranks), 1e-6 * static_cast<double>(slots),
+                    1e-6 * static_cast<double>(most_gpu_clusters * cluster_size)));
 }
 
 } // namespace parhelion

@@ -61,4 +61,7 @@ using LinkTimer = std::function<LinkSpeed(const std::vector<int>& devices)>;
 GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, std::int64_t atoms, const Vec3<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links);
 
+// Throws InputError E634 if a rank has more slots than the pair list of a GPU can name.
+void check_slots(std::size_t slots, int ranks);
+
 } // namespace parhelion

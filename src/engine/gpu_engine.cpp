@@ -78,6 +78,7 @@ void GpuEngine<N>::start(HostWatch* watch)
     ranks_.deal_out();
     keep_last_repartition();
     ranks_.synchronize();
+    plan_.bytes = gpu_memory::held() - held_before_;
 }
 
 template <class N>
@@ -95,7 +96,6 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_.list_interval = list_plan_.interval;
     plan_.list_cutoff = list_plan_.cutoff;
     plan_.buffer = list_plan_.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
-    plan_.bytes = ranks_.bytes();
 }
 
 template <class N>

@@ -89,6 +89,7 @@ private:
     const RunSetup& setup_;
     const bool keeps_trace_;
     const ListPlan list_plan_;
+    const std::size_t held_before_ = gpu_memory::held(); // by others
     GpuRanks<N> ranks_;
     GpuQueue copies_; // on rank 0's GPU
     PlanSummary plan_;

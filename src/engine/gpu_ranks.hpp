@@ -42,7 +42,6 @@ public:
     // Of the run's GPUs; rank 0 is on the first.
     GpuQueue& queue(int gpu = 0) { return teams_[static_cast<std::size_t>(gpu)]->queue; }
     const GpuCoupling<N>& coupling() const { return teams_[0]->ranks[0].coupling; }
-    std::size_t bytes() const; // on all GPUs, about
 
     // Queues steps that begin `list_age` steps after the lists were built: a list interval, or a part of one.
     void replay(std::int64_t list_age, std::span<const StepFlags> steps);
@@ -87,7 +86,8 @@ private:
     void make_world(const SimulationOptions& options, GpuWorldOptions world);
     void make_boards(Rank<N>& start);
     void reserve(double crowding);
-    std::size_t most_slots(); // of a rank
+    std::size_t most_slots();                // of a rank
+    std::size_t most_slots(double crowding); // as it would be
     void make_halos();
     void take_from_boards();
     GpuTeams<N> of_gpu(int gpu) { return GpuTeams<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }

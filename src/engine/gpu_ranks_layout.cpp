@@ -8,6 +8,7 @@
 #include "domain/gpu_grid.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu_saved_state.hpp"
+#include "state/rank_slots.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -93,7 +94,9 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
             teams_.back()->ranks.push_back(make_rank(*teams_.back(), rank, start, records));
         }
     }
-    reserve(grid_.ranks() == 1 ? 1 : first_crowding);
+    const double crowding = grid_.ranks() == 1 ? 1 : first_crowding;
+    check_slots(most_slots(crowding), grid_.ranks());
+    reserve(crowding);
     make_world(options, world);
     make_boards(start);
     make_halos();
@@ -208,6 +211,15 @@ std::size_t GpuRanks<N>::most_slots()
     for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
     return slots;
 }
+template <class N>
+std::size_t GpuRanks<N>::most_slots(double crowding)
+{
+    std::size_t slots = 0;
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        slots = std::max(slots, plan_slots(r.cell, box_, atoms_, crowding, team.queue.shared_bytes_of_block()).slots);
+    });
+    return slots;
+}
 
 template <class N>
 void GpuRanks<N>::make_halos()
@@ -233,27 +245,6 @@ void GpuRanks<N>::take_from_boards()
 }
 
 template <class N>
-std::size_t GpuRanks<N>::bytes() const
-{
-    std::size_t bytes = 0;
-    for (const auto& team : teams_)
-    {
-        for (const GpuRank<N>& r : team->ranks)
-        {
-            const GpuExclusions& e = r.exclusions;
-            const std::size_t exclusions = e.start.size() + e.excluded.size() + e.row.size() + e.molecule_first.size();
-            const std::size_t terms = 2 * r.bonded.assigned().size(); // the system's and the rank's
-            bytes += r.state.slots * 250 + window_bytes_ + (exclusions + terms) * sizeof(std::int32_t);
-            for (const GpuPairList& list : r.pairs)
-            {
-                bytes += list.entries.size() * 2 * sizeof(PairWord) + list.masks.size() * sizeof(std::uint16_t);
-            }
-        }
-    }
-    return bytes;
-}
-
-template <class N>
 void GpuRanks<N>::deal_out()
 {
     // What has no room now has none in the first snapshot either, so there would be nothing to put back.
@@ -267,7 +258,7 @@ void GpuRanks<N>::deal_out()
             scalars.push_back(r.state.scalars.to_vector(team.queue)[0]);
             has_room = has_room && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
         });
-        if (has_room) { return; }
+        if (has_room) { break; }
         const double crowding = crowding_;
         if (make_more_room(gpu_flag_slot_overflow) != MoreRoom::Made)
         {
@@ -284,6 +275,14 @@ void GpuRanks<N>::deal_out()
         });
         synchronize();
     }
+    // What the first repartition would make room for, so that all memory is taken when the plan is told.
+    for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
+        team.queue.make_current();
+        resolve_nonbonded(team.queue, r.state, r.nonbonded);
+        r.update.forget(team.queue, r.state.slots, r.cell);
+        if constexpr (lists_miss_nothing<N>) { r.listed.keep(team.queue, r.state); }
+    });
+    synchronize();
 }
 
 template <class N>
@@ -294,6 +293,7 @@ MoreRoom GpuRanks<N>::make_more_room(std::uint32_t flags)
     room_is_made_ = false;
     if ((flags & gpu_flag_slot_overflow) != 0) // whatever else came of it
     {
+        if (most_slots(more_crowding * crowding_) > most_gpu_clusters * cluster_size) { return MoreRoom::NotInHalos; }
         reserve(more_crowding * crowding_);
         if (GpuHalo<N>::bytes(method_, cells_[0], most_slots()) > halo_bytes_) { return MoreRoom::NotInHalos; }
         make_halos();
@@ -313,7 +313,6 @@ MoreRoom GpuRanks<N>::make_more_room(std::uint32_t flags)
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template GpuRanks<N>::GpuRanks(Rank<N>&, const RunSetup&, const ListPlan&, const SimulationOptions&, std::size_t,            \
                                    const GpuWorldOptions&);                                                                      \
-    template std::size_t GpuRanks<N>::bytes() const;                                                                             \
     template void GpuRanks<N>::take_from_boards();                                                                               \
     template void GpuRanks<N>::deal_out();                                                                                       \
     template MoreRoom GpuRanks<N>::make_more_room(std::uint32_t);

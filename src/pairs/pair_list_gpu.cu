@@ -5,6 +5,7 @@
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_tiles.cuh"
+#include "state/rank_slots.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -411,7 +412,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
                      PairPart part, GpuPairList& list)
 {
     const auto superclusters = static_cast<int>(state.superclusters());
-    PARHELION_EXPECTS(state.slots / cluster_size < 1u << 24);
+    PARHELION_EXPECTS(state.slots / cluster_size <= most_gpu_clusters);
     PARHELION_EXPECTS(list.rows.size() == state.superclusters());
     list.part = part, list.is_all = cell.is_everything() && part == PairPart::Local;
     find_bounds(queue, state, cell, list);

@@ -3,55 +3,11 @@
 
 #include "base/error.hpp"
 #include "device/launch.cuh"
-
-#include <algorithm>
-#include <cmath>
+#include "state/rank_slots.hpp"
 
 namespace parhelion {
 
 namespace {
-
-// How far the zones at an offset reach, nm.
-double extent(const GpuCell& cell, const Vec3<double>& box, int d, int offset)
-{
-    const double width = box[d] / cell.cells[d];
-    if (offset == 0 || offset < cell.pulses[d]) { return width; }
-    return std::clamp(cell.reach + cell.straying[d] - (offset - 1) * width, 0.1 * width, width);
-}
-
-GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, double edge)
-{
-    PARHELION_EXPECTS(cell.pulses[d] < GpuStrips::most_offsets);
-    GpuStrips strips;
-    for (int offset = 0; offset <= cell.pulses[d]; ++offset)
-    {
-        const double length = extent(cell, box, d, offset);
-        const int count = std::clamp(static_cast<int>(std::lround(length / edge)), 1, 1024);
-        strips.first[offset + 1] = strips.first[offset] + count;
-        if (!cell.is_divided(d)) { continue; }
-        strips.begin[offset] = cell.unrolled(d, cell.lower[d]) + static_cast<std::uint32_t>(offset) * cell.width[d];
-        strips.per_unit[offset] = static_cast<float>(count / std::ldexp(length / box[d], 32));
-    }
-    return strips;
-}
-
-GpuColumns make_columns(const GpuCell& cell, const Vec3<double>& box, double edge)
-{
-    GpuColumns columns;
-    for (int d = 0; d < 2; ++d) { columns.strips[d] = make_strips(cell, box, d, edge); }
-    const GpuStrips &x = columns.strips[0], &y = columns.strips[1];
-    columns.count = x.first[cell.pulses[0] + 1] * y.first[cell.pulses[1] + 1] * (cell.pulses[2] + 1);
-    return columns;
-}
-
-// Whoever sorts atoms into columns has two sums over them in a block's shared memory, and little else.
-int most_columns(const GpuQueue& queue)
-{
-    constexpr int bytes_beside = 256;
-    int bytes = 0;
-    cuda_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, queue.device()), "shared memory of a GPU");
-    return (bytes - bytes_beside) / static_cast<int>(2 * sizeof(std::int32_t)) - 1;
-}
 
 template <class N>
 void resize(GpuState<N>& state, std::size_t globals)
@@ -71,27 +27,9 @@ template <class N>
 void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double crowding,
                    GpuState<N>& state)
 {
-    PARHELION_EXPECTS(crowding >= 1 && cell.zones() < 256);
-    const double volume = box.x * box.y * box.z;
-    double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
-    double here = 1; // volume of home and halo
-    for (int d = 0; d < 3; ++d)
-    {
-        double length = 0;
-        for (int offset = 0; offset <= cell.pulses[d]; ++offset) { length += extent(cell, box, d, offset); }
-        here *= length;
-    }
-    const double mean = static_cast<double>(atoms) * here / volume;
-    state.atoms = std::min(atoms, static_cast<std::size_t>(crowding * mean) + supercluster_size);
-    state.columns = make_columns(cell, box, edge);
-    // Wider ones, if a box is so flat.
-    for (const int most = most_columns(queue); state.columns.count > most; state.columns = make_columns(cell, box, edge))
-    {
-        edge *= 1.05;
-    }
-    // However the atoms are spread over the columns.
-    const std::size_t partly_empty = std::min(static_cast<std::size_t>(state.columns.count), state.atoms);
-    state.slots = std::max<std::size_t>(state.atoms / supercluster_size + partly_empty, 1) * supercluster_size;
+    PARHELION_EXPECTS(cell.zones() < 256);
+    const RankSlots planned = plan_slots(cell, box, atoms, crowding, queue.shared_bytes_of_block());
+    state.atoms = planned.atoms, state.slots = planned.slots, state.columns = planned.columns;
     resize(state, atoms);
 
     DeviceScalars scalars;

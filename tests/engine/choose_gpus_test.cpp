@@ -352,6 +352,13 @@ TEST(GpuChoice, takes_the_fastest_and_no_slow_one_beside_it)
     EXPECT_EQ(predicted_step(1'000'000, 1, HaloMethod::Direct, 0.5), predicted_step(2'000'000, 1, HaloMethod::Direct));
 }
 
+TEST(GpuChoice, refuses_a_rank_of_more_slots_than_pair_lists_can_name)
+{
+    EXPECT_NO_THROW(check_slots((std::size_t{1} << 27) - 8, 1));
+    EXPECT_THAT(refusal([&] { check_slots(std::size_t{1} << 27, 1); }), HasSubstr("one would hold 134 million places"));
+    EXPECT_THAT(refusal([&] { check_slots(std::size_t{1} << 28, 4); }), HasSubstr("each of 4 ranks would hold 268 million"));
+}
+
 TEST(GpuChoice, takes_fewer_gpus_where_links_are_slow)
 {
     const auto on = [](std::int64_t atoms, const LinkSpeed& link) {

@@ -569,6 +569,27 @@ TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
     }
 }
 
+// What a run needs is told before its first step: lists of what is sent and the table of copies, too, and what is made at the
+// first repartition.
+TEST_F(RanksOnGpus, hold_no_more_memory_than_was_planned)
+{
+    const LoadedInput series = load_series(45000);
+    for (const Layout& layout : layouts({{1, 1, 1}, {2, 1, 1}, {2, 2, 2}}))
+    {
+        for (const Summation summation : {Summation::Fast, Summation::Reproducible})
+        {
+            SCOPED_TRACE(name_of(layout, HaloMethod::Direct));
+            const std::size_t before = gpu_memory::held();
+            Simulation simulation = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, summation);
+            const std::size_t planned = simulation.plan().bytes;
+            Recorder recorder;
+            simulation.run(100, recorder, never);
+            EXPECT_LE(gpu_memory::held() - before, planned);
+            EXPECT_GT(planned, 200u * series.system.x.size());
+        }
+    }
+}
+
 TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_recorded_step)
 {
     LoadedInput series = load_series(45000);

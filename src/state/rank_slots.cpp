@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/rank_slots.hpp"
+
+#include "base/error.hpp"
+#include "state/gpu_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace parhelion {
+
+namespace {
+
+// How far the zones at an offset reach, nm.
+double extent(const GpuCell& cell, const Vec3<double>& box, int d, int offset)
+{
+    const double width = box[d] / cell.cells[d];
+    if (offset == 0 || offset < cell.pulses[d]) { return width; }
+    return std::clamp(cell.reach + cell.straying[d] - (offset - 1) * width, 0.1 * width, width);
+}
+
+GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, double edge)
+{
+    PARHELION_EXPECTS(cell.pulses[d] < GpuStrips::most_offsets);
+    GpuStrips strips;
+    for (int offset = 0; offset <= cell.pulses[d]; ++offset)
+    {
+        const double length = extent(cell, box, d, offset);
+        const int count = std::clamp(static_cast<int>(std::lround(length / edge)), 1, 1024);
+        strips.first[offset + 1] = strips.first[offset] + count;
+        if (!cell.is_divided(d)) { continue; }
+        strips.begin[offset] = cell.unrolled(d, cell.lower[d]) + static_cast<std::uint32_t>(offset) * cell.width[d];
+        strips.per_unit[offset] = static_cast<float>(count / std::ldexp(length / box[d], 32));
+    }
+    return strips;
+}
+
+GpuColumns make_columns(const GpuCell& cell, const Vec3<double>& box, double edge)
+{
+    GpuColumns columns;
+    for (int d = 0; d < 2; ++d) { columns.strips[d] = make_strips(cell, box, d, edge); }
+    const GpuStrips &x = columns.strips[0], &y = columns.strips[1];
+    columns.count = x.first[cell.pulses[0] + 1] * y.first[cell.pulses[1] + 1] * (cell.pulses[2] + 1);
+    return columns;
+}
+
+// Whoever sorts atoms into columns has two sums over them in a block's shared memory, and little else.
+int most_columns(std::size_t shared_bytes)
+{
+    constexpr std::size_t bytes_beside = 256;
+    return static_cast<int>((shared_bytes - bytes_beside) / (2 * sizeof(std::int32_t))) - 1;
+}
+
+} // namespace
+
+RankSlots plan_slots(const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double crowding, std::size_t shared_bytes)
+{
+    PARHELION_EXPECTS(crowding >= 1);
+    RankSlots result;
+    const double volume = box.x * box.y * box.z;
+    double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
+    double here = 1; // volume of home and halo
+    for (int d = 0; d < 3; ++d)
+    {
+        double length = 0;
+        for (int offset = 0; offset <= cell.pulses[d]; ++offset) { length += extent(cell, box, d, offset); }
+        here *= length;
+    }
+    const double mean = static_cast<double>(atoms) * here / volume;
+    result.atoms = std::min(atoms, static_cast<std::size_t>(crowding * mean) + supercluster_size);
+    result.columns = make_columns(cell, box, edge);
+    // Wider ones, if a box is so flat.
+    for (const int most = most_columns(shared_bytes); result.columns.count > most; result.columns = make_columns(cell, box, edge))
+    {
+        edge *= 1.05;
+    }
+    // However the atoms are spread over the columns.
+    const std::size_t partly_empty = std::min(static_cast<std::size_t>(result.columns.count), result.atoms);
+    result.slots = std::max<std::size_t>(result.atoms / supercluster_size + partly_empty, 1) * supercluster_size;
+    return result;
+}
+
+} // namespace parhelion
