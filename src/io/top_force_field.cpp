@@ -108,6 +108,8 @@ std::int32_t ForceField::intern(std::string_view name)
 // particle letter stands, and, with one of them, in whether the second word starts with a letter.
 void ForceField::read_atom_type(const Fields& line, Diagnostics& diagnostics)
 {
+    const auto [entry, is_new] = type_index_.try_emplace(std::string(line[0]), type_count());
+    if (is_new) { types_.emplace_back().name = line[0]; } // there, whatever is wrong with it: the lines that name it are right
     std::size_t mass = 0;
     bool has_bonded = false;
     if (line.size() > 5 && is_single_letter(line[5])) { mass = 3, has_bonded = true; }
@@ -143,14 +145,12 @@ void ForceField::read_atom_type(const Fields& line, Diagnostics& diagnostics)
         diagnostics.warn("W021", line.where(),
                          "columns from " + in_quotes(line[mass + 5]) + " on have no meaning in [ atomtypes ] and are not used.");
     }
-    const auto [entry, is_new] = type_index_.try_emplace(type.name, static_cast<std::int32_t>(types_.size()));
-    if (is_new) { types_.push_back(std::move(type)); }
-    else
+    if (!is_new)
     {
         diagnostics.warn("W022", line.where(),
                          "atom type " + in_quotes(type.name) + " was defined before; this definition replaces the earlier one.");
-        types_[static_cast<std::size_t>(entry->second)] = std::move(type);
     }
+    types_[static_cast<std::size_t>(entry->second)] = std::move(type);
 }
 
 std::int32_t ForceField::known_bonded(const Fields& line, std::size_t column, bool wildcard) const

@@ -163,6 +163,13 @@ TEST(Load, says_only_that_a_file_is_missing_where_the_rest_of_the_topology_hangs
     EXPECT_THAT(errors_of(input), ElementsAre("E111 topol.top:6", "E111 topol.top:68"));
 }
 
+TEST(Load, an_atom_type_that_is_broken_is_not_called_unknown)
+{
+    SmallInput input;
+    input.replace("forcefield.itp", "12.011  0.0     A      0.35", "-12.011  0.0     A      0.35");
+    EXPECT_THAT(errors_of(input), ElementsAre("E125 forcefield.itp:7"));
+}
+
 TEST(Load, a_molecule_that_is_broken_breaks_no_other)
 {
     SmallInput input;
