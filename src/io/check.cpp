@@ -192,10 +192,15 @@ private:
 
     double single(const char* key, const std::vector<double>& values, double lowest)
     {
-        if (values.size() != 1)
+        if (values.empty())
         {
-            fail(values.empty() ? "pcoupl" : key, std::string("isotropic pressure coupling needs one value of ") + key +
-                                                      ", found " + std::to_string(values.size()) + ". Give one value.");
+            fail("pcoupl", std::string("isotropic pressure coupling needs one value of ") + key + ", found 0. Give one value.");
+        }
+        if (values.size() > 1)
+        {
+            note("N129", key,
+                 "isotropic pressure coupling takes the first value of " + std::string(key) + ", " + number_text(values[0]) +
+                     ".");
         }
         if (values[0] < lowest)
         {

@@ -81,6 +81,7 @@ private:
         errors.attempt([&] { temperature_groups(); });
         errors.attempt([&] { disjoint(pointers(p_.com_groups), "comm-grps"); });
         errors.attempt([&] { disjoint(pointers(p_.compressed_groups), "compressed-x-grps"); });
+        errors.attempt([&] { energy_groups(); });
         errors.throw_if_any();
     }
     void temperature_groups()
@@ -97,6 +98,15 @@ private:
                                         "Add a group for them, or use tc-grps = System.");
         }
         if (left > 0 && !p_.temperature_groups.empty()) { add_rest(); }
+    }
+    void energy_groups()
+    {
+        bool all = true;
+        for (const std::string& name : input_.energy_groups)
+        {
+            all = require_group(system_, name, input_.where("energygrps")) == "System" && all;
+        }
+        if (!all) { note("N128", "energygrps", "energies of the whole system are written, none between groups."); }
     }
     // A temperature group, not coupled, of the atoms that are in none. It has the name that GROMACS gives it.
     void add_rest()
@@ -152,8 +162,19 @@ private:
     // Constraints that depend on each other have no unique forces. The simplest such: one pair twice.
     void constraints()
     {
+        const bool any = std::ranges::any_of(system_.topology.molecule_types,
+                                             [](const MoleculeType& type) { return !type.constraints.empty(); });
+        if (input_.shake && any)
+        {
+            fail("E140", "constraint-algorithm",
+                 "constraint-algorithm = SHAKE is not supported (not planned), and there are constraints. Use LINCS.");
+        }
+        if (input_.shake) { note("N127", "constraint-algorithm", "SHAKE is not used: there is nothing for it to constrain."); }
         for (const MoleculeType& type : system_.topology.molecule_types)
         {
+            const auto name = [&](std::int32_t atom) {
+                return std::to_string(atom + 1) + " (" + type.atoms[static_cast<std::size_t>(atom)].name + ")";
+            };
             std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
             const auto add = [&](std::int32_t a, std::int32_t b) { pairs.push_back(std::minmax(a, b)); };
             for (const Constraint& c : type.constraints) { add(c.a, c.b); }
@@ -162,11 +183,15 @@ private:
                 add(s.oxygen, s.hydrogen_a), add(s.oxygen, s.hydrogen_b), add(s.hydrogen_a, s.hydrogen_b);
             }
             std::sort(pairs.begin(), pairs.end());
+            for (const Constraint& c : type.constraints)
+            {
+                if (c.length > 0) { continue; }
+                fail("E125", "constraints",
+                     "in molecule type " + type.name + " the bond of atoms " + name(c.a) + " and " + name(c.b) +
+                         " is to be constrained to a length that is not positive. Correct its parameters.");
+            }
             const auto twice = std::adjacent_find(pairs.begin(), pairs.end());
             if (twice == pairs.end()) { continue; }
-            const auto name = [&](std::int32_t atom) {
-                return std::to_string(atom + 1) + " (" + type.atoms[static_cast<std::size_t>(atom)].name + ")";
-            };
             fail("E157", "constraints",
                  "in molecule type " + type.name + " the distance of atoms " + name(twice->first) + " and " +
                      name(twice->second) +

@@ -26,6 +26,8 @@ struct MdpInput
     std::vector<double> compressibility, reference_p; // 1/bar, bar
     std::string pressure_coupling_type = "isotropic"; // normalised word
     int nose_hoover_chain = 10;                       // leap-frog has none
+    std::vector<std::string> energy_groups;           // which must exist; energies are those of the whole system
+    bool shake = false;                               // where nothing is constrained, either algorithm will do
 
     bool gives(std::string_view key) const { return entries.find(key) != entries.end(); }
     // The line that sets the option, or the file as a whole.

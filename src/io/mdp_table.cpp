@@ -136,16 +136,8 @@ void output(TableBuilder& t)
     t.number("compressed-x-precision", &P::compressed_precision, positive);
     t.list("compressed-x-grps", &P::compressed_groups, "groups", "empty: System");
     t.special(
-        "energygrps", "none or System",
-        [](MdpInput&, const MdpEntry& e) {
-            const std::vector<std::string> groups = words_of(e.value);
-            if (groups.empty() || (groups.size() == 1 && normalised(groups[0]) == "system")) { return; }
-            throw InputError(
-                "E140", e.where,
-                "energygrps with groups that are not the whole system is not supported (not planned): their energies "
-                "would be missing from the output. Remove it, or rerun the trajectory in GROMACS.");
-        },
-        [](const P&) { return std::string(); }, "the whole system is always written");
+        "energygrps", "groups", [](MdpInput& in, const MdpEntry& e) { in.energy_groups = words_of(e.value); },
+        [](const P&) { return std::string(); }, "energies of the whole system are written, none between groups");
     t.harmless("unused by GROMACS too",
                "user1-grps user2-grps userint1 userint2 userint3 userint4 userreal1 userreal2 userreal3 userreal4");
 }
@@ -300,7 +292,11 @@ void coupling(TableBuilder& t)
         "constraints", &P::constraints,
         {{"none", ConstraintMode::None}, {"h-bonds", ConstraintMode::HBonds}, {"all-bonds", ConstraintMode::AllBonds}},
         {{"h-angles", never, "Use h-bonds or all-bonds."}, {"all-angles", never, "Use h-bonds or all-bonds."}});
-    t.only("constraint-algorithm", "LINCS", {{"SHAKE", never, "Use LINCS."}});
+    const std::vector<std::string> algorithms = {"LINCS", "SHAKE"};
+    t.special(
+        "constraint-algorithm", "LINCS",
+        [algorithms](MdpInput& in, const MdpEntry& e) { in.shake = word_index(e, algorithms, {}) == 1; },
+        [](const P&) { return std::string("LINCS"); }, "SHAKE (not planned) is refused where something is constrained");
     t.yes_no("continuation", &P::continuation);
     t.number("lincs-order", &P::lincs_order, between(1, 64));
     t.number("lincs-iter", &P::lincs_iterations, between(1, 64));

@@ -87,10 +87,11 @@ void add_special_forces(TableBuilder& t)
 void add_free_energy(TableBuilder& t)
 {
     t.section("Free energy and expanded ensemble");
-    t.refused(planned, "free energy perturbation", {"free-energy=no", "couple-moltype"});
+    t.refused(planned, "free energy perturbation", {"free-energy=no"});
     t.harmless(
         "only with free-energy, which is refused",
-        "couple-lambda0 couple-lambda1 couple-intramol init-lambda init-lambda-state delta-lambda nstdhdl fep-lambdas "
+        "couple-moltype couple-lambda0 couple-lambda1 couple-intramol init-lambda init-lambda-state delta-lambda nstdhdl "
+        "fep-lambdas "
         "mass-lambdas "
         "coul-lambdas vdw-lambdas bonded-lambdas restraint-lambdas temperature-lambdas calc-lambda-neighbors init-lambda-weights "
         "dhdl-print-energy sc-function sc-alpha sc-power sc-r-power sc-sigma sc-sigma-min sc-coul sc-gapsys-scale-linpoint-lj "

@@ -285,7 +285,7 @@ void Preprocessor::expand(std::string_view text, int depth, Place place)
     }
 }
 
-void Preprocessor::expect_defines_used() const
+void Preprocessor::warn_of_unused_defines(Diagnostics& diagnostics) const
 {
     for (const std::string& name : user_defines_)
     {
@@ -293,7 +293,7 @@ void Preprocessor::expect_defines_used() const
         if (macro == macros_.end() || macro->second.used) { continue; }
         std::vector<std::string_view> known(tested_.begin(), tested_.end());
         const std::string near = nearest_word(name, known);
-        throw InputError("E113", defined_at_,
+        diagnostics.warn("W024", defined_at_,
                          "-D" + name + " is not used anywhere in the topology (a misspelt name would silently change nothing). " +
                              (near.empty() ? "Remove it." : "Did you mean '" + near + "'?"));
     }

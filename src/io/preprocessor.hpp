@@ -53,8 +53,8 @@ public:
 
     SourceLocation where(Place place) const { return {names_[static_cast<std::size_t>(place.file)], place.line}; }
 
-    // After the last line: throws InputError E113 if one of `defines` was never tested nor replaced anything; it may be misspelt.
-    void expect_defines_used() const;
+    // After the last line: warns of `defines` that were never tested nor replaced anything; they may be misspelt.
+    void warn_of_unused_defines(Diagnostics& diagnostics) const;
 
 private:
     struct Condition

@@ -74,11 +74,8 @@ Topology TopologyReader::read()
             errors_.attempt([&] { read_line(Fields(source_, line)); });
         }
     }
-    if (is_whole_)
-    {
-        errors_.attempt([&] { source_.expect_defines_used(); });
-    }
     errors_.throw_if_any();
+    source_.warn_of_unused_defines(diagnostics_);
     return build();
 }
 
@@ -121,10 +118,9 @@ void TopologyReader::enter_section(const Fields& line)
     {
         line.fail("E120", "[ molecules ] before [ system ]. Add [ system ] with a line for the title.");
     }
-    if (section_->name.starts_with("implicit"))
+    if ((s == Section::SkippedTypes || s == Section::SkippedTerm) && !section_->refusal.empty())
     {
-        diagnostics_.note("N020", line.where(),
-                          shown + " is skipped: implicit solvent is not part of this program, nor of GROMACS any more.");
+        diagnostics_.note("N020", line.where(), shown + " is skipped: " + std::string(section_->refusal) + ".");
     }
 }
 
@@ -135,7 +131,7 @@ void TopologyReader::read_line(const Fields& line)
     if (section_ == nullptr) { return read_before_sections(line); }
     const Section s = section_->section;
     if (in_force_field(s)) { read_force_field_line(line); }
-    else if (in_molecule(s)) { drafts_.back().read(line, *section_, force_field_); }
+    else if (in_molecule(s)) { drafts_.back().read(line, *section_, force_field_, diagnostics_); }
     else if (s == Section::MoleculeType) { read_molecule_type(line); }
     else if (s == Section::System) { title_ = line.text(); }
     else { read_molecules(line); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/top_force_field.hpp"
 
+#include "io/mdp_value.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -16,6 +18,17 @@ bool is_single_letter(std::string_view word)
 }
 bool is_single_digit(std::string_view word) { return word.size() == 1 && std::isdigit(static_cast<unsigned char>(word[0])) != 0; }
 
+// The number in column i, counted from 1, or the word that stands for it.
+std::int64_t number_or_word(const Fields& line, std::size_t i, std::string_view what, const std::vector<std::string_view>& words)
+{
+    const std::string given = normalised(line.word(i, what));
+    for (std::size_t w = 0; w < words.size(); ++w)
+    {
+        if (given == normalised(words[w])) { return static_cast<std::int64_t>(w) + 1; }
+    }
+    return line.integer(i, what, 1, static_cast<std::int64_t>(words.size()));
+}
+
 template <class Key>
 Key smaller_direction(Key forward, int atoms)
 {
@@ -26,11 +39,19 @@ Key smaller_direction(Key forward, int atoms)
 
 } // namespace
 
-bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p)
+void note_state_b(const Fields& line, Diagnostics& diagnostics)
+{
+    if (std::ranges::any_of(diagnostics.notes, [](const Warning& note) { return note.id == "N023"; })) { return; }
+    diagnostics.note("N023", line.where(),
+                     "this is the first line with values of a state B. They are not used, as free-energy is not on.");
+}
+
+bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p,
+                     Diagnostics& diagnostics)
 {
     const auto n = static_cast<std::size_t>(form.parameters);
+    if (line.size() <= first) { return false; }
     const std::size_t given = line.size() - first;
-    if (given == 0) { return false; }
     if (given != n && given != 2 * n)
     {
         line.fail("E121", "has " + std::to_string(given) + " parameters; function type " + std::to_string(form.function) +
@@ -39,12 +60,7 @@ bool read_parameters(const Fields& line, std::size_t first, const TermForm& form
     for (std::size_t i = 0; i < n; ++i) { p[i] = line.real(first + i, "parameter"); }
     for (std::size_t i = n; i < given; ++i)
     {
-        if (line.real(first + i, "parameter of state B") != p[i - n])
-        {
-            line.fail("E130", "has parameters of a state B that differ from those of state A: free-energy calculations are not "
-                              "supported (planned). Remove columns " +
-                                  std::to_string(first + n + 1) + " to " + std::to_string(first + 2 * n) + ".");
-        }
+        if (line.real(first + i, "parameter of state B") != p[i - n]) { note_state_b(line, diagnostics); }
     }
     if (form.kind == InteractionKind::ProperDihedral || form.kind == InteractionKind::PeriodicImproper)
     {
@@ -62,18 +78,18 @@ void ForceField::read_defaults(const Fields& line)
     if (has_defaults_) { line.fail("E124", "second line of [ defaults ] (a system has one force field). Remove one of them."); }
     has_defaults_ = true;
     line.expect_at_most(6);
-    if (line.integer(0, "nbfunc", 1, 2) == 2)
+    if (number_or_word(line, 0, "nbfunc", {"LJ", "Buckingham"}) == 2)
     {
         line.fail("E130", "nbfunc 2 (Buckingham) is not supported (not planned). Use a Lennard-Jones force field.");
     }
-    rule_ = static_cast<CombinationRule>(line.integer(1, "comb-rule", 1, 3));
+    rule_ = static_cast<CombinationRule>(number_or_word(line, 1, "comb-rule", {"Geometric", "Arithmetic", "GeomSigEps"}));
     if (line.size() > 2)
     {
-        const std::string_view generate = line[2];
-        generate_pairs_ = generate == "yes" || generate == "Yes" || generate == "YES";
-        if (!generate_pairs_ && generate != "no" && generate != "No" && generate != "NO")
+        const std::string generate = normalised(line[2]);
+        generate_pairs_ = generate == "yes" || generate == "y";
+        if (!generate_pairs_ && generate != "no" && generate != "n")
         {
-            line.fail("E121", "gen-pairs is " + in_quotes(generate) + ". Write 'yes' or 'no'.");
+            line.fail("E121", "gen-pairs is " + in_quotes(line[2]) + ". Write 'yes' or 'no'.");
         }
     }
     if (line.size() > 3) { fudge_lj_ = line.real(3, "fudgeLJ"); }
@@ -194,7 +210,10 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
         for (std::size_t i = 0; i < names; ++i) { key[i] = known_bonded(line, i, dihedral); }
     }
     InteractionParameters parameters{};
-    if (!read_parameters(line, names + 1, *form, parameters)) { line.fail("E121", "has no parameters. Complete the line."); }
+    if (!read_parameters(line, names + 1, *form, parameters, diagnostics))
+    {
+        line.fail("E121", "has no parameters. Complete the line.");
+    }
     add_entry(line, *form, smaller_direction(key, form->atoms), parameters, diagnostics);
 }
 
@@ -254,7 +273,7 @@ void ForceField::read_type_pair(const Fields& line, std::map<TypePair, VW>& tabl
                               " ] is not supported (not planned). Lennard-Jones is function type 1.");
     }
     InteractionParameters p{};
-    if (!read_parameters(line, 3, *find_form(Section::Pairs, 1), p))
+    if (!read_parameters(line, 3, *find_form(Section::Pairs, 1), p, diagnostics))
     {
         line.fail("E121", "has no parameters. Complete the line.");
     }

@@ -109,7 +109,10 @@ private:
 };
 
 // Reads `form.parameters` numbers from column `first` on into p. A second set of as many (the B state of a free-energy
-// calculation) must equal the first; anything else about the count is an error. Returns false if there is no parameter at all.
-bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p);
+// calculation) is not used; anything else about the count is an error. Returns false if there is no parameter at all.
+bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p,
+                     Diagnostics& diagnostics);
+// Notes once for all lines that a state B is not used: the .mdp has free-energy = no, or it would have been refused.
+void note_state_b(const Fields& line, Diagnostics& diagnostics);
 
 } // namespace parhelion

@@ -26,6 +26,16 @@ bool is_zero_dihedral(InteractionKind kind, const InteractionParameters& p)
     }
 }
 
+std::int32_t known_type(const Fields& line, std::size_t column, const ForceField& force_field)
+{
+    const std::string_view name = line.word(column, "atom type");
+    const std::int32_t type = force_field.find_type(name);
+    if (type >= 0) { return type; }
+    const std::string near = force_field.nearest_type(name);
+    line.fail("E122", "unknown atom type " + in_quotes(name) + "." +
+                          (near.empty() ? " Include the force field that defines it." : " Did you mean '" + near + "'?"));
+}
+
 } // namespace
 
 std::int32_t ParameterTable::add(InteractionKind kind, const InteractionParameters& p)
@@ -42,7 +52,7 @@ void MoleculeDraft::read_excluded_bonds(const Fields& line)
     line.expect_at_most(2);
 }
 
-void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const ForceField& force_field)
+void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const ForceField& force_field, Diagnostics& diagnostics)
 {
     if (is_misnumbered_) { return; }
     if (atoms_.empty() && section.section != Section::Atoms)
@@ -53,7 +63,7 @@ void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const F
     switch (section.section)
     {
     case Section::Atoms:
-        read_atom(line, force_field);
+        read_atom(line, force_field, diagnostics);
         break;
     case Section::Settles:
         read_settle(line);
@@ -61,11 +71,13 @@ void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const F
     case Section::Exclusions:
         read_exclusions(line);
         break;
+    case Section::SkippedTerm:
+        break;
     case Section::UnsupportedTerm:
         note_unsupported(line, std::string(section.refusal));
         break;
     default:
-        read_term(line, section);
+        read_term(line, section, diagnostics);
         break;
     }
 }
@@ -76,7 +88,7 @@ void MoleculeDraft::note_unsupported(const Fields& line, std::string what)
 }
 
 // Columns: number, type, residue number, residue, name, charge group, [charge [mass]], [type, charge, mass of state B].
-void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
+void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field, Diagnostics& diagnostics)
 {
     const auto number = static_cast<std::int64_t>(atoms_.size()) + 1;
     is_misnumbered_ = true; // unless all is well
@@ -87,14 +99,7 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
     }
     is_misnumbered_ = false;
     Atom& atom = atoms_.emplace_back(); // whatever is wrong with it, the next one has the next number
-    const std::string_view type_name = line.word(1, "atom type");
-    const std::int32_t type = force_field.find_type(type_name);
-    if (type < 0)
-    {
-        const std::string near = force_field.nearest_type(type_name);
-        line.fail("E122", "unknown atom type " + in_quotes(type_name) + "." +
-                              (near.empty() ? " Include the force field that defines it." : " Did you mean '" + near + "'?"));
-    }
+    const std::int32_t type = known_type(line, 1, force_field);
     const AtomType& defaults = force_field.type(type);
     std::string_view residue = line.word(2, "residue number");
     line.integer(5, "charge group", std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
@@ -122,28 +127,20 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field)
         note_unsupported(line, "virtual sites are not supported (planned)");
     }
     else if (defaults.particle == 'S') { note_unsupported(line, "polarisation by shells is not supported (not planned)"); }
-    else if (!(atom.mass > 0))
+    else if (!(atom.mass > 0) && !massless_)
     {
-        line.fail("E125", "mass of atom " + std::to_string(number) + " (" + atom.name + ", type " + std::string(type_name) +
-                              ") is " + (atom.mass < 0 ? "negative" : "zero") +
-                              " (it could not move). Give a positive mass here or in [ atomtypes ].");
+        massless_.emplace(line.place(), "mass of atom " + std::to_string(number) + " (" + atom.name + ", type " +
+                                            std::string(line[1]) + ") is " + (atom.mass < 0 ? "negative" : "zero") +
+                                            " (it could not move). Give a positive mass here or in [ atomtypes ].");
     }
-    if (line.size() > 8) { read_state_b(line, atom); }
+    if (line.size() <= 8) { return; }
+    const bool same_type = known_type(line, 8, force_field) == type;
+    const bool same_charge = line.size() < 10 || line.real(9, "charge of state B") == atom.charge;
+    const bool same_mass = line.size() < 11 || line.real(10, "mass of state B") == atom.mass;
+    if (!same_type || !same_charge || !same_mass) { note_state_b(line, diagnostics); }
 }
 
-void MoleculeDraft::read_state_b(const Fields& line, const Atom& atom) const
-{
-    const bool same = line[8] == line[1] && (line.size() < 10 || line.real(9, "charge of state B") == atom.charge) &&
-                      (line.size() < 11 || line.real(10, "mass of state B") == atom.mass);
-    if (!same)
-    {
-        line.fail("E130", "atom " + in_quotes(atom.name) +
-                              " has a state B that differs from its state A: free-energy calculations are not supported "
-                              "(planned). Remove the columns from the ninth on.");
-    }
-}
-
-void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section)
+void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section, Diagnostics& diagnostics)
 {
     // All forms of a section have the same number of atoms.
     const auto atoms = static_cast<std::size_t>(find_form(section.section, 1)->atoms);
@@ -158,11 +155,11 @@ void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section)
                                   std::string(section.name) + " ]. Correct it.");
         }
     }
-    const int function = line.function(atoms);
+    const int function = line.size() == atoms ? 1 : line.function(atoms); // 1 if there is none, as in GROMACS
     term.form = find_form(section.section, function);
     if (term.form == nullptr) { return note_unsupported(line, unsupported_form(section.name, section.section, function)); }
     InteractionParameters p{};
-    if (read_parameters(line, atoms + 1, *term.form, p))
+    if (read_parameters(line, atoms + 1, *term.form, p, diagnostics))
     {
         term.parameters = static_cast<std::int32_t>(parameters_.size());
         parameters_.push_back(p);
@@ -223,6 +220,7 @@ MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& forc
                          unsupported_->second + ". It is part of molecule " + in_quotes(name_) +
                              ", which the system contains. Nothing was run.");
     }
+    if (massless_) { throw InputError("E125", source.where(massless_->first), massless_->second); }
     if (atoms_.empty())
     {
         throw InputError("E120", source.where(place_), "molecule " + in_quotes(name_) + " has no atoms. Add [ atoms ].");

@@ -25,7 +25,7 @@ public:
 
     // One line of a section of the molecule; throws InputError. Then the others can still be read, but there is no molecule to
     // resolve.
-    void read(const Fields& line, const SectionInfo& section, const ForceField& force_field);
+    void read(const Fields& line, const SectionInfo& section, const ForceField& force_field, Diagnostics& diagnostics);
 
     // The molecule for a simulation: adds its parameters and atom types to `topology` (type_of[force-field type] = index there,
     // or -1), throws InputError, or InputErrors, for what is unsupported or has no parameters.
@@ -46,9 +46,8 @@ private:
         Place place;
     };
 
-    void read_atom(const Fields& line, const ForceField& force_field);
-    void read_state_b(const Fields& line, const Atom& atom) const;
-    void read_term(const Fields& line, const SectionInfo& section);
+    void read_atom(const Fields& line, const ForceField& force_field, Diagnostics& diagnostics);
+    void read_term(const Fields& line, const SectionInfo& section, Diagnostics& diagnostics);
     void read_settle(const Fields& line);
     void read_exclusions(const Fields& line);
     void note_unsupported(const Fields& line, std::string what);
@@ -70,6 +69,7 @@ private:
     std::vector<SettleLine> settles_;
     std::vector<std::pair<std::int32_t, std::int32_t>> exclusions_;
     std::optional<std::pair<Place, std::string>> unsupported_; // the first thing a simulation would trip over
+    std::optional<std::pair<Place, std::string>> massless_;    // the first atom without a mass: only a virtual site needs none
 };
 
 // The parameter lists of a Topology while they grow: equal parameters of one kind are kept once.

@@ -11,6 +11,7 @@ namespace parhelion {
 
 namespace {
 
+constexpr std::string_view no_implicit_solvent = "implicit solvent is not part of this program, nor of GROMACS any more";
 constexpr SectionInfo sections[] = {
     {"defaults", Section::Defaults, {}},
     {"atomtypes", Section::AtomTypes, {}},
@@ -21,8 +22,8 @@ constexpr SectionInfo sections[] = {
     {"pairtypes", Section::PairTypes, {}},
     {"nonbond_params", Section::NonbondParameters, {}},
     {"cmaptypes", Section::SkippedTypes, {}},
-    {"implicit_genborn_params", Section::SkippedTypes, {}},
-    {"implicit_surface_params", Section::SkippedTypes, {}},
+    {"implicit_genborn_params", Section::SkippedTypes, no_implicit_solvent},
+    {"implicit_surface_params", Section::SkippedTypes, no_implicit_solvent},
     {"moleculetype", Section::MoleculeType, {}},
     {"atoms", Section::Atoms, {}},
     {"bonds", Section::Bonds, {}},
@@ -47,8 +48,8 @@ constexpr SectionInfo sections[] = {
     {"angle_restraints_z", Section::UnsupportedTerm, "angle restraints to the z axis are not supported (planned)"},
     {"pairs_nb", Section::UnsupportedTerm, "[ pairs_nb ] is not supported (not planned)"},
     {"dihedral_restraints", Section::UnsupportedTerm, "dihedral restraints are not supported (not planned)"},
-    {"distance_restraints", Section::UnsupportedTerm, "distance restraints are not supported (not planned)"},
-    {"orientation_restraints", Section::UnsupportedTerm, "orientation restraints are not supported (not planned)"},
+    {"distance_restraints", Section::SkippedTerm, "distance restraints act only with disre"},
+    {"orientation_restraints", Section::SkippedTerm, "orientation restraints act only with orire"},
     {"polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
     {"water_polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
     {"thole_polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},

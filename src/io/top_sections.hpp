@@ -35,6 +35,7 @@ enum class Section : std::uint8_t
     Pairs,
     Exclusions,
     PositionRestraints,
+    SkippedTerm, // acts only if the .mdp asks for it, and is refused there
     UnsupportedTerm,
     // system
     System,
@@ -46,7 +47,7 @@ struct SectionInfo
 {
     std::string_view name; // as the manual of the format writes it
     Section section;
-    std::string_view refusal; // for the unsupported ones: what it is, and "planned" or "not planned"
+    std::string_view refusal; // for the unsupported ones: what it is, and "planned" or "not planned"; for skipped ones: why
 };
 
 // The section of this name (case, '-' and '_' do not count), or null.

@@ -196,7 +196,9 @@ TEST_P(LoadRefusal, has_id_place_and_words)
 INSTANTIATE_TEST_SUITE_P(
     Load, LoadRefusal,
     ::testing::Values(
-        Change{"run.mdp", "-DPOSRES -DFC", "-DPOSRE -DFC", "E113", "run.mdp:5", "-DPOSRE is not used"},
+        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL LIG", "E150", "run.mdp:21", "no group 'LIG'"},
+        Change{"run.mdp", "V-rescale", "V-rescale\nconstraint-algorithm = shake", "E140", "run.mdp:21", "there are constraints"},
+        Change{"topol.top", " 5 6 1\n", " 5 6 1 -0.109 280000\n", "E125", "run.mdp:31", "atoms 5 (CA) and 6 (HA1)"},
         Change{"run.mdp", "ETH rest", "ETH rst", "E150", "run.mdp:21", "Did you mean 'rest'?"},
         Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = LIG-9/q", "E150", "run.mdp:8",
                "no group 'LIG-9/q'"},
@@ -230,6 +232,12 @@ TEST_P(LoadRemark, has_id_place_and_words)
 INSTANTIATE_TEST_SUITE_P(
     Load, LoadRemark,
     ::testing::Values(
+        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL ETH", "N128", "run.mdp:21", "energies of the whole system"},
+        Change{"run.mdp", "ref-p                   = 1", "ref-p = 1 1 1", "N129", "run.mdp:27", "first value of ref-p, 1"},
+        Change{"run.mdp", "constraints             = h-bonds", "constraint-algorithm = shake", "N127", "run.mdp:31", "nothing"},
+        Change{"run.mdp", "-DPOSRES -DFC", "-DPOSRE -DFC", "W024", "run.mdp:5", "-DPOSRE is not used"},
+        Change{"run.mdp", "free-energy             = no", "free-energy = no\ncouple-moltype = ETH", "N101", "run.mdp",
+               "couple-moltype"},
         Change{"run.mdp", "refcoord-scaling        = com", "refcoord-scaling = no", "W120", "run.mdp:28", "falsify the pressure"},
         Change{"topol.top", "1.0 22.99", "0.5 22.99", "W121", "run.mdp", "e, not a whole number"},
         Change{"topol.top", "ION 1\nSOL", "ION 1\nSOL", "N121", "run.mdp", "total charge is 1 e"},

@@ -6,8 +6,11 @@
 #include <gmock/gmock.h>
 
 using namespace parhelion;
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 namespace {
 
@@ -22,7 +25,6 @@ std::vector<std::string> lines_of(const std::filesystem::path& file, const Optio
     Preprocessor source(file, options.defines, options.include_paths);
     std::vector<std::string> lines;
     for (SourceLine line; source.next(line);) { lines.emplace_back(line.text); }
-    source.expect_defines_used();
     return lines;
 }
 
@@ -142,13 +144,23 @@ TEST_F(PreprocessorTest, includes_and_macros_without_end_are_refused)
     expect_error(chain + "c4999\n", "E114", 5001);
 }
 
-TEST_F(PreprocessorTest, a_definition_that_nothing_uses_is_an_error_with_a_suggestion)
+TEST_F(PreprocessorTest, a_definition_that_nothing_uses_is_warned_of_with_a_suggestion)
 {
-    expect_error("#ifdef POSRES\n#endif\n", "E113", 0, "'POSRES'", {{"POSRE"}, {}});
-    expect_error("#ifdef A\n#ifdef B\n#endif\n#endif\n", "E113", 0, "-DB", {{"B"}, {}});
+    const auto warnings = [&](std::string_view text, const std::string& name) {
+        Preprocessor source(folder_.write("main.top", text), {name}, {}, {"run.mdp", 5});
+        for (SourceLine line; source.next(line);) {}
+        Diagnostics diagnostics;
+        source.warn_of_unused_defines(diagnostics);
+        std::vector<std::string> found;
+        for (const Warning& warning : diagnostics.warnings) { found.push_back(warning.text()); }
+        return found;
+    };
+    EXPECT_THAT(warnings("#ifdef POSRES\n#endif\n", "POSRE"),
+                ElementsAre(AllOf(StartsWith("W024 run.mdp:5  -DPOSRE is not used"), HasSubstr("'POSRES'"))));
+    EXPECT_THAT(warnings("#ifdef A\n#ifdef B\n#endif\n#endif\n", "B"), ElementsAre(HasSubstr("-DB")));
+    EXPECT_THAT(warnings("#ifndef FLEXIBLE\n#endif\n", "FLEXIBLE"), IsEmpty());
     expect_error("x\n", "E112", 0, "valid name", {{"a b"}, {}});
     expect_error("x\n", "E112", 0, "valid name", {{"=3"}, {}});
-    EXPECT_NO_THROW(lines("#ifndef FLEXIBLE\n#endif\n", {{"FLEXIBLE"}, {}}));
 }
 
 TEST_F(PreprocessorTest, a_missing_file_and_a_folder_are_refused)
