@@ -45,6 +45,10 @@ void print_gpus()
             fmt::print("link      {}: messages arrive, a signal takes {:.2f} us, {}native atomics\n", pair, test.signal_us,
                        test.has_native_atomics ? "" : "no ");
         }
+        if (gpus == 1) { return; }
+        const LinkSpeed link = time_links(devices);
+        fmt::print("link      the slowest: a signal takes {:.2f} us, stores {:.0f} GB/s{}\n", link.signal_us, link.store_gb_s,
+                   link.trouble.empty() ? "" : "; " + link.trouble);
     }
     catch (const SystemError& e)
     {

@@ -18,6 +18,7 @@ constexpr int threads = 256, words = 512, rounds = 200;
 // Of the test of a link's rate. So many blocks fill NVLink (bench/results/comm.jsonl: stores).
 constexpr std::size_t rate_bytes = std::size_t{4} << 20;
 constexpr int rate_blocks = 32, rate_rounds = 10;
+constexpr int timings = 3; // of which the best counts, as all else on the machine can only add
 
 __device__ std::uint64_t pattern(int source, int destination, int i)
 {
@@ -126,20 +127,25 @@ namespace {
 double store_gb_s(GpuWorld& world, int first, int second)
 {
     PinnedBuffer<std::int64_t> ns(2);
-    ns[0] = ns[1] = 0;
+    double best = 0;
     auto pair = std::make_unique<GpuPair>(world, ChannelLabel{"rate of a link"}, first, second, rate_bytes);
     try
     {
-        pair->run(rate_kernel, {rate_blocks, threads}, 1 + rate_rounds,
-                  std::array{std::tuple(ns.data()), std::tuple(ns.data() + 1)});
-        world.check();
+        for (int i = 0; i < timings; ++i)
+        {
+            ns[0] = ns[1] = 0;
+            pair->run(rate_kernel, {rate_blocks, threads}, 1 + rate_rounds,
+                      std::array{std::tuple(ns.data()), std::tuple(ns.data() + 1)});
+            world.check();
+            best = std::max(best, static_cast<double>(rate_rounds * rate_bytes) / static_cast<double>(std::max(ns[0], ns[1])));
+        }
     }
     catch (const CommError&)
     {
         static_cast<void>(pair.release()); // a GPU may be stuck, and its end would wait for that
         throw;
     }
-    return static_cast<double>(rate_rounds * rate_bytes) / static_cast<double>(std::max(ns[0], ns[1]));
+    return best;
 }
 
 LinkSpeed time_links_now(const std::vector<int>& devices)
@@ -151,7 +157,13 @@ LinkSpeed time_links_now(const std::vector<int>& devices)
     try
     {
         GpuWorld world(devices, options);
-        for (const PairTest& test : self_test(world))
+        std::vector<PairTest> best = self_test(world);
+        for (int i = 1; i < timings; ++i)
+        {
+            const std::vector<PairTest> again = self_test(world);
+            for (std::size_t k = 0; k < best.size(); ++k) { best[k].signal_us = std::min(best[k].signal_us, again[k].signal_us); }
+        }
+        for (const PairTest& test : best)
         {
             slowest.signal_us = std::max(slowest.signal_us, test.signal_us);
             slowest.store_gb_s = std::min(slowest.store_gb_s, store_gb_s(world, test.first, test.second));

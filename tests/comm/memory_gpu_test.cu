@@ -99,13 +99,23 @@ TEST_F(GpuArenas, are_zero_at_first)
 TEST_F(GpuArenas, give_back_what_they_take)
 {
     constexpr std::size_t bytes = 16 << 20, repetitions = 1000;
-    const int here[] = {0};
-    GpuQueue queue;
-    const std::size_t free = free_bytes();
-    const std::ptrdiff_t files = open_files();
-    for (std::size_t i = 0; i < repetitions; ++i) { const GpuArena arena(0, bytes, here); }
-    EXPECT_EQ(open_files(), files);
-    EXPECT_GT(free_bytes() + repetitions * bytes / 2, free); // whatever else runs on this GPU
+    // By itself, and with the others, if there are any: two kinds of memory.
+    std::vector<int> all;
+    for (int g = 0; g < gpu_count(); ++g) { all.push_back(g); }
+    for (const std::vector<int>& accessed_by : {std::vector<int>{0}, all})
+    {
+        GpuQueue queue;
+        const std::size_t free = free_bytes(), held = gpu_memory::held();
+        const std::ptrdiff_t files = open_files();
+        for (std::size_t i = 0; i < repetitions; ++i)
+        {
+            const GpuArena arena(0, bytes, accessed_by);
+            EXPECT_GE(gpu_memory::held(), held + bytes);
+        }
+        EXPECT_EQ(open_files(), files);
+        EXPECT_EQ(gpu_memory::held(), held);
+        EXPECT_GT(free_bytes() + repetitions * bytes / 2, free); // whatever else runs on this GPU
+    }
 }
 
 TEST_F(GpuWorlds, give_back_what_they_take)
