@@ -458,20 +458,50 @@ TEST_F(RanksOnGpus, refuse_grids_finer_than_what_gpus_exchange_is_laid_out_for)
     }
 }
 
-TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints)
+TEST_F(RanksOnGpus, go_on_from_each_others_checkpoints_with_the_bits_of_a_run_of_one_that_never_stopped)
 {
-    const LoadedInput series = load_series(45000);
-    Recorder ignored;
-    Simulation four = simulate_on(series, {{2, 2, 1}, 1}, HaloMethod::Direct, Precision::Mixed, Summation::Reproducible);
-    four.run(40, ignored, never);
-    const SavedState saved = four.saved_state();
-    SimulationOptions options;
-    options.device = Device::Gpu;
-    options.gpus = 1;
-    options.summation = Summation::Reproducible;
-    Simulation one(series.system, series.parameters, options, &saved);
-    EXPECT_EQ(different(one.frame().x, four.last_good_frame().x), 0);
-    EXPECT_EQ(one.evaluate().forces.size(), static_cast<std::size_t>(series.system.topology.atom_count()));
+    LoadedInput series = load_series(45000);
+    series.parameters.list_interval = 10;
+    series.parameters.generation_seed = series.parameters.random_seed = 7;
+    constexpr std::int64_t stop = 45, end = 80;
+    const auto start = [&](const Layout& layout, HaloMethod method, const SavedState* saved) {
+        return simulate_on(series, layout, method, Precision::Mixed, Summation::Reproducible, saved);
+    };
+    Recorder through;
+    Simulation whole = start({{1, 1, 1}, 1}, HaloMethod::Direct, nullptr);
+    whole.run(end, through, never);
+    const Frame expected = whole.frame();
+
+    // To more ranks and to fewer, on as many GPUs as there are.
+    const std::pair<Grid, Grid> changes[] = {
+        {{1, 1, 1}, {2, 2, 1}}, {{2, 2, 1}, {1, 1, 1}}, {{2, 1, 1}, {1, 2, 4}}, {{1, 2, 4}, {1, 1, 2}}};
+    std::size_t n = 0;
+    for (const auto& [from, to] : changes)
+    {
+        const Layout first = layouts({from}).back();
+        const HaloMethod first_method = method_of(n);
+        Simulation before = start(first, first_method, nullptr);
+        Recorder ignored;
+        before.run(stop, ignored, never);
+        const SavedState saved = before.saved_state();
+        EXPECT_GT(saved.step, 0);
+        EXPECT_LE(saved.step, stop);
+        for (const Layout& layout : layouts({to}))
+        {
+            const HaloMethod method = method_of(++n);
+            SCOPED_TRACE(name_of(first, first_method) + ", then " + name_of(layout, method));
+            Simulation after = start(layout, method, &saved);
+            Recorder recorder;
+            after.run(end - saved.step, recorder, never);
+            const Frame frame = after.frame();
+            EXPECT_EQ(frame.step, end);
+            EXPECT_EQ(frame.box, expected.box);
+            EXPECT_EQ(different(frame.x, expected.x), 0) << largest_distance(frame.x, expected.x, frame.box);
+            EXPECT_EQ(different(frame.v, expected.v), 0);
+            ASSERT_FALSE(recorder.observables.empty());
+            EXPECT_EQ(recorder.observables.back().conserved, through.observables.back().conserved);
+        }
+    }
 }
 
 TEST_F(RanksOnGpus, go_on_in_a_box_that_has_become_much_smaller)
@@ -658,7 +688,11 @@ TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
     ASSERT_EQ(several.frames.size(), one.frames.size());
     ASSERT_EQ(several.observables.size(), one.observables.size());
     const bool same_bits = summation == Summation::Reproducible;
-    const double bound = same_bits ? 0 : precision == Precision::Double ? 1e-8 : 2e-5;
+    // Only the order of sums differs. On CPUs, after these steps, it changes forces by 3e-7 in mixed precision, by 2e-15 in
+    // double, and positions by 2e-8 and 1e-15 nm. Sums of a GPU have another order every time, and mixed ones more terms in
+    // single precision.
+    const double bound = same_bits ? 0 : precision == Precision::Double ? 1e-10 : 2e-5;
+    int frames_with_forces = 0;
     for (std::size_t i = 0; i < one.frames.size(); ++i)
     {
         const Frame &a = several.frames[i], &b = one.frames[i];
@@ -668,15 +702,18 @@ TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
         ASSERT_EQ(a.v.size(), b.v.size());
         ASSERT_EQ(a.f.size(), b.f.size());
         if (!b.x.empty()) { EXPECT_LE(largest_distance(a.x, b.x, b.box), bound); }
-        if (!b.f.empty() && b.step == 0) { EXPECT_LE(rms_relative(a.f, b.f), bound); }
+        if (!b.v.empty()) { EXPECT_LE(rms_relative(a.v, b.v), bound); }
+        if (!b.f.empty()) { EXPECT_LE(rms_relative(a.f, b.f), bound); }
+        frames_with_forces += b.f.empty() ? 0 : 1;
         if (same_bits)
         {
             EXPECT_EQ(different(a.v, b.v), 0);
             EXPECT_EQ(different(a.f, b.f), 0);
         }
     }
+    EXPECT_EQ(frames_with_forces, 2); // of steps 0 and 6
     ASSERT_EQ(several.forces.size(), one.forces.size());
-    EXPECT_LE(rms_relative(several.forces, one.forces), same_bits ? 0 : 1e-2);
+    EXPECT_LE(rms_relative(several.forces, one.forces), bound);
     for (std::size_t i = 0; i < one.observables.size(); ++i)
     {
         const Observables &a = several.observables[i], &b = one.observables[i];

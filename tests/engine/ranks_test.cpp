@@ -342,20 +342,33 @@ TEST(Ranks, wait_for_an_observer_that_takes_longer_than_any_of_them_may)
     EXPECT_EQ(slow.calls, (std::array<int, 4>{3, 21, 5, 1}));
 }
 
-TEST(Ranks, continue_with_the_same_bits)
+TEST(Ranks, continue_on_as_many_on_more_and_on_fewer_with_the_bits_of_one_that_never_stopped)
 {
     Refdata data = load_nve("etoh");
     data.parameters.list_interval = 10;
     data.parameters.random_seed = 5;
-    const SimulationOptions options = options_for({2, 1, 2}, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible);
-    Recorder ignored;
-    Simulation whole = simulate_on(data, options);
-    whole.run(40, ignored, never);
-    Simulation first = simulate_on(data, options);
-    first.run(20, ignored, never);
-    const SavedState saved = first.saved_state();
-    Simulation second(data.system, data.parameters, options, &saved);
-    second.run(40 - saved.step, ignored, never);
-    EXPECT_EQ(second.frame().x, whole.frame().x);
-    EXPECT_EQ(second.frame().v, whole.frame().v);
+    const auto options_of = [](const Grid& grid) {
+        return options_for(grid, HaloMethod::Direct, 1, Precision::Mixed, Summation::Reproducible);
+    };
+    Recorder through;
+    Simulation whole = simulate_on(data, options_of({1, 1, 1}));
+    whole.run(40, through, never);
+    for (const auto& [from, to] : std::vector<std::pair<Grid, Grid>>{{{2, 1, 2}, {2, 1, 2}},
+                                                                     {{1, 1, 1}, {2, 2, 1}},
+                                                                     {{1, 1, 2}, {2, 2, 2}},
+                                                                     {{2, 1, 2}, {1, 1, 1}},
+                                                                     {{2, 2, 2}, {1, 2, 1}}})
+    {
+        SCOPED_TRACE(::testing::PrintToString(from) + " to " + ::testing::PrintToString(to));
+        Recorder ignored, recorder;
+        Simulation first = simulate_on(data, options_of(from));
+        first.run(25, ignored, never);
+        const SavedState saved = first.saved_state();
+        EXPECT_EQ(saved.step, 20);
+        Simulation second(data.system, data.parameters, options_of(to), &saved);
+        second.run(40 - saved.step, recorder, never);
+        EXPECT_EQ(second.frame().x, whole.frame().x);
+        EXPECT_EQ(second.frame().v, whole.frame().v);
+        EXPECT_EQ(recorder.observables.back().conserved, through.observables.back().conserved);
+    }
 }
