@@ -1,174 +1,287 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do the tests notice when the exchange between GPUs is broken? Removes each signal, wait, barrier and count of SOURCES in turn and builds
-a test program of each, to be run on a machine with a GPU, which may be another.
+"""Do the tests notice when the exchange between GPUs is broken? Weakens or removes each order, signal, wait, barrier and count of SUITES in
+turn and builds a test program of each, to be run on a machine with GPUs, which may be another and needs no compiler.
 
-  mutate_gpu_protocol.py build DIR [--only REGEX]      builds DIR/0 (not mutated), DIR/1, ... and DIR/mutants.tsv, which names them
-  mutate_gpu_protocol.py run DIR                       runs them; needs nothing but DIR and this file
+  mutate_gpu_protocol.py build DIR [--suite halo] [--only REGEX]     builds DIR/SUITE/0 (not mutated), DIR/SUITE/1, ... and
+                                                                     DIR/SUITE/mutants.tsv, which names them
+  mutate_gpu_protocol.py check DIR [--suite halo] [--only REGEX]     compiles them, and does not link
+  mutate_gpu_protocol.py run DIR [--suite halo]                      runs them; needs DIR/*/[0-9]*, DIR/*/mutants.tsv and tools/
 
-`run` reports which mutants the tests have killed, and how; exit code 1 if one survives or if the program that is not mutated fails. Cost:
-some ten seconds on a core to build a mutant, a few seconds on a GPU to run it.
+`run` reports which mutants the tests have killed, and how; exit code 1 unless all were killed, but for EXCEPTIONS, and the program that
+is not mutated passes. A suite for which there are too few GPUs is not run, which is said, and the exit code is 1 as well. Cost: some ten
+seconds on a core to build a mutant (of the update: minutes), a few seconds on a GPU to run one (of the engine: half a minute).
 """
 import argparse
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-SOURCES = ["src/halo", "src/comm/gpu_block.cuh"]
-TARGET = "test_halo_gpu"
-# One after another until a mutant is killed. Ranks side by side on one GPU have to wait for each other as those on several have.
-FILTERS = [
-    "*GpuHaloStress.brings*/direct*side_by_side:*GpuHaloStress.is_done*/direct*side_by_side:*GpuHaloStress.brings*/staged_fused*side_by_side",
-    "*GpuHaloStress.brings*/staged_fused*_on_1",
-    "*GpuHaloStress.brings*/staged_dma*_on_1_side_by_side:*GpuHaloStress.brings*/staged_host_1_1_4_on_1_side_by_side",
+from mutants import EFFECT, ROOT, Operator, Outcome, Result, Skipped, copy_tracked, first_error, mutants_of, report, run_tests
+from visible_gpus import visible_gpus
+
+LATE = "::parhelion::test::be_late();"  # tests/halo/late_blocks.cuh
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Mutants that one test program is to notice."""
+
+    target: str
+    sources: list  # what is mutated: files and folders
+    compiled: str  # regex on the sources that are compiled with a mutant; everything else is linked as it is
+    filters: list  # of tests; one after another until a mutant is killed
+    gpus: int = 1  # that it takes to notice
+    seconds: int = 20  # of one run
+    options: tuple = ()  # of the compiler, for sources in src/
+
+
+SUITES = {
+    # Ranks side by side on one GPU have to wait for each other as those on several have. On one GPU nobody notices that a scope does not
+    # reach another: the last filters are of two and four, and are skipped where there are fewer.
+    "halo": Suite(
+        "test_halo_gpu",
+        ["src/halo", "src/comm/gpu_block.cuh", "src/comm/gpu_atomics.cuh"],
+        r"tests/halo/|src/halo/",
+        [
+            "*GpuHaloStress.brings*/direct*side_by_side:*GpuHaloStress.is_done*/direct*side_by_side:*GpuHaloStress.brings*/staged_fused*side_by_side",
+            "*GpuHaloStress.brings*/staged_fused*_on_1",
+            "*GpuHaloStress.brings*/staged_dma*_on_1_side_by_side:*GpuHaloStress.brings*/staged_host_1_1_4_on_1_side_by_side",
+            ":".join(f"*GpuHaloStress.{test}_on_{gpus}" for test in ("brings*/direct*", "is_done*/direct*", "brings*/staged_fused*") for gpus in (2, 4)),
+        ],
+    ),
+    # Channels by themselves and sums. The library's kernels are compiled once more, with barriers that some threads reach late.
+    "sums": Suite(
+        "test_comm_gpu",
+        ["src/comm/gpu_collectives.cuh", "src/comm/gpu_collectives.cu", "src/comm/gpu_atomics.cuh"],
+        r"tests/comm/(collectives|channels)_gpu_test\.cu|src/comm/gpu_collectives\.cu",
+        ["*GpuCollectives.*_on_one:*GpuCollectives.*_on_each_of_two", "*GpuChannels.*:*GpuBlocks.*", "*GpuCollectives.*gpus"],
+        seconds=60,
+        options=("-include", "tests/halo/late_blocks.cuh", "-I", "tests"),
+    ),
+    # Ranks that share a GPU share its queues, which wait for everything by themselves.
+    "engine": Suite(
+        "test_engine_gpu",
+        ["src/engine/step_gpu.hpp", "src/engine/gpu_ranks.cpp"],
+        r"src/engine/gpu_ranks\.cpp",
+        ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:RanksOnGpus.make_room*:RanksOnGpus.have_the_bits*:*FewAtomsOnRanks*reproducible"],
+        gpus=2,
+        seconds=300,
+    ),
+    "update": Suite(
+        "test_engine_gpu",
+        ["src/dynamics/update_gpu.cuh"],
+        r"src/dynamics/update_gpu\.cu",
+        ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:*FewAtomsOnRanks*reproducible"],
+        gpus=2,
+        seconds=300,
+    ),
+}
+
+wait = r"block_wait_(?:arrived|added)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+publish = r"(?:    if constexpr \([^\n]*\n    \{\n    )?    if \(is_last_block\([^\n]*(?:publish|signal)\([^\n]*(?:\n    \})?"
+OPERATORS = [
+    # Orders and scopes, of the instructions themselves.
+    Operator("acquire -> relaxed", r"ld\.acquire\.sys", "ld.relaxed.sys", "gpu_atomics", True),
+    Operator("acquire of the system -> of the GPU", r"ld\.acquire\.sys", "ld.acquire.gpu", "gpu_atomics", True),
+    Operator("release -> relaxed", r"st\.release\.sys", "st.relaxed.sys", "gpu_atomics", True),
+    Operator("release to the system -> to the GPU", r"st\.release\.sys", "st.release.gpu", "gpu_atomics", True),
+    Operator("acq_rel -> acquire", r"atom\.acq_rel\.gpu", "atom.acquire.gpu", "gpu_atomics", True),
+    Operator("acq_rel -> release", r"atom\.acq_rel\.gpu", "atom.release.gpu", "gpu_atomics", True),
+    Operator("acq_rel -> relaxed", r"atom\.acq_rel\.gpu", "atom.relaxed.gpu", "gpu_atomics", True),
+    Operator("acq_rel of the GPU -> of the block", r"atom\.acq_rel\.gpu", "atom.acq_rel.cta", "gpu_atomics", True),
+    # The halo.
+    Operator("no signal", EFFECT.format("publish|signal|store_release_system"), r"\g<gap>;", files="halo/|gpu_collectives.cuh"),
+    Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
+    Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
+    Operator("no wait of a queue or the host", r"\bworld_\.wait\([^;]*;|wait_for\(queue, [^;]*;", ";", files="halo/"),
+    Operator("no next epoch", EFFECT.format("take"), r"\g<gap>;"),
+    Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
+    Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),
+    Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", f"    {LATE}", files="halo/|gpu_block"),
+    Operator("no barrier of the warp", r"(?<=\n) *__syncwarp\(\);", ""),
+    Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
+    Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
+    Operator("sums of forces are not atomic", r"a\.state\.add_force\(slot, (Vec3<[^;]*)\);", r"{ const auto& s = \1; auto& t = a.state.f[slot]; t.x += s.x, t.y += s.y, t.z += s.z; }"),
+    Operator("forces go in the order of positions", r"count_ - 1 - round /", "round /"),
+    # Sums over ranks.
+    Operator("no wait", r"(?<=has_failed = )receiver\.wait_arrived[^;]*", "false"),
+    Operator("stored before places are known", r"(?<=slot\(\)\); \}\n) *__syncthreads\(\);", f"    {LATE}", files="gpu_collectives"),
+    Operator("signalled before all have stored", r"(?<=\n) *__syncthreads\(\);(?= *\n    if \(is_peer\) \{ ends\.senders)", f"    {LATE}"),
+    Operator("added before all have arrived", r"__syncthreads_or\(has_failed\)", "has_failed"),
+    Operator("not in rank order", r"T sum = ends\.rank == 0 [^;]*;(\s*)for \(int r = 1; r < ends\.ranks; \+\+r\) \{[^}]*\}",
+             r"T sum = mine;\1for (int r = 0; r < ends.ranks; ++r) { if (r != ends.rank) { sum = combine(sum, slots[r][i]); } }"),
+    Operator("last rank left out", r"(?<=r < ends\.ranks)(?=; \+\+r\) \{ sum)", " - 1"),
+    Operator("missing terms not a flag", r"(?<=sum\.flags \| \()sum\.balance != 0", "false"),
+    Operator("one slot", r"(?<=\{)2(?=, Credits::No)", "1", files="gpu_collectives"),
+    # What the engine queues, and the update.
+    Operator("flags not agreed on", r"(?<=\n) *agree_on_flags(?:<N>)?\([^;]*;", "", files="engine/"),
+    Operator("boards not released", r"(?<=\n) *queue_release(?:<N>)?\([^;]*;", "", files="engine/"),
+    Operator("release without a wait", r"barrier_wait\(t\.\*queue[^;]*;", "", files="engine/"),
+    Operator("sums not awaited", r"all_reduce_receive\(t\.queue[^;]*;", "", files="engine/"),
+    Operator("update does not await forces", r"(?:if \(lanes\.any_of_warp\([^\n]*\n)|(?:ReturnedForces<N>\(args\.copies\)\.await\(\);)", "\n", files="update_gpu"),
 ]
-SECONDS = 20  # of one run
 
-
-def operators():
-    from mutate_protocol import EFFECT, Operator
-
-    wait = r"block_wait_(?:arrived|added)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-    publish = r"(?:    if constexpr \([^\n]*\n    \{\n    )?    if \(is_last_block\([^\n]*(?:publish|signal)\([^\n]*(?:\n    \})?"
-    return [
-        Operator("no signal", EFFECT.format("publish|signal|store_release_system"), r"\g<gap>;", files="halo/"),
-        Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
-        Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
-        Operator("no wait of a queue or the host", r"\bworld_\.wait\([^;]*;|wait_for\(queue, [^;]*;", ";"),
-        Operator("no next epoch", EFFECT.format("take"), r"\g<gap>;"),
-        Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
-        Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),
-        Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", "    ::parhelion::test::be_late();"),
-        Operator("no barrier of the warp", r"(?<=\n) *__syncwarp\(\);", ""),
-        Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
-        Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
-        Operator("sums of forces are not atomic", r"a\.state\.add_force\(slot, (Vec3<[^;]*)\);", r"{ const auto& s = \1; auto& t = a.state.f[slot]; t.x += s.x, t.y += s.y, t.z += s.z; }"),
-        Operator("forces go in the order of positions", r"count_ - 1 - round /", "round /"),
-    ]
+# Mutants that may end otherwise than killed by a test, and why.
+EXCEPTIONS = {}
 
 
 class Builds:
     """A copy of the sources, the program built from it, and the commands that have built it."""
 
-    def __init__(self, folder, architectures):
-        from mutate_protocol import ROOT, write_if_changed
-
-        self.folder, self.source, self.build = folder, folder / "source", folder / "source" / "build-cuda"
-        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-        for name in tracked.decode().split("\0"):
-            if name and (ROOT / name).is_file():
-                write_if_changed(self.source / name, (ROOT / name).read_bytes())
+    def __init__(self, folder, suite, architectures, links):
+        self.folder, self.suite, self.source = folder, suite, folder.parent / "source"
+        self.build = self.source / "build-cuda"
+        copy_tracked(self.source)
         configure = ["cmake", "--preset", "cuda", "-B", str(self.build), "-DPARHELION_BENCH=OFF", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}"]
         subprocess.run(configure, cwd=self.source, check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["cmake", "--build", str(self.build), "--target", TARGET, "-j", "1"], check=True, stdout=subprocess.DEVNULL)
-        commands = subprocess.run(["ninja", "-t", "commands", TARGET], cwd=self.build, check=True, capture_output=True, text=True).stdout
+        if links:
+            subprocess.run(["cmake", "--build", str(self.build), "--target", suite.target, "-j", "1"], check=True, stdout=subprocess.DEVNULL)
+        commands = subprocess.run(["ninja", "-t", "commands", suite.target], cwd=self.build, check=True, capture_output=True, text=True).stdout
         lines = commands.splitlines()
         self.link = shlex.split(lines[-1].split("&&")[1])
-        self.compile = [shlex.split(c) for c in lines if f"-o tests/CMakeFiles/{TARGET}.dir" in c]
+        self.compile = []
+        for line in lines:
+            command = shlex.split(line) if " -c " in line else []
+            if command and re.search(suite.compiled, self.source_of(command)):
+                in_library = f"/{suite.target}.dir/" not in command[command.index("-o") + 1]
+                options = [str(self.source / word) if word.startswith("tests") else word for word in suite.options]
+                self.compile.append((command + (options if in_library and self.source_of(command).endswith(".cu") else []), in_library))
 
-    def program(self, number, mutated):
-        """Links the mutant of this number; an error message if it does not compile."""
-        link = list(self.link)
-        for command in self.compile:
-            source, output = command[command.index("-c") + 1], command[command.index("-o") + 1]
-            if mutated.endswith(".cu") and not source.endswith(mutated):
+    def source_of(self, command):
+        return os.path.relpath(self.build / command[command.index("-c") + 1], self.source)
+
+    def objects(self, mutated):
+        """Compiles what has the mutant in it: [(object of the original, object of the mutant, is it in a library)], or why it does not."""
+        made = []
+        for command, in_library in self.compile:
+            source, output = self.build / command[command.index("-c") + 1], command[command.index("-o") + 1]
+            if mutated.endswith((".cu", ".cpp")) and self.source_of(command) != mutated:
                 continue
             mutant_object = str(self.folder / Path(output).name)
-            text = Path(source).read_text()
-            # The other policies come from the library.
-            Path(source).write_text(text.replace("PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)", "PARHELION_INSTANTIATE(Mixed)"))
+            text = source.read_text()
+            if not in_library:  # other policies come from the library
+                source.write_text(text.replace("PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)", "PARHELION_INSTANTIATE(Mixed)"))
             changed = [mutant_object if word == output else word for word in command]
+            (self.build / output).parent.mkdir(parents=True, exist_ok=True)  # for the list of what it includes
             built = subprocess.run(changed, cwd=self.build, capture_output=True, text=True)
-            Path(source).write_text(text)
+            source.write_text(text)
             if built.returncode != 0:
-                return next((line for line in (built.stdout + built.stderr).splitlines() if "error" in line), "does not compile")
-            link[link.index(output)] = mutant_object
+                return first_error(built.stdout + built.stderr)
+            made.append((output, mutant_object, in_library))
+        return made
+
+    def program(self, number, objects):
+        link = list(self.link)
+        for output, mutant_object, in_library in objects:
+            if in_library:  # objects come before libraries, whose own is then not looked at
+                link.insert(link.index("-o"), mutant_object)
+            else:
+                link[link.index(output)] = mutant_object
         link[link.index("-o") + 1] = str(self.folder / str(number))
         subprocess.run([*link, "-s"], cwd=self.build, check=True)
-        return ""
+
+
+def find_mutants(suite):
+    sources = [ROOT / name for name in suite.sources]
+    files = [f for s in sources for f in (sorted([*s.glob("*.cu"), *s.glob("gpu_*.cuh"), *s.glob("gpu_*.hpp")]) if s.is_dir() else [s])]
+    return [m for f in files for m in mutants_of(str(f.relative_to(ROOT)), OPERATORS)]
 
 
 def build(arguments):
-    from mutate_protocol import ROOT, mutants_of
+    failed = False
+    for name in arguments.suite or SUITES:
+        suite = SUITES[name]
+        mutants = [m for m in find_mutants(suite) if re.search(arguments.only, m.name)]
+        if arguments.list:
+            print(*(f"{name}: {m.name}" for m in mutants), sep="\n")
+            continue
+        folder = arguments.folder.resolve() / name
+        folder.mkdir(parents=True, exist_ok=True)
+        builds = Builds(folder, suite, arguments.architectures, arguments.links)
+        with open(folder / "mutants.tsv", "w") as table:
+            for number, mutant in enumerate([None, *mutants]):
+                path = builds.source / mutant.file if mutant else None
+                original = path.read_text() if mutant else None
+                if mutant:
+                    path.write_text(mutant.text)
+                objects = builds.objects(mutant.file if mutant else "")
+                if mutant:
+                    path.write_text(original)
+                result = objects if isinstance(objects, Result) else ""
+                if not result and arguments.links:
+                    builds.program(number, objects)
+                failed = failed or bool(result)
+                print(f"{number}\t{mutant.name if mutant else 'not mutated'}\t{result}", file=table, flush=True)
+                print(name, number, mutant.name if mutant else "not mutated", result or "compiles", flush=True)
+    return 1 if failed else 0
 
-    sources = [ROOT / name for name in SOURCES]
-    files = [f for s in sources for f in (sorted([*s.glob("*.cu"), *s.glob("gpu_*.cuh"), *s.glob("gpu_*.hpp")]) if s.is_dir() else [s])]
-    mutants = [m for f in files for m in mutants_of(str(f.relative_to(ROOT)), operators()) if re.search(arguments.only, m.name)]
-    if arguments.list:
-        print(*(m.name for m in mutants), sep="\n")
-        return 0
-    builds = Builds(arguments.folder.resolve(), arguments.architectures)
-    with open(arguments.folder / "mutants.tsv", "w") as table:
-        for number, mutant in enumerate([None, *mutants]):
-            if mutant is None:
-                name, why = "not mutated", builds.program(0, "")
-            else:
-                path = builds.source / mutant.file
-                original = path.read_text()
-                path.write_text(mutant.text)
-                name, why = mutant.name, builds.program(number, mutant.file)
-                path.write_text(original)
-            print(f"{number}\t{name}\t{why}", file=table, flush=True)
-            print(number, name, why, flush=True)
-    return 0
+
+def run_one(suite, program):
+    """What the first tests that notice say, else that it survived; Skipped if no filter has a test for this machine."""
+    results = []
+    for tests in suite.filters:
+        environment = {"PARHELION_TEST_DEADLINE": "1", "PARHELION_TEST_EXCHANGES": "1"}
+        try:
+            results.append(run_tests([program, f"--gtest_filter={tests}", "--gtest_fail_fast"], environment, suite.seconds))
+        except Skipped:
+            continue
+        if results[-1].outcome != Outcome.SURVIVED:
+            return results[-1]
+    if not results:
+        raise Skipped
+    return results[-1]
 
 
-def run_one(program):
-    """How it ended: '' if well, else what killed it."""
-    return next((how for how in (run_tests(program, tests) for tests in FILTERS) if how), "")
-
-
-def run_tests(program, tests):
-    environment = dict(os.environ, PARHELION_TEST_DEADLINE="1", PARHELION_TEST_EXCHANGES="1")
-    command = [program, f"--gtest_filter={tests}", "--gtest_fail_fast"]
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True
-    )
-    try:
-        output, _ = process.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return "time-out"
-    if process.returncode == 0:
-        return "" if "[  PASSED  ] 0 tests" not in output else "no test ran"
-    failed = re.search(r"\[  FAILED  \] ([\w/.]+)", output)
-    wrong = re.search(r"(\d+ wrong positions, \d+ wrong forces, \d+ forces left behind)", output)
-    waited = re.search(r"waited .* in vain [^,]*", output)
-    return f"{failed[1] if failed else 'crash'}: {' '.join(m[0] for m in (wrong, waited) if m)}"
+def run_suite(name, folder, jobs):
+    """The exit code."""
+    suite = SUITES[name]
+    if len(visible_gpus()) < suite.gpus:
+        print(f"{name}: NOT RUN: it takes {suite.gpus} GPUs, and {len(visible_gpus())} are here")
+        return 1
+    table = [line.split("\t", 2) for line in (folder / "mutants.tsv").read_text().splitlines()]
+    results = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        runs = [None if why else pool.submit(run_one, suite, folder / number) for number, _, why in table]
+        for (number, mutant, why), ended in zip(table, runs):
+            result = Result.parse(why) if ended is None else ended.result()
+            results[mutant] = result
+            print(f"{name}\t{number}\t{mutant}\t{result}", flush=True)
+    unmutated = results.pop("not mutated")
+    if unmutated.outcome != Outcome.SURVIVED:
+        print(f"{name}: the program that is not mutated does not pass, so that nothing is shown: {unmutated}")
+        return 1
+    return report(results, EXCEPTIONS)
 
 
 def run(arguments):
-    table = [line.split("\t") for line in (arguments.folder / "mutants.tsv").read_text().splitlines()]
-    survivors = []
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        runs = [None if why else pool.submit(run_one, arguments.folder.resolve() / number) for number, _, why in table]
-        for (number, name, why), ended in zip(table, runs):
-            how = f"does not compile: {why}" if ended is None else ended.result() or "survived"
-            if (how == "survived") != (number == "0"):
-                survivors.append(name)
-            print(f"{number}\t{name}\t{how}", flush=True)
-    print(f"{len(table) - 1} mutants. Not as it should be:", *(survivors or ["none"]), sep="\n  ")
-    return 1 if survivors else 0
+    suites = arguments.suite or [name for name in SUITES if (arguments.folder / name / "mutants.tsv").exists()]
+    if not suites:
+        sys.exit(f"{arguments.folder} has no mutants")
+    return max([run_suite(name, arguments.folder.resolve() / name, arguments.jobs) for name in suites])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     commands = parser.add_subparsers(required=True)
     builder = commands.add_parser("build")
-    builder.add_argument("--list", action="store_true", help="name the mutants and stop")
-    builder.add_argument("--only", default="", help="regular expression on their names")
-    builder.add_argument("--architectures", default="90-real", help="of the GPU, as CMake names them")
-    builder.set_defaults(do=build)
+    checker = commands.add_parser("check")
+    for command, links in ((builder, True), (checker, False)):
+        command.add_argument("--list", action="store_true", help="name the mutants and stop")
+        command.add_argument("--only", default="", help="regular expression on their names")
+        command.add_argument("--architectures", default="90-real", help="of the GPU, as CMake names them")
+        command.set_defaults(do=build, links=links)
     runner = commands.add_parser("run")
-    runner.add_argument("--jobs", type=int, default=3, help="programs at the same time")
+    jobs = 3 if len(visible_gpus()) == 1 else 1  # of several GPUs programs would wait for each other's turns
+    runner.add_argument("--jobs", type=int, default=jobs, help="programs at the same time")
     runner.set_defaults(do=run)
-    for command in (builder, runner):
+    for command in (builder, checker, runner):
+        command.add_argument("--suite", action="append", choices=list(SUITES), help="all if not said; may be said again")
         command.add_argument("folder", type=Path)
     arguments = parser.parse_args()
     return arguments.do(arguments)
