@@ -50,12 +50,15 @@ void read_about_atoms(const InputFiles& files, bool has_topology, System& system
         system.x = std::move(structure.x);
         system.v = std::move(structure.v);
     });
-    if (!has_topology) { return; }
     errors.attempt([&] {
-        if (!files.restraint_reference.empty()) { read_restraint_reference(files.restraint_reference, system, diagnostics); }
+        if (files.restraint_reference.empty()) { return; }
+        if (has_topology) { read_restraint_reference(files.restraint_reference, system, diagnostics); }
+        else { read_gro(files.restraint_reference); }
     });
     errors.attempt([&] {
-        if (fits && !files.index.empty()) { system.groups = read_ndx(files.index, system.topology.atom_count()); }
+        if (files.index.empty()) { return; }
+        if (has_topology && fits) { system.groups = read_ndx(files.index, system.topology.atom_count()); }
+        else { const MappedFile is_there(files.index); }
     });
 }
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 using namespace parhelion;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -153,6 +154,23 @@ TEST(Load, compares_files_also_where_the_mdp_asks_for_what_is_not_supported)
     input.replace("run.mdp", "ETH rest", "ETH rust");
     input.replace("run.mdp", "comm-grps               = System", "comm-grps               = Protein");
     EXPECT_THAT(errors_of(input), ElementsAre("E150 run.mdp:21", "E140 run.mdp:13", "E151 run.mdp:6"));
+}
+
+TEST(Load, misses_every_file_that_is_not_there)
+{
+    SmallInput input;
+    InputFiles files = input.files();
+    files.topology += ".no", files.restraint_reference = files.structure += ".no", files.index += ".no";
+    Diagnostics diagnostics;
+    try
+    {
+        load_gromacs(files, diagnostics);
+        FAIL();
+    }
+    catch (const InputErrors& errors)
+    {
+        EXPECT_THAT(errors.what(), AllOf(HasSubstr("topol.top.no"), HasSubstr("conf.gro.no"), HasSubstr("index.ndx.no")));
+    }
 }
 
 TEST(Load, says_only_that_a_file_is_missing_where_the_rest_of_the_topology_hangs_on_it)
