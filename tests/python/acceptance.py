@@ -150,7 +150,7 @@ def molecule_files():
 def run(command, folder):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GMX")} | {"GMX_MAXBACKUP": "-1"}
     try:
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=30)
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=120)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, -1, "", "does not end")
 
