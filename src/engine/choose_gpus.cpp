@@ -211,6 +211,8 @@ Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there,
     return fewer(gpus, fmt::format("{}, by links of {:.1f} us and {:.0f} GB/s", no_help, link.signal_us, link.store_gb_s));
 }
 
+bool asks_for_gpus(const SimulationOptions& options) { return options.device == Device::Gpu || options.gpus > 0; }
+
 void refuse_more_than(int there, const SimulationOptions& options, const HostGpus& host)
 {
     if (options.gpus <= there) { return; }
@@ -222,28 +224,30 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
+bool wants_gpu(const SimulationOptions& options, bool minimises)
+{
+    // Several ranks without a word about GPUs are threads.
+    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && !minimises;
+    return would_do || asks_for_gpus(options);
+}
+
 DeviceChoice choose_device(const SimulationOptions& options, bool minimises, const HostGpus& host)
 {
-    const bool asks_for_gpus = options.device == Device::Gpu || options.gpus > 0;
     if (options.device == Device::Cpu && options.gpus > 0)
     {
         throw InputError("E005", {}, "--gpus and --device cpu exclude each other. Leave one of them out.");
     }
-    if (asks_for_gpus && minimises)
+    if (asks_for_gpus(options) && minimises)
     {
         throw InputError("E003", {}, "a minimisation runs on the CPU. Use --device cpu (or auto) and leave --gpus out.");
     }
-    const bool can = !usable(host).empty();
+    if (!wants_gpu(options, minimises)) { return {}; }
+    if (!usable(host).empty()) { return {true, ""}; }
     const std::string why = why_left_out(host);
-    if (asks_for_gpus && !can)
-    {
-        throw InputError("E004", {},
-                         fmt::format("there is no GPU here that this program can use ({}). Use --device cpu (or auto).",
-                                     why.empty() ? "none, or no driver for it" : why));
-    }
-    // Several ranks without a word about GPUs are threads.
-    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && !minimises;
-    return {asks_for_gpus || (would_do && can), would_do && !can ? why : ""};
+    if (!asks_for_gpus(options)) { return {false, why}; }
+    throw InputError("E004", {},
+                     fmt::format("there is no GPU here that this program can use ({}). Use --device cpu (or auto).",
+                                 why.empty() ? "none, or no driver for it" : why));
 }
 
 double relative_speed(const HostGpu& gpu)

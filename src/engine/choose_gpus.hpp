@@ -19,6 +19,9 @@
 
 namespace parhelion {
 
+// Does a run take a GPU, if there is one? Who need not know what there is should not look: that starts the driver.
+bool wants_gpu(const SimulationOptions& options, bool minimises);
+
 // Is a run on GPUs?
 struct DeviceChoice
 {

@@ -20,18 +20,16 @@ namespace {
 template <class N>
 using GpuEngineOrNone = GpuEngine<N>;
 
-// Nobody looks for GPUs if none is wanted: that starts the driver.
-const HostGpus& gpus_for(const SimulationOptions& options)
+const HostGpus& gpus_for(const SimulationOptions& options, bool minimises)
 {
     static const HostGpus none;
-    return options.device == Device::Cpu ? none : find_gpus();
+    return wants_gpu(options, minimises) ? find_gpus() : none;
 }
-
 #else
 template <class N>
 using GpuEngineOrNone = Engine<N>;
 
-const HostGpus& gpus_for(const SimulationOptions& options)
+const HostGpus& gpus_for(const SimulationOptions& options, bool)
 {
     if (options.device == Device::Gpu || options.gpus > 0)
     {
@@ -48,7 +46,7 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
 {
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
     const bool minimises = parameters.integrator == Integrator::SteepestDescent;
-    const DeviceChoice device = choose_device(options, minimises, gpus_for(options));
+    const DeviceChoice device = choose_device(options, minimises, gpus_for(options, minimises));
     if (!device.on_gpu && !runs_on_cpus(options.halo))
     {
         throw InputError(

@@ -296,6 +296,13 @@ TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
     EXPECT_TRUE(choose_device(by_itself, false, host_of({display_card(0), h200(1)})).on_gpu);
     EXPECT_EQ(choose_device(by_itself, false, host_of({display_card(0), h200(1)})).remark, "");
     EXPECT_FALSE(choose_device(by_itself, true, host_of_h200(1)).on_gpu); // a minimisation
+    EXPECT_FALSE(wants_gpu(by_itself, true));
+    SimulationOptions threads = by_itself;
+    threads.ranks = 4;
+    EXPECT_FALSE(choose_device(threads, false, host_of_h200(4)).on_gpu);
+    EXPECT_FALSE(wants_gpu(threads, false));
+    EXPECT_FALSE(wants_gpu(SimulationOptions{}, false)); // --device cpu
+    EXPECT_TRUE(wants_gpu(by_itself, false));
 
     SimulationOptions on_gpu;
     on_gpu.device = Device::Gpu;
