@@ -207,20 +207,15 @@ TEST(Ranks, give_every_atom_to_the_frame_once_through_many_repartitions_of_a_hot
     data.parameters.list_interval = 10;
     for (Vec3<double>& v : data.system.v) { v *= std::sqrt(1000.0 / 300.0); }
     data.parameters.compressed_out = 50;
-    struct Frames final : Observer
-    {
-        void frame(const OutputDue&, Frame&& frame) override
-        {
-            ++frames;
-            for (const Vec3<double>& x : frame.x) { finite += std::isfinite(norm2(x)) ? 1 : 0; }
-        }
-        int frames = 0;
-        std::int64_t finite = 0;
-    } frames;
+    Recorder recorder;
     Simulation simulation = simulate_on(data, options_for({2, 1, 2}, HaloMethod::StagedFused, 1, Precision::Mixed));
-    const RunSummary summary = simulation.run(500, frames, never);
-    EXPECT_EQ(frames.frames, 11);
-    EXPECT_EQ(frames.finite, 11 * static_cast<std::int64_t>(data.system.x.size()));
+    const RunSummary summary = simulation.run(500, recorder, never);
+    EXPECT_EQ(recorder.frames.size(), 11u);
+    for (const Frame& frame : recorder.frames)
+    {
+        EXPECT_EQ(frame.x.size(), data.system.x.size());
+        EXPECT_TRUE(std::all_of(frame.x.begin(), frame.x.end(), [](const Vec3<double>& x) { return std::isfinite(norm2(x)); }));
+    }
     EXPECT_LT(std::abs(summary.drift), 50); // nothing lost, nothing twice: that would show in the first interval
 }
 

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "engine/simulation.hpp"
+#include "support/compare.hpp"
 #include "support/refdata.hpp"
+
+#include <gtest/gtest.h>
 
 namespace parhelion::test {
 
@@ -48,11 +51,14 @@ inline std::vector<Grid> grids()
     return all;
 }
 
+// Remembers everything.
 struct Recorder final : Observer
 {
+    void frame(const OutputDue&, Frame&& frame) override { frames.push_back(std::move(frame)); }
     void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
     void progress(std::int64_t, std::int64_t, double temperature) override { temperatures.push_back(temperature); }
     void message(const std::string& text) override { messages.push_back(text); }
+    std::vector<Frame> frames;
     std::vector<Observables> observables;
     std::vector<double> temperatures; // of progress
     std::vector<std::string> messages;
@@ -71,6 +77,32 @@ inline double largest_distance(const std::vector<Vec3<double>>& a, const std::ve
         largest = std::max(largest, norm(d));
     }
     return largest;
+}
+
+// How far frames may differ.
+struct FrameBounds
+{
+    double x;    // nm
+    double v, f; // rms, relative
+};
+
+// The same frames with the same parts, which are near each other.
+inline void expect_near(const std::vector<Frame>& frames, const std::vector<Frame>& expected, const FrameBounds& bounds)
+{
+    ASSERT_FALSE(expected.empty());
+    ASSERT_EQ(frames.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+    {
+        const Frame &a = frames[i], &b = expected[i];
+        SCOPED_TRACE("frame of step " + std::to_string(b.step));
+        EXPECT_EQ(a.step, b.step);
+        ASSERT_EQ(a.x.size(), b.x.size());
+        ASSERT_EQ(a.v.size(), b.v.size());
+        ASSERT_EQ(a.f.size(), b.f.size());
+        if (!b.x.empty()) { EXPECT_LE(largest_distance(a.x, b.x, b.box), bounds.x); }
+        if (!b.v.empty()) { EXPECT_LE(rms_relative(a.v, b.v), bounds.v); }
+        if (!b.f.empty()) { EXPECT_LE(rms_relative(a.f, b.f), bounds.f); }
+    }
 }
 
 } // namespace parhelion::test
