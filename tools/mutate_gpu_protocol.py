@@ -38,7 +38,7 @@ class Suite:
     filters: list  # of tests; one after another until a mutant is killed
     gpus: int = 1  # that it takes to notice
     seconds: int = 20  # of one run
-    options: tuple = ()  # of the compiler, for sources in src/
+    options: tuple = ()  # of the compiler, for what is compiled with a mutant
 
 
 SUITES = {
@@ -55,7 +55,7 @@ SUITES = {
             ":".join(f"*GpuHaloStress.{test}_on_{gpus}" for test in ("brings*/direct*", "is_done*/direct*", "brings*/staged_fused*") for gpus in (2, 4)),
         ],
     ),
-    # Channels by themselves and sums. The library's kernels are compiled once more, with barriers that some threads reach late.
+    # Channels by themselves and sums, with barriers that some threads reach late.
     "sums": Suite(
         "test_comm_gpu",
         ["src/comm/gpu_collectives.cuh", "src/comm/gpu_collectives.cu", "src/comm/gpu_atomics.cuh"],
@@ -151,7 +151,7 @@ class Builds:
             if command and re.search(suite.compiled, self.source_of(command)):
                 in_library = f"/{suite.target}.dir/" not in command[command.index("-o") + 1]
                 options = [str(self.source / word) if word.startswith("tests") else word for word in suite.options]
-                self.compile.append((command + (options if in_library and self.source_of(command).endswith(".cu") else []), in_library))
+                self.compile.append((command + options, in_library))
 
     def source_of(self, command):
         return os.path.relpath(self.build / command[command.index("-c") + 1], self.source)
