@@ -108,16 +108,6 @@ def mutants_of(file, operators):
             yield Mutant(f"{operator.name}: {file}:{line}", file, mutated)
 
 
-def copy_tracked(folder):
-    """The tracked files of the checkout, as they are in the working tree; those that have not changed keep their time."""
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    for name in filter(None, tracked.decode().split("\0")):
-        path = folder / name
-        if (ROOT / name).is_file() and (not path.exists() or path.read_bytes() != (ROOT / name).read_bytes()):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes((ROOT / name).read_bytes())
-
-
 # --- judging them
 
 

@@ -8,21 +8,23 @@ turn and builds a test program of each, to be run on a machine with GPUs, which 
   mutate_gpu_protocol.py check DIR [--suite halo] [--only REGEX]     compiles them, and does not link
   mutate_gpu_protocol.py run DIR [--suite halo]                      runs them; needs DIR/*/[0-9]*, DIR/*/mutants.tsv and tools/
 
-`run` reports which mutants the tests have killed, and how; exit code 1 unless all were killed, but for EXCEPTIONS, and the program that
-is not mutated passes. A suite for which there are too few GPUs is not run, which is said, and the exit code is 1 as well. Cost: some ten
-seconds on a core to build a mutant (of the update: minutes), a few seconds on a GPU to run one (of the engine: half a minute).
+`build` takes everything but the mutants from a build of the checkout (--build), which it brings up to date. `run` reports which mutants the
+tests have killed, and how; exit code 1 unless all were killed, but for EXCEPTIONS, and the program that is not mutated passes. A suite
+for which there are too few GPUs is not run, which is said, and the exit code is 1 as well. Cost: some ten seconds on a core to build a
+mutant (of the update: minutes), a few seconds on a GPU to run one (of the engine: half a minute).
 """
 import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutants import EFFECT, ROOT, Operator, Outcome, Result, Skipped, copy_tracked, first_error, mutants_of, report, run_tests
+from mutants import EFFECT, ROOT, Operator, Outcome, Result, Skipped, first_error, mutants_of, report, run_tests
 from visible_gpus import visible_gpus
 
 LATE = "::parhelion::test::be_late();"  # tests/halo/late_blocks.cuh
@@ -132,48 +134,64 @@ EXCEPTIONS = {}
 
 
 class Builds:
-    """A copy of the sources, the program built from it, and the commands that have built it."""
+    """The commands that have built a test program, with which it is built again: a mutant is a file that the compiler finds before the
+    checkout's, which is left alone."""
 
-    def __init__(self, folder, suite, architectures, links):
-        self.folder, self.suite, self.source = folder, suite, folder.parent / "source"
-        self.build = self.source / "build-cuda"
-        copy_tracked(self.source)
-        configure = ["cmake", "--preset", "cuda", "-B", str(self.build), "-DPARHELION_BENCH=OFF", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}"]
-        subprocess.run(configure, cwd=self.source, check=True, stdout=subprocess.DEVNULL)
+    def __init__(self, folder, suite, build, links):
+        self.folder, self.build = folder, build
         if links:
-            subprocess.run(["cmake", "--build", str(self.build), "--target", suite.target, "-j", "1"], check=True, stdout=subprocess.DEVNULL)
-        commands = subprocess.run(["ninja", "-t", "commands", suite.target], cwd=self.build, check=True, capture_output=True, text=True).stdout
+            subprocess.run(["cmake", "--build", build, "--target", suite.target, "-j", "1"], check=True, stdout=subprocess.DEVNULL)
+        commands = subprocess.run(["ninja", "-t", "commands", suite.target], cwd=build, check=True, capture_output=True, text=True).stdout
         lines = commands.splitlines()
         self.link = shlex.split(lines[-1].split("&&")[1])
         self.compile = []
         for line in lines:
             command = shlex.split(line) if " -c " in line else []
             if command and re.search(suite.compiled, self.source_of(command)):
-                in_library = f"/{suite.target}.dir/" not in command[command.index("-o") + 1]
-                options = [str(self.source / word) if word.startswith("tests") else word for word in suite.options]
-                self.compile.append((command + options, in_library))
+                options = [str(ROOT / word) if word.startswith("tests") else word for word in suite.options]
+                self.compile.append((command + options, f"/{suite.target}.dir/" not in command[command.index("-o") + 1]))
 
     def source_of(self, command):
-        return os.path.relpath(self.build / command[command.index("-c") + 1], self.source)
+        return os.path.relpath(self.build / command[command.index("-c") + 1], ROOT)
 
-    def objects(self, mutated):
-        """Compiles what has the mutant in it: [(object of the original, object of the mutant, is it in a library)], or why it does not."""
+    def compile_one(self, command, text):
+        """Compiles this text in place of the source, with what is in the overlay before all else: its result, and the object."""
+        source, output = self.source_of(command), command[command.index("-o") + 1]
+        stand_in, made = self.folder / "compiled" / Path(source).name, str(self.folder / Path(output).name)
+        stand_in.parent.mkdir(parents=True, exist_ok=True)
+        stand_in.write_text(text)
+        replaced = {command[command.index("-c") + 1]: str(stand_in), output: made, command[command.index("-MF") + 1]: made + ".d"}
+        changed = [replaced.get(word, word) for word in command if not word.startswith("-Werror")]
+        first = next(n for n, word in enumerate(changed) if word.startswith("-I"))
+        changed[first:first] = ["-I", str(self.folder / "overlay")]
+        # A cache of the compiler would not see that a header is now found earlier than before.
+        environment = os.environ | {"CCACHE_DISABLE": "1"}
+        built = subprocess.run([*changed, "-I", str(ROOT / Path(source).parent)], cwd=self.build, env=environment, capture_output=True, text=True)
+        return built.returncode, built.stdout + built.stderr, (output, made)
+
+    def objects(self, mutant):
+        """Compiles what has the mutant in it, or all where there is none: [(object of the original, of the mutant, is it in a library)]; a
+        Result if it does not compile."""
+        shutil.rmtree(self.folder / "overlay", ignore_errors=True)
+        mutated = mutant.file if mutant else ""
+        if mutant:
+            path = self.folder / "overlay" / Path(mutated).relative_to("src")
+            path.parent.mkdir(parents=True)
+            path.write_text(mutant.text)
         made = []
         for command, in_library in self.compile:
-            source, output = self.build / command[command.index("-c") + 1], command[command.index("-o") + 1]
-            if mutated.endswith((".cu", ".cpp")) and self.source_of(command) != mutated:
+            source = self.source_of(command)
+            if mutated.endswith((".cu", ".cpp")) and source != mutated:
                 continue
-            mutant_object = str(self.folder / Path(output).name)
-            text = source.read_text()
+            text = mutant.text if source == mutated else (ROOT / source).read_text()
             if not in_library:  # other policies come from the library
-                source.write_text(text.replace("PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)", "PARHELION_INSTANTIATE(Mixed)"))
-            changed = [mutant_object if word == output else word for word in command]
-            (self.build / output).parent.mkdir(parents=True, exist_ok=True)  # for the list of what it includes
-            built = subprocess.run(changed, cwd=self.build, capture_output=True, text=True)
-            source.write_text(text)
-            if built.returncode != 0:
-                return first_error(built.stdout + built.stderr)
-            made.append((output, mutant_object, in_library))
+                text = text.replace("PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)", "PARHELION_INSTANTIATE(Mixed)")
+            code, said, objects = self.compile_one(command, text)
+            if code != 0:
+                return first_error(said)
+            made.append((*objects, in_library))
+        if mutant and mutated.endswith((".cuh", ".hpp")) and not any(str(path) in Path(o + ".d").read_text() for _, o, _ in made):
+            raise RuntimeError(f"{mutant.name}: nothing that was compiled includes it")
         return made
 
     def program(self, number, objects):
@@ -203,16 +221,10 @@ def build(arguments):
             continue
         folder = arguments.folder.resolve() / name
         folder.mkdir(parents=True, exist_ok=True)
-        builds = Builds(folder, suite, arguments.architectures, arguments.links)
+        builds = Builds(folder, suite, arguments.build.resolve(), arguments.links)
         with open(folder / "mutants.tsv", "w") as table:
             for number, mutant in enumerate([None, *mutants]):
-                path = builds.source / mutant.file if mutant else None
-                original = path.read_text() if mutant else None
-                if mutant:
-                    path.write_text(mutant.text)
-                objects = builds.objects(mutant.file if mutant else "")
-                if mutant:
-                    path.write_text(original)
+                objects = builds.objects(mutant)
                 result = objects if isinstance(objects, Result) else ""
                 if not result and arguments.links:
                     builds.program(number, objects)
@@ -274,7 +286,7 @@ def main():
     for command, links in ((builder, True), (checker, False)):
         command.add_argument("--list", action="store_true", help="name the mutants and stop")
         command.add_argument("--only", default="", help="regular expression on their names")
-        command.add_argument("--architectures", default="90-real", help="of the GPU, as CMake names them")
+        command.add_argument("--build", type=Path, default=ROOT / "build-cuda", help="folder of a build with CUDA, configured from here")
         command.set_defaults(do=build, links=links)
     runner = commands.add_parser("run")
     jobs = 3 if len(visible_gpus()) == 1 else 1  # of several GPUs programs would wait for each other's turns

@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from mutants import EFFECT, ROOT, Operator, Outcome, Result, copy_tracked, first_error, mutants_of, report, run_tests
+from mutants import EFFECT, ROOT, Operator, Outcome, Result, first_error, mutants_of, report, run_tests
 
 OPERATORS = [
     # Orders, where they are asked for and where they are defined.
@@ -80,6 +80,16 @@ EXCEPTIONS = {
     "failure not told to the team: src/halo/team.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
     "failure in the team not watched: src/halo/team.hpp": (Outcome.TIMED_OUT, "as above"),
 }
+
+
+def copy_tracked(folder):
+    """The tracked files of the checkout, as they are in the working tree; those that have not changed keep their time."""
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, tracked.decode().split("\0")):
+        path = folder / name
+        if (ROOT / name).is_file() and (not path.exists() or path.read_bytes() != (ROOT / name).read_bytes()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes((ROOT / name).read_bytes())
 
 
 class Bench:
