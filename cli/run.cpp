@@ -69,7 +69,8 @@ private:
 };
 
 constexpr const char* log_ending = ".log";
-constexpr const char* other_endings[] = {".xtc", ".trr", ".edr", ".cpt", ".prev.cpt", ".gro", ".last-good.gro", ".report.json"};
+// Checkpoints first: if a run is killed while it moves files away, none is left that would be continued with the wrong ones.
+constexpr const char* other_endings[] = {".prev.cpt", ".cpt", ".xtc", ".trr", ".edr", ".gro", ".last-good.gro", ".report.json"};
 
 // Outputs take the place of what has their names.
 void protect_files(const RunOptions& options)
@@ -127,12 +128,12 @@ std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOptio
 // What an earlier run left is kept under other names, which this tells.
 std::string keep_outputs(const std::string& prefix)
 {
-    std::string kept = copy_to_backup(prefix + log_ending); // the original is locked: RunLock
-    for (const char* ending : other_endings)
-    {
-        const std::string name = move_to_backup(prefix + ending);
+    std::string kept;
+    const auto note = [&](const std::string& name) {
         if (!name.empty()) { kept += (kept.empty() ? "" : " ") + name; }
-    }
+    };
+    for (const char* ending : other_endings) { note(move_to_backup(prefix + ending)); }
+    note(copy_to_backup(prefix + log_ending)); // the original is locked: RunLock
     return kept.empty() ? "" : "kept of an earlier run: " + kept;
 }
 

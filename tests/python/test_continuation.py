@@ -289,3 +289,19 @@ def test_a_run_that_is_refused_leaves_an_earlier_one_as_it_was(tmp_path):
     for options in [(), ("--new",)]:
         run(folder, "--device", "cpu", "--halo", "staged-dma", *options, code=2)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_new_run_that_ends_while_it_keeps_files_leaves_no_checkpoint_with_the_wrong_ones(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    run(folder, "-q", "--steps", 60)
+    first = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".mdp"}
+    (folder / "md.edr").unlink()
+    (folder / "md.edr").mkdir()  # cannot be kept: what is left is what a kill there leaves
+    assert "E601 md.edr" in run(folder, "--new", code=6)
+    (folder / "md.edr").rmdir()
+    assert "continuing" not in run(folder, "--steps", 30)
+    reference = folder_with(RUN, tmp_path / "reference")
+    run(reference, "-q", "--steps", 30)
+    assert outputs(folder) == outputs(reference)
+    assert [name for name, content in first.items() if name not in ("md.edr", "md.log") and (folder / f"#{name}.1#").read_bytes() != content] == []
