@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -41,12 +42,25 @@ enum ExitCode
     exit_system = 6
 };
 
-const CLI::Validator file_prefix(
-    [](const std::string& text) {
-        const bool is_one = !text.empty() && text.back() != '/';
-        return is_one ? "" : "'" + text + "' names a folder: say what names of files begin with, too, as in '" + text + "md'";
-    },
-    "");
+// Why no names of files can begin so; empty: they can.
+std::string why_no_prefix(const std::string& text)
+{
+    constexpr long longest_ending = 24; // of a backup: "#PREFIX.last-good.gro.9999#"
+    const std::filesystem::path path(text);
+    const std::string name = path.filename().string();
+    if (name.empty() || name == "." || name == "..")
+    {
+        return fmt::format("'{}' names a folder: say what names of files begin with, too, as in '{}'", text,
+                           (path / "md").string());
+    }
+    const std::string folder = path.parent_path().empty() ? "." : path.parent_path().string();
+    const long limit = ::pathconf(folder.c_str(), _PC_NAME_MAX), most = (limit > 0 ? limit : NAME_MAX) - longest_ending;
+    if (static_cast<long>(name.size()) <= most) { return ""; }
+    return fmt::format("'{}...' is too long: it may have {} characters, not {}, as endings are added to it", name.substr(0, 20),
+                       most, name.size());
+}
+
+const CLI::Validator file_prefix([](const std::string& text) { return why_no_prefix(text); }, "");
 
 void add_input_options(CLI::App& command, InputOptions& input)
 {

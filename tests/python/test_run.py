@@ -446,11 +446,20 @@ def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
 
 @pytest.mark.parametrize("options", [["--steps", "-2"], ["--steps", "9" * 20], ["--ns", "nan"], ["--ns", "-3"], ["--ns", "inf"], ["--hours", "-5"],
                                      ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""], ["-o", "folder/"], ["--allow", "all"], ["--allow", "W999"],
-                                     ["-I", "nowhere"]])
+                                     ["-I", "nowhere"], ["-o", "."], ["-o", "folder/.."], ["-o", "p" * 240]])
 def test_options_without_a_meaning_are_wrong_usage(tmp_path, options):
     (tmp_path / "md.mdp").write_text(RUN)
     parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path, code=2)
     assert [path.name for path in tmp_path.iterdir()] == ["md.mdp"]
+
+
+def test_a_prefix_has_room_for_every_ending(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    run = ["run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--steps", 1, "-o"]
+    most = int(re.search(r"may have (\d+) characters, not 255", parhelion(*run, "p" * 255, folder=tmp_path, code=2))[1])
+    for options in [[], ["--new"]]:  # which leaves backups
+        parhelion(*run, "p" * most, *options, folder=tmp_path)
+    assert "may have" in parhelion(*run, "p" * (most + 1), folder=tmp_path, code=2)
 
 
 @pytest.mark.parametrize("options", [["-r", "nowhere.gro"], ["-n", "nowhere.ndx"]])
