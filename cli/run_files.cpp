@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace parhelion {
 
@@ -57,9 +58,24 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
             "E190", {checkpoints_.newest(), 0},
             "was written by a version with other energy terms. Continue with that version, or start afresh with --new.");
     }
+    if (continued == nullptr) { return; }
+    const std::int64_t interval = parameters_.energy_out,
+                       until_frame = interval > 0 ? (interval - first_step_ % interval) % interval + 1 : 0;
+    constexpr std::int64_t most_of_frame = std::numeric_limits<std::int32_t>::max(); // energies, by the format of the .edr
+    if (written_.next_energy_step < parameters_.first_step || written_.since_frame.count() > most_of_frame - until_frame)
+    {
+        throw InputError("E190", {checkpoints_.newest(), 0},
+                         "is not a checkpoint of this run: its steps do not fit init-step and nstenergy. Put a copy in place, or "
+                         "start afresh with --new.");
+    }
+    const RunOutputPlan plan = output_plan();
+    expect_beginning(plan.xtc, plan.kept.xtc);
+    expect_beginning(plan.trr, plan.kept.trr);
+    expect_beginning(plan.edr, plan.kept.edr);
+    expect_beginning(log_path(), written_.log);
 }
 
-void RunFiles::start()
+RunOutputPlan RunFiles::output_plan() const
 {
     RunOutputPlan plan;
     if (parameters_.compressed_out > 0) { plan.xtc = options_.prefix + ".xtc"; }
@@ -72,8 +88,13 @@ void RunFiles::start()
     plan.kept = written_.files;
     plan.dt = parameters_.dt;
     plan.trr_precision = options_.precision;
-    output_.emplace(plan);
-    log_.emplace(options_.prefix + ".log", written_.log);
+    return plan;
+}
+
+void RunFiles::start()
+{
+    output_.emplace(output_plan());
+    log_.emplace(log_path(), written_.log);
     noted_files_ = output_->lengths();
     next_checkpoint_ = Clock::now() + checkpoint_interval();
     if (!options_.quiet)
@@ -104,6 +125,7 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
 
 void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, double temperature)
 {
+    tell_remarks();
     note_position();
     if (!std::isnan(temperature)) { latest_temperature_ = temperature; }
     show_progress(steps_done, steps_total);
@@ -117,7 +139,7 @@ void RunFiles::show_progress(std::int64_t steps_done, std::int64_t steps_total)
 
 void RunFiles::note_position()
 {
-    written_.log = log_->file().length();
+    written_.log.bytes = log_->file().length();
     noted_ = written_;
     // Only if there is something to note: the output thread's queue is short.
     if (std::exchange(wrote_since_note_, false))
@@ -137,10 +159,17 @@ void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
 {
     if (!is_finite(state) || !noted_.whole_run.is_finite()) { return; } // about to blow up: the checkpoint before is better
     log_->file().sync();
+    noted_.log = log_->file().mark(noted_.log.bytes);
+    const std::string of_log = log_->file().new_interference();
+    if (!of_log.empty()) { warning("warning: " + of_log); }
     output_->enqueue([this, checkpoint = Checkpoint{identity_, reached, noted_, std::move(state)}]() mutable {
         checkpoint.outputs.files = noted_files_;
+        output_->add_tails(checkpoint.outputs.files);
         output_->sync();
         checkpoints_.write(checkpoint);
+        const std::vector<std::string> found = output_->new_interferences();
+        const std::lock_guard lock(remarks_mutex_);
+        remarks_.insert(remarks_.end(), found.begin(), found.end());
     });
 }
 
@@ -149,6 +178,13 @@ void RunFiles::tell(const std::string& text, bool in_log_alone)
     log_->line(text);
     end_progress();
     if (!in_log_alone) { say(stderr, "{}\n", text); }
+}
+
+void RunFiles::tell_remarks()
+{
+    const std::lock_guard lock(remarks_mutex_);
+    for (const std::string& remark : remarks_) { warning("warning: " + remark); }
+    remarks_.clear();
 }
 
 void RunFiles::log_failure(const std::string& text) noexcept
@@ -172,6 +208,7 @@ void RunFiles::close()
 {
     end_progress();
     if (output_) { output_->close(); }
+    tell_remarks();
     log_->averages(table_.names(), written_.whole_run);
 }
 

@@ -12,7 +12,10 @@
 #include "model/system.hpp"
 
 #include <chrono>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace parhelion {
 
@@ -28,7 +31,8 @@ class RunFiles final : public Observer
 {
 public:
     // The files go on where `continued`, read from `checkpoints`, left them, if that is not null; none is touched before start().
-    // `identity`: of the run, for its checkpoints.
+    // `identity`: of the run, for its checkpoints. Throws InputError if the files are not those that the checkpoint was made
+    // with.
     RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
              NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued);
 
@@ -57,6 +61,8 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    std::string log_path() const { return options_.prefix + ".log"; }
+    RunOutputPlan output_plan() const; // of what the parameters ask for
     // What is written from here on comes after the step of the next checkpoint.
     void note_position();
     void write_checkpoint(SavedState&& state, std::int64_t reached);
@@ -65,6 +71,7 @@ private:
         return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.checkpoint_interval));
     }
     void tell(const std::string& text, bool in_log_alone);
+    void tell_remarks();
     void end_progress(); // the live line must end before anything else is printed
 
     const RunFilesOptions options_;
@@ -73,10 +80,12 @@ private:
     std::vector<std::int64_t> compressed_atoms_; // empty: all
     NamedList<std::string> identity_;
     CheckpointFiles checkpoints_;
-    std::int64_t first_step_;   // of this part of the run
-    OutputPosition written_;    // so far; the lengths of the binary files are not kept up to date here
-    OutputPosition noted_;      // at the last rebuild of the pair list; same here
-    OutputLengths noted_files_; // there the lengths are; belongs to the output thread once started
+    std::int64_t first_step_; // of this part of the run
+    OutputPosition written_;  // so far; the lengths of the binary files are not kept up to date here
+    OutputPosition noted_;    // at the last rebuild of the pair list; same here
+    OutputMarks noted_files_; // there the lengths are; belongs to the output thread once started
+    std::mutex remarks_mutex_;
+    std::vector<std::string> remarks_; // of the output thread, to be told; guarded by remarks_mutex_
     bool wrote_since_note_ = false;
     Clock::time_point next_checkpoint_;
     std::optional<Log> log_;

@@ -24,7 +24,8 @@ std::string back_up(const std::string& path, Keep&& keep)
 {
     try
     {
-        if (!std::filesystem::exists(path) || std::filesystem::file_size(path) == 0) { return ""; }
+        const bool is_link = std::filesystem::is_symlink(std::filesystem::symlink_status(path));
+        if (!is_link && (!std::filesystem::exists(path) || std::filesystem::file_size(path) == 0)) { return ""; }
         const std::filesystem::path name = free_name_for(path);
         keep(path, name);
         return name.string();

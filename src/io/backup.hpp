@@ -7,7 +7,8 @@
 
 namespace parhelion {
 
-// The new name; empty if there is no such file, or nothing in it. Throws SystemError.
+// The new name; empty if there is no such file, or nothing in it. A symbolic link is moved itself, wherever it leads. Throws
+// SystemError.
 std::string move_to_backup(const std::string& path);
 // The same of a file that must stay, as it is locked.
 std::string copy_to_backup(const std::string& path);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -16,6 +17,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <limits>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace parhelion {
@@ -58,6 +61,16 @@ std::span<const unsigned char> bytes_of(const T& list)
 
 // --- the description
 
+// What is written is what a run can have; what is read may have been made by anything.
+void require(bool condition, const char* problem)
+{
+    if (!condition) { throw std::domain_error(problem); }
+}
+
+constexpr std::int64_t latest_step = std::numeric_limits<std::int64_t>::max() / 4 * 3; // leaves room for an endless run
+constexpr double longest_edge = 1e6;                                                   // nm
+constexpr double speed_of_light = 299792.458;                                          // nm/ps
+
 Json to_json(const std::vector<double>& numbers)
 {
     for (const double number : numbers) { PARHELION_EXPECTS(std::isfinite(number)); } // JSON has no other
@@ -74,11 +87,39 @@ Json to_json(const TermAverages& averages)
     }
     return {{"count", averages.count()}, {"mean", to_json(mean)}, {"squared_deviations", to_json(squares)}};
 }
+
+// The library converts numbers of any kind into one another.
+std::int64_t integer_from(const Json& json, std::int64_t least, std::int64_t most)
+{
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    require(json.is_number_integer() && (!json.is_number_unsigned() || json.get<std::uint64_t>() <= largest),
+            "a number is not whole, or too large");
+    const auto value = json.get<std::int64_t>();
+    require(value >= least && value <= most, "a number is out of range");
+    return value;
+}
+
 TermAverages averages_from(const Json& json)
 {
     auto mean = json.at("mean").get<std::vector<double>>(), squares = json.at("squared_deviations").get<std::vector<double>>();
-    if (mean.size() != squares.size()) { throw std::length_error("averages of different lengths"); }
-    return {json.at("count").get<std::int64_t>(), std::move(mean), std::move(squares)};
+    require(mean.size() == squares.size(), "averages of different lengths");
+    return {integer_from(json.at("count"), 0, latest_step), std::move(mean), std::move(squares)};
+}
+
+void add_mark(Json& outputs, const std::string& name, const FileMark& mark)
+{
+    outputs[name + "_bytes"] = mark.bytes;
+    if (mark.tail) { outputs[name + "_tail"] = *mark.tail; }
+}
+FileMark mark_from(const Json& outputs, const std::string& name)
+{
+    FileMark mark;
+    mark.bytes = static_cast<std::uint64_t>(integer_from(outputs.at(name + "_bytes"), 0, std::numeric_limits<off_t>::max()));
+    const auto tail = outputs.find(name + "_tail");
+    if (tail == outputs.end()) { return mark; }
+    require(tail->is_number_unsigned(), "a hash is not one");
+    mark.tail = tail->get<std::uint64_t>();
+    return mark;
 }
 
 Json describe(const Checkpoint& checkpoint)
@@ -87,43 +128,45 @@ Json describe(const Checkpoint& checkpoint)
     for (const auto& [name, value] : checkpoint.run) { run[name] = value; }
     for (const auto& [name, values] : checkpoint.state.coupling) { coupling[name] = to_json(values); }
     const SavedState& state = checkpoint.state;
-    const OutputPosition& outputs = checkpoint.outputs;
-    return {{"step", state.step},
-            {"reached", checkpoint.reached},
-            {"seed", state.seed},
-            {"box_nm", to_json({state.box.x, state.box.y, state.box.z})},
-            {"coupling", coupling},
-            {"position_bits", std::holds_alternative<std::vector<Vec3<std::uint32_t>>>(state.x) ? 32 : 64},
-            {"outputs",
-             {{"xtc_bytes", outputs.files.xtc},
-              {"trr_bytes", outputs.files.trr},
-              {"edr_bytes", outputs.files.edr},
-              {"log_bytes", outputs.log},
-              {"next_energy_step", outputs.next_energy_step},
-              {"since_frame", to_json(outputs.since_frame)},
-              {"whole_run", to_json(outputs.whole_run)}}},
-            {"run", run}};
+    const OutputPosition& position = checkpoint.outputs;
+    Json outputs = {{"next_energy_step", position.next_energy_step},
+                    {"since_frame", to_json(position.since_frame)},
+                    {"whole_run", to_json(position.whole_run)}};
+    add_mark(outputs, "xtc", position.files.xtc);
+    add_mark(outputs, "trr", position.files.trr);
+    add_mark(outputs, "edr", position.files.edr);
+    add_mark(outputs, "log", position.log);
+    return {
+        {"step", state.step},   {"reached", checkpoint.reached},
+        {"seed", state.seed},   {"box_nm", to_json({state.box.x, state.box.y, state.box.z})},
+        {"coupling", coupling}, {"position_bits", std::holds_alternative<std::vector<Vec3<std::uint32_t>>>(state.x) ? 32 : 64},
+        {"outputs", outputs},   {"run", run}};
 }
 
-// All but positions and velocities; throws what the JSON library throws if something is missing.
+// All but positions and velocities. Throws what the JSON library throws if something is missing, and std::domain_error if it is
+// nothing that a run can have.
 Checkpoint checkpoint_from(const Json& about)
 {
     Checkpoint checkpoint;
     SavedState& state = checkpoint.state;
-    state.step = about.at("step").get<std::int64_t>();
-    checkpoint.reached = about.at("reached").get<std::int64_t>();
-    state.seed = about.at("seed").get<std::int64_t>();
+    state.step = integer_from(about.at("step"), 0, latest_step);
+    checkpoint.reached = integer_from(about.at("reached"), state.step - 1, latest_step);
+    constexpr std::numeric_limits<std::int64_t> any;
+    state.seed = integer_from(about.at("seed"), any.min(), any.max());
     const auto box = about.at("box_nm").get<std::array<double, 3>>();
     state.box = {box[0], box[1], box[2]};
+    for (const double edge : box) { require(edge > 0 && edge <= longest_edge, "an edge of the box has no possible length"); }
     for (const auto& [name, values] : about.at("coupling").items()) { state.coupling[name] = values.get<std::vector<double>>(); }
     const Json& outputs = about.at("outputs");
     OutputPosition& position = checkpoint.outputs;
-    position.files = {outputs.at("xtc_bytes").get<std::uint64_t>(), outputs.at("trr_bytes").get<std::uint64_t>(),
-                      outputs.at("edr_bytes").get<std::uint64_t>()};
-    position.log = outputs.at("log_bytes").get<std::uint64_t>();
-    position.next_energy_step = outputs.at("next_energy_step").get<std::int64_t>();
+    position.files = {mark_from(outputs, "xtc"), mark_from(outputs, "trr"), mark_from(outputs, "edr")};
+    position.log = mark_from(outputs, "log");
+    position.next_energy_step = integer_from(outputs.at("next_energy_step"), 0, state.step);
     position.since_frame = averages_from(outputs.at("since_frame"));
     position.whole_run = averages_from(outputs.at("whole_run"));
+    require(position.since_frame.terms() == position.whole_run.terms(), "averages of different lengths");
+    require(position.since_frame.count() <= std::min(state.step - position.next_energy_step, position.whole_run.count()),
+            "more energies than there were steps");
     for (const auto& [name, value] : about.at("run").items()) { checkpoint.run.emplace_back(name, value.get<std::string>()); }
     return checkpoint;
 }
@@ -214,6 +257,10 @@ public:
         if (!list.empty()) { std::memcpy(list.data(), bytes.data(), bytes.size()); }
         return list;
     }
+    void expect_end() const
+    {
+        if (!bytes_.empty()) { damaged("something follows its last section"); }
+    }
     [[noreturn]] void damaged(const std::string& problem) const
     {
         throw InputError("E190", {path_, 0}, "is not a whole checkpoint: " + problem + ".");
@@ -234,6 +281,32 @@ private:
     std::string_view bytes_;
 };
 
+void require_usable(const SavedState& state)
+{
+    const auto atoms = [](const auto& list) { return list.size(); };
+    require(std::visit(atoms, state.x) == std::visit(atoms, state.v), "positions and velocities of different numbers of atoms");
+    const auto is_possible = [](const auto& v) { // written so that it is false for what is not a number
+        return std::abs(v.x) < speed_of_light && std::abs(v.y) < speed_of_light && std::abs(v.z) < speed_of_light;
+    };
+    require(std::visit([&](const auto& list) { return std::all_of(list.begin(), list.end(), is_possible); }, state.v),
+            "an atom is faster than light");
+}
+
+// A disk that fails is an error here, and would end the program where the file is mapped.
+void expect_readable(const std::string& path)
+{
+    std::vector<char> block(1 << 20);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ssize_t got = 1;
+    while (descriptor >= 0 && got > 0) { got = ::read(descriptor, block.data(), block.size()); }
+    const int error = errno;
+    if (descriptor >= 0) { ::close(descriptor); }
+    if (descriptor < 0 || got < 0)
+    {
+        throw InputError("E110", {path, 0}, fmt::format("cannot be read: {}.", std::strerror(error)));
+    }
+}
+
 } // namespace
 
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name)
@@ -244,7 +317,9 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name)
     {
         const Json about = Json::parse(text.begin(), text.end());
         Checkpoint checkpoint = checkpoint_from(about);
-        if (about.at("position_bits").get<int>() == 32)
+        const std::int64_t bits = integer_from(about.at("position_bits"), 32, 64);
+        require(bits == 32 || bits == 64, "positions of a size that none have");
+        if (bits == 32)
         {
             checkpoint.state.x = reader.vectors<std::uint32_t>(x_name);
             checkpoint.state.v = reader.vectors<float>(v_name);
@@ -254,19 +329,26 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name)
             checkpoint.state.x = reader.vectors<std::uint64_t>(x_name);
             checkpoint.state.v = reader.vectors<double>(v_name);
         }
+        require_usable(checkpoint.state);
+        reader.expect_end();
         return checkpoint;
     }
     catch (const Json::exception& error)
     {
         reader.damaged(error.what());
     }
-    catch (const std::length_error& error)
+    catch (const std::domain_error& error)
     {
-        reader.damaged(error.what());
+        throw InputError("E190", {name, 0}, std::string("is not a checkpoint of any run: ") + error.what() + ".");
     }
 }
 
-Checkpoint read_checkpoint(const std::string& path) { return parse_checkpoint(MappedFile(path).text(), path); }
+Checkpoint read_checkpoint(const std::string& path)
+{
+    const MappedFile file(path);
+    expect_readable(path);
+    return parse_checkpoint(file.text(), path);
+}
 
 CheckpointFiles::CheckpointFiles(const std::string& prefix) : newest_(prefix + ".cpt"), previous_(prefix + ".prev.cpt") {}
 
@@ -285,6 +367,7 @@ std::optional<Checkpoint> CheckpointFiles::read(std::string& remark)
         }
         catch (const InputError& error)
         {
+            if (error.id() != "E190") { throw; } // it may well be whole
             newest_is_damaged_ = true;
             problem = newest_ + " " + error.message();
         }

@@ -24,8 +24,8 @@ namespace parhelion {
 // Where the output files were at the step of the saved state: what comes after is written again by the run that goes on.
 struct OutputPosition
 {
-    OutputLengths files;
-    std::uint64_t log = 0;             // bytes
+    OutputMarks files;
+    FileMark log;
     std::int64_t next_energy_step = 0; // the first that the coming energy frame covers
     TermAverages since_frame, whole_run;
 };
@@ -38,7 +38,8 @@ struct Checkpoint
     SavedState state;
 };
 
-// Throws InputError E190 if the bytes are not a whole checkpoint, E110 if the file cannot be read. `name` is for messages.
+// Throws InputError E190 if the bytes are not a whole checkpoint, or hold what no run can have; E110 if the file cannot be read.
+// `name` is for messages.
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name);
 Checkpoint read_checkpoint(const std::string& path);
 
@@ -48,8 +49,8 @@ class CheckpointFiles
 public:
     explicit CheckpointFiles(const std::string& prefix);
 
-    // The newest that is whole; nothing if there is none. `remark` says if it is not the one expected. Throws InputError E190 if
-    // there are checkpoints but none is whole.
+    // The newest that is whole; nothing if there is none. `remark` says if it is not the one expected. Throws InputError E110 if
+    // the newest cannot be read, as it may be whole; E190 if there are checkpoints but none is whole.
     std::optional<Checkpoint> read(std::string& remark);
     // The files it refers to must be on disk. Throws SystemError; older checkpoints are still there then.
     void write(const Checkpoint& checkpoint);

@@ -45,14 +45,14 @@ bool TermAverages::is_finite() const
 
 double TermAverages::standard_deviation(std::size_t term) const
 {
-    return count_ > 0 ? std::sqrt(squares_[term] / static_cast<double>(count_)) : 0.0;
+    return count_ > 0 ? std::sqrt(std::max(0.0, squares_[term]) / static_cast<double>(count_)) : 0.0;
 }
 
 EdrWriter::EdrWriter(std::string path, const std::vector<std::string>& terms, std::int64_t first_step, double dt,
-                     std::uint64_t kept)
+                     const FileMark& kept)
     : file_(std::move(path), kept), terms_(terms.size()), next_step_(first_step), dt_(dt)
 {
-    if (kept > 0) { return; }
+    if (kept.bytes > 0) { return; }
     buffer_.put(file_magic);
     buffer_.put(format_version);
     buffer_.put(static_cast<std::int32_t>(terms_));

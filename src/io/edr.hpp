@@ -53,7 +53,7 @@ public:
     // Writes the names and units of the terms, unless some bytes of an earlier part of the run are kept (see OutputFile).
     // first_step: the earliest step whose energies can come; dt in ps. Throws as OutputFile does.
     EdrWriter(std::string path, const std::vector<std::string>& terms, std::int64_t first_step, double dt,
-              std::uint64_t kept = 0);
+              const FileMark& kept = {});
 
     // values: the terms at this step; since_last: the averages over all energy calculations after the previous frame, this step's
     // included. Steps increase. Throws SystemError.

@@ -21,7 +21,7 @@ class Log
 {
 public:
     // kept: see OutputFile.
-    explicit Log(std::string path, std::uint64_t kept = 0) : file_(std::move(path), kept) {}
+    explicit Log(std::string path, const FileMark& kept = {}) : file_(std::move(path), kept, Taken::Empty) {}
 
     void line(std::string_view text);
     // A title and indented "name  value" lines: version, machine, parameters, plan.

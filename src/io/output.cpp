@@ -100,16 +100,39 @@ void RunOutput::write_energies(std::int64_t step, double time, std::vector<doubl
     });
 }
 
-OutputLengths RunOutput::lengths()
+template <class Visit>
+void RunOutput::for_each_file(Visit&& visit)
 {
-    return {xtc_ ? xtc_->file().length() : 0, trr_ ? trr_->file().length() : 0, edr_ ? edr_->file().length() : 0};
+    if (xtc_) { visit(xtc_->file(), &OutputMarks::xtc); }
+    if (trr_) { visit(trr_->file(), &OutputMarks::trr); }
+    if (edr_) { visit(edr_->file(), &OutputMarks::edr); }
+}
+
+OutputMarks RunOutput::lengths()
+{
+    OutputMarks marks;
+    for_each_file([&](OutputFile& file, FileMark OutputMarks::*mark) { (marks.*mark).bytes = file.length(); });
+    return marks;
+}
+
+void RunOutput::add_tails(OutputMarks& marks)
+{
+    for_each_file([&](OutputFile& file, FileMark OutputMarks::*mark) { marks.*mark = file.mark((marks.*mark).bytes); });
 }
 
 void RunOutput::sync()
 {
-    if (xtc_) { xtc_->file().sync(); }
-    if (trr_) { trr_->file().sync(); }
-    if (edr_) { edr_->file().sync(); }
+    for_each_file([](OutputFile& file, FileMark OutputMarks::*) { file.sync(); });
+}
+
+std::vector<std::string> RunOutput::new_interferences()
+{
+    std::vector<std::string> found;
+    for_each_file([&](OutputFile& file, FileMark OutputMarks::*) {
+        std::string text = file.new_interference();
+        if (!text.empty()) { found.push_back(std::move(text)); }
+    });
+    return found;
 }
 
 void RunOutput::close()

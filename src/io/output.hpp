@@ -58,10 +58,10 @@ struct FrameDestination
     bool x = false, v = false, f = false; // to the .trr
 };
 
-// Bytes of finished records.
-struct OutputLengths
+// How far the files are written: whole records.
+struct OutputMarks
 {
-    std::uint64_t xtc = 0, trr = 0, edr = 0;
+    FileMark xtc, trr, edr;
 };
 
 struct RunOutputPlan
@@ -72,8 +72,8 @@ struct RunOutputPlan
     Precision trr_precision = Precision::Mixed;
     std::vector<std::string> energy_terms;
     std::int64_t first_step = 0;
-    double dt = 0;      // ps
-    OutputLengths kept; // of an earlier part of the run; 0: a new file
+    double dt = 0;    // ps
+    OutputMarks kept; // of an earlier part of the run; 0 bytes: a new file
 };
 
 class RunOutput
@@ -87,13 +87,20 @@ public:
     void write_energies(std::int64_t step, double time, std::vector<double> values, TermAverages since_last);
     // Other output, in order with the rest: a .gro, a line of the log.
     void enqueue(std::function<void()> job) { thread_.enqueue(std::move(job)); }
-    // For jobs: how long the files are when it is their turn, and making that last.
-    OutputLengths lengths();
+    // For jobs: how long the files are when it is their turn, without their tails; the tails, too, of what was so long then; and
+    // making that last.
+    OutputMarks lengths();
+    void add_tails(OutputMarks& marks);
     void sync();
+    // For jobs: see OutputFile, for each of the files that has one.
+    std::vector<std::string> new_interferences();
     // Waits until everything is written and closes the files. Throws what went wrong.
     void close();
 
 private:
+    template <class Visit>
+    void for_each_file(Visit&& visit); // visit(file, its member of OutputMarks)
+
     std::optional<XtcWriter> xtc_;
     std::optional<TrrWriter> trr_;
     std::optional<EdrWriter> edr_;

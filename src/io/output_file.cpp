@@ -4,47 +4,126 @@
 #include "base/error.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace parhelion {
 
-OutputFile::OutputFile(std::string path, std::uint64_t kept) : path_(std::move(path))
+namespace {
+
+constexpr std::uint64_t tail_bytes = 1 << 20;
+
+// Of the last bytes of the first `length`; of fewer where the file ends earlier. Nothing if it cannot be read from.
+std::optional<std::uint64_t> hash_of_tail(int descriptor, std::uint64_t length)
 {
-    const int flags = O_WRONLY | O_CLOEXEC | (kept == 0 ? O_CREAT | O_TRUNC : 0);
-    descriptor_ = ::open(path_.c_str(), flags, 0666);
-    if (descriptor_ < 0 && errno == ENOENT && kept > 0)
+    std::vector<unsigned char> tail(std::min(length, tail_bytes));
+    std::size_t have = 0;
+    while (have < tail.size())
     {
-        throw InputError(
-            "E192", {path_, 0},
-            fmt::format("is missing, but {} bytes had been written when the checkpoint was made. Put the file back, or "
-                        "start afresh with --new.",
-                        kept));
+        const ssize_t got =
+            ::pread(descriptor, tail.data() + have, tail.size() - have, static_cast<off_t>(length - tail.size() + have));
+        if (got < 0 && errno == EINTR) { continue; }
+        if (got < 0) { return std::nullopt; }
+        if (got == 0) { break; }
+        have += static_cast<std::size_t>(got);
     }
-    if (descriptor_ < 0) { fail("open"); }
-    if (kept > 0) { cut_to(kept); }
+    return XXH64(tail.data(), have, length);
 }
 
-void OutputFile::cut_to(std::uint64_t kept)
+void expect_beginning(int descriptor, const std::string& path, const FileMark& mark)
 {
-    const off_t length = ::lseek(descriptor_, 0, SEEK_END);
-    if (length < 0) { fail("lseek"); }
-    if (static_cast<std::uint64_t>(length) < kept)
+    struct stat status = {};
+    const std::uint64_t length = ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+    if (length < mark.bytes)
     {
-        ::close(descriptor_);
         throw InputError(
-            "E192", {path_, 0},
+            "E192", {path, 0},
             fmt::format("has {} bytes, but {} had been written when the checkpoint was made (what is missing would be a gap). "
                         "Put the file back, or start afresh with --new.",
-                        length, kept));
+                        length, mark.bytes));
     }
-    written_ = finished_ = kept;
-    if (::ftruncate(descriptor_, static_cast<off_t>(kept)) != 0) { fail("ftruncate"); }
-    if (::lseek(descriptor_, static_cast<off_t>(kept), SEEK_SET) < 0) { fail("lseek"); }
+    if (mark.tail && hash_of_tail(descriptor, mark.bytes) != mark.tail)
+    {
+        throw InputError(
+            "E195", {path, 0},
+            fmt::format("is not the file that the checkpoint was made with: its first {} bytes end in others (frames added to it "
+                        "would belong to another run, or could not be read). Put the file back, or start afresh with --new.",
+                        mark.bytes));
+    }
+}
+
+// Of a file that is to be gone on with.
+int open_existing(const std::string& path, int flags, std::uint64_t bytes)
+{
+    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
+    if (descriptor >= 0) { return descriptor; }
+    if (errno == ENOENT)
+    {
+        throw InputError("E192", {path, 0},
+                         fmt::format("is missing, but {} bytes had been written when the checkpoint was made. Put the file back, "
+                                     "or start afresh with --new.",
+                                     bytes));
+    }
+    throw SystemError(fmt::format("{}  open failed: {} (errno {})", path, std::strerror(errno), errno));
+}
+
+} // namespace
+
+void expect_beginning(const std::string& path, const FileMark& mark)
+{
+    if (path.empty() || mark.bytes == 0) { return; }
+    const int descriptor = open_existing(path, O_RDONLY, mark.bytes);
+    try
+    {
+        expect_beginning(descriptor, path, mark);
+    }
+    catch (const InputError&)
+    {
+        ::close(descriptor);
+        throw;
+    }
+    ::close(descriptor);
+}
+
+OutputFile::OutputFile(std::string path, const FileMark& kept, Taken taken) : path_(std::move(path))
+{
+    if (kept.bytes == 0) { begin(taken); }
+    else { go_on_after(kept); }
+}
+
+void OutputFile::begin(Taken taken)
+{
+    constexpr int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC;
+    struct stat status = {};
+    const bool is_taken = ::lstat(path_.c_str(), &status) == 0 && (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode));
+    if (taken == Taken::Replace && is_taken && ::unlink(path_.c_str()) != 0) { fail("unlink"); }
+    descriptor_ = ::open(path_.c_str(), flags | (taken == Taken::Replace ? O_EXCL : O_TRUNC | O_NOFOLLOW), 0666);
+    if (descriptor_ < 0) { fail("open"); }
+}
+
+void OutputFile::go_on_after(const FileMark& kept)
+{
+    // In append mode bytes come after what is there, whatever has happened to it: a file that something else cuts gets no hole.
+    descriptor_ = open_existing(path_, O_RDWR | O_APPEND, kept.bytes);
+    try
+    {
+        expect_beginning(descriptor_, path_, kept);
+        if (::ftruncate(descriptor_, static_cast<off_t>(kept.bytes)) != 0) { fail("ftruncate"); }
+    }
+    catch (const std::exception&)
+    {
+        ::close(descriptor_);
+        throw;
+    }
+    written_ = finished_ = kept.bytes;
 }
 
 OutputFile::~OutputFile()
@@ -67,6 +146,25 @@ void OutputFile::append(std::span<const unsigned char> bytes)
         written_ += static_cast<std::uint64_t>(done);
         bytes = bytes.subspan(static_cast<std::size_t>(done));
     }
+}
+
+FileMark OutputFile::mark(std::uint64_t length) const { return {length, hash_of_tail(descriptor_, length)}; }
+
+std::string OutputFile::new_interference()
+{
+    struct stat ours = {}, named = {};
+    if (::fstat(descriptor_, &ours) != 0 || !S_ISREG(ours.st_mode)) { return ""; }
+    // Sizes alone: on some network file systems a file's number changes.
+    const bool is_named = ::stat(path_.c_str(), &named) == 0, is_whole = static_cast<std::uint64_t>(ours.st_size) == written_;
+    if (has_told_ || (is_named && is_whole && named.st_size == ours.st_size)) { return ""; }
+    has_told_ = true;
+    std::string text =
+        fmt::format("{} {} by something else while this run writes it; the run cannot be continued until it is put back.", path_,
+                    !is_named  ? "was removed"
+                    : is_whole ? "was replaced"
+                               : "was changed");
+    if (is_whole) { text += fmt::format(" Until this run ends it can be copied from /proc/{}/fd/{}.", ::getpid(), descriptor_); }
+    return text;
 }
 
 void OutputFile::sync()
@@ -95,11 +193,8 @@ void OutputFile::fail(const char* call)
 void OutputFile::drop_unfinished()
 {
     if (descriptor_ < 0 || written_ == finished_) { return; }
-    if (::ftruncate(descriptor_, static_cast<off_t>(finished_)) == 0 &&
-        ::lseek(descriptor_, static_cast<off_t>(finished_), SEEK_SET) >= 0)
-    {
-        written_ = finished_;
-    }
+    const off_t end = ::lseek(descriptor_, 0, SEEK_END), unfinished = static_cast<off_t>(written_ - finished_);
+    if (end >= unfinished && ::ftruncate(descriptor_, end - unfinished) == 0) { written_ = finished_; }
 }
 
 WholeFile::WholeFile(std::string path) : path_(std::move(path)), file_(path_ + ".tmp") {}

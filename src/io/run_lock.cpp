@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -16,7 +17,14 @@ namespace parhelion {
 RunLock::RunLock(const std::string& prefix)
 {
     const std::string path = prefix + ".log";
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor_ < 0 && std::filesystem::is_symlink(std::filesystem::symlink_status(path)))
+    {
+        throw InputError(
+            "E196", {path, 0},
+            "is a symbolic link (a run begins its log anew, and would empty whatever the link leads to). Remove it, or "
+            "put the file itself in its place.");
+    }
     if (descriptor_ < 0) { throw SystemError(fmt::format("{}  open failed: {} (errno {})", path, std::strerror(errno), errno)); }
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     {

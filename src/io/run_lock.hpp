@@ -10,8 +10,8 @@ namespace parhelion {
 class RunLock
 {
 public:
-    // Creates PREFIX.log if there is none, and leaves what is in it. Throws InputError E193 if another run holds the lock, and
-    // SystemError. A file system that has no locks gives none.
+    // Creates PREFIX.log if there is none, and leaves what is in it. Throws InputError E193 if another run holds the lock, E196
+    // if the log is a symbolic link, and SystemError. A file system that has no locks gives none.
     explicit RunLock(const std::string& prefix);
     ~RunLock();
     RunLock(const RunLock&) = delete;

@@ -16,7 +16,8 @@ class TrrWriter
 {
 public:
     // Mixed precision is written as float; kept: see OutputFile. Throws as OutputFile does.
-    TrrWriter(std::string path, Precision precision, std::uint64_t kept = 0) : file_(std::move(path), kept), precision_(precision)
+    TrrWriter(std::string path, Precision precision, const FileMark& kept = {})
+        : file_(std::move(path), kept), precision_(precision)
     {
     }
 

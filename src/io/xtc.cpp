@@ -20,7 +20,7 @@ constexpr double largest_integer = std::numeric_limits<std::int32_t>::max() - 2.
 
 } // namespace
 
-XtcWriter::XtcWriter(std::string path, double precision, std::vector<std::int64_t> selection, std::uint64_t kept)
+XtcWriter::XtcWriter(std::string path, double precision, std::vector<std::int64_t> selection, const FileMark& kept)
     : file_(std::move(path), kept), precision_(static_cast<float>(precision)), selection_(std::move(selection))
 {
     PARHELION_EXPECTS(precision_ > 0 && std::isfinite(precision_));

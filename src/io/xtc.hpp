@@ -24,7 +24,7 @@ class XtcWriter
 public:
     // precision in 1/nm (compressed-x-precision); selection: the atoms to write, empty = all; kept: see OutputFile. Throws as
     // OutputFile does.
-    XtcWriter(std::string path, double precision, std::vector<std::int64_t> selection = {}, std::uint64_t kept = 0);
+    XtcWriter(std::string path, double precision, std::vector<std::int64_t> selection = {}, const FileMark& kept = {});
 
     // Throws InputError if the positions do not fit integers at this precision, PhysicsError if one is not finite, SystemError.
     void write(const Frame& frame);

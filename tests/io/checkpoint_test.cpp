@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
+#include "io/log.hpp"
 #include "io/output_file.hpp"
 #include "io/run_identity.hpp"
+#include "io/run_lock.hpp"
 #include "scratch_file.hpp"
+#include "sealed_checkpoint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
+#include <unistd.h>
 
 using namespace parhelion;
+using namespace parhelion::test;
 using testing::HasSubstr;
 
 namespace {
@@ -33,9 +39,9 @@ Checkpoint sample(std::size_t atoms, std::int64_t step = 1234)
     Checkpoint checkpoint;
     checkpoint.run = {{"dt", "0.002"}, {"atoms", std::to_string(atoms)}};
     checkpoint.reached = step + 7;
-    checkpoint.outputs.files = {std::uint64_t{5} << 40, 2, 3};
-    checkpoint.outputs.log = 4;
-    checkpoint.outputs.next_energy_step = step - 3;
+    checkpoint.outputs.files = {{std::uint64_t{5} << 40, ~std::uint64_t{0}}, {2, 7}, {3, 0}};
+    checkpoint.outputs.log = {4, std::nullopt};
+    checkpoint.outputs.next_energy_step = std::max<std::int64_t>(0, step - 3);
     checkpoint.outputs.since_frame = TermAverages(1, {1.0 / 3}, {0.0});
     checkpoint.outputs.whole_run = TermAverages(99, {-1e5 / 3}, {M_PI});
     checkpoint.state = {step, -5, {1.1, 2.2, 1.0 / 3}, std::move(x), std::move(v), {{"xi", {0.1, -0.0, 1e-310}}, {"heat", {}}}};
@@ -46,10 +52,13 @@ void expect_same(const Checkpoint& a, const Checkpoint& b)
 {
     EXPECT_EQ(a.run, b.run);
     EXPECT_EQ(a.reached, b.reached);
-    EXPECT_EQ(a.outputs.files.xtc, b.outputs.files.xtc);
-    EXPECT_EQ(a.outputs.files.trr, b.outputs.files.trr);
-    EXPECT_EQ(a.outputs.files.edr, b.outputs.files.edr);
-    EXPECT_EQ(a.outputs.log, b.outputs.log);
+    for (const auto mark : {&OutputMarks::xtc, &OutputMarks::trr, &OutputMarks::edr})
+    {
+        EXPECT_EQ((a.outputs.files.*mark).bytes, (b.outputs.files.*mark).bytes);
+        EXPECT_EQ((a.outputs.files.*mark).tail, (b.outputs.files.*mark).tail);
+    }
+    EXPECT_EQ(a.outputs.log.bytes, b.outputs.log.bytes);
+    EXPECT_EQ(a.outputs.log.tail, b.outputs.log.tail);
     EXPECT_EQ(a.outputs.next_energy_step, b.outputs.next_energy_step);
     for (const auto& [left, right] :
          {std::pair(&a.outputs.since_frame, &b.outputs.since_frame), std::pair(&a.outputs.whole_run, &b.outputs.whole_run)})
@@ -173,6 +182,163 @@ TEST_F(CheckpointTest, that_cannot_be_written_leaves_the_others_alone)
 
 namespace {
 
+std::string id_of_error(const std::function<void()>& call)
+{
+    try
+    {
+        call();
+    }
+    catch (const InputError& error)
+    {
+        return error.id();
+    }
+    return "none";
+}
+
+} // namespace
+
+TEST_F(CheckpointTest, that_cannot_be_opened_is_not_called_damaged_and_not_passed_over)
+{
+    files.write(sample<std::uint32_t, float>(5, 10));
+    files.write(sample<std::uint32_t, float>(5, 20));
+    std::filesystem::remove(newest.path());
+    std::filesystem::create_directory(newest.path());
+    EXPECT_EQ(id_of_error([&] { files.read(remark); }), "E110");
+    std::filesystem::remove(newest.path());
+    std::filesystem::create_symlink("/proc/self/mem", newest.path()); // a regular file that cannot be read from
+    EXPECT_EQ(id_of_error([&] { files.read(remark); }), "E110");
+    EXPECT_EQ(remark, "");
+}
+
+TEST_F(CheckpointTest, does_not_go_through_a_link_that_has_its_temporary_name)
+{
+    ScratchFile other("other");
+    overwrite(other.path(), "somebody's");
+    std::filesystem::create_symlink(other.path(), newest.path() + ".tmp");
+    files.write(sample<std::uint32_t, float>(5, 10));
+    EXPECT_EQ(other.text(), "somebody's");
+    EXPECT_FALSE(std::filesystem::is_symlink(newest.path()));
+    EXPECT_EQ(read_checkpoint(newest.path()).state.step, 10);
+}
+
+// --- behind the hashes
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Every number, list and object of it, however deep.
+std::vector<Json::json_pointer> places_in(const Json& json, const Json::json_pointer& at = Json::json_pointer())
+{
+    std::vector<Json::json_pointer> places = {at};
+    const auto add = [&](const Json& below, const Json::json_pointer& name) {
+        const std::vector<Json::json_pointer> more = places_in(below, name);
+        places.insert(places.end(), more.begin(), more.end());
+    };
+    if (json.is_object())
+    {
+        for (const auto& [name, value] : json.items()) { add(value, at / name); }
+    }
+    for (std::size_t i = 0; json.is_array() && i < json.size(); ++i) { add(json[i], at / i); }
+    return places;
+}
+
+const std::vector<Json> odd_values = {0,
+                                      1,
+                                      -1,
+                                      2147483647,
+                                      -2147483648,
+                                      31,
+                                      64,
+                                      1e-300,
+                                      0.5,
+                                      -0.0,
+                                      1e308,
+                                      -1e308,
+                                      1e18,
+                                      9223372036854775807,
+                                      9223372036854775807u + 1u,
+                                      nullptr,
+                                      true,
+                                      "",
+                                      "word",
+                                      Json::array(),
+                                      {1, 2},
+                                      {{"a", 1}},
+                                      1e-9,
+                                      18446744073709551615u};
+
+// One change that keeps the hashes right: a value, one less, or the bytes of positions and velocities.
+CheckpointParts mutated(const CheckpointParts& parts, std::mt19937_64& random)
+{
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    CheckpointParts result = parts;
+    if (below(10) == 0)
+    {
+        std::string& part = below(2) == 0 ? result.x : result.v;
+        if (below(2) == 0) { part.resize(below(part.size() + 1)); }
+        else { part.replace(below(part.size() - 8), 4, below(2) == 0 ? std::string("\0\0\xC0\x7F", 4) : std::string(4, '\xFF')); }
+        return result;
+    }
+    Json about = Json::parse(parts.about);
+    const std::vector<Json::json_pointer> places = places_in(about);
+    const Json::json_pointer& place = places[1 + below(places.size() - 1)];
+    Json& parent = about[place.parent_pointer()];
+    if (below(6) == 0 && parent.is_object()) { parent.erase(place.back()); }
+    else { about[place] = odd_values[below(odd_values.size())]; }
+    result.about = about.dump();
+    return result;
+}
+
+} // namespace
+
+TEST_F(CheckpointTest, behind_right_hashes_is_refused_unless_a_run_can_have_it)
+{
+    files.write(sample<std::uint32_t, float>(7));
+    const CheckpointParts parts = parts_of(newest.text());
+    ASSERT_EQ(sealed(parts), newest.text());
+    std::mt19937_64 random(4);
+    int accepted = 0, refused = 0;
+    for (int round = 0; round < 5000; ++round)
+    {
+        const std::string bytes = sealed(mutated(parts, random));
+        try
+        {
+            const Checkpoint read = parse_checkpoint(bytes, "md.cpt");
+            ++accepted;
+            const OutputPosition& position = read.outputs;
+            EXPECT_TRUE(read.state.step >= 0 && read.reached >= read.state.step - 1 &&
+                        position.next_energy_step <= read.state.step);
+            EXPECT_TRUE(position.since_frame.count() >= 0 && position.since_frame.count() <= position.whole_run.count());
+            EXPECT_TRUE(std::min({read.state.box.x, read.state.box.y, read.state.box.z}) > 0 && norm(read.state.box) < 1e7);
+            for (std::size_t term = 0; term < position.whole_run.terms(); ++term)
+            {
+                EXPECT_TRUE(std::isfinite(position.since_frame.standard_deviation(term)));
+            }
+            for (const Vec3<float>& v : std::get<std::vector<Vec3<float>>>(read.state.v)) { EXPECT_LT(norm(v), 1e6); }
+            if (accepted % 10 == 0) { files.write(read); } // throws if it is not
+        }
+        catch (const InputError& error)
+        {
+            ++refused;
+            EXPECT_EQ(error.id(), "E190");
+        }
+    }
+    EXPECT_GT(accepted, 500);
+    EXPECT_GT(refused, 2000);
+}
+
+TEST_F(CheckpointTest, of_a_version_without_hashes_of_outputs_is_read)
+{
+    Checkpoint checkpoint = sample<std::uint32_t, float>(7);
+    checkpoint.outputs.files = {{5}, {6}, {7}};
+    files.write(checkpoint);
+    EXPECT_EQ(newest.text().find("_tail"), std::string::npos);
+    expect_same(*files.read(remark), checkpoint);
+}
+
+namespace {
+
 System two_atoms()
 {
     System system;
@@ -244,7 +410,7 @@ TEST(OutputFile, goes_on_after_the_bytes_to_keep)
     ScratchFile scratch("kept");
     overwrite(scratch.path(), "0123456789");
     {
-        OutputFile file(scratch.path(), 4);
+        OutputFile file(scratch.path(), {4});
         EXPECT_EQ(file.length(), 4u);
         file.append(std::string_view("ab"));
         EXPECT_EQ(file.length(), 4u);
@@ -260,8 +426,89 @@ TEST(OutputFile, that_is_shorter_than_what_is_to_be_kept_is_refused_and_left_alo
 {
     ScratchFile scratch("short");
     overwrite(scratch.path(), "012");
-    EXPECT_THROW(OutputFile(scratch.path(), 4), InputError);
+    EXPECT_THROW(OutputFile(scratch.path(), {4}), InputError);
     EXPECT_EQ(scratch.text(), "012");
+}
+
+TEST(OutputFile, that_ends_in_other_bytes_is_refused_and_left_alone)
+{
+    ScratchFile scratch("changed");
+    std::string content(3 << 20, '.');
+    overwrite(scratch.path(), content);
+    const FileMark mark = OutputFile(scratch.path(), {content.size()}).mark(content.size() - 100);
+    const auto refusal = [&] { return id_of_error([&] { OutputFile(scratch.path(), mark); }); };
+    for (const std::size_t place : {content.size() - 101, content.size() - 100 - (1 << 20)})
+    {
+        std::string changed = content;
+        changed[place] = '!';
+        overwrite(scratch.path(), changed);
+        EXPECT_EQ(refusal(), "E195") << place;
+        EXPECT_EQ(id_of_error([&] { expect_beginning(scratch.path(), mark); }), "E195") << place;
+        EXPECT_EQ(scratch.text(), changed);
+    }
+    content.back() = '!'; // came after the mark
+    overwrite(scratch.path(), content);
+    EXPECT_EQ(refusal(), "none");
+    EXPECT_EQ(scratch.text().size(), mark.bytes);
+}
+
+TEST(OutputFile, tells_once_what_something_else_has_done_to_it)
+{
+    ScratchFile scratch("meddled"), other("other");
+    OutputFile removed(scratch.path());
+    removed.append("frames");
+    EXPECT_EQ(removed.new_interference(), "");
+    std::filesystem::rename(scratch.path(), other.path());
+    const std::string said = removed.new_interference();
+    EXPECT_THAT(said, testing::AllOf(HasSubstr(scratch.path() + " was removed"), HasSubstr("copied from /proc/")));
+    EXPECT_EQ(removed.new_interference(), "");
+    std::ifstream copy(said.substr(said.find("/proc/"), said.size() - 1 - said.find("/proc/")));
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(copy), {}), "frames");
+
+    OutputFile replaced(scratch.path());
+    replaced.append("frames");
+    std::filesystem::rename(other.path(), scratch.path());
+    overwrite(scratch.path(), "another file");
+    EXPECT_THAT(replaced.new_interference(), HasSubstr("was replaced"));
+
+    OutputFile cut(other.path());
+    cut.append("frames");
+    cut.finish_record();
+    std::filesystem::resize_file(other.path(), 3);
+    cut.append(" and more");
+    EXPECT_EQ(other.text(), "fra and more"); // no hole
+    EXPECT_THAT(cut.new_interference(), HasSubstr("was changed"));
+    cut.close(); // drops what is not finished
+    EXPECT_EQ(other.text(), "fra");
+}
+
+TEST(OutputFile, takes_the_place_of_a_link_and_leaves_alone_what_it_leads_to)
+{
+    ScratchFile link("link"), other("other");
+    overwrite(other.path(), "somebody's");
+    std::filesystem::create_symlink(other.path(), link.path());
+    write_text_file(link.path() + ".txt", "ours");
+    for (const std::string& name : {link.path() + ".txt.tmp", link.path() + ".xtc"})
+    {
+        std::filesystem::copy_symlink(link.path(), name);
+        if (name.ends_with(".tmp")) { write_text_file(link.path() + ".txt", "new"); }
+        else { OutputFile(name).append("frames"); }
+        EXPECT_EQ(other.text(), "somebody's") << name;
+        EXPECT_FALSE(std::filesystem::is_symlink(name));
+        std::filesystem::remove(name);
+    }
+    std::filesystem::remove(link.path() + ".txt");
+    EXPECT_THROW(Log(link.path()), SystemError); // its lock must stay, so it is not replaced
+    EXPECT_EQ(other.text(), "somebody's");
+}
+
+TEST(RunLock, refuses_a_log_that_is_a_link)
+{
+    ScratchFile log("linked.log"), other("other");
+    overwrite(other.path(), "somebody's");
+    std::filesystem::create_symlink(other.path(), log.path());
+    EXPECT_EQ(id_of_error([&] { RunLock lock(log.path().substr(0, log.path().size() - 4)); }), "E196");
+    EXPECT_EQ(other.text(), "somebody's");
 }
 
 TEST(EnergyFile, in_two_parts_has_the_bytes_of_one)
@@ -281,7 +528,7 @@ TEST(EnergyFile, in_two_parts_has_the_bytes_of_one)
     const std::uint64_t kept = first.file().length();
     write(first, 7); // after the checkpoint
     first.close();
-    EdrWriter second(in_two.path(), terms, 1, 0.1, kept);
+    EdrWriter second(in_two.path(), terms, 1, 0.1, {kept});
     for (const std::int64_t step : {10, 20}) { write(second, step); }
     second.close();
     EXPECT_EQ(in_two.text(), in_one.text());

@@ -291,6 +291,37 @@ def test_a_run_that_is_refused_leaves_an_earlier_one_as_it_was(tmp_path):
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("ending", ["xtc", "trr", "edr", "log"])
+def test_an_output_that_was_written_over_is_refused_and_nothing_touched(ending, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 60)
+    whole = (folder / f"md.{ending}").read_bytes()
+    (folder / f"md.{ending}").write_bytes(random.Random(3).randbytes(len(whole)))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert re.search(rf"E195 md\.{ending}  is not the file that the checkpoint was made with", run(folder, "--steps", 90, code=4))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    (folder / f"md.{ending}").write_bytes(whole)
+    run(folder, "-q", "--steps", 90)
+
+
+def test_an_output_that_is_removed_while_the_run_writes_it_is_missed_and_can_be_rescued(uninterrupted, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    process = started(folder, "--threads", 1, "--checkpoint", "0.05s", "--steps", 1000000, "--hours", 20 / 3600,
+                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    (folder / "md.xtc").unlink()
+    said = next((line for line in process.stderr if "was removed" in line), "")
+    copy = re.fullmatch(r"warning: md\.xtc was removed by something else .*; the run cannot be continued .* (/proc/\d+/fd/\d+)\.", said.strip())
+    os.kill(process.pid, signal.SIGTERM)
+    os.kill(process.pid, signal.SIGSTOP)
+    rescued = Path(copy[1]).read_bytes()
+    os.kill(process.pid, signal.SIGCONT)
+    rest = process.communicate(timeout=60)[1]
+    assert process.returncode == 3 and "was removed" not in rest
+    assert said.strip() in (folder / "md.log").read_text()
+    assert re.search(r"E192 md\.xtc .*is missing", run(folder, code=4))
+    assert len(rescued) > 0 and (uninterrupted / "md.xtc").read_bytes().startswith(rescued[:10000])
+
+
 def test_a_new_run_that_ends_while_it_keeps_files_leaves_no_checkpoint_with_the_wrong_ones(tmp_path):
     folder = folder_with(RUN, tmp_path)
     run(folder, "-q", "--steps", 30)
@@ -305,3 +336,29 @@ def test_a_new_run_that_ends_while_it_keeps_files_leaves_no_checkpoint_with_the_
     run(reference, "-q", "--steps", 30)
     assert outputs(folder) == outputs(reference)
     assert [name for name, content in first.items() if name not in ("md.edr", "md.log") and (folder / f"#{name}.1#").read_bytes() != content] == []
+
+
+def test_a_checkpoint_that_cannot_be_opened_is_not_passed_over(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 30)
+    run(folder, "-q", "--steps", 60)
+    (folder / "md.cpt").rename(folder / "elsewhere")
+    (folder / "md.cpt").mkdir()
+    before = (folder / "md.xtc").read_bytes()
+    assert re.search(r"E110 md\.cpt +cannot be read: it is not a regular file", run(folder, code=4))
+    assert (folder / "md.xtc").read_bytes() == before
+
+
+def test_links_in_the_place_of_outputs_are_not_followed(tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    for name in ["md.cpt.tmp", "md.gro.tmp", "md.report.json.tmp", "md.xtc", "md.trr", "md.edr"]:
+        (folder / f"of-{name}").write_text("")
+        (folder / name).symlink_to(f"of-{name}")
+    said = run(folder, "--steps", 30)
+    assert [path.name for path in folder.glob("of-*") if path.read_text()] == []
+    assert "#md.xtc.1#" in said and (folder / "#md.xtc.1#").is_symlink() and not (folder / "md.xtc").is_symlink()
+    (folder / "md.log").rename(folder / "of-md.log")
+    (folder / "md.log").symlink_to("of-md.log")
+    before = (folder / "of-md.log").read_bytes()
+    assert re.search(r"E196 md\.log +is a symbolic link", run(folder, "--new", code=4))
+    assert (folder / "of-md.log").read_bytes() == before
