@@ -150,7 +150,7 @@ bool Preprocessor::read_joined_line(Source& source)
 
 bool Preprocessor::active(const Source& source) const
 {
-    return std::all_of(source.conditions.begin(), source.conditions.end(), [](const Condition& c) { return c.taken; });
+    return source.conditions.empty() || (source.conditions.back().outer_active && source.conditions.back().taken);
 }
 
 void Preprocessor::obey(Source& source, std::string_view directive)
@@ -191,15 +191,16 @@ void Preprocessor::obey(Source& source, std::string_view directive)
 void Preprocessor::test(Source& source, std::string_view name, bool wanted, std::string_view directive)
 {
     if (name.empty()) { fail("E112", source.place, "#" + std::string(directive) + " without a name. Say which macro it tests."); }
-    bool taken = true; // inside a branch that does not count, either branch: active() looks at every level
-    if (active(source))
+    bool taken = true; // or not: it does not matter inside a branch that does not count
+    const bool outer_active = active(source);
+    if (outer_active)
     {
         const auto macro = macros_.find(std::string(name));
         tested_.emplace(name);
         if (macro != macros_.end()) { macro->second.used = true; }
         taken = (macro != macros_.end()) == wanted;
     }
-    source.conditions.push_back({source.place.line, taken, false});
+    source.conditions.push_back({source.place.line, outer_active, taken, false});
 }
 
 void Preprocessor::define(Place place, std::string_view rest)

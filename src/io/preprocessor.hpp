@@ -60,7 +60,8 @@ private:
     struct Condition
     {
         int line;
-        bool taken; // the branch being read counts
+        bool outer_active; // what the condition stands in counts
+        bool taken;        // the branch being read counts, if so
         bool was_else;
     };
     struct Source

@@ -3,6 +3,7 @@
 
 #include "io/input_folder.hpp"
 
+#include <chrono>
 #include <gmock/gmock.h>
 
 using namespace parhelion;
@@ -46,6 +47,19 @@ protected:
 };
 
 } // namespace
+
+// Were a line looked at once for each condition around it, a million conditions would take minutes.
+TEST_F(PreprocessorTest, reads_conditions_in_conditions_in_a_time_that_grows_with_their_number)
+{
+    constexpr int depth = 1'000'000;
+    std::string text;
+    for (int i = 0; i < depth; ++i) { text += "#ifndef A\n"; }
+    text += "inside\n#else\nno\n";
+    for (int i = 0; i < depth; ++i) { text += "#endif\n"; }
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THAT(lines(text + "outside\n"), ElementsAre("inside", "outside"));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
 
 TEST_F(PreprocessorTest, comments_blank_lines_and_line_ends_of_any_system_leave_the_words)
 {
