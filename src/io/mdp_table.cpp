@@ -149,7 +149,7 @@ void cutoffs(TableBuilder& t)
     t.section("Pair list and cut-offs");
     t.only("cutoff-scheme", "Verlet", {{"group", never, "Use Verlet, as GROMACS 2020 and later do."}});
     t.number("nstlist", &P::list_interval, at_least(1),
-             "the plan may take more steps, and fewer in a small box or with --reproducible; so many if "
+             "the plan may take more steps, and fewer in a small box, with --reproducible or above 10000; so many if "
              "verlet-buffer-tolerance = -1");
     t.only("pbc", "xyz",
            {{"no", never, "Put the molecules in a large box with pbc = xyz."},

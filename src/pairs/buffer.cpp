@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -212,9 +213,11 @@ std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& co
     const std::optional<double> list_cutoff = cutoff_for(error, interval, cutoff, largest, tolerance);
     if (!list_cutoff) { return std::nullopt; }
     ListPlan best{interval, *list_cutoff, 0, 0};
+    int latest = interval;
     for (int parts = 2; interval / parts >= 3; ++parts)
     {
         const int prune_interval = (interval + parts - 1) / parts;
+        if (std::exchange(latest, prune_interval) == prune_interval) { continue; }
         const double pruned_cutoff = cutoff_for(error, prune_interval, cutoff, *list_cutoff, tolerance).value_or(*list_cutoff);
         if (const ListPlan plan{interval, *list_cutoff, prune_interval, pruned_cutoff}; cost(plan, costs) < cost(best, costs))
         {
@@ -223,6 +226,9 @@ std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& co
     }
     return best;
 }
+
+// Atoms of any use to a simulation have left each other's reach by then, and plans for a number without bound take forever.
+constexpr int longest_planned_interval = 10'000;
 
 // Of the box edge, before a list that was planned for pressure coupling no longer fits.
 constexpr double shrinkage_allowed = 0.95;
@@ -260,15 +266,16 @@ ListPlan plan_pair_list(const System& system, const RunParameters& run, const Li
     if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest), 0, 0}; }
     const double tolerance = std::min(run.buffer_tolerance, largest_buffer_tolerance);
     const ErrorEstimate error(system, run);
+    const int asked = std::clamp(run.list_interval, 1, longest_planned_interval);
     std::optional<ListPlan> best;
-    for (const int longer : {0, 10, 12, 15, 20, 25, 30, 40, 50})
+    for (const int interval : {asked, 10, 12, 15, 20, 25, 30, 40, 50})
     {
-        const std::optional<ListPlan> plan =
-            plan_for(error, costs, std::max({1, run.list_interval, longer}), rc, largest, tolerance);
+        if (interval < asked) { continue; }
+        const std::optional<ListPlan> plan = plan_for(error, costs, interval, rc, largest, tolerance);
         if (plan && (!best || cost(*plan, costs) < cost(*best, costs))) { best = plan; }
     }
     // A small box: made in every step, a list needs no buffer.
-    for (int interval = run.list_interval; !best; --interval)
+    for (int interval = asked; !best; --interval)
     {
         best = plan_for(error, costs, std::max(1, interval), rc, largest, tolerance);
     }

@@ -8,6 +8,7 @@
 #include "support/refdata.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -207,4 +208,17 @@ TEST(PairListPlan, of_lists_that_miss_nothing_reaches_what_one_atom_in_a_million
     EXPECT_GE(plan.cutoff - 1, 2 * 3 * speed * (plan.interval - 1) * run.dt);
     system.box = {2.02, 6, 6}; // no room for a buffer
     EXPECT_LE(plan_complete_list(system, run).cutoff, 1.01);
+}
+
+TEST(ListPlan, is_made_at_once_for_an_interval_of_any_length)
+{
+    const System system = random_liquid({4, 4, 4}, 100, 300, 1);
+    RunParameters run = warm(0.9);
+    run.list_interval = 10'000;
+    const ListPlan long_interval = plan_pair_list(system, run);
+    run.list_interval = std::numeric_limits<int>::max(); // a plan for each number below it would take hours
+    const ListPlan longest = plan_pair_list(system, run);
+    EXPECT_EQ(longest.interval, long_interval.interval);
+    EXPECT_EQ(longest.cutoff, long_interval.cutoff);
+    EXPECT_GE(longest.interval, 1);
 }
