@@ -11,6 +11,8 @@
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <numeric>
@@ -30,6 +32,13 @@ AtomGroups make_temperature_groups(const RunSetup& setup)
 {
     return make_atom_groups("tc-grps", group_names(setup.parameters), setup.system.groups, setup.system.topology.atom_count(),
                             Coverage::Every);
+}
+
+// At the pace of the `steps` since a stopwatch began: how many steps fit into half a second. One at the start.
+std::int64_t steps_in_half_a_second(std::int64_t steps, const Stopwatch& since)
+{
+    constexpr double most = 1e9;
+    return static_cast<std::int64_t>(std::clamp(0.5 * static_cast<double>(steps) / since.wall_s(), 1.0, most));
 }
 
 } // namespace
@@ -142,16 +151,25 @@ void RankRun<N>::start()
         }
     }
     stop_if_constraints_failed(r);
+    const auto& v = r.state.v.values();
+    if (setup_.parameters.generate_velocities && !std::all_of(v.begin(), v.end(), [](auto x) { return std::isfinite(x); }))
+    {
+        throw InputError(
+            "E312", {},
+            fmt::format("gen-temp = {} K makes velocities that constraints cannot follow over a step of {} ps. Use a "
+                        "lower temperature or a shorter step.",
+                        setup_.parameters.generation_temperature, setup_.parameters.dt));
+    }
     r.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
 }
 
 template <class N>
-auto RankRun<N>::agree(bool stop, bool checkpoint) -> Orders
+auto RankRun<N>::agree(bool stop, bool checkpoint, std::int64_t steps_until_look) -> Orders
 {
     const ScopedPhase span(queue_.clock(), Phase::Reduce);
-    std::int64_t orders[2] = {stop, checkpoint};
+    std::int64_t orders[3] = {stop, checkpoint, -steps_until_look}; // the slowest rank decides
     comm_.max(orders);
-    return {orders[0] != 0, orders[1] != 0};
+    return {orders[0] != 0, orders[1] != 0, rank_.step - orders[2]};
 }
 
 template <class N>
@@ -267,6 +285,13 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     Stopwatch timed = whole;
     queue_.clock().reset();
     Orders orders;
+    std::int64_t looked = first;
+    Stopwatch since_look;
+    const auto look = [&](bool checkpoint) {
+        orders = agree(stop.load(std::memory_order_relaxed), checkpoint, steps_in_half_a_second(rank_.step - looked, since_look));
+        looked = rank_.step;
+        since_look = {};
+    };
     for (;;)
     {
         StepFlags flags = schedule.flags(rank_.step);
@@ -274,7 +299,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
         if (flags.repartition)
         {
             observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, last), latest_temperature_);
-            orders = agree(stop.load(std::memory_order_relaxed), observer.checkpoint_due());
+            look(observer.checkpoint_due());
             // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
             take_snapshot(rank_, at_repartition_);
             if (orders.checkpoint)
@@ -283,6 +308,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
                 if (comm_.rank() == 0) { observer.checkpoint(std::move(state)); }
             }
         }
+        else if (rank_.step >= orders.next_look) { look(false); } // where a list serves for longer than a stop may take
         if (rank_.step == last || orders.stop) { break; }
         if (rank_.step == steady)
         {

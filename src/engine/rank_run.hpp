@@ -58,8 +58,9 @@ private:
     struct Orders
     {
         bool stop = false, checkpoint = false;
+        std::int64_t next_look = 0; // the step before which ranks ask again, at the latest
     };
-    Orders agree(bool stop, bool checkpoint);
+    Orders agree(bool stop, bool checkpoint, std::int64_t steps_until_look);
     Frame gather_frame(const OutputDue& due);
     std::vector<Vec3<double>> gather_forces();
     SavedState gather_saved_state();

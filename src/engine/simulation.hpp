@@ -142,7 +142,8 @@ public:
     // Another one once the CPU has taken over from GPUs.
     const PlanSummary& plan() const;
     SinglePoint evaluate();
-    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run at the next pair-list rebuild.
+    // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run within a second and a step, on
+    // GPUs within two segments; saved_state() is then still that of the last pair-list rebuild.
     // Throws PhysicsError on a blow-up; last_good_frame() is then the configuration to look at.
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // The current configuration.

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 using namespace parhelion;
 using namespace parhelion::test;
 
@@ -149,6 +152,70 @@ TEST(Continuation, after_a_stop_takes_up_where_the_pair_list_was_last_built)
     Observer nobody;
     after.run(whole - saved.step, nobody, never);
     EXPECT_EQ(after.frame().v, run_through(data, Precision::Mixed, Summation::Fast, 1).frame.v);
+}
+
+// Where steps take long, a stop does not wait for the end of the list interval. What was done since the list was built is
+// repeated.
+TEST(Continuation, after_a_stop_between_pair_lists_has_the_bits_of_the_run_that_never_stopped)
+{
+    Refdata data = coupled(cases[4]);
+    data.parameters.energy_calc = 1;
+    struct Slow final : Observer
+    {
+        void energies(const OutputDue&, const Observables& o) override
+        {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            stop = o.step >= 5;
+        }
+        std::atomic<bool> stop{false};
+    };
+    const auto options = [](int ranks) {
+        return SimulationOptions{.summation = Summation::Reproducible, .threads = 1, .ranks = ranks};
+    };
+    const Frame through = [&] {
+        Simulation simulation(data.system, data.parameters, options(1));
+        Observer nobody;
+        simulation.run(whole, nobody, never);
+        return simulation.frame();
+    }();
+    for (const int ranks : {1, 2})
+    {
+        SCOPED_TRACE(ranks);
+        RunParameters seldom = data.parameters;
+        seldom.buffer_tolerance = -1; // lists as given
+        seldom.list_interval = 20;
+        Simulation stopped(data.system, seldom, options(ranks));
+        Slow observer;
+        const RunSummary summary = stopped.run(whole, observer, observer.stop);
+        EXPECT_EQ(summary.end, RunEnd::Stopped);
+        EXPECT_GE(summary.steps, 6);
+        EXPECT_LE(summary.steps, 7);
+        const SavedState saved = stopped.saved_state();
+        EXPECT_LE(saved.step, summary.steps);
+        Simulation after(data.system, seldom, options(ranks), &saved);
+        Observer nobody;
+        after.run(whole - saved.step, nobody, never);
+        EXPECT_EQ(after.frame().x, through.x);
+        EXPECT_EQ(after.frame().v, through.v);
+    }
+}
+
+TEST(Continuation, does_not_begin_with_velocities_that_constraints_cannot_follow)
+{
+    Refdata data = coupled(cases[0]);
+    data.parameters.generate_velocities = true;
+    data.parameters.continuation = false;
+    data.parameters.generation_temperature = 1e6;
+    try
+    {
+        start(data, Precision::Mixed, Summation::Fast, 1);
+        FAIL() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E312");
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("gen-temp"));
+    }
 }
 
 // Both half steps around the last step of a run that is stopped, although no schedule foresaw the first.
