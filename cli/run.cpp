@@ -33,7 +33,8 @@ namespace parhelion {
 
 namespace {
 
-// Raised by a signal: the run ends at the next rebuild of the pair list. The second SIGINT ends the program.
+// Raised by a signal: the run ends within a second and a step, or with the segments that GPUs work on. The second SIGINT ends the
+// program.
 std::atomic<bool> stop_requested{false};
 extern "C" void request_stop(int signal)
 {
@@ -93,6 +94,12 @@ void protect_files(const RunOptions& options)
 std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& parameters)
 {
     const double of_time = options.ns ? std::round(*options.ns * 1000 / parameters.dt) : 0;
+    if (options.ns && *options.ns > 0 && of_time == 0)
+    {
+        throw InputError("E009", {},
+                         fmt::format("--ns {} is no step of {} ps: nothing would be simulated. Ask for more, or for --steps.",
+                                     *options.ns, parameters.dt));
+    }
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     // A double holds all multiples of 1024 up to `most`, but not `most` itself.
     const bool fits = of_time < static_cast<double>(most - 1024) && options.steps.value_or(static_cast<std::int64_t>(of_time)) <=
@@ -198,7 +205,7 @@ void log_input(const InputFiles& files, const RunParameters& parameters, Log& lo
 }
 
 void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
-                       const RunParameters& parameters)
+                       const RunParameters& parameters, std::int64_t steps)
 {
     if (!remark.empty()) { files.warning("note: " + remark); }
     if (continued)
@@ -206,6 +213,11 @@ void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continu
         const std::int64_t step = continued->state.step;
         files.message(fmt::format("continuing at step {} ({:.6g} ps)", step,
                                   parameters.start_time + static_cast<double>(step) * parameters.dt));
+    }
+    if (steps == 0)
+    {
+        files.warning("note: no step is taken: nsteps is 0, as in GROMACS where the .mdp does not give it. Say how many with "
+                      "nsteps, --steps or --ns.");
     }
     if (parameters.integrator == Integrator::SteepestDescent)
     {
@@ -369,7 +381,7 @@ RunEnd command_run(const RunOptions& options)
     if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }
     std::fflush(stdout);
     if (!kept.empty()) { files.message(kept); }
-    say_how_it_begins(files, continued, remark, parameters);
+    say_how_it_begins(files, continued, remark, parameters, steps);
     continued.reset(); // memory
 
     RunSummary summary;
@@ -382,6 +394,7 @@ RunEnd command_run(const RunOptions& options)
         Frame last = simulation.frame();
         if (minimising) { last.v.clear(); } // they have no meaning
         reached = last.step;
+        report.steps_of_whole_run = reached - parameters.first_step;
         files.show_progress(reached - parameters.first_step, steps);
         write_end(options, simulation, files, report, summary.end, last, topology, title);
     }

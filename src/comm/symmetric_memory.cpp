@@ -111,7 +111,10 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes)
     void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
     {
-        throw SystemError(fmt::format("mmap of {} bytes of address space failed: {}", bytes, std::strerror(errno)));
+        throw SystemError(
+            fmt::format("mmap of {} bytes of address space for messages between ranks failed: {}. Allow the process "
+                        "so much more for each rank (ulimit -v), or use fewer ranks",
+                        bytes, std::strerror(errno)));
     }
     data_ = static_cast<std::byte*>(pages);
 }

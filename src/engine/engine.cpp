@@ -73,6 +73,14 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
     return grid;
 }
 
+// Address space of each rank for what others send it. The buffers of a halo take less than 1 kB for each of its atoms, and a halo
+// holds no more atoms than the system; the rest is room for buffers that grow. A lone rank receives nothing.
+std::size_t payload_bytes(std::int64_t atoms, int ranks)
+{
+    constexpr std::size_t least = std::size_t{1} << 26, of_atom = 4096, most = std::size_t{1} << 30;
+    return ranks == 1 ? least : std::min(most, least + of_atom * static_cast<std::size_t>(atoms));
+}
+
 constexpr std::size_t kept_spans = 1 << 18; // of phases, by rank, for a timeline
 
 } // namespace
@@ -97,6 +105,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
 
     WorldOptions world;
     world.deadline = options.comm_timeout;
+    world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks);
     world_ = std::make_unique<World>(ranks, world);
     for (int rank = 0; rank < ranks; ++rank)
     {
@@ -109,7 +118,8 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
         // The start is prepared whole and dealt out.
         RunSetup whole = setup_;
         whole.grid = {};
-        World alone(1);
+        world.payload_bytes = payload_bytes(system_.topology.atom_count(), 1);
+        World alone(1, world);
         RankRun<N> lone(whole, alone.communicator(0));
         lone.prepare(saved);
         for (const auto& run : runs_) { run->share_of(lone); }

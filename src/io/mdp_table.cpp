@@ -133,7 +133,7 @@ void output(TableBuilder& t)
     t.number("nstcalcenergy", &P::energy_calc, at_least_or(0, -1), "at most nstenergy; -1: as nstenergy, at most 100");
     t.number("nstenergy", &P::energy_out, at_least(0), "rounded up to a multiple of nstcalcenergy");
     t.number("nstxout-compressed", &P::compressed_out, at_least(0));
-    t.number("compressed-x-precision", &P::compressed_precision, positive);
+    t.number("compressed-x-precision", &P::compressed_precision, between(1e-6, 1e12), "steps a nm");
     t.list("compressed-x-grps", &P::compressed_groups, "groups", "empty: System");
     t.special(
         "energygrps", "groups", [](MdpInput& in, const MdpEntry& e) { in.energy_groups = words_of(e.value); },

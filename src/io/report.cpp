@@ -23,6 +23,7 @@ std::string to_json(const RunReport& report)
     Json json;
     json["atoms"] = report.atoms;
     json["steps"] = report.steps;
+    json["steps_of_whole_run"] = report.steps_of_whole_run;
     json["dt_ps"] = report.dt_ps;
     json["ns_per_day"] = report.ns_per_day;
     json["us_per_step"] = report.us_per_step;

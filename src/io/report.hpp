@@ -16,7 +16,9 @@ struct RunReport
         double mean = 0, stddev = 0;
     };
     std::int64_t atoms = 0;
-    std::int64_t steps = 0; // done in this run
+    // Done by this call of the program, to which rates, times and drift belong; done since the run began, to which the means
+    // and standard deviations of energies belong. They differ where a checkpoint was continued.
+    std::int64_t steps = 0, steps_of_whole_run = 0;
     double dt_ps = 0;
     double ns_per_day = 0, us_per_step = 0; // steady part: engine/run_length.hpp
     double wall_s = 0;

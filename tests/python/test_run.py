@@ -484,7 +484,7 @@ def test_a_trace_takes_no_file_away(tmp_path):
 
 
 @pytest.mark.parametrize("words, says", [(["runn"], "'runn' is no command. Did you mean run?"), (["bench", "--atoms", "3000", "halo"], "halo excludes --atoms"),
-                                         (["run", "--grid", "foo"], "E007"), (["run", "--grid", "1024x2x1"], "E007"), (["run", "--ranks", "1", "--grid", "2x1x1"], "E008"), (["run", "--ns", "1e14"], "E009")])
+                                         (["run", "--grid", "foo"], "E007"), (["run", "--grid", "1024x2x1"], "E007"), (["run", "--ranks", "1", "--grid", "2x1x1"], "E008"), (["run", "--ns", "1e14"], "E009"), (["run", "--ns", "1e-300"], "E009")])
 def test_a_command_line_that_says_nothing_sensible_is_wrong_usage(tmp_path, words, says):
     (tmp_path / "md.mdp").write_text(RUN)
     files = ["-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top"] if words[0] == "run" else []
@@ -499,6 +499,31 @@ def limited(command, folder, code):
                             env=os.environ | {"PROGRAM": os.environ["PARHELION_PROGRAM"], "FILES": f"-c {DATA}/etoh/conf.gro -p {DATA}/etoh/topol.top"})
     assert result.returncode == code, result.stdout + result.stderr
     return result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_gigabyte_of_address_space_is_enough_for_a_small_system(tmp_path, ranks):
+    (tmp_path / "md.mdp").write_text(RUN)
+    limited(f"ulimit -v 1048576; $PROGRAM run -q --ranks {ranks} --threads 1 --steps 10 $FILES", tmp_path, 0)
+
+
+def test_too_little_address_space_for_messages_is_said_with_what_is_needed(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    said = limited("ulimit -v 200000; $PROGRAM run -q --ranks 4 --threads 1 --steps 10 $FILES", tmp_path, 6)
+    assert re.search(r"E601 mmap of \d+ bytes of address space for messages .*\(ulimit -v\)", said)
+
+
+def test_a_run_of_no_steps_says_why(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60\n", ""))
+    files = ["-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top"]
+    assert "nsteps is 0, as in GROMACS where the .mdp does not give it" in parhelion("run", *files, folder=tmp_path)
+    assert "no step" not in parhelion("run", *files, "--steps", 1, "-o", "one", folder=tmp_path)
+
+
+def test_a_precision_that_its_file_cannot_hold_is_refused(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN + "compressed-x-precision = 1e39\n")
+    said = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)
+    assert "md.mdp" in said and "compressed-x-precision" in said and "internal error" not in said
 
 
 def test_a_file_that_may_not_grow_ends_the_run_with_one_sentence(tmp_path):
