@@ -24,7 +24,7 @@ struct Exchange
 };
 constexpr std::array<Exchange, halo_method_names.size()> exchange_by{{{70, 25}, {43, 20}, {14, 0.5}, {7.1, 0.5}}};
 constexpr double multiprocessors_of_h200 = 132, clock_of_h200 = 1.98; // GHz
-constexpr LinkSpeed nvlink_of_h200{2.4, 290, {}};
+constexpr LinkSpeed nvlink_of_h200{2.4, 188, {}}; // time_links() of two H100, whose links are those of H200: NV18
 // A link is taken for NVLink if it is not slower than that by more: what is timed varies, and the choice should not.
 constexpr double as_good_as = 1.5;
 // How often a step waits for the latency of a link, about: there and back, and by staged methods in each dimension.

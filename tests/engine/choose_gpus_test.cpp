@@ -98,7 +98,7 @@ HostGpus host_of_h200(int gpus)
     return host_of(all);
 }
 
-const LinkSpeed nvlink{2.3, 280, ""}, pcie_4{4.5, 20, ""}, pcie_5{3.8, 40, ""};
+const LinkSpeed nvlink{2.44, 188, ""}, pcie_4{4.5, 20, ""}, pcie_5{3.8, 40, ""};
 LinkTimer timed(const LinkSpeed& link)
 {
     return [link](const std::vector<int>&) { return link; };
@@ -397,10 +397,10 @@ TEST(GpuChoice, adds_to_a_step_what_slower_links_take_longer)
 {
     const auto step = [](const LinkSpeed* link) { return predicted_step(1'000'000, 2, HaloMethod::Direct, 1, link); };
     EXPECT_EQ(step(&nvlink), step(nullptr));
-    const LinkSpeed late{12.4, 290, ""}, thin{2.4, 29, ""};
+    const LinkSpeed late{12.4, 188, ""}, thin{2.4, 18.8, ""};
     EXPECT_NEAR(step(&late) - step(nullptr), 4 * 10, 1e-9);
     const double bytes_each_way = 46'000 * 16; // within 1 nm of a side of 100 * 100 * 100 atoms at 4.64 a nm
-    EXPECT_NEAR(step(&thin) - step(nullptr), 2 * bytes_each_way * (1 / 29e3 - 1 / 290e3), 1e-6);
+    EXPECT_NEAR(step(&thin) - step(nullptr), 2 * bytes_each_way * (1 / 18.8e3 - 1 / 188e3), 1e-6);
 }
 
 TEST(GpuChoice, runs_on_one_gpu_where_links_do_not_work)
