@@ -89,6 +89,7 @@ public:
     std::int32_t get_int() { return std::bit_cast<std::int32_t>(big_endian(get_word<std::uint32_t>())); }
     std::int64_t get_hyper() { return std::bit_cast<std::int64_t>(big_endian(get_word<std::uint64_t>())); }
     float get_float() { return std::bit_cast<float>(get_int()); }
+    double get_double() { return std::bit_cast<double>(get_hyper()); }
     // The next `count` bytes, and past their padding.
     std::span<const std::byte> get_opaque(std::size_t count);
     // Throws the InputError for a file that is not what it claims: "<problem> before byte N (...)".

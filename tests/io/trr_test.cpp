@@ -6,7 +6,10 @@
 #include "io/scratch_file.hpp"
 #include "io/trajectory_samples.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace parhelion {
 namespace {
@@ -31,8 +34,6 @@ Frame frame_of(std::size_t atoms)
     frame.f = samples::random_points(atoms, -1e4, 1e4, 3);
     return frame;
 }
-
-double get_double(XdrReader& in) { return std::bit_cast<double>(in.get_hyper()); }
 
 TEST(Trr, holds_header_box_positions_velocities_and_forces_as_floats_in_mixed_precision)
 {
@@ -68,13 +69,13 @@ TEST(Trr, keeps_every_bit_in_double_precision)
     in.get_opaque(24);
     for (const int size : {0, 0, 72, 0, 0, 0, 0, 168, 0, 168}) { EXPECT_EQ(in.get_int(), size); }
     in.get_opaque(12);
-    EXPECT_EQ(get_double(in), 0.154);
+    EXPECT_EQ(in.get_double(), 0.154);
     in.get_opaque(8 + 72);
     for (const auto* array : {&frame.x, &frame.f})
     {
         for (const Vec3<double>& a : *array)
         {
-            for (int d = 0; d < 3; ++d) { EXPECT_EQ(get_double(in), a[d]); }
+            for (int d = 0; d < 3; ++d) { EXPECT_EQ(in.get_double(), a[d]); }
         }
     }
     EXPECT_EQ(in.bytes_left(), 0u);
@@ -85,6 +86,136 @@ TEST(Trr, needs_arrays_of_one_length)
     Frame frame = frame_of(7);
     frame.v.pop_back();
     EXPECT_THROW(written(frame, Precision::Mixed), ContractError);
+}
+
+// --- the reader; that it reads GROMACS' files is tested in tests/python/test_hand_over.py
+
+template <class Real>
+std::vector<Vec3<double>> rounded(std::vector<Vec3<double>> list)
+{
+    for (Vec3<double>& a : list) { a = Vec3<double>(static_cast<Vec3<Real>>(a)); }
+    return list;
+}
+
+TEST(TrrReader, gives_what_was_written_in_both_precisions)
+{
+    const Frame frame = frame_of(5);
+    for (const Precision precision : {Precision::Mixed, Precision::Double})
+    {
+        const auto bytes = written(frame, precision);
+        TrrReader reader(bytes, "x.trr");
+        TrrFrame read;
+        ASSERT_TRUE(reader.read(read));
+        const bool is_double = precision == Precision::Double;
+        EXPECT_EQ(read.precision, precision);
+        EXPECT_EQ(read.atoms, 5);
+        EXPECT_EQ(read.time, is_double ? 0.154 : static_cast<double>(0.154f));
+        EXPECT_EQ(read.box[8], is_double ? 5.1 : static_cast<double>(5.1f));
+        EXPECT_EQ(reader.vectors(read, read.x), is_double ? frame.x : rounded<float>(frame.x));
+        EXPECT_EQ(reader.vectors(read, read.v), is_double ? frame.v : rounded<float>(frame.v));
+        EXPECT_FALSE(reader.read(read));
+    }
+}
+
+TEST(TrrReader, passes_from_frame_to_frame_whatever_they_hold)
+{
+    const ScratchFile file("x.trr");
+    TrrWriter writer(file.path(), Precision::Mixed);
+    for (int i = 0; i < 8; ++i)
+    {
+        Frame frame = frame_of(4);
+        frame.time = i;
+        if ((i & 1) == 0) { frame.x.clear(); }
+        if ((i & 2) == 0) { frame.v.clear(); }
+        if ((i & 4) == 0) { frame.f.clear(); }
+        writer.write(frame);
+    }
+    writer.close();
+    const auto bytes = file.bytes();
+    TrrReader reader(bytes, "x.trr");
+    TrrFrame frame;
+    for (int i = 0; i < 8; ++i)
+    {
+        ASSERT_TRUE(reader.read(frame));
+        EXPECT_EQ(frame.time, i);
+        EXPECT_EQ(frame.x.empty(), (i & 1) == 0);
+        EXPECT_EQ(frame.v.empty(), (i & 2) == 0);
+    }
+    EXPECT_FALSE(reader.read(frame));
+}
+
+// True if the bytes were read to their end, false if they were refused as damaged. Anything else fails the test.
+bool accepted(std::span<const std::byte> bytes)
+{
+    try
+    {
+        TrrReader reader(bytes, "x.trr");
+        TrrFrame frame;
+        while (reader.read(frame))
+        {
+            for (const auto array : {frame.x, frame.v})
+            {
+                for (const Vec3<double>& a : reader.vectors(frame, array)) { EXPECT_TRUE(std::isfinite(norm2(a))); }
+            }
+        }
+        return true;
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E182");
+        return false;
+    }
+}
+
+TEST(TrrReader, refuses_a_file_cut_anywhere_but_between_frames)
+{
+    for (const Precision precision : {Precision::Mixed, Precision::Double})
+    {
+        const auto bytes = written(frame_of(5), precision);
+        for (std::size_t length = 1; length < bytes.size(); ++length)
+        {
+            EXPECT_FALSE(accepted(std::span(bytes).first(length))) << length;
+        }
+    }
+}
+
+TEST(TrrReader, survives_any_change_of_bytes)
+{
+    samples::Random random(99);
+    const std::vector<std::vector<std::byte>> originals = {written(frame_of(3), Precision::Mixed),
+                                                           written(frame_of(40), Precision::Double)};
+    int refused = 0;
+    for (int round = 0; round < 20000; ++round)
+    {
+        std::vector<std::byte> bytes = originals[static_cast<std::size_t>(round) % originals.size()];
+        const auto changes = 1 + random.bits() % 4;
+        for (std::uint64_t i = 0; i < changes; ++i)
+        {
+            // Half of the changes hit the header, where the lengths are.
+            const std::size_t reach = random.bits() % 2 ? std::min<std::size_t>(bytes.size(), 92) : bytes.size();
+            bytes[random.bits() % reach] = static_cast<std::byte>(random.bits());
+        }
+        refused += accepted(bytes) ? 0 : 1;
+    }
+    EXPECT_GT(refused, 5000);
+}
+
+TEST(TrrReader, refuses_noise)
+{
+    samples::Random random(5);
+    for (int round = 0; round < 2000; ++round)
+    {
+        std::vector<std::byte> bytes(1 + random.bits() % 400);
+        for (std::byte& b : bytes) { b = static_cast<std::byte>(random.bits()); }
+        EXPECT_FALSE(accepted(bytes));
+    }
+}
+
+TEST(TrrReader, refuses_numbers_that_are_not_finite)
+{
+    Frame frame = frame_of(5);
+    frame.v[3].y = std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(accepted(written(frame, Precision::Mixed)));
 }
 
 } // namespace
