@@ -2,6 +2,7 @@
 #include "io/load.hpp"
 
 #include "io/check.hpp"
+#include "io/file_kind.hpp"
 #include "io/gro.hpp"
 #include "io/ndx.hpp"
 #include "io/text.hpp"
@@ -33,6 +34,7 @@ void read_restraint_reference(const std::filesystem::path& path, System& system,
         diagnostics.note("N124", {path.string(), 0}, "not used: the topology has no position restraints.");
         return;
     }
+    expect_own_format(path, "-r takes a structure (.gro)");
     GroFile reference = read_gro(path);
     compare_names(reference, system.topology, diagnostics);
     system.restraint_reference = std::move(reference.x);
@@ -43,6 +45,7 @@ void read_restraint_reference(const std::filesystem::path& path, System& system,
 void read_about_atoms(const InputFiles& files, bool has_topology, System& system, Diagnostics& diagnostics, ErrorList& errors)
 {
     const bool fits = errors.attempt([&] {
+        expect_own_format(files.structure, "-c takes a structure (.gro)");
         GroFile structure = read_gro(files.structure);
         if (has_topology) { compare_names(structure, system.topology, diagnostics); }
         system.title = std::move(structure.title);
@@ -57,6 +60,7 @@ void read_about_atoms(const InputFiles& files, bool has_topology, System& system
     });
     errors.attempt([&] {
         if (files.index.empty()) { return; }
+        expect_own_format(files.index, "-n takes index groups (.ndx)");
         if (has_topology && fits) { system.groups = read_ndx(files.index, system.topology.atom_count()); }
         else { const MappedFile is_there(files.index); }
     });
@@ -67,9 +71,16 @@ void read_about_atoms(const InputFiles& files, bool has_topology, System& system
 LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
 {
     ErrorList errors;
-    MdpInput mdp = read_mdp_input(files.mdp, diagnostics, errors);
+    MdpInput mdp;
+    errors.attempt([&] {
+        expect_own_format(files.mdp, "-f takes run parameters (.mdp)");
+        mdp = read_mdp_input(files.mdp, diagnostics, errors);
+    });
     System system;
-    const bool has_topology = errors.attempt([&] { system.topology = topology_of(files, mdp, diagnostics); });
+    const bool has_topology = errors.attempt([&] {
+        expect_own_format(files.topology, "-p takes a topology (.top)");
+        system.topology = topology_of(files, mdp, diagnostics);
+    });
     read_about_atoms(files, has_topology, system, diagnostics, errors);
     // All files were understood, whether what the .mdp asks for is supported or not.
     if (errors.holds_only("E140"))
