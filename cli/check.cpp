@@ -16,12 +16,13 @@ void command_check(const CheckOptions& options)
     LoadedInput input = load_checked(options.input, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const Warning& note : diagnostics.notes) { fmt::print("note: {}\n", note.text()); }
-    fmt::print("{}read in {:.2f} s\n", describe_system(input.system), load_s);
+    fmt::print("{}{}read in {:.2f} s\n", describe_system(input.system), describe_start(input.hand_over), load_s);
 
     const double dt = input.parameters.dt;
     const std::int64_t steps = input.parameters.steps;
     const bool minimises = input.parameters.integrator == Integrator::SteepestDescent;
-    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
+                          state_of(input.hand_over));
     fmt::print("{}", describe_plan(simulation.plan()));
     const auto evaluated = std::chrono::steady_clock::now();
     const SinglePoint point = simulation.evaluate();

@@ -74,7 +74,8 @@ void expect_writable(const std::filesystem::path& path)
 
 void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs)
 {
-    for (const auto& input : {files.structure, files.restraint_reference, files.mdp, files.topology, files.index})
+    for (const auto& input :
+         {files.structure, files.restraint_reference, files.hand_over, files.mdp, files.topology, files.index})
     {
         for (const auto& output : outputs)
         {

@@ -35,6 +35,11 @@ std::string describe_system(const System& system)
     return text;
 }
 
+std::string describe_start(const std::optional<HandOver>& hand_over)
+{
+    return hand_over ? fmt::format("start     {}\n", hand_over->text) : "";
+}
+
 std::string grid_text(const std::array<int, 3>& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }
 
 std::string describe_seeds(const PlanSummary& plan)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/simulation.hpp"
+#include "io/hand_over.hpp"
 #include "model/system.hpp"
 
 #include <string>
@@ -10,6 +11,8 @@
 namespace parhelion {
 
 std::string describe_system(const System& system);
+// Of a run that starts from another one's state; empty: it does not.
+std::string describe_start(const std::optional<HandOver>& hand_over);
 std::string describe_seeds(const PlanSummary& plan);
 std::string describe_plan(const PlanSummary& plan);
 // Of more threads than this process has cores; empty: nothing to say.

@@ -32,7 +32,8 @@ void command_energy(const EnergyOptions& options)
     LoadedInput input = load_checked(options.input, diagnostics);
     const EnergyTable table(input.system.topology, input.parameters);
     const std::int64_t atoms = input.system.topology.atom_count();
-    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine));
+    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
+                          state_of(input.hand_over));
     if (const std::string remark = threads_remark(simulation.plan()); !remark.empty()) { say(stderr, "note: {}\n", remark); }
     const SinglePoint point = simulation.evaluate();
     if (!point.trouble.empty()) { say(stderr, "warning: a run would end here. {}\n", point.trouble); }

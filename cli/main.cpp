@@ -69,6 +69,14 @@ void add_input_options(CLI::App& command, InputOptions& input)
     command.add_option("-p", input.files.topology, "topology (.top)")->default_val("topol.top")->type_name("FILE");
     command.add_option("-r", input.files.restraint_reference, "reference of position restraints (.gro); default: the start")
         ->type_name("FILE");
+    command
+        .add_option("-t", input.files.hand_over,
+                    "start with the positions, velocities and box of another run: its checkpoint (.cpt), or a .trr")
+        ->type_name("FILE");
+    command
+        .add_option("--time", input.files.hand_over_at, "of -t, the first frame at or after this time in ps; default: the last")
+        ->check(CLI::Number)
+        ->needs("-t");
     command.add_option("-n", input.files.index, "index groups (.ndx)")->type_name("FILE");
     command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")
         ->type_name("DIR")

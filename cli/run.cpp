@@ -194,6 +194,7 @@ void log_input(const InputFiles& files, const RunParameters& parameters, Log& lo
     const std::pair<const char*, const std::filesystem::path&> named[] = {{"parameters", files.mdp},
                                                                           {"structure", files.structure},
                                                                           {"topology", files.topology},
+                                                                          {"start", files.hand_over},
                                                                           {"restraint reference", files.restraint_reference},
                                                                           {"index groups", files.index}};
     for (const auto& [name, path] : named)
@@ -349,7 +350,8 @@ RunEnd command_run(const RunOptions& options)
     const Topology topology = input.system.topology;
     const std::string title = input.system.title;
     const bool minimising = parameters.integrator == Integrator::SteepestDescent;
-    const NamedList<std::string> identity = identify_run(input.system, parameters, precision_text(options.engine));
+    const NamedList<std::string> identity =
+        identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
     const RunLock lock(options.prefix);
     CheckpointFiles checkpoints(options.prefix);
     std::string remark;
@@ -362,8 +364,11 @@ RunEnd command_run(const RunOptions& options)
 
     RunFiles files({options.prefix, engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters, identity,
                    std::move(checkpoints), continued ? &*continued : nullptr);
-    const std::string about = fmt::format("{}\n{}\n{}", version_text(), describe_machine(), describe_system(input.system));
-    Simulation simulation(std::move(input.system), std::move(input.parameters), engine, continued ? &continued->state : nullptr);
+    const std::string about = fmt::format("{}\n{}\n{}{}", version_text(), describe_machine(), describe_system(input.system),
+                                          describe_start(input.hand_over));
+    Simulation simulation(std::move(input.system), std::move(input.parameters), engine,
+                          continued ? &continued->state : state_of(input.hand_over));
+    input.hand_over.reset(); // memory
     const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
     const std::string planned =
         fmt::format("{}read in {:.2f} s; {}\n", describe_plan(simulation.plan()), load_s, describe_seeds(simulation.plan()));

@@ -94,12 +94,14 @@ void write_coupling(const State& state, SavedState& saved)
                             [&](const char* name, const auto& value) { coupling_values::ToList{saved.coupling[name]}(value); });
 }
 
-// Lists in `state` have their lengths already. Throws InputError if one of them differs, or a value is lacking.
+// Lists in `state` have their lengths already. A value that is lacking begins anew in a state of another run. Throws InputError
+// if one is lacking otherwise, or a list differs in length.
 template <class State>
 void read_coupling(const SavedState& saved, State& state)
 {
     for_each_coupling_value(state, [&](const char* name, auto& value) {
         const auto found = saved.coupling.find(name);
+        if (found == saved.coupling.end() && saved.of_another_run) { return; }
         if (found == saved.coupling.end()) { state_does_not_fit(fmt::format("it lacks '{}'", name)); }
         coupling_values::FromList read{found->second};
         read(value);

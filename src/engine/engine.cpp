@@ -19,7 +19,7 @@ namespace {
 // Fills in what the .mdp left to us: the seeds. A run that goes on keeps its seed.
 RunParameters resolved(RunParameters parameters, const SavedState* saved)
 {
-    if (saved != nullptr) { parameters.random_seed = saved->seed; }
+    if (saved != nullptr && !saved->of_another_run) { parameters.random_seed = saved->seed; }
     std::random_device entropy;
     const auto draw = [&] { return static_cast<std::int64_t>(entropy() >> 1); };
     if (parameters.random_seed == -1) { parameters.random_seed = draw(); }

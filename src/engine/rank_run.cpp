@@ -105,8 +105,12 @@ void RankRun<N>::prepare(const SavedState* saved)
 {
     rank_.state = make_state<N>(setup_.system, make_temperature_groups(setup_).of_atom, queue_);
     assign_work(rank_);
-    if (saved != nullptr) { put_back(*saved, rank_); }
-    else { start(); }
+    if (saved != nullptr && !saved->of_another_run) { put_back(*saved, rank_); }
+    else
+    {
+        if (saved != nullptr) { start_from(*saved, rank_); }
+        start();
+    }
     take_snapshot(rank_, at_repartition_);
 }
 

@@ -133,8 +133,9 @@ class Simulation
 {
 public:
     // With a saved state the simulation goes on from there; the system's positions and velocities then only serve to plan, and
-    // must be the ones that the run began with, as must the parameters. Throws InputError for parameters the engine cannot
-    // honour, and for a state that does not fit.
+    // must be the ones that the run began with, as must the parameters. With a state of another run it starts from its positions,
+    // velocities and coupling, with parameters of its own; the system has the same positions and velocities, rounded. Throws
+    // InputError for parameters the engine cannot honour, and for a state that does not fit.
     Simulation(System system, RunParameters parameters, const SimulationOptions& options, const SavedState* saved = nullptr);
     ~Simulation();
     Simulation(Simulation&&) noexcept;

@@ -73,11 +73,25 @@ void put_back(const SavedState& saved, Rank<N>& r)
     read_coupling(saved, r);
 }
 
+template <class N>
+void start_from(const SavedState& saved, Rank<N>& r)
+{
+    PARHELION_EXPECTS(saved.of_another_run);
+    if (std::holds_alternative<std::vector<Vec3<typename N::Fixed>>>(saved.x))
+    {
+        into_slots(r.queue, saved.x, r.state.slot_of_global, r.state.x);
+        into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
+    }
+    r.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
+    read_coupling(saved, r);
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void take_snapshot<N>(const Rank<N>&, Snapshot<N>&);                                                                \
     template void put_back<N>(Snapshot<N>&&, Rank<N>&);                                                                          \
     template SavedState to_saved_state<N>(const Snapshot<N>&, const std::vector<AtomData<N>>&, std::int64_t);                    \
-    template void put_back<N>(const SavedState&, Rank<N>&);
+    template void put_back<N>(const SavedState&, Rank<N>&);                                                                      \
+    template void start_from<N>(const SavedState&, Rank<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

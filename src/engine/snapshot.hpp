@@ -36,5 +36,9 @@ SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomDat
 // something.
 template <class N>
 void put_back(const SavedState& saved, Rank<N>& r);
+// The same for a run that starts from the state of another one, whose step it does not go on with. Where that was of another
+// precision, positions and velocities are left as they are in the rank: the system's, rounded.
+template <class N>
+void start_from(const SavedState& saved, Rank<N>& r);
 
 } // namespace parhelion

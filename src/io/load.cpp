@@ -66,6 +66,26 @@ void read_about_atoms(const InputFiles& files, bool has_topology, System& system
     });
 }
 
+// The start is another configuration than the structure's.
+HandOver start_from(const InputFiles& files, const MdpInput& mdp, System& system, Diagnostics& diagnostics)
+{
+    const RunParameters& p = mdp.parameters;
+    const bool moves = p.integrator != Integrator::SteepestDescent && !p.generate_velocities;
+    if (moves && !p.continuation && system.topology.constraint_count() > 0)
+    {
+        diagnostics.note("N131", mdp.where("continuation"),
+                         "positions and velocities of -t are made to obey the constraints anew, which changes their last digits. "
+                         "Set continuation = yes to keep them.");
+    }
+    if (system.restraint_reference.empty() && system.topology.interaction_count(InteractionKind::PositionRestraint) > 0)
+    {
+        system.restraint_reference = system.x;
+        diagnostics.note("N130", {files.structure.string(), 0},
+                         "position restraints refer to the positions of this file, as no -r file is given.");
+    }
+    return read_hand_over(files.hand_over, files.hand_over_at, p, system);
+}
+
 } // namespace
 
 LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
@@ -83,12 +103,18 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     });
     read_about_atoms(files, has_topology, system, diagnostics, errors);
     // All files were understood, whether what the .mdp asks for is supported or not.
+    std::optional<HandOver> hand_over;
+    if (errors.holds_only("E140") && !files.hand_over.empty())
+    {
+        errors.attempt([&] { hand_over = start_from(files, mdp, system, diagnostics); });
+    }
     if (errors.holds_only("E140"))
     {
         errors.attempt([&] { check_system(mdp, system, diagnostics); });
     }
     errors.throw_if_any();
-    return {std::move(system), std::move(mdp.parameters)};
+    if (hand_over) { keep_what_fits(mdp.parameters, *hand_over); }
+    return {std::move(system), std::move(mdp.parameters), std::move(hand_over)};
 }
 
 } // namespace parhelion

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "io/hand_over.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace parhelion {
@@ -17,12 +19,17 @@ struct InputFiles
     std::filesystem::path restraint_reference; // empty: the structure's positions
     std::filesystem::path index;               // empty: the usual groups only
     std::vector<std::filesystem::path> include_paths;
+    // .cpt or .trr whose positions, velocities and box are the start; empty: the structure's. ps: the first frame there at or
+    // after this time; nothing: the last.
+    std::filesystem::path hand_over = {};
+    std::optional<double> hand_over_at = {};
 };
 
 struct LoadedInput
 {
     System system;
     RunParameters parameters;
+    std::optional<HandOver> hand_over;
 };
 
 // Reads all files, turns bonds into constraints as the parameters ask, checks that everything fits together, and resolves every

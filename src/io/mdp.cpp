@@ -177,14 +177,22 @@ RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnosti
     return read_mdp_text(file.text_without_mark(), path.string(), diagnostics).parameters;
 }
 
+NamedList<std::string> mdp_values(const RunParameters& parameters)
+{
+    NamedList<std::string> values;
+    for (const MdpOption& option : mdp_table())
+    {
+        if (option.support == Support::Honoured) { values.emplace_back(option.name, option.print(parameters)); }
+    }
+    return values;
+}
+
 std::string mdp_text(const RunParameters& parameters)
 {
     std::string text;
-    for (const MdpOption& option : mdp_table())
+    for (const auto& [name, value] : mdp_values(parameters))
     {
-        if (option.support != Support::Honoured) { continue; }
-        text += option.name + std::string(option.name.size() < 24 ? 24 - option.name.size() : 0, ' ') + " = " +
-                option.print(parameters) + "\n";
+        text += name + std::string(name.size() < 24 ? 24 - name.size() : 0, ' ') + " = " + value + "\n";
     }
     return text;
 }

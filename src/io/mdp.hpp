@@ -5,6 +5,7 @@
 
 #include "io/error_list.hpp"
 #include "io/mdp_value.hpp"
+#include "io/named_list.hpp"
 #include "model/run_parameters.hpp"
 
 #include <filesystem>
@@ -42,8 +43,9 @@ MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnost
 MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics);
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics);
 
-// Every honoured option and the value in use, one "key = value" line each, in the table's order; reads back to the same
-// parameters.
+// Every honoured option and the value in use, in the table's order.
+NamedList<std::string> mdp_values(const RunParameters& parameters);
+// The same, one "key = value" line each; reads back to the same parameters.
 std::string mdp_text(const RunParameters& parameters);
 
 } // namespace parhelion

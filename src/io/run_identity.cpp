@@ -15,6 +15,11 @@
 namespace parhelion {
 namespace {
 
+template <class T>
+constexpr bool is_vector = false;
+template <class T>
+constexpr bool is_vector<Vec3<T>> = true;
+
 class Hash
 {
 public:
@@ -31,7 +36,11 @@ public:
         XXH64_update(state_.get(), text.data(), text.size());
         return *this;
     }
-    Hash& operator<<(const Vec3<double>& a) { return *this << a.x << a.y << a.z; }
+    template <class T>
+    Hash& operator<<(const Vec3<T>& a)
+    {
+        return *this << a.x << a.y << a.z;
+    }
     template <class T, std::size_t n>
     Hash& operator<<(const std::array<T, n>& list)
     {
@@ -42,7 +51,7 @@ public:
     Hash& operator<<(const std::vector<T>& list)
     {
         *this << list.size();
-        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Vec3<double>>)
+        if constexpr (std::is_arithmetic_v<T> || is_vector<T>)
         {
             XXH64_update(state_.get(), list.data(), list.size() * sizeof(T));
         }
@@ -100,24 +109,31 @@ std::string group_hash(const System& system)
     return hash.text();
 }
 
+std::string hash_of(const SavedState& state)
+{
+    Hash hash;
+    std::visit([&](const auto& x) { hash << x; }, state.x);
+    std::visit([&](const auto& v) { hash << v; }, state.v);
+    for (const auto& [name, values] : state.coupling) { hash << name << values; }
+    return hash.text();
+}
+
 } // namespace
 
-NamedList<std::string> identify_run(const System& system, const RunParameters& parameters, const std::string& precision)
+NamedList<std::string> identify_run(const System& system, const RunParameters& parameters, const std::string& precision,
+                                    const SavedState* start)
 {
     NamedList<std::string> identity;
     identity.emplace_back("atoms", std::to_string(system.topology.atom_count()));
     identity.emplace_back("precision", precision);
     identity.emplace_back("topology", (Hash() << system.topology).text());
     identity.emplace_back("start configuration", (Hash() << system.box << system.x << system.v).text());
+    if (start != nullptr) { identity.emplace_back("state handed over", hash_of(*start)); }
     identity.emplace_back("restraint reference", (Hash() << system.restraint_reference << system.restraint_reference_box).text());
     identity.emplace_back("index groups", group_hash(system));
-    const std::string values = mdp_text(parameters);
-    for (std::string_view rest = values; !rest.empty();)
+    for (const auto& [key, value] : mdp_values(parameters))
     {
-        const std::string_view line = take_line(rest);
-        const std::size_t equals = line.find('=');
-        const std::string_view key = trimmed(line.substr(0, equals));
-        if (key != "nsteps") { identity.emplace_back(key, as_kept(trimmed(line.substr(equals + 1)))); }
+        if (key != "nsteps") { identity.emplace_back(key, as_kept(trimmed(value))); }
     }
     return identity;
 }

@@ -5,6 +5,7 @@
 
 #include "io/named_list.hpp"
 #include "model/run_parameters.hpp"
+#include "model/saved_state.hpp"
 #include "model/system.hpp"
 
 #include <string>
@@ -12,8 +13,10 @@
 namespace parhelion {
 
 // The number of atoms, the parameters as in the .mdp (without nsteps: a run may be prolonged), and hashes of topology, start,
-// position restraints' reference and index groups. `precision` is the engine's, in words.
-NamedList<std::string> identify_run(const System& system, const RunParameters& parameters, const std::string& precision);
+// position restraints' reference and index groups. `precision` is the engine's, in words. `start`: a state of another run that
+// this one starts from, or null.
+NamedList<std::string> identify_run(const System& system, const RunParameters& parameters, const std::string& precision,
+                                    const SavedState* start = nullptr);
 
 // "dt (0.002 then, 0.001 now)" for each entry that differs, the first few of them; empty if none does.
 std::string difference(const NamedList<std::string>& then, const NamedList<std::string>& now);
