@@ -206,7 +206,7 @@ void log_input(const InputFiles& files, const RunParameters& parameters, Log& lo
 }
 
 void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continued, const std::string& remark,
-                       const RunParameters& parameters, std::int64_t steps)
+                       const RunParameters& parameters, const NamedList<std::string>& identity, std::int64_t steps)
 {
     if (!remark.empty()) { files.warning("note: " + remark); }
     if (continued)
@@ -214,6 +214,8 @@ void say_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& continu
         const std::int64_t step = continued->state.step;
         files.message(fmt::format("continuing at step {} ({:.6g} ps)", step,
                                   parameters.start_time + static_cast<double>(step) * parameters.dt));
+        const std::string changed = output_difference(continued->run, identity);
+        if (!changed.empty()) { files.message("output changes from here on: " + changed); }
     }
     if (steps == 0)
     {
@@ -243,7 +245,7 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
 {
     const bool minimised = last.v.empty(), is_done = end == RunEnd::Done;
     if (!minimised) { files.checkpoint(simulation.saved_state()); }
-    write_gro(options.prefix + ".gro", topology, title, last.box, last.x, last.v, 3);
+    write_gro(options.prefix + ".gro", topology, title, last.box, last.x, last.v, 6);
     write_report(report, options.prefix + ".report.json");
     if (!minimised && is_done) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
     files.close();
@@ -386,7 +388,7 @@ RunEnd command_run(const RunOptions& options)
     if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }
     std::fflush(stdout);
     if (!kept.empty()) { files.message(kept); }
-    say_how_it_begins(files, continued, remark, parameters, steps);
+    say_how_it_begins(files, continued, remark, parameters, identity, steps);
     continued.reset(); // memory
 
     RunSummary summary;

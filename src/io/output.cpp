@@ -71,7 +71,7 @@ void OutputThread::work()
     }
 }
 
-RunOutput::RunOutput(const RunOutputPlan& plan)
+RunOutput::RunOutput(const RunOutputPlan& plan) : kept_(plan.kept)
 {
     if (!plan.xtc.empty()) { xtc_.emplace(plan.xtc, plan.xtc_precision, plan.xtc_atoms, plan.kept.xtc); }
     if (!plan.trr.empty()) { trr_.emplace(plan.trr, plan.trr_precision, plan.kept.trr); }
@@ -110,7 +110,7 @@ void RunOutput::for_each_file(Visit&& visit)
 
 OutputMarks RunOutput::lengths()
 {
-    OutputMarks marks;
+    OutputMarks marks = kept_;
     for_each_file([&](OutputFile& file, FileMark OutputMarks::*mark) { (marks.*mark).bytes = file.length(); });
     return marks;
 }

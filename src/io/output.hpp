@@ -101,6 +101,7 @@ private:
     template <class Visit>
     void for_each_file(Visit&& visit); // visit(file, its member of OutputMarks)
 
+    OutputMarks kept_; // a file that is not written any more stays as it is
     std::optional<XtcWriter> xtc_;
     std::optional<TrrWriter> trr_;
     std::optional<EdrWriter> edr_;

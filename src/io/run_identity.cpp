@@ -138,27 +138,62 @@ NamedList<std::string> identify_run(const System& system, const RunParameters& p
     return identity;
 }
 
-std::string difference(const NamedList<std::string>& then, const NamedList<std::string>& now)
+namespace {
+
+// What decides when and how exactly output is written, and nothing else. nstcalcenergy follows nstenergy.
+constexpr std::string_view output_options[] = {
+    "nstxout", "nstvout", "nstfout", "nstxout-compressed", "compressed-x-precision", "nstlog", "nstcalcenergy", "nstenergy"};
+
+bool is_output_option(const std::string& name)
 {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> found;
+    return std::find(std::begin(output_options), std::end(output_options), name) != std::end(output_options);
+}
+
+// "dt (0.002 then, 0.001 now)", for each entry that differs.
+std::vector<std::string> changes(const NamedList<std::string>& then, const NamedList<std::string>& now, bool of_output)
+{
     const auto value_in = [](const NamedList<std::string>& list, const std::string& name) {
         const auto at = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.first == name; });
         return at == list.end() ? std::string("nothing") : at->second.empty() ? std::string("empty") : at->second;
     };
+    std::vector<std::string> found;
     for (const auto& [name, value] : now)
     {
         const std::string before = value_in(then, name), after = value_in(now, name);
-        if (before != after) { found.push_back(fmt::format("{} ({} then, {} now)", name, before, after)); }
+        if (before != after && is_output_option(name) == of_output)
+        {
+            found.push_back(fmt::format("{} ({} then, {} now)", name, before, after));
+        }
     }
     for (const auto& [name, value] : then)
     {
-        if (value_in(now, name) == "nothing") { found.push_back(fmt::format("{} ({} then, nothing now)", name, value)); }
+        if (!of_output && value_in(now, name) == "nothing")
+        {
+            found.push_back(fmt::format("{} ({} then, nothing now)", name, value));
+        }
     }
+    return found;
+}
+
+std::string listed(const std::vector<std::string>& found, std::size_t most)
+{
     std::string text;
     for (std::size_t i = 0; i < std::min(most, found.size()); ++i) { text += (i > 0 ? ", " : "") + found[i]; }
     if (found.size() > most) { text += fmt::format(" and {} more", found.size() - most); }
     return text;
+}
+
+} // namespace
+
+std::string difference(const NamedList<std::string>& then, const NamedList<std::string>& now)
+{
+    constexpr std::size_t most = 4;
+    return listed(changes(then, now, false), most);
+}
+
+std::string output_difference(const NamedList<std::string>& then, const NamedList<std::string>& now)
+{
+    return listed(changes(then, now, true), std::size(output_options));
 }
 
 } // namespace parhelion

@@ -18,7 +18,10 @@ namespace parhelion {
 NamedList<std::string> identify_run(const System& system, const RunParameters& parameters, const std::string& precision,
                                     const SavedState* start = nullptr);
 
-// "dt (0.002 then, 0.001 now)" for each entry that differs, the first few of them; empty if none does.
+// "dt (0.002 then, 0.001 now)" for each entry that must not differ but does, the first few of them; empty if none does.
 std::string difference(const NamedList<std::string>& then, const NamedList<std::string>& now);
+// The same for what a run may change when it goes on: how often frames, energies and the log are written, and the precision of
+// the .xtc.
+std::string output_difference(const NamedList<std::string>& then, const NamedList<std::string>& now);
 
 } // namespace parhelion

@@ -362,3 +362,35 @@ def test_links_in_the_place_of_outputs_are_not_followed(tmp_path):
     before = (folder / "of-md.log").read_bytes()
     assert re.search(r"E196 md\.log +is a symbolic link", run(folder, "--new", code=4))
     assert (folder / "of-md.log").read_bytes() == before
+
+
+def test_output_may_change_when_a_run_goes_on_and_nothing_else_does(uninterrupted, tmp_path):
+    mda, pyedr = pytest.importorskip("MDAnalysis"), pytest.importorskip("pyedr")
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 200)
+    trr = (folder / "md.trr").read_bytes()
+    changed = RUN
+    for before, after in [("nstxout = 90", "nstxout = 0"), ("nstvout = 90", "nstvout = 0"), ("compressed = 10", "compressed = 20\ncompressed-x-precision = 100"),
+                          ("nstenergy = 20", "nstenergy = 40"), ("nstlog = 100", "nstlog = 50")]:
+        changed = changed.replace(before, after)
+    folder_with(changed, tmp_path)
+    text = run(folder)
+    for word in ("nstxout (90 then, 0 now)", "nstvout", "nstxout-compressed (10 then, 20 now)", "compressed-x-precision (1000 then, 100 now)",
+                 "nstenergy (20 then, 40 now)", "nstlog (100 then, 50 now)"):
+        assert word in text and word in (folder / "md.log").read_text()
+    # The same steps: the end has every bit of a run that nobody changed.
+    assert (folder / "md.gro").read_bytes() == (uninterrupted / "md.gro").read_bytes()
+    assert (folder / "md.trr").read_bytes() == trr
+    xtc = mda.Universe(str(DATA / "conf.gro"), str(folder / "md.xtc")).trajectory
+    steps = [round(frame.time / 0.002) for frame in xtc]
+    assert steps == [step for step in range(0, 401, 10) if step < 196 or step % 20 == 0]  # the checkpoint is of step 196
+    # Every energy calculation counts once, whenever frames were written.
+    energies = pyedr.edr_to_dict(str(folder / "md.edr"))
+    assert [round(time / 0.002) for time in energies["Time"]] == [*range(0, 181, 20), 200, 240, 280, 320, 360, 400]
+    averages = [(path / "md.log").read_text().split("Averages over ")[-1] for path in (folder, uninterrupted)]
+    assert averages[0] == averages[1] and averages[0].startswith("81 ")
+    # And back: what was written before is still there.
+    folder_with(RUN, tmp_path)
+    run(folder, "-q", "--steps", 500)
+    assert (folder / "md.trr").read_bytes().startswith(trr)
+    assert [round(frame.time / 0.002) for frame in mda.Universe(str(DATA / "conf.gro"), str(folder / "md.trr")).trajectory] == [0, 90, 180, 200, 450, 500]
