@@ -252,6 +252,7 @@ Constraints::Constraints(const Topology& topology, const RunParameters& paramete
     for (const MoleculeType& type : topology.molecule_types)
     {
         TypeConstraints& t = types_.emplace_back();
+        t.name = type.name;
         std::vector<LincsBond> bonds;
         std::vector<double> inverse_mass(type.atoms.size());
         for (const Constraint& c : type.constraints)
@@ -310,10 +311,11 @@ void Constraints::for_every_group(const CpuQueue& queue, int thread, const Const
     for (std::size_t type = 0; type < types_.size(); ++type)
     {
         const TypeConstraints& t = types_[type];
-        for_share(queue, thread, assignment.molecule_types[type].groups,
-                  [&](const ConstraintPlace& place) { body(t.groups[static_cast<std::size_t>(place.index)], place.first_atom); });
+        for_share(queue, thread, assignment.molecule_types[type].groups, [&](const ConstraintPlace& place) {
+            body(t, t.groups[static_cast<std::size_t>(place.index)], place.first_atom);
+        });
         for_share(queue, thread, assignment.molecule_types[type].waters, [&](const ConstraintPlace& place) {
-            body(t.water_groups[static_cast<std::size_t>(place.index)], place.first_atom);
+            body(t, t.water_groups[static_cast<std::size_t>(place.index)], place.first_atom);
         });
     }
 }
@@ -357,17 +359,21 @@ void Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignmen
     PARHELION_EXPECTS(assignment.molecule_types.size() == types_.size());
     queue.run([&](int thread) {
         LincsWork work;
-        for_every_group(queue, thread, assignment, [&](const LincsGroup& group, std::int32_t first_atom) {
-            gather(group, first_atom, state, vectors, 1, work);
-            if (!lincs_project(group, work))
-            {
-                throw InputError("E158", {},
-                                 fmt::format("the constraints of atoms {} to {} depend on each other, as three of one line do: "
-                                             "their forces have no unique answer. Remove one of them.",
-                                             first_atom + group.atoms.front() + 1, first_atom + group.atoms.back() + 1));
-            }
-            scatter(group, first_atom, state, 1, work, vectors);
-        });
+        for_every_group(
+            queue, thread, assignment, [&](const TypeConstraints& type, const LincsGroup& group, std::int32_t first_atom) {
+                gather(group, first_atom, state, vectors, 1, work);
+                if (!lincs_project(group, work))
+                {
+                    const int first = group.atoms.front() + 1, last = group.atoms.back() + 1;
+                    throw InputError(
+                        "E158", {},
+                        fmt::format("in molecule type {} the constraints of atoms {} to {} (in the system {} to {}) depend "
+                                    "on each other, as three of one line do: their forces have no unique answer. Remove "
+                                    "one of them.",
+                                    type.name, first, last, first_atom + first, first_atom + last));
+                }
+                scatter(group, first_atom, state, 1, work, vectors);
+            });
     });
 }
 

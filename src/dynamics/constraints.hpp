@@ -25,6 +25,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace parhelion {
@@ -109,12 +110,13 @@ public:
 private:
     struct TypeConstraints
     {
+        std::string name; // of the molecule type
         std::vector<SettleWater> waters;
         std::vector<LincsGroup> water_groups; // each water as three constraints
         std::vector<LincsGroup> groups;       // one per set of coupled constraints
     };
 
-    // Calls body(group, first atom) for this thread's share of all that is assigned, waters as groups.
+    // Calls body(molecule type, group, first atom) for this thread's share of all that is assigned, waters as groups.
     template <class Body>
     void for_every_group(const CpuQueue& queue, int thread, const ConstraintAssignment& assignment, Body&& body) const;
 

@@ -109,7 +109,8 @@ Neighbour nearest_neighbour(const Rank<N>& r, std::int64_t atom)
     return nearest;
 }
 
-// A sentence about the nearest neighbour of the first of these atoms that has the nearest.
+// A sentence about the nearest neighbour of the first of these atoms that has the nearest. Atoms that are farther than the
+// cut-off have done nothing: then the box may have.
 template <class N>
 std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t> atoms)
 {
@@ -120,24 +121,45 @@ std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t
         const Neighbour neighbour = nearest_neighbour(r, atom);
         if (neighbour.distance < closest.distance) { closest = neighbour, of = atom; }
     }
-    if (closest.atom < 0) { return ""; }
+    if (!(closest.distance <= r.list_plan.cutoff))
+    {
+        const Vec3<double>& box = r.state.box.length();
+        return fmt::format(" No other atom is within the cut-off; the box is {:.4g} x {:.4g} x {:.4g} nm.", box.x, box.y, box.z);
+    }
     return fmt::format(" Nearest to {}: {}, at {:.4f} nm.", r.topology.describe(of), r.topology.describe(closest.atom),
                        closest.distance);
+}
+
+// A sentence about the force on an atom, and which term is to blame for most of it.
+template <class N>
+std::string largest_force_on(Rank<N>& r, std::int64_t atom)
+{
+    const std::vector<std::int32_t>& atoms = r.state.global_of_slot;
+    const auto slot = static_cast<std::int32_t>(std::find(atoms.begin(), atoms.end(), atom) - atoms.begin());
+    const Blame blame = blame_term(r, slot);
+    return fmt::format(" Largest force on {}: {:.3g} kJ/mol/nm, from the {}.", r.topology.describe(atom), blame.force,
+                       blame.term);
+}
+
+// `force`: a sentence of largest_force_on(), or nothing.
+template <class N>
+[[noreturn]] void end_with_constraints(const Rank<N>& r, Failures known, const std::string& force)
+{
+    const ConstraintResult<N>& c = r.constraint_result;
+    const char* const how_many = r.comm.ranks() > 1 && known == Failures::OfThisRank ? "at least " : "";
+    throw PhysicsError(r.step, fmt::format("E501 step {}: {}{} constraint{} could not be satisfied or turned by more than "
+                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees: {} - {}.{}{} {}",
+                                           r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
+                                           r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b), force,
+                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
 }
 
 } // namespace
 
 template <class N>
-void stop_if_constraints_failed(const Rank<N>& r, Failures known)
+void stop_if_constraints_failed(const Rank<N>& r)
 {
-    const ConstraintResult<N>& c = r.constraint_result;
-    if (c.failures == 0) { return; }
-    const char* const how_many = r.comm.ranks() > 1 && known == Failures::OfThisRank ? "at least " : "";
-    throw PhysicsError(r.step, fmt::format("E501 step {}: {}{} constraint{} could not be satisfied or turned by more than "
-                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees: {} - {}.{} {}",
-                                           r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
-                                           r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b),
-                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
+    if (r.constraint_result.failures > 0) { end_with_constraints(r, Failures::OfThisRank, ""); }
 }
 
 void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff)
@@ -154,7 +176,10 @@ void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double li
 template <class N>
 void stop_if_running_away(Rank<N>& r, Failures known)
 {
-    stop_if_constraints_failed(r, known);
+    if (r.constraint_result.failures > 0)
+    {
+        end_with_constraints(r, known, largest_force_on(r, r.constraint_result.worst_atom_a));
+    }
     const std::optional<Runaway> runaway = find_runaway(r.queue, r.state, r.parameters.dt);
     if (!runaway) { return; }
     const Blame blame = blame_term(r, runaway->slot);
@@ -167,7 +192,7 @@ void stop_if_running_away(Rank<N>& r, Failures known)
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void stop_if_constraints_failed<N>(const Rank<N>&, Failures);                                                       \
+    template void stop_if_constraints_failed<N>(const Rank<N>&);                                                                 \
     template void stop_if_running_away<N>(Rank<N>&, Failures);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -227,6 +227,35 @@ TEST(Constraints, with_equal_masses_leave_no_force_at_a_constrained_equilibrium)
     for (std::size_t slot = 0; slot < state.slots(); ++slot) { EXPECT_LT(norm(f.get(slot)), 1e-9); }
 }
 
+TEST(Constraints, that_depend_on_each_other_are_refused_with_their_molecule)
+{
+    ToyMolecule line = triangle();
+    line.type.name = "LINE";
+    line.x[1] = {0.1, 0, 0}, line.x[2] = {0.2, 0, 0};
+    line.type.constraints.clear();
+    for (const auto& [a, b] : {std::pair(0, 1), std::pair(1, 2), std::pair(0, 2)}) { constrain(line, a, b); }
+    const System system = toy_system({{rigid_water(), 2}, {line, 1}}, box, 300, 7);
+    auto state = particles_in_input_order<Double>(system);
+    for (std::size_t i = 0; i < 3; ++i) // whichever way it was turned
+    {
+        state.x.set(6 + i, state.box.to_fixed(system.x[6] + Vec3<double>{0.1 * static_cast<double>(i), 0, 0}));
+    }
+    CpuQueue queue(1);
+    const Constraints constraints(system.topology, RunParameters());
+    try
+    {
+        constraints.project(queue, constraints.assign_all(system.topology), state, state.v);
+        ADD_FAILURE() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E158");
+        EXPECT_NE(error.message().find("molecule type LINE the constraints of atoms 1 to 3 (in the system 7 to 9)"),
+                  std::string::npos)
+            << error.message();
+    }
+}
+
 TEST(Constraints, start_configurations_are_moved_onto_the_constraints)
 {
     System system = mixed_molecules();

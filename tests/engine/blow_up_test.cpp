@@ -96,6 +96,48 @@ TEST(BlowUp, by_a_broken_bond_names_the_bonded_term)
     EXPECT_THAT(blow_up(simulation, 10).what(), HasSubstr("bond"));
 }
 
+// Every molecule of a box whole, at a place of its own on a lattice of 10 nm.
+void spread(System& system)
+{
+    const Vec3<double> old_box = system.box;
+    system.box = {100, 100, 100};
+    int place = 0;
+    for (const MoleculeBlock& block : system.topology.blocks)
+    {
+        const std::size_t atoms = system.topology.molecule_types[static_cast<std::size_t>(block.type)].atoms.size();
+        for (std::int64_t copy = 0; copy < block.count; ++copy, ++place)
+        {
+            Vec3<double>* const x =
+                &system.x[static_cast<std::size_t>(block.first_atom) + static_cast<std::size_t>(copy) * atoms];
+            const Vec3<double> first = x[0];
+            const Vec3<double> centre{5.0 + 10 * (place % 10), 5.0 + 10 * (place / 10 % 10), 5.0 + 10 * (place / 100 % 10)};
+            for (std::size_t a = 0; a < atoms; ++a)
+            {
+                Vec3<double> from_first = x[a] - first;
+                for (int d = 0; d < 3; ++d) { from_first[d] -= old_box[d] * std::round(from_first[d] / old_box[d]); }
+                x[a] = centre + from_first;
+            }
+        }
+    }
+}
+
+TEST(BlowUp, of_a_constraint_names_the_term_and_no_neighbour_beyond_the_cut_off)
+{
+    Refdata data = load_nve("etoh");
+    data.parameters.continuation = true; // the start is not made to obey its constraints
+    data.system.v[7] += {900, 0, 0};
+    for (const bool alone : {false, true})
+    {
+        if (alone) { spread(data.system); }
+        Simulation simulation = simulate(data, Precision::Mixed);
+        const std::string text = blow_up(simulation, 1).what();
+        EXPECT_THAT(text, AllOf(HasSubstr("E501"), HasSubstr("Largest force on"), HasSubstr(" kJ/mol/nm, from the "))) << text;
+        EXPECT_EQ(text.find("Nearest to") == std::string::npos, alone) << text;
+        EXPECT_EQ(text.find("No other atom is within the cut-off; the box is 100 x 100 x 100 nm") != std::string::npos, alone)
+            << text;
+    }
+}
+
 TEST(BlowUp, of_a_box_that_shrinks_below_its_pair_list_is_an_error_with_advice)
 {
     // A compressibility that lets the barostat halve the box within a few steps.
