@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
+#include "io/progress.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ void command_check(const CheckOptions& options)
     LoadedInput input = load_checked(options.input, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const Warning& note : diagnostics.notes) { fmt::print("note: {}\n", note.text()); }
-    fmt::print("{}{}read in {:.2f} s\n", describe_system(input.system), describe_start(input.hand_over), load_s);
+    fmt::print("{}{}{}read in {:.2f} s\n", describe_system(input.system), describe_run(input.parameters, input.parameters.steps),
+               describe_start(input.hand_over), load_s);
 
     const double dt = input.parameters.dt;
     const std::int64_t steps = input.parameters.steps;
@@ -32,7 +34,7 @@ void command_check(const CheckOptions& options)
     const std::string rate =
         minimises ? fmt::format("{:.3g} steps/s", 1 / step_s) : fmt::format("{:.3g} ns/day", dt * 86.4 / step_s);
     const std::string length =
-        steps < 0 ? "no end" : fmt::format("{} steps in at most {:.0f} s", steps, step_s * static_cast<double>(steps));
+        steps < 0 ? "no end" : fmt::format("{} steps in at most {}", steps, duration_text(step_s * static_cast<double>(steps)));
     fmt::print("forecast: at least {}; {}\n", rate, length);
     if (!point.trouble.empty()) { throw PhysicsError(0, point.trouble); }
 }

@@ -2,6 +2,7 @@
 #include "describe.hpp"
 
 #include "device/cores.hpp"
+#include "io/progress.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -15,6 +16,37 @@ namespace {
 
 // Sums of many decimal numbers are off by some 1e-12.
 double without_noise(double sum) { return std::abs(sum) < 1e-6 ? 0 : sum; }
+
+// "300 K (v-rescale)", "300/310 K (sd)"; empty: nothing keeps the temperature.
+std::string temperature_text(const RunParameters& p)
+{
+    const bool stochastic = p.integrator == Integrator::StochasticDynamics;
+    if (p.thermostat == Thermostat::None && !stochastic) { return ""; }
+    std::string references;
+    double latest = -1;
+    for (const TemperatureGroup& group : p.temperature_groups)
+    {
+        if (group.tau <= 0 || group.reference == latest) { continue; }
+        references += fmt::format("{}{:g}", references.empty() ? "" : "/", group.reference);
+        latest = group.reference;
+    }
+    const char* const name = stochastic                               ? "sd"
+                             : p.thermostat == Thermostat::VRescale   ? "v-rescale"
+                             : p.thermostat == Thermostat::NoseHoover ? "Nose-Hoover"
+                                                                      : "Berendsen";
+    return references.empty() ? "" : fmt::format("{} K ({})", references, name);
+}
+
+std::string pressure_text(const RunParameters& p)
+{
+    if (p.barostat == Barostat::None) { return ""; }
+    const char* const name = p.barostat == Barostat::CRescale           ? "C-rescale"
+                             : p.barostat == Barostat::ParrinelloRahman ? "Parrinello-Rahman"
+                                                                        : "Berendsen";
+    return fmt::format("{:g} bar ({})", p.reference_pressure, name);
+}
+
+std::string time_text(double ps) { return ps < 1000 ? fmt::format("{:g} ps", ps) : fmt::format("{:g} ns", ps * 1e-3); }
 
 } // namespace
 
@@ -33,6 +65,41 @@ std::string describe_system(const System& system)
     text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y,
                         system.box.z, topology.total_mass() / volume * units::kg_per_m3);
     return text;
+}
+
+std::string describe_run(const RunParameters& p, std::int64_t steps)
+{
+    const std::string constrained = p.constraints == ConstraintMode::HBonds     ? ", h-bonds constrained"
+                                    : p.constraints == ConstraintMode::AllBonds ? ", all bonds constrained"
+                                                                                : "";
+    if (p.integrator == Integrator::SteepestDescent)
+    {
+        return fmt::format("run       minimisation (steepest descent){}, until no force is above {:g} kJ/mol/nm{}\n", constrained,
+                           p.em_tolerance, steps < 0 ? "" : fmt::format(" or after {} steps", steps));
+    }
+    const std::string temperature = temperature_text(p), pressure = pressure_text(p);
+    const char* const ensemble = pressure.empty() ? (temperature.empty() ? "NVE" : "NVT") : (temperature.empty() ? "NPH" : "NPT");
+    const std::string length = steps < 0 ? "without end" : time_text(static_cast<double>(steps) * p.dt);
+    return fmt::format("run       {} {}{}{}, {:g} fs{}\n", length, ensemble, temperature.empty() ? "" : " " + temperature,
+                       pressure.empty() ? "" : " " + pressure, p.dt * 1000, constrained);
+}
+
+std::string describe_output(const RunParameters& p, const std::string& prefix, double checkpoint_s)
+{
+    const bool minimises = p.integrator == Integrator::SteepestDescent;
+    std::string text;
+    const auto add = [&](const char* ending, std::initializer_list<int> intervals) {
+        int shortest = 0;
+        for (const int steps : intervals) { shortest = steps > 0 && (shortest == 0 || steps < shortest) ? steps : shortest; }
+        if (shortest == 0) { return; }
+        const std::string each = minimises ? fmt::format("{} steps", shortest) : time_text(shortest * p.dt);
+        text += fmt::format("{}{} each {}", prefix, ending, each) + ", ";
+    };
+    add(".xtc", {p.compressed_out});
+    add(".trr", {p.x_out, p.v_out, p.f_out});
+    add(".edr", {p.energy_out});
+    add(".log", {p.log_out});
+    return fmt::format("output    {}{}\n", text, minimises ? "no checkpoints" : "checkpoint each " + duration_text(checkpoint_s));
 }
 
 std::string describe_start(const std::optional<HandOver>& hand_over)

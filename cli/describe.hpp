@@ -4,6 +4,7 @@
 
 #include "engine/simulation.hpp"
 #include "io/hand_over.hpp"
+#include "model/run_parameters.hpp"
 #include "model/system.hpp"
 
 #include <string>
@@ -11,6 +12,10 @@
 namespace parhelion {
 
 std::string describe_system(const System& system);
+// What is simulated: how long, in which ensemble, with which time step. steps < 0: no end.
+std::string describe_run(const RunParameters& parameters, std::int64_t steps);
+// What is written how often, the file names beginning with `prefix`.
+std::string describe_output(const RunParameters& parameters, const std::string& prefix, double checkpoint_s);
 // Of a run that starts from another one's state; empty: it does not.
 std::string describe_start(const std::optional<HandOver>& hand_over);
 std::string describe_seeds(const PlanSummary& plan);

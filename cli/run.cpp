@@ -10,6 +10,7 @@
 #include "io/run_lock.hpp"
 #include "io/text.hpp"
 #include "run_files.hpp"
+#include "run_summary.hpp"
 #include "say.hpp"
 #include "trace/chrome_trace.hpp"
 
@@ -109,11 +110,6 @@ std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& par
     return options.ns ? static_cast<std::int64_t>(of_time) : parameters.steps;
 }
 
-std::string precision_text(const EngineOptions& engine)
-{
-    return engine.precision + (engine.reproducible ? " reproducible" : "");
-}
-
 // What the run goes on from; nothing if it starts.
 std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOptions& options,
                                           const NamedList<std::string>& identity, std::string& remark)
@@ -142,37 +138,6 @@ std::string keep_outputs(const std::string& prefix)
     for (const char* ending : other_endings) { note(move_to_backup(prefix + ending)); }
     note(copy_to_backup(prefix + log_ending)); // the original is locked: RunLock
     return kept.empty() ? "" : "kept of an earlier run: " + kept;
-}
-
-RunReport make_report(const RunOptions& options, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
-                      double dt, NamedList<RunReport::Spread> energies)
-{
-    RunReport report;
-    report.atoms = atoms;
-    report.steps = summary.steps;
-    report.dt_ps = dt;
-    report.ns_per_day = summary.ns_per_day;
-    report.us_per_step = summary.us_per_step;
-    report.wall_s = summary.wall_s;
-    report.host_load = summary.host_load;
-    report.precision = precision_text(options.engine);
-    if (plan.on_gpu) { report.device = "gpu", report.gpus = plan.gpus; }
-    report.ranks = plan.ranks;
-    report.grid = grid_text(plan.grid);
-    if (plan.ranks > 1)
-    {
-        report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = plan.on_gpu ? "gpu" : "threads";
-    }
-    report.threads = plan.threads;
-    report.repartition_interval = plan.list_interval;
-    report.pairlist = {
-        {"cutoff_nm", plan.list_cutoff}, {"buffer_nm", plan.buffer}, {"tested_pairs_per_atom", summary.pairs_per_atom}};
-    report.phases = summary.phases;
-    report.energies = std::move(energies);
-    report.conserved_drift_kT_per_ns_per_atom = summary.drift;
-    report.conserved_drift_error_kT_per_ns_per_atom = summary.drift_error;
-    report.version = {{"program", version_text()}, {"machine", describe_machine()}, {"kernel", plan.kernel}};
-    return report;
 }
 
 // With --json the report alone goes to standard output.
@@ -290,51 +255,6 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
     throw PhysicsError(error.step(), text);
 }
 
-std::string force_text(const RunSummary& summary)
-{
-    return fmt::format("largest force {:.4g} kJ/mol/nm{}", summary.largest_force, summary.converged ? "" : " (not converged)");
-}
-
-std::string drift_text(const RunSummary& summary)
-{
-    return fmt::format("{:+.5f} +- {:.5f} kT/ns/atom", summary.drift, summary.drift_error);
-}
-
-// The last line of the log.
-std::string summary_line(const RunSummary& summary, bool minimised)
-{
-    if (minimised) { return fmt::format("\n{} steps, {}", summary.steps, force_text(summary)); }
-    const bool has_drift = std::isfinite(summary.drift); // not if it was short
-    return fmt::format("\n{} steps, {:.2f} ns/day{}", summary.steps, summary.ns_per_day,
-                       has_drift ? ", drift " + drift_text(summary) : "");
-}
-
-void print_summary(const RunSummary& summary, const PlanSummary& plan, bool minimised)
-{
-    say(stdout, "\n{} steps in {:.2f} s", summary.steps, summary.wall_s);
-    if (minimised)
-    {
-        say(stdout, ", {}\n", force_text(summary));
-        return;
-    }
-    const std::string where = plan.on_gpu
-                                  ? plan.kernel
-                                  : fmt::format("{}{} thread{}", plan.ranks == 1 ? "" : fmt::format("{} ranks of ", plan.ranks),
-                                                plan.threads, plan.threads == 1 ? "" : "s");
-    say(stdout, ": {:.2f} ns/day, {:.1f} us/step on {}; host load {:.3f} cores\n", summary.ns_per_day, summary.us_per_step, where,
-        summary.host_load);
-    for (const auto& [phase, us] : summary.phases)
-    {
-        if (us > 0) { say(stdout, "  {:<16} {:10.1f} us/step {:5.1f} %\n", phase, us, 100 * us / summary.us_per_step); }
-    }
-    if (summary.covered_us > 0)
-    {
-        const double rest = summary.us_per_step - summary.covered_us;
-        say(stdout, "  {:<16} {:10.1f} us/step {:5.1f} %\n", "rest", rest, 100 * rest / summary.us_per_step);
-    }
-    if (std::isfinite(summary.drift)) { say(stdout, "drift of the conserved quantity: {}\n", drift_text(summary)); }
-}
-
 } // namespace
 
 RunEnd command_run(const RunOptions& options)
@@ -366,8 +286,9 @@ RunEnd command_run(const RunOptions& options)
 
     RunFiles files({options.prefix, engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters, identity,
                    std::move(checkpoints), continued ? &*continued : nullptr);
-    const std::string about = fmt::format("{}\n{}\n{}{}", version_text(), describe_machine(), describe_system(input.system),
-                                          describe_start(input.hand_over));
+    const std::string about = fmt::format("{}\n{}\n{}{}{}{}", version_text(), describe_machine(), describe_system(input.system),
+                                          describe_run(parameters, steps), describe_start(input.hand_over),
+                                          describe_output(parameters, options.prefix, options.checkpoint_s));
     Simulation simulation(std::move(input.system), std::move(input.parameters), engine,
                           continued ? &continued->state : state_of(input.hand_over));
     input.hand_over.reset(); // memory
@@ -397,7 +318,7 @@ RunEnd command_run(const RunOptions& options)
     try
     {
         summary = simulation.run(steps_left, files, stop_requested);
-        report = make_report(options, summary, simulation.plan(), topology.atom_count(), parameters.dt, files.averages());
+        report = make_report(options.engine, summary, simulation.plan(), topology.atom_count(), parameters.dt, files.averages());
         Frame last = simulation.frame();
         if (minimising) { last.v.clear(); } // they have no meaning
         reached = last.step;
@@ -424,7 +345,10 @@ RunEnd command_run(const RunOptions& options)
     }
     files.log().close();
     if (options.json) { say(stdout, "{}", to_json(report)); }
-    else if (!options.quiet) { print_summary(summary, simulation.plan(), minimising); }
+    else if (!options.quiet)
+    {
+        print_summary(summary, simulation.plan(), {options.prefix, files.averages_text(), files.trajectory(), minimising});
+    }
     return summary.end;
 }
 

@@ -2,6 +2,7 @@
 #include "run_files.hpp"
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "say.hpp"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
     OutputPosition position;
     position.next_energy_step = first_step;
     position.since_frame = position.whole_run = TermAverages(terms);
+    position.blocks = BlockAverages(terms);
     return position;
 }
 
@@ -47,8 +49,9 @@ OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
 RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
                    NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued)
     : options_(options), parameters_(parameters), table_(system.topology, parameters),
-      compressed_atoms_(atoms_of(parameters.compressed_groups, system)), identity_(std::move(identity)),
-      checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
+      compressed_atoms_(atoms_of(parameters.compressed_groups, system)), atoms_(system.topology.atom_count()),
+      mass_(system.topology.total_mass()), identity_(std::move(identity)), checkpoints_(std::move(checkpoints)),
+      first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
       next_checkpoint_(Clock::now() + checkpoint_interval())
 {
@@ -99,7 +102,8 @@ void RunFiles::start()
     next_checkpoint_ = Clock::now() + checkpoint_interval();
     if (!options_.quiet)
     {
-        progress_.emplace(stderr, progress_style(stderr), parameters_.dt, Progress::Clock::now(),
+        const bool minimises = parameters_.integrator == Integrator::SteepestDescent;
+        progress_.emplace(stderr, progress_style(stderr), minimises ? 0 : parameters_.dt, Progress::Clock::now(),
                           first_step_ - parameters_.first_step);
     }
 }
@@ -115,6 +119,17 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
     const std::vector<double> values = table_.values(observables);
     written_.since_frame.add(values);
     written_.whole_run.add(values);
+    written_.blocks.add(values);
+    if (parameters_.integrator == Integrator::SteepestDescent)
+    {
+        latest_.potential = observables.potential, latest_.largest_force = observables.largest_force;
+    }
+    else
+    {
+        const Vec3<double>& box = observables.box;
+        latest_.temperature = observables.temperature, latest_.pressure = observables.pressure;
+        if (parameters_.barostat != Barostat::None) { latest_.density = mass_ / (box.x * box.y * box.z) * units::kg_per_m3; }
+    }
     if (due.log) { log_->energies(observables.step, observables.time, table_.names(), values); }
     if (!due.energies) { return; }
     wrote_since_note_ = true;
@@ -123,18 +138,17 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
     written_.next_energy_step = observables.step + 1;
 }
 
-void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, double temperature)
+void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, double)
 {
     tell_remarks();
     note_position();
-    if (!std::isnan(temperature)) { latest_temperature_ = temperature; }
     show_progress(steps_done, steps_total);
 }
 
 void RunFiles::show_progress(std::int64_t steps_done, std::int64_t steps_total)
 {
     if (!progress_) { return; }
-    progress_->update(steps_done, steps_total, latest_temperature_, Progress::Clock::now());
+    progress_->update(steps_done, steps_total, latest_, Progress::Clock::now());
 }
 
 void RunFiles::note_position()
@@ -209,7 +223,7 @@ void RunFiles::close()
     end_progress();
     if (output_) { output_->close(); }
     tell_remarks();
-    log_->averages(table_.names(), written_.whole_run);
+    log_->averages(table_.names(), written_.whole_run, written_.blocks);
 }
 
 NamedList<RunReport::Spread> RunFiles::averages() const
@@ -221,6 +235,29 @@ NamedList<RunReport::Spread> RunFiles::averages() const
                           RunReport::Spread{written_.whole_run.mean(i), written_.whole_run.standard_deviation(i)});
     }
     return list;
+}
+
+std::string RunFiles::averages_text() const
+{
+    if (written_.blocks.blocks() == 0) { return ""; }
+    std::string text;
+    for (const char* name : {"Temperature", "Pressure", "Density", "Potential"})
+    {
+        const auto at = std::find(table_.names().begin(), table_.names().end(), name);
+        if (at == table_.names().end()) { continue; }
+        const auto term = static_cast<std::size_t>(at - table_.names().begin());
+        const double error = written_.blocks.error(term);
+        text += fmt::format("{}{} {:.6g}{} {}", text.empty() ? "" : ", ", name, written_.whole_run.mean(term),
+                            std::isnan(error) ? "" : fmt::format(" +- {:.2g}", error), unit_of_term(name));
+    }
+    return fmt::format("averages  {}\n{:10}{}\n", text, "", errors_text(written_.blocks));
+}
+
+std::string RunFiles::trajectory() const
+{
+    const bool has_all = compressed_atoms_.empty() || static_cast<std::int64_t>(compressed_atoms_.size()) == atoms_;
+    if (parameters_.compressed_out > 0 && has_all) { return options_.prefix + ".xtc"; }
+    return parameters_.x_out > 0 ? options_.prefix + ".trr" : "";
 }
 
 } // namespace parhelion

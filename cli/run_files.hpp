@@ -57,6 +57,10 @@ public:
     // Everything on disk, the averages in the log. Throws what the output thread met.
     void close();
     NamedList<RunReport::Spread> averages() const;
+    // Averages of what people look at first, with their errors, and how these were found.
+    std::string averages_text() const;
+    // The trajectory that has all atoms of the .gro; empty: none.
+    std::string trajectory() const;
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -78,6 +82,8 @@ private:
     const RunParameters parameters_;
     EnergyTable table_;
     std::vector<std::int64_t> compressed_atoms_; // empty: all
+    std::int64_t atoms_;
+    double mass_; // u
     NamedList<std::string> identity_;
     CheckpointFiles checkpoints_;
     std::int64_t first_step_; // of this part of the run
@@ -91,7 +97,7 @@ private:
     std::optional<Log> log_;
     std::optional<RunOutput> output_;
     std::optional<Progress> progress_;
-    std::optional<double> latest_temperature_;
+    ProgressValues latest_;
 };
 
 } // namespace parhelion

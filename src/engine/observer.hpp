@@ -34,6 +34,7 @@ struct Observables : ObservedStep
 {
     double time = 0;                       // ps
     std::vector<double> group_temperature; // K, by temperature group
+    double largest_force = 0;              // of a minimisation, without what constraints take up, kJ/mol/nm
 };
 
 // Which outputs a step is due for.

@@ -391,10 +391,13 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
         evaluate_static();
-        if (descent.accepts(r.observables.potential)) // what is taken back leaves nothing; intervals count what is not
+        const bool accepted_now = descent.accepts(r.observables.potential); // what is taken back leaves nothing
+        const OutputDue due = accepted_now ? schedule.flags(first + accepted++).due : OutputDue{}; // intervals count what is not
+        if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
+        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
+        if (accepted_now)
         {
-            const OutputDue due = schedule.flags(first + accepted++).due;
-            if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
+            r.observables.largest_force = descent.largest_force();
             observer.energies(due, r.observables);
             if (N::summation == Summation::Reproducible && accepted == 1)
             {
@@ -402,7 +405,6 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
                 if (!remark.empty()) { observer.message(fmt::format("note: step {}: {}", r.step, remark)); }
             }
         }
-        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
         if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
         observer.progress(r.step - first, steps_in_all(first, last), std::numeric_limits<double>::quiet_NaN());
         ++r.step;

@@ -122,6 +122,19 @@ FileMark mark_from(const Json& outputs, const std::string& name)
     return mark;
 }
 
+Json to_json(const BlockAverages& blocks)
+{
+    const BlockAverages::Data& data = blocks.data();
+    return {{"length", data.length}, {"in_block", data.in_block}, {"sums", to_json(data.sums)}, {"means", to_json(data.means)}};
+}
+BlockAverages blocks_from(const Json& json, std::size_t terms)
+{
+    BlockAverages::Data data{json.at("length").get<std::int64_t>(), json.at("in_block").get<std::int64_t>(),
+                             json.at("sums").get<std::vector<double>>(), json.at("means").get<std::vector<double>>()};
+    if (data.sums.size() != terms || !BlockAverages::is_possible(data)) { throw std::length_error("blocks that cannot be"); }
+    return BlockAverages(std::move(data));
+}
+
 Json describe(const Checkpoint& checkpoint)
 {
     Json run = Json::object(), coupling = Json::object();
@@ -131,7 +144,8 @@ Json describe(const Checkpoint& checkpoint)
     const OutputPosition& position = checkpoint.outputs;
     Json outputs = {{"next_energy_step", position.next_energy_step},
                     {"since_frame", to_json(position.since_frame)},
-                    {"whole_run", to_json(position.whole_run)}};
+                    {"whole_run", to_json(position.whole_run)},
+                    {"blocks", to_json(position.blocks)}};
     add_mark(outputs, "xtc", position.files.xtc);
     add_mark(outputs, "trr", position.files.trr);
     add_mark(outputs, "edr", position.files.edr);
@@ -167,6 +181,7 @@ Checkpoint checkpoint_from(const Json& about)
     require(position.since_frame.terms() == position.whole_run.terms(), "averages of different lengths");
     require(position.since_frame.count() <= std::min(state.step - position.next_energy_step, position.whole_run.count()),
             "more energies than there were steps");
+    position.blocks = blocks_from(outputs.at("blocks"), position.whole_run.terms());
     for (const auto& [name, value] : about.at("run").items()) { checkpoint.run.emplace_back(name, value.get<std::string>()); }
     return checkpoint;
 }

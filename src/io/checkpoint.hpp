@@ -9,6 +9,7 @@
 // disk's.
 #pragma once
 
+#include "io/block_averages.hpp"
 #include "io/edr.hpp"
 #include "io/named_list.hpp"
 #include "io/output.hpp"
@@ -28,6 +29,7 @@ struct OutputPosition
     FileMark log;
     std::int64_t next_energy_step = 0; // the first that the coming energy frame covers
     TermAverages since_frame, whole_run;
+    BlockAverages blocks; // of the whole run
 };
 
 struct Checkpoint

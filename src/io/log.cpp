@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace parhelion {
@@ -47,14 +48,21 @@ void Log::energies(std::int64_t step, double time, const std::vector<std::string
     write(text);
 }
 
-void Log::averages(const std::vector<std::string>& terms, const TermAverages& averages)
+std::string errors_text(const BlockAverages& blocks)
 {
-    std::string text = fmt::format("\nAverages over {} energy calculations\n   {:<16}{:>16}{:>16}   {}\n", averages.count(),
-                                   "term", "mean", "rmsd", "unit");
+    if (std::isnan(blocks.error(0))) { return "(too few energy calculations for errors)"; }
+    return fmt::format("(errors: standard errors of the means of {} blocks of {} energy calculation{})", blocks.blocks(),
+                       blocks.length(), blocks.length() == 1 ? "" : "s");
+}
+
+void Log::averages(const std::vector<std::string>& terms, const TermAverages& averages, const BlockAverages& blocks)
+{
+    std::string text = fmt::format("\nAverages over {} energy calculations {}\n   {:<16}{:>16}{:>16}{:>16}   {}\n",
+                                   averages.count(), errors_text(blocks), "term", "mean", "error", "rmsd", "unit");
     for (std::size_t i = 0; i < terms.size(); ++i)
     {
-        fmt::format_to(std::back_inserter(text), "   {:<16}{:>16.8g}{:>16.8g}   {}\n", terms[i], averages.mean(i),
-                       averages.standard_deviation(i), unit_of_term(terms[i]));
+        fmt::format_to(std::back_inserter(text), "   {:<16}{:>16.8g}{:>16.2g}{:>16.8g}   {}\n", terms[i], averages.mean(i),
+                       blocks.error(i), averages.standard_deviation(i), unit_of_term(terms[i]));
     }
     write(text);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "io/block_averages.hpp"
 #include "io/edr.hpp"
 #include "io/output_file.hpp"
 
@@ -15,6 +16,9 @@
 #include <vector>
 
 namespace parhelion {
+
+// How the errors of averages were found, for people.
+std::string errors_text(const BlockAverages& blocks);
 
 // Every call throws SystemError if the file cannot be written.
 class Log
@@ -29,8 +33,8 @@ public:
     void warning(const Warning& warning);
     // One table of the terms at one step: five columns of name above value.
     void energies(std::int64_t step, double time, const std::vector<std::string>& terms, std::span<const double> values);
-    // Mean, root mean square deviation and unit of every term.
-    void averages(const std::vector<std::string>& terms, const TermAverages& averages);
+    // Mean, its standard error, root mean square deviation and unit of every term.
+    void averages(const std::vector<std::string>& terms, const TermAverages& averages, const BlockAverages& blocks);
     OutputFile& file() { return file_; }
     void close() { file_.close(); }
 

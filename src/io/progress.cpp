@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace parhelion {
@@ -16,27 +18,42 @@ constexpr auto live_interval = std::chrono::milliseconds(200);
 constexpr auto line_interval = std::chrono::minutes(10);
 constexpr std::int64_t lines_per_run = 20; // every 5 %
 
+// A number with a unit, if there is one.
+std::string value_text(const std::optional<double>& value, const char* format)
+{
+    return value ? fmt::format(fmt::runtime(format), *value) : "";
+}
+
+// Of a terminal; a line that is longer could not be rewritten.
+std::size_t columns_of(std::FILE* terminal)
+{
+    winsize size{};
+    const bool known = ::ioctl(::fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col : std::numeric_limits<std::size_t>::max();
+}
+
+} // namespace
+
 std::string duration_text(double seconds)
 {
     const auto whole = static_cast<std::int64_t>(std::min(seconds, 1e15) + 0.5);
     if (whole < 60) { return fmt::format("{} s", whole); }
+    if (whole < 3600 && whole % 60 == 0) { return fmt::format("{} min", whole / 60); }
     if (whole < 3600) { return fmt::format("{} min {:02} s", whole / 60, whole % 60); }
     if (whole < 86400) { return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60); }
     return fmt::format("{} d {:02} h", whole / 86400, whole / 3600 % 24);
 }
-
-} // namespace
 
 ProgressStyle progress_style(std::FILE* out)
 {
     return ::isatty(::fileno(out)) != 0 ? ProgressStyle::LiveLine : ProgressStyle::Lines;
 }
 
-void Progress::update(std::int64_t steps_done, std::int64_t total, std::optional<double> temperature, Clock::time_point now)
+void Progress::update(std::int64_t steps_done, std::int64_t total, const ProgressValues& values, Clock::time_point now)
 {
     measure(steps_done, now);
     if (drawn_width_ > 0 && steps_done == drawn_steps_) { return; } // on show already
-    latest_ = text(steps_done, total, temperature);
+    latest_ = text(steps_done, total, values);
     latest_steps_ = steps_done;
     if (!due(steps_done, total, now)) { return; }
     draw();
@@ -70,23 +87,35 @@ bool Progress::due(std::int64_t steps_done, std::int64_t total, Clock::time_poin
     return now - drawn_ >= line_interval;
 }
 
-std::string Progress::text(std::int64_t steps_done, std::int64_t total, std::optional<double> temperature) const
+std::string Progress::text(std::int64_t steps_done, std::int64_t total, const ProgressValues& values) const
 {
     std::string line = total > 0 ? fmt::format("{:3} %  step {}/{}", 100 * steps_done / total, steps_done, total)
                                  : fmt::format("step {}", steps_done);
-    if (temperature) { line += fmt::format("  {:.1f} K", *temperature); }
+    const bool minimises = dt_ == 0;
+    if (!minimises) { line += fmt::format("  {:.6g} ps", static_cast<double>(steps_done) * dt_); }
+    line += value_text(values.temperature, "  {:.1f} K");
+    line += value_text(values.pressure, "  {:.0f} bar");
+    line += value_text(values.density, "  {:.1f} kg/m^3");
+    line += value_text(values.potential, "  {:.6g} kJ/mol");
+    line += value_text(values.largest_force, "  largest force {:.3g} kJ/mol/nm");
     if (steps_per_second_ > 0)
     {
         // 1 step/s of 1 ps = 86.4 ns/day
-        line += temperature ? fmt::format("  {:.4g} ns/day", steps_per_second_ * dt_ * 86.4)
-                            : fmt::format("  {:.4g} steps/s", steps_per_second_);
-        if (total > steps_done) { line += "  ETA " + duration_text(static_cast<double>(total - steps_done) / steps_per_second_); }
+        line += minimises ? fmt::format("  {:.4g} steps/s", steps_per_second_)
+                          : fmt::format("  {:.4g} ns/day", steps_per_second_ * dt_ * 86.4);
+        if (total > steps_done)
+        {
+            // A minimisation ends when it has converged.
+            line += (minimises ? "  at most " : "  ETA ") +
+                    duration_text(static_cast<double>(total - steps_done) / steps_per_second_);
+        }
     }
     return line;
 }
 
 void Progress::draw()
 {
+    if (style_ == ProgressStyle::LiveLine) { latest_.resize(std::min(latest_.size(), columns_of(out_) - 1)); }
     // A terminal that is gone must not end the run: errors are not looked at.
     const std::string record = style_ == ProgressStyle::Lines ? latest_ + "\n" : fmt::format("\r{:<{}}", latest_, drawn_width_);
     std::fputs(record.c_str(), out_);

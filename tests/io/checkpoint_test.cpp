@@ -44,6 +44,7 @@ Checkpoint sample(std::size_t atoms, std::int64_t step = 1234)
     checkpoint.outputs.next_energy_step = std::max<std::int64_t>(0, step - 3);
     checkpoint.outputs.since_frame = TermAverages(1, {1.0 / 3}, {0.0});
     checkpoint.outputs.whole_run = TermAverages(99, {-1e5 / 3}, {M_PI});
+    checkpoint.outputs.blocks = BlockAverages({4, 3, {1e5 / 7}, std::vector<double>(24, -1e5 / 3)});
     checkpoint.state = {step, -5, {1.1, 2.2, 1.0 / 3}, std::move(x), std::move(v), {{"xi", {0.1, -0.0, 1e-310}}, {"heat", {}}}};
     return checkpoint;
 }
@@ -68,6 +69,9 @@ void expect_same(const Checkpoint& a, const Checkpoint& b)
         EXPECT_EQ(left->mean(0), right->mean(0));
         EXPECT_EQ(left->squared_deviations(0), right->squared_deviations(0));
     }
+    EXPECT_EQ(a.outputs.blocks.data().in_block, b.outputs.blocks.data().in_block);
+    EXPECT_EQ(a.outputs.blocks.data().sums, b.outputs.blocks.data().sums);
+    EXPECT_EQ(a.outputs.blocks.data().means, b.outputs.blocks.data().means);
     EXPECT_EQ(a.state.step, b.state.step);
     EXPECT_EQ(a.state.seed, b.state.seed);
     EXPECT_EQ(a.state.box, b.state.box);

@@ -572,6 +572,83 @@ def test_a_run_without_an_end_tells_no_share_of_it(tmp_path):
     assert re.search(r"forecast: at least \S+ ns/day; no end\n", parhelion("check", *input_files, folder=tmp_path))
 
 
+def test_a_long_forecast_is_told_in_days(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60", "nsteps = 1000000000"))
+    text = parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
+    assert re.search(r"forecast: .*; 1000000000 steps in at most \d+ d \d\d h\n", text)
+
+
+ETHANOL = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
+NPT = RUN + """tcoupl = v-rescale
+tc-grps = ETH Water
+tau-t = 1 1
+ref-t = 300 310
+pcoupl = C-rescale
+tau-p = 5
+compressibility = 4.5e-5
+ref-p = 1
+"""
+
+
+@pytest.mark.parametrize("mdp, says", [(RUN, "run       0.12 ps NVE, 2 fs, h-bonds constrained\n"),
+                                       (NPT, "run       0.12 ps NPT 300/310 K (v-rescale) 1 bar (C-rescale), 2 fs, h-bonds constrained\n"),
+                                       (RUN.replace("= md", "= steep"), "run       minimisation (steepest descent), h-bonds constrained, until no force is above 10 kJ/mol/nm or after 60 steps\n")])
+def test_a_run_and_its_check_say_what_runs(tmp_path, mdp, says):
+    (tmp_path / "md.mdp").write_text(mdp)
+    assert says in parhelion("check", *ETHANOL, folder=tmp_path)
+    assert says in parhelion("run", *ETHANOL, folder=tmp_path) and says in (tmp_path / "md.log").read_text()
+
+
+def test_the_end_of_a_run_says_what_came_out_and_how_to_look_at_it(tmp_path):
+    mda = pytest.importorskip("MDAnalysis")
+    (tmp_path / "md.mdp").write_text(NPT.replace("nstcalcenergy = 10", "nstcalcenergy = 1"))
+    text = parhelion("run", *ETHANOL, "--steps", 100, folder=tmp_path)
+    assert re.search(r"^100 %  step 100/100  0\.2 ps  \d+\.\d K  -?\d+ bar  \d+\.\d kg/m\^3 ", text, re.M)
+    found = re.search(r"^averages  Temperature (\S+) \+- (\S+) K, Pressure (\S+) \+- (\S+) bar, Density (\S+) \+- (\S+) kg/m\^3, Potential \S+ \+- \S+ kJ/mol\n"
+                      r" +\(errors: standard errors of the means of (\d+) blocks of (\d+) energy calculations\)", text, re.M)
+    # The same from the energy file.
+    pyedr = pytest.importorskip("pyedr")
+    report = json.loads((tmp_path / "md.report.json").read_text())["energies"]
+    for column, name in enumerate(("Temperature", "Pressure", "Density")):
+        assert float(found[2 * column + 1]) == pytest.approx(report[name]["mean"], rel=1e-5)
+        assert 0 < float(found[2 * column + 2]) < report[name]["stddev"]
+    assert int(found[7]) * int(found[8]) <= 101 < (int(found[7]) + 1) * int(found[8])
+    assert set(report["Temperature"]) == {"mean", "stddev"}
+    assert "output    md.xtc each 0.02 ps, md.trr each 0.04 ps, md.edr each 0.04 ps, md.log each 2 ps, checkpoint each 15 min\n" in text
+    files = re.search(r"^files     (.*)$", text, re.M)[1]
+    for name in ("md.xtc", "md.trr", "md.edr", "md.gro", "md.cpt", "md.log", "md.report.json"):
+        assert re.search(rf"{name} [\d.]+ [kM]B", files)
+    names = {}
+    exec(re.search(r"^python    (.*)$", text, re.M)[1].replace('"md', f'"{tmp_path}/md'), names)
+    assert len(names["u"].trajectory) == 11 and names["u"].atoms.n_atoms == 3000
+    assert pyedr.edr_to_dict(str(tmp_path / "md.edr"))["Time"][-1] == pytest.approx(0.2)
+
+
+def test_a_trajectory_of_some_atoms_is_not_recommended_with_the_structure_of_all(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("nstxout = 20", "").replace("nstvout = 20", "").replace("nstfout = 20", "compressed-x-grps = ETH"))
+    assert "mda.Universe" not in parhelion("run", *ETHANOL, "--steps", 10, folder=tmp_path)
+
+
+def test_a_minimisation_shows_energy_force_and_the_longest_it_can_take(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("= md", "= steep").replace("nsteps = 60", "nsteps = 200"))
+    text = parhelion("run", *ETHANOL, folder=tmp_path)
+    lines = re.findall(r"^ *\d+ %  step \d+/200  (-[\d.e+]+) kJ/mol  largest force ([\d.e+]+) kJ/mol/nm  \S+ steps/s  at most .*s$", text, re.M)
+    assert len(lines) >= 5 and "ETA" not in text and "ps  " not in text.split("step 200/200")[0].split("read in")[1]
+    assert float(lines[-1][0]) < float(lines[0][0])
+    final = re.search(r"largest force ([\d.e+]+) kJ/mol/nm \(not converged\)", text)[1]
+    last = re.search(r"^100 %  step 200/200 .*largest force ([\d.e+]+) ", text, re.M)[1]
+    assert float(last) == pytest.approx(float(final), rel=0.01)
+
+
+def test_neither_the_log_nor_what_goes_to_a_file_has_carriage_returns(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    command = [os.environ.get("PARHELION_PROGRAM", "parhelion"), "run", *map(str, ETHANOL)]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
+    assert result.returncode == 0 and b"100 %" in result.stderr
+    for bytes_ in (result.stdout, result.stderr, (tmp_path / "md.log").read_bytes()):
+        assert b"\r" not in bytes_
+
+
 def test_names_may_be_in_another_encoding_than_utf_8(tmp_path):
     (tmp_path / "md.mdp").write_bytes((RUN + "tcoupl = v-rescale\ntc-grps = W\xe4rme\ntau-t = 1\nref-t = 300\n").encode("latin-1"))
     (tmp_path / "index.ndx").write_bytes(b"[ W\xe4rme ]\n" + " ".join(map(str, range(1, 3001))).encode())
