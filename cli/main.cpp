@@ -2,6 +2,7 @@
 // The program: options in, one subcommand run, errors turned into one screen of text and an exit code.
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "habits.hpp"
 #include "io/text.hpp"
 #include "io/warning_ids.hpp"
 #include "say.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -102,39 +104,26 @@ const CLI::Validator amount(
     },
     "");
 
-// What to say to users of other programs. Read letter by letter, -nt would be an index file t.
-std::string advice_on(std::string_view option)
-{
-    constexpr std::string_view continues = "The same command continues a run by itself.";
-    static const std::map<std::string_view, std::string_view> advice = {
-        {"-deffnm", "Use -o PREFIX for output, and -f, -c, -p for input."},
-        {"-nt", "Use --threads."},
-        {"-ntomp", "Use --threads."},
-        {"-ntmpi", "Use --ranks."},
-        {"-nsteps", "Use --steps."},
-        {"-maxh", "Use --hours."},
-        {"-cpt", "Use --checkpoint."},
-        {"-cpi", continues},
-        {"-append", continues},
-        {"-noappend", "Use another prefix (-o)."},
-        {"-gpu_id", "Use --gpus for how many."},
-    };
-    const auto found = advice.find(option);
-    return found == advice.end() ? "" : std::string(found->second);
-}
+// A whole number of steps, which may be written as 1e6; CLI tells of what is none.
+const CLI::Validator whole_number(
+    [](std::string& text) {
+        const std::optional<double> value = to_real(text);
+        if (to_integer(text) || !value) { return std::string(); }
+        constexpr double largest = 0x1p53; // beyond, not all whole numbers are doubles
+        if (*value != std::floor(*value) || std::abs(*value) > largest) { return text + " is not a whole number of steps"; }
+        text = std::to_string(static_cast<std::int64_t>(*value));
+        return std::string();
+    },
+    "");
 
-// What to say of a first word that is neither a command nor an option; empty: it is one.
-std::string unknown_command(const CLI::App& app, std::string_view word)
+std::vector<std::string_view> command_names(const CLI::App& app)
 {
-    std::vector<std::string_view> known;
+    std::vector<std::string_view> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     {
-        known.push_back(command->get_name());
+        names.push_back(command->get_name());
     }
-    if (word.starts_with('-') || std::find(known.begin(), known.end(), word) != known.end()) { return ""; }
-    const std::string nearest = nearest_word(word, known);
-    return fmt::format("'{}' is no command.{} See parhelion --help.", word,
-                       nearest.empty() ? "" : fmt::format(" Did you mean {}?", nearest));
+    return names;
 }
 
 const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_method_names.end());
@@ -205,7 +194,9 @@ Command add_run(CLI::App& app)
     add_input_options(*command, options->input);
     add_engine_options(*command, options->engine);
     add_prefix_option(*command, options->prefix);
-    command->add_option("--steps", options->steps, "number of steps (default: nsteps of the .mdp)")->check(amount);
+    command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
+        ->transform(whole_number)
+        ->check(amount);
     command->add_option("--ns", options->ns, "simulated time in ns, instead of --steps")->excludes("--steps")->check(amount);
     command->add_option("--hours", options->hours, "stop after this wall time")->check(amount);
     command->add_option("--checkpoint", options->checkpoint_s, "time between checkpoints")
@@ -421,14 +412,14 @@ int main(int argc, char** argv)
     }
     commands.push_back(bench); // behind its subcommands, which stand for it
 
-    if (const std::string unknown = unknown_command(app, argc > 1 ? argv[1] : "-"); !unknown.empty())
+    if (const std::string unknown = unknown_command(command_names(app), argc > 1 ? argv[1] : "-"); !unknown.empty())
     {
         say(stderr, "{}\n", unknown);
         return exit_usage;
     }
-    for (int i = 2; i < argc && std::string_view(argv[1]) == "run"; ++i)
+    for (int i = 2; i < argc && reads_input(argv[1]); ++i)
     {
-        if (const std::string advice = advice_on(argv[i]); !advice.empty())
+        if (const std::string advice = advice_on_option(argv[i]); !advice.empty())
         {
             say(stderr, "{} is not an option here. {}\n", argv[i], advice);
             return exit_usage;

@@ -177,7 +177,7 @@ private:
             warn_if_too_long(tau_key, chosen, tau_key, tau, per_tau, "");
             return chosen;
         }
-        warn_if_too_long(key, asked, tau_key, tau, per_tau, std::string("lower ") + key + " or ");
+        warn_if_too_long(key, asked, tau_key, tau, per_tau, asked > 1 ? std::string("lower ") + key + " or " : "");
         return asked;
     }
 

@@ -129,9 +129,9 @@ Json to_json(const BlockAverages& blocks)
 }
 BlockAverages blocks_from(const Json& json, std::size_t terms)
 {
-    BlockAverages::Data data{json.at("length").get<std::int64_t>(), json.at("in_block").get<std::int64_t>(),
+    BlockAverages::Data data{integer_from(json.at("length"), 1, latest_step), integer_from(json.at("in_block"), 0, latest_step),
                              json.at("sums").get<std::vector<double>>(), json.at("means").get<std::vector<double>>()};
-    if (data.sums.size() != terms || !BlockAverages::is_possible(data)) { throw std::length_error("blocks that cannot be"); }
+    require(data.sums.size() == terms && BlockAverages::is_possible(data), "blocks of energies that cannot be");
     return BlockAverages(std::move(data));
 }
 

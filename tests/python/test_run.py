@@ -445,8 +445,9 @@ def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
 
 
 @pytest.mark.parametrize("options", [["--steps", "-2"], ["--steps", "9" * 20], ["--ns", "nan"], ["--ns", "-3"], ["--ns", "inf"], ["--hours", "-5"],
-                                     ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""], ["-o", "folder/"], ["--allow", "all"], ["--allow", "W999"],
-                                     ["-I", "nowhere"], ["-o", "."], ["-o", "folder/.."], ["-o", "p" * 240]])
+                                     ["--steps", "1.5"], ["--steps", "1e400"], ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""],
+                                     ["-o", "folder/"], ["--allow", "all"], ["--allow", "W999"], ["-I", "nowhere"], ["-o", "."], ["-o", "folder/.."],
+                                     ["-o", "p" * 240]])
 def test_options_without_a_meaning_are_wrong_usage(tmp_path, options):
     (tmp_path / "md.mdp").write_text(RUN)
     parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path, code=2)
@@ -568,7 +569,7 @@ def test_a_run_without_an_end_tells_no_share_of_it(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60", "nsteps = -1"))
     input_files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
     text = parhelion("run", *input_files, "--hours", 0.0003, folder=tmp_path, code=3)
-    assert re.search(r"^step \d+  \d+\.\d K", text, re.M) and "ETA" not in text and " % " not in text.split("us/step")[0]
+    assert re.search(r"^step \d+  [\d.]+ ps  \d+\.\d K", text, re.M) and "ETA" not in text and " % " not in text.split("us/step")[0]
     assert re.search(r"forecast: at least \S+ ns/day; no end\n", parhelion("check", *input_files, folder=tmp_path))
 
 
@@ -602,7 +603,7 @@ def test_a_run_and_its_check_say_what_runs(tmp_path, mdp, says):
 def test_the_end_of_a_run_says_what_came_out_and_how_to_look_at_it(tmp_path):
     mda = pytest.importorskip("MDAnalysis")
     (tmp_path / "md.mdp").write_text(NPT.replace("nstcalcenergy = 10", "nstcalcenergy = 1"))
-    text = parhelion("run", *ETHANOL, "--steps", 100, folder=tmp_path)
+    text = parhelion("run", *ETHANOL, "--steps", "1e2", folder=tmp_path)
     assert re.search(r"^100 %  step 100/100  0\.2 ps  \d+\.\d K  -?\d+ bar  \d+\.\d kg/m\^3 ", text, re.M)
     found = re.search(r"^averages  Temperature (\S+) \+- (\S+) K, Pressure (\S+) \+- (\S+) bar, Density (\S+) \+- (\S+) kg/m\^3, Potential \S+ \+- \S+ kJ/mol\n"
                       r" +\(errors: standard errors of the means of (\d+) blocks of (\d+) energy calculations\)", text, re.M)
@@ -647,6 +648,46 @@ def test_neither_the_log_nor_what_goes_to_a_file_has_carriage_returns(tmp_path):
     assert result.returncode == 0 and b"100 %" in result.stderr
     for bytes_ in (result.stdout, result.stderr, (tmp_path / "md.log").read_bytes()):
         assert b"\r" not in bytes_
+
+
+def test_steps_may_be_written_as_people_do(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN)
+    assert "10 steps in" in parhelion("run", *ETHANOL, "--steps", "1e1", folder=tmp_path)
+    assert "1.5 is not a whole number of steps" in parhelion("run", *ETHANOL, "--steps", "1.5", folder=tmp_path, code=2)
+
+
+@pytest.mark.parametrize("words, says", [(["mdrun", "-deffnm", "md"], "parhelion run -f md.mdp -c conf.gro -p topol.top -o md"), (["grompp", "-f", "md.mdp"], "parhelion run"),
+                                         (["trjconv"], "GROMACS"), (["run", "-s", "topol.tpr"], "There is no .tpr"), (["run", "-maxwarn", "2"], "--allow"),
+                                         (["check", "-maxwarn", "2"], "--allow"), (["energy", "-s", "topol.tpr"], "There is no .tpr"), (["run", "-deffnm", "md"], "-o PREFIX"),
+                                         (["run", "-dd", "2", "2", "1"], "--grid"), (["run", "-time", "10"], "--time")])
+def test_habits_from_gromacs_are_answered_by_what_it_is_called_here(tmp_path, words, says):
+    assert says in parhelion(*words, folder=tmp_path, code=2)
+
+
+@pytest.mark.parametrize("option, name, content, says", [
+    ("-c", "conf.pdb", b"CRYST1   30.000   30.000   30.000  90.00  90.00  90.00\nATOM      1  N   ALA A   1       1.0     2.0     3.0\n", "PDB format, but -c takes a structure (.gro)"),
+    ("-c", "conf.gro.gz", b"\x1f\x8b\x08\x00", "compressed file (gzip), but -c takes"), ("-f", "md.tpr", b"\0\0\0\x11\0\0\0\x10VERSION 2022.5", "(.tpr), but -f takes run parameters (.mdp)"),
+    ("-p", "topol.tpr", b"\0\0\0\x11\0\0\0\x10VERSION 2022.5", "(.tpr), but -p takes a topology (.top)")])
+def test_a_file_of_another_kind_is_called_what_it_is(tmp_path, option, name, content, says):
+    (tmp_path / "md.mdp").write_text(RUN)
+    (tmp_path / name).write_bytes(content)
+    options = {"-f": "md.mdp", "-c": DATA / "etoh/conf.gro", "-p": DATA / "etoh/topol.top"} | {option: name}
+    text = parhelion("check", *[word for pair in options.items() for word in pair], folder=tmp_path, code=4)
+    assert f"E115 {name}" in text and says in text
+
+
+def test_a_tpr_of_gromacs_is_recognised(tmp_path):
+    if shutil.which("gmx") is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("gmx is not installed")
+    (tmp_path / "md.mdp").write_text(RUN)
+    subprocess.run(["gmx", "-quiet", "grompp", "-f", "md.mdp", *map(str, ETHANOL), "-o", "md.tpr", "-maxwarn", "5"], cwd=tmp_path, capture_output=True, check=True)
+    assert "a run input file of GROMACS (.tpr)" in parhelion("check", "-c", "md.tpr", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)
+
+
+def test_an_interval_of_one_step_need_not_be_lowered(tmp_path):
+    (tmp_path / "md.mdp").write_text(NPT.replace("tau-p = 5", "tau-p = 0.01\nnstpcouple = 1"))
+    text = parhelion("check", *ETHANOL, folder=tmp_path, code=4)
+    assert "W112" in text and "raise tau-p" in text and "lower nstpcouple" not in text
 
 
 def test_names_may_be_in_another_encoding_than_utf_8(tmp_path):
