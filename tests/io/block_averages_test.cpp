@@ -59,7 +59,7 @@ TEST(BlockAverages, keeps_from_16_to_31_blocks_and_loses_no_value)
         kept += blocks.data().means[2 * b] * static_cast<double>(blocks.length());
     }
     EXPECT_EQ(kept, sum);
-    EXPECT_EQ(blocks.error(1), 0);
+    EXPECT_LT(blocks.error(1), 1e-12); // the mean is a sum of rounded shares
 }
 
 TEST(BlockAverages, says_nothing_of_a_few_values)
