@@ -58,6 +58,8 @@ TEST(Signals, epochs_compare_right_across_the_wrap)
         EXPECT_TRUE(reached(epoch, epoch));
         EXPECT_TRUE(reached(epoch + 3, epoch));
         EXPECT_FALSE(reached(epoch - 1, epoch));
+        EXPECT_TRUE(reached(epoch + (Word{1} << 32), epoch));
+        EXPECT_FALSE(reached(epoch - (Word{1} << 32), epoch));
     }
 }
 
