@@ -125,6 +125,9 @@ def test_a_longer_run_is_the_same_as_one_asked_for_at_once(uninterrupted, tmp_pa
         run(folder, "-q", "--steps", steps)
         assert step_reached(folder) == steps
     run(folder, "-q")
+    report, at_once = (json.loads((where / "md.report.json").read_text()) for where in (folder, uninterrupted))
+    assert report["steps"] < report["steps_of_whole_run"] == at_once["steps"] == at_once["steps_of_whole_run"] == 400
+    assert report["energies"] == at_once["energies"]
     assert_same_outputs(folder, uninterrupted)
 
 
