@@ -17,7 +17,7 @@ class SystemCheck
 {
 public:
     SystemCheck(MdpInput& input, System& system, Diagnostics& diagnostics)
-        : input_(input), p_(input.parameters), system_(system), diagnostics_(diagnostics)
+        : input_(input), p_(input.parameters), system_(system), diagnostics_(diagnostics), named_(system, diagnostics)
     {
     }
 
@@ -104,7 +104,7 @@ private:
         bool all = true;
         for (const std::string& name : input_.energy_groups)
         {
-            all = require_group(system_, name, input_.where("energygrps")) == "System" && all;
+            all = named_.require(name, input_.where("energygrps")) == "System" && all;
         }
         if (!all) { note("N128", "energygrps", "energies of the whole system are written, none between groups."); }
     }
@@ -139,7 +139,7 @@ private:
         std::int64_t together = 0;
         for (std::string* const name : names)
         {
-            *name = require_group(system_, *name, input_.where(key));
+            *name = named_.require(*name, input_.where(key));
             const auto group = system_.groups.find(*name);
             const bool whole = group == system_.groups.end();
             together += whole ? atoms : static_cast<std::int64_t>(group->second.size());
@@ -296,6 +296,7 @@ private:
     RunParameters& p_;
     System& system_;
     Diagnostics& diagnostics_;
+    Groups named_;
 };
 
 } // namespace

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/groups.hpp"
 
+#include "io/residue_types.hpp"
 #include "io/text.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
+#include <memory>
 #include <set>
-#include <vector>
+#include <string_view>
 
 namespace parhelion {
 
 namespace {
 
-std::string lower(std::string_view text)
+std::string upper(std::string_view text)
 {
     std::string s(text);
-    for (char& c : s) { c = static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+    for (char& c : s) { c = static_cast<char>(std::toupper(static_cast<unsigned char>(c))); }
     return s;
 }
 
@@ -27,93 +28,97 @@ bool one_of(const std::string& name, std::string_view list)
     return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-// Residue names of the force fields in common use. A protein residue at a chain's end carries N or C before its name in AMBER's
-// files.
-bool is_protein(const std::string& residue)
+// The name without the digits that some files write before it, as in 1HB.
+std::string bare_name(const Atom& atom)
 {
-    // Amino acids, with the names of their protonation states in the usual force fields; rare ones; caps.
-    constexpr std::string_view acids =
-        "ALA ARG ARGN ASN ASN1 ASP ASP1 ASPH ASPP ASH CYS CYS1 CYS2 CYSH CYN CYM CYX GLN GLU GLUH GLUP GLH GLY HIS HIS1 HISA "
-        "HISB "
-        "HISD HISE HISH HISP HID HIE HIP HSD HSE HSP ILE LEU LSN LYS LYSH LYSN LYN LYP MET MSE PHE PHEH PHEU PHL PRO HYP SER THR "
-        "TRP TRPH TRPU TYR TYRH TYRU VAL DAB ORN";
-    constexpr std::string_view others = "ABU AIB DALA MELEU MEVAL PGLU ACE CT3 FOR NAC NH2 NHE NMA NME";
-    if (one_of(residue, acids) || one_of(residue, others)) { return true; }
-    return residue.size() >= 4 && (residue[0] == 'N' || residue[0] == 'C') && one_of(residue.substr(1), acids); // at an end
-}
-bool is_water(const std::string& residue)
-{
-    return one_of(residue, "SOL WAT HOH OHH H2O TIP TIP3 TIP4 TIP5 TIP3P TIP4P T3H T3P T4P T5P SPC SPCE");
-}
-bool is_ion(const std::string& residue)
-{
-    return one_of(residue, "NA NA+ SOD K K+ POT CL CL- CLA LI LI+ LIT RB RB+ CS CS+ CES MG MG2+ CA CA2+ CAL ZN ZN2+ CU CU1 BR "
-                           "BR- F F- I I- BA BA2+");
+    return upper(std::string_view(atom.name).substr(std::min(atom.name.size(), atom.name.find_first_not_of("0123456789"))));
 }
 
-bool is_nucleotide(const std::string& residue, std::string_view ends, std::string_view bases)
-{
-    constexpr std::string_view places = "53N"; // at either end of a chain, or alone
-    const std::size_t letters = residue.size() - (residue.size() == 3 && places.find(residue.back()) != places.npos ? 1 : 0);
-    return letters == 2 && ends.find(residue[0]) != ends.npos && bases.find(residue[1]) != bases.npos;
-}
-bool is_dna(const std::string& residue) { return is_nucleotide(residue, "D", "AGCT"); }
-bool is_rna(const std::string& residue) { return one_of(residue, "A U C G") || is_nucleotide(residue, "R", "AUCG"); }
+constexpr std::string_view backbone = "N CA C", main_chain = "N CA C O O1 O2 OC1 OC2 OT OXT", on_nitrogen = "H H1 H2 H3 HN";
+// The masses of virtual sites.
+constexpr std::string_view mass_centres = "MN1 MN2 MCB1 MCB2 MCG1 MCG2 MCD1 MCD2 MCE1 MCE2 MNZ1 MNZ2";
 
-using Chooses = std::function<bool(const MoleculeType&, const Residue&)>;
+bool is_hydrogen(const std::string& name) { return name.starts_with('H'); }
+bool is_main_chain(const std::string& name) { return one_of(name, main_chain); }
 
-struct GroupRule
+// Which atoms of a protein are in a part of it, by bare name.
+struct Part
 {
-    std::string name;
-    Chooses chooses;
+    const char* name;
+    bool (*has)(const std::string& atom);
+};
+constexpr Part parts_of_proteins[] = {
+    {"Protein-H", [](const std::string& a) { return !is_hydrogen(a); }},
+    {"C-alpha", [](const std::string& a) { return a == "CA"; }},
+    {"Backbone", [](const std::string& a) { return one_of(a, backbone); }},
+    {"MainChain", is_main_chain},
+    {"MainChain+Cb", [](const std::string& a) { return is_main_chain(a) || a == "CB"; }},
+    {"MainChain+H", [](const std::string& a) { return is_main_chain(a) || one_of(a, on_nitrogen); }},
+    {"SideChain", [](const std::string& a) { return !is_main_chain(a) && !one_of(a, on_nitrogen); }},
+    {"SideChain-H", [](const std::string& a) { return !is_main_chain(a) && !is_hydrogen(a); }},
+    {"Prot-Masses", [](const std::string& a) { return !one_of(a, mass_centres); }},
 };
 
-std::vector<GroupRule> usual_groups(const Topology& topology)
+} // namespace
+
+// In GROMACS' order where names can meet: the groups of residue types before those of residues, and molecules, which it does not
+// have, last.
+void Groups::make_rules()
 {
-    std::vector<GroupRule> rules = {
-        {"Protein", [](const MoleculeType&, const Residue& r) { return is_protein(r.name); }},
-        {"non-Protein", [](const MoleculeType&, const Residue& r) { return !is_protein(r.name); }},
-        {"Water", [](const MoleculeType&, const Residue& r) { return is_water(r.name); }},
-        {"non-Water", [](const MoleculeType&, const Residue& r) { return !is_water(r.name); }},
-        {"Ion", [](const MoleculeType&, const Residue& r) { return is_ion(r.name); }},
-        {"DNA", [](const MoleculeType&, const Residue& r) { return is_dna(r.name); }},
-        {"RNA", [](const MoleculeType&, const Residue& r) { return is_rna(r.name); }},
-        {"Other",
-         [](const MoleculeType&, const Residue& r) {
-             return !is_protein(r.name) && !is_water(r.name) && !is_ion(r.name) && !is_dna(r.name) && !is_rna(r.name);
-         }},
-        {"Water_and_ions", [](const MoleculeType&, const Residue& r) { return is_water(r.name) || is_ion(r.name); }},
+    if (!rules_.empty()) { return; }
+    const auto table = std::make_shared<const ResidueTypes>(find_residue_types(diagnostics_));
+    const auto is = [&](const std::string& type) {
+        return [table, type](const MoleculeType& m, const Atom& a) {
+            return table->type_of(m.residues[static_cast<std::size_t>(a.residue)].name) == type;
+        };
     };
+    const auto is_not = [&](const std::string& type) {
+        return [of_type = is(type)](const MoleculeType& m, const Atom& a) { return !of_type(m, a); };
+    };
+    for (const std::string& type : table->types())
+    {
+        rules_.push_back({type, is(type)});
+        if (type == "Water") { rules_.insert(rules_.end(), {{"SOL", is(type)}, {"non-Water", is_not(type)}}); }
+        if (type != "Protein") { continue; }
+        for (const Part& part : parts_of_proteins)
+        {
+            rules_.push_back({part.name, [of_type = is(type), has = part.has](const MoleculeType& m, const Atom& a) {
+                                  return of_type(m, a) && has(bare_name(a));
+                              }});
+        }
+        rules_.push_back({"non-Protein", is_not(type)});
+    }
+    rules_.push_back({"Water_and_ions", [water = is("Water"), ion = is("Ion")](const MoleculeType& m, const Atom& a) {
+                          return water(m, a) || ion(m, a);
+                      }});
     std::set<std::string> residues, molecules;
-    for (const MoleculeType& type : topology.molecule_types)
+    for (const MoleculeType& type : system_.topology.molecule_types)
     {
         molecules.insert(type.name);
         for (const Residue& residue : type.residues) { residues.insert(residue.name); }
     }
     for (const std::string& name : residues)
     {
-        rules.push_back({name, [name](const MoleculeType&, const Residue& r) { return r.name == name; }});
+        rules_.push_back({name, [name](const MoleculeType& m, const Atom& a) {
+                              return m.residues[static_cast<std::size_t>(a.residue)].name == name;
+                          }});
     }
     for (const std::string& name : molecules)
     {
-        rules.push_back({name, [name](const MoleculeType& m, const Residue&) { return m.name == name; }});
+        rules_.push_back({name, [name](const MoleculeType& m, const Atom&) { return m.name == name; }});
     }
-    return rules;
 }
 
-std::vector<std::int64_t> atoms_of(const Topology& topology, const Chooses& chooses)
+std::vector<std::int64_t> Groups::atoms_of(const Rule& rule) const
 {
     std::vector<std::int64_t> atoms;
-    for (const MoleculeBlock& block : topology.blocks)
+    for (const MoleculeBlock& block : system_.topology.blocks)
     {
-        const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        const MoleculeType& type = system_.topology.molecule_types[static_cast<std::size_t>(block.type)];
         std::vector<std::int64_t> chosen;
         for (std::size_t a = 0; a < type.atoms.size(); ++a)
         {
-            if (chooses(type, type.residues[static_cast<std::size_t>(type.atoms[a].residue)]))
-            {
-                chosen.push_back(static_cast<std::int64_t>(a));
-            }
+            if (rule.chooses(type, type.atoms[a])) { chosen.push_back(static_cast<std::int64_t>(a)); }
         }
         if (chosen.empty()) { continue; }
         for (std::int64_t copy = 0; copy < block.count; ++copy)
@@ -125,42 +130,42 @@ std::vector<std::int64_t> atoms_of(const Topology& topology, const Chooses& choo
     return atoms;
 }
 
-} // namespace
-
-std::string require_group(System& system, const std::string& name, const SourceLocation& where)
+std::string Groups::require(const std::string& name, const SourceLocation& where)
 {
-    const auto check_filled = [&](const std::vector<std::int64_t>& atoms) {
-        if (!atoms.empty()) { return; }
+    const std::string wanted = upper(name);
+    const auto fail_empty = [&] {
         throw InputError("E151", where,
                          "group " + in_quotes(name) +
                              " has no atoms (the setting would do nothing). Remove it or correct the group.");
     };
     std::vector<std::string_view> known = {"System"};
-    for (const auto& [stored, atoms] : system.groups)
+    for (const auto& [stored, atoms] : system_.groups)
     {
-        if (lower(stored) == lower(name))
+        if (upper(stored) == wanted)
         {
-            check_filled(atoms);
+            if (atoms.empty()) { fail_empty(); }
             return stored;
         }
         known.push_back(stored);
     }
-    if (lower(name) == "system") { return "System"; }
-    const std::vector<GroupRule> rules = usual_groups(system.topology);
-    for (const GroupRule& rule : rules)
+    if (wanted == "SYSTEM") { return "System"; }
+    make_rules();
+    bool is_known = false;
+    for (const Rule& rule : rules_)
     {
-        if (lower(rule.name) == lower(name))
-        {
-            std::vector<std::int64_t> atoms = atoms_of(system.topology, rule.chooses);
-            check_filled(atoms);
-            system.groups.emplace(rule.name, std::move(atoms));
-            return rule.name;
-        }
         known.push_back(rule.name);
+        if (upper(rule.name) != wanted) { continue; }
+        is_known = true;
+        std::vector<std::int64_t> atoms = atoms_of(rule);
+        if (atoms.empty()) { continue; }
+        system_.groups.emplace(rule.name, std::move(atoms));
+        return rule.name;
     }
+    if (is_known) { fail_empty(); }
     const std::string nearest = nearest_word(name, known);
     throw InputError("E150", where,
-                     "no group " + in_quotes(name) + " in the index file or among the system's residues and molecules." +
+                     "no group " + in_quotes(name) +
+                         " in the index file, among the default groups or among the system's residues and molecules." +
                          (nearest.empty() ? " Give an index file (-n) that has it." : " Did you mean '" + nearest + "'?"));
 }
 

@@ -36,7 +36,7 @@ std::filesystem::path real_path(const std::filesystem::path& path)
 
 } // namespace
 
-std::vector<std::filesystem::path> library_paths()
+std::vector<std::filesystem::path> gmxlib_paths()
 {
     std::vector<std::filesystem::path> paths;
     if (const char* const variable = std::getenv("GMXLIB"))
@@ -49,6 +49,12 @@ std::vector<std::filesystem::path> library_paths()
             rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
         }
     }
+    return paths;
+}
+
+std::vector<std::filesystem::path> library_paths()
+{
+    std::vector<std::filesystem::path> paths = gmxlib_paths();
     paths.emplace_back("/usr/share/gromacs/top");
     return paths;
 }

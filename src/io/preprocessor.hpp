@@ -22,6 +22,8 @@
 
 namespace parhelion {
 
+// The folders of GMXLIB. They need not exist.
+std::vector<std::filesystem::path> gmxlib_paths();
 // Where includes are looked for last: the folders of GMXLIB, then the one of an installed gromacs-data. They need not exist.
 std::vector<std::filesystem::path> library_paths();
 
