@@ -5,6 +5,7 @@
 #include "io/file_kind.hpp"
 #include "io/gro.hpp"
 #include "io/ndx.hpp"
+#include "io/one_place.hpp"
 #include "io/text.hpp"
 #include "io/top.hpp"
 
@@ -110,7 +111,11 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     }
     if (errors.holds_only("E140"))
     {
+        const bool minimises = mdp.parameters.integrator == Integrator::SteepestDescent;
         errors.attempt([&] { check_system(mdp, system, diagnostics); });
+        errors.attempt([&] {
+            check_places(files.structure, minimises ? AtomsInOnePlace::Part : AtomsInOnePlace::Refuse, system, diagnostics);
+        });
     }
     errors.throw_if_any();
     if (hand_over) { keep_what_fits(mdp.parameters, *hand_over); }
