@@ -14,7 +14,7 @@ void command_check(const CheckOptions& options)
 {
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
-    LoadedInput input = load_checked(options.input, diagnostics);
+    LoadedInput input = load_checked(options.input, Purpose::Run, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const Warning& note : diagnostics.notes) { fmt::print("note: {}\n", note.text()); }
     fmt::print("{}{}{}read in {:.2f} s\n", describe_system(input.system), describe_run(input.parameters, input.parameters.steps),

@@ -113,8 +113,14 @@ void command_bench_scaling(const BenchScalingOptions& options);
 
 // Shared by the commands.
 std::string version_text();
+// What the input is read for. Warnings about how a run would go are notes where only one configuration is computed.
+enum class Purpose : std::uint8_t
+{
+    Run,
+    SinglePoint
+};
 // Reads the input; prints warnings, and throws InputError if one of them is not allowed. All remarks go to `diagnostics`.
-LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics);
+LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics);
 // Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
 

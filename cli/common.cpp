@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
+#include "io/warning_ids.hpp"
 #include "say.hpp"
 
 #include <algorithm>
@@ -22,12 +23,19 @@ std::string version_text()
                        built_with_cuda() ? "CUDA" : "host only");
 }
 
-LoadedInput load_checked(const InputOptions& options, Diagnostics& diagnostics)
+LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics)
 {
     LoadedInput input = load_gromacs(options.files, diagnostics);
     std::string refused;
     for (const Warning& warning : diagnostics.warnings)
     {
+        const auto* const about = std::find_if(std::begin(warning_ids), std::end(warning_ids),
+                                               [&](const WarningId& known) { return known.id == warning.id; });
+        if (purpose == Purpose::SinglePoint && about != std::end(warning_ids) && about->is_of_motion)
+        {
+            say(stderr, "note: {}\n", warning.text());
+            continue;
+        }
         const bool allowed = std::find(options.allowed.begin(), options.allowed.end(), warning.id) != options.allowed.end();
         say(stderr, "warning: {}{}\n", warning.text(), allowed ? " (allowed)" : "");
         if (!allowed && refused.find(warning.id) == std::string::npos) { refused += " --allow " + warning.id; }

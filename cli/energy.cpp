@@ -29,7 +29,7 @@ void command_energy(const EnergyOptions& options)
     const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
     protect_input(options.input.files, {json, npy});
     Diagnostics diagnostics;
-    LoadedInput input = load_checked(options.input, diagnostics);
+    LoadedInput input = load_checked(options.input, Purpose::SinglePoint, diagnostics);
     const EnergyTable table(input.system.topology, input.parameters);
     const std::int64_t atoms = input.system.topology.atom_count();
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),

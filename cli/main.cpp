@@ -83,9 +83,11 @@ void add_input_options(CLI::App& command, InputOptions& input)
     command.add_option("-I,--include", input.files.include_paths, "folder to search for #include files")
         ->type_name("DIR")
         ->check(CLI::ExistingDirectory);
+    std::vector<std::string> ids;
+    for (const WarningId& warning : warning_ids) { ids.emplace_back(warning.id); }
     command.add_option("--allow", input.allowed, "accept a warning by its id (repeatable)")
         ->type_name("ID")
-        ->check(CLI::IsMember(std::vector<std::string>(std::begin(warning_ids), std::end(warning_ids))));
+        ->check(CLI::IsMember(ids));
 }
 
 void add_prefix_option(CLI::App& command, std::string& prefix)

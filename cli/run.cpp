@@ -263,7 +263,7 @@ RunEnd command_run(const RunOptions& options)
     protect_files(options);
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
-    LoadedInput input = load_checked(options.input, diagnostics);
+    LoadedInput input = load_checked(options.input, Purpose::Run, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::int64_t steps = steps_asked_for(options, input.parameters);
     SimulationOptions engine = simulation_options(options.engine);

@@ -53,7 +53,7 @@ Simulation series_simulation(std::int64_t atoms, const EngineOptions& engine)
     files.files.structure = folder.path() / "conf.gro";
     files.files.topology = folder.path() / "topol.top";
     Diagnostics diagnostics;
-    LoadedInput input = load_checked(files, diagnostics);
+    LoadedInput input = load_checked(files, Purpose::Run, diagnostics);
     return Simulation(std::move(input.system), std::move(input.parameters), simulation_options(engine));
 }
 

@@ -90,8 +90,8 @@ private:
             }
             if (!input_.gives("rvdw-switch"))
             {
-                warn("W110", "vdw-modifier",
-                     "force-switch without rvdw-switch switches the forces from 0 nm on. Give rvdw-switch.");
+                note("N119", "vdw-modifier",
+                     "force-switch without rvdw-switch switches the forces from 0 nm on, as in GROMACS. Give rvdw-switch.");
             }
         }
         if (p_.buffer_tolerance < 0 && p_.list_cutoff < p_.lj_cutoff)
@@ -159,6 +159,12 @@ private:
             if (group.tau > 0) { shortest = std::min(shortest, group.tau); }
         }
         if (stochastic) { return; }
+        if (p_.thermostat == Thermostat::Berendsen)
+        {
+            warn("W117", "tcoupl",
+                 "the Berendsen thermostat makes the kinetic energy fluctuate less than at a constant temperature. It is for "
+                 "equilibration; use v-rescale, which is as fast.");
+        }
         const bool second_order = p_.thermostat == Thermostat::NoseHoover;
         if (second_order && input_.nose_hoover_chain != 1)
         {
@@ -183,6 +189,8 @@ private:
 
     void warn_if_too_long(const char* key, int interval, const char* tau_key, double tau, int per_tau, const std::string& advice)
     {
+        // Of v-rescale the kinetic energy has its distribution after any interval.
+        if (tau_key == std::string_view("tau-t") && p_.thermostat == Thermostat::VRescale) { return; }
         if (!(tau < per_tau * interval * p_.dt * (1 - 1e-9))) { return; }
         warn("W112", key,
              std::string(tau_key) + " (" + number_text(tau) + " ps) is shorter than " + std::to_string(per_tau) +
@@ -241,6 +249,7 @@ private:
                  "Parrinello-Rahman needs compressibility > 0 (the mass of the box is infinite otherwise). Use "
                  "pcoupl = No for a box that stays.");
         }
+        barostat_constants(second_order);
         p_.pressure_interval = interval("nstpcouple", p_.pressure_interval, "tau-p", p_.tau_p, second_order ? 20 : 10);
         if (second_order && p_.thermostat == Thermostat::NoseHoover)
         {
@@ -257,6 +266,33 @@ private:
         {
             warn("W115", "pcoupl",
                  "Parrinello-Rahman oscillates strongly from generated velocities. Equilibrate with C-rescale first.");
+        }
+    }
+
+    // What no liquid or solid has; the box would jump, or not move.
+    void barostat_constants(bool second_order)
+    {
+        if (p_.barostat == Barostat::Berendsen)
+        {
+            warn("W117", "pcoupl",
+                 "the Berendsen barostat makes the volume fluctuate less than at a constant pressure. It is for equilibration; "
+                 "use C-rescale, which is as fast.");
+        }
+        // As for GROMACS, which acts every 10 steps at most unless told otherwise, and asks for 20 such intervals.
+        if (second_order && !input_.gives("nstpcouple") && p_.tau_p < 200 * p_.dt * (1 - 1e-9))
+        {
+            warn("W118", "tau-p",
+                 "tau-p (" + number_text(p_.tau_p) +
+                     " ps) is the period in which Parrinello-Rahman makes the box oscillate, and "
+                     "shorter than 200 time steps (such a box rings instead of following the pressure). Use 2 to 5 ps.");
+        }
+        // Liquids and solids have 1e-6 to 1e-3 / bar.
+        if (p_.compressibility != 0 && (p_.compressibility < 1e-7 || p_.compressibility > 1e-2))
+        {
+            warn("W119", "compressibility",
+                 "compressibility = " + number_text(p_.compressibility) +
+                     " / bar is that of no liquid or solid (the box would follow the pressure " +
+                     (p_.compressibility < 1e-7 ? "too slowly" : "too fast") + " by orders of magnitude). Water has 4.5e-5.");
         }
     }
 

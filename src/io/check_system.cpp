@@ -28,7 +28,8 @@ public:
                                      &SystemCheck::restraints, &SystemCheck::rigid_waters, &SystemCheck::charge};
         if (p_.integrator != Integrator::SteepestDescent)
         {
-            checks.insert(checks.end(), {&SystemCheck::degrees_of_freedom, &SystemCheck::time_step, &SystemCheck::velocities});
+            checks.insert(checks.end(), {&SystemCheck::degrees_of_freedom, &SystemCheck::time_step, &SystemCheck::velocities,
+                                         &SystemCheck::cutoff_of_charges, &SystemCheck::start_of_continuation});
         }
         ErrorList errors;
         for (const Check check : checks)
@@ -234,6 +235,18 @@ private:
         else if (std::abs(total) > 0.5) { note("N121", "", "the total charge is " + number_text(std::round(total)) + " e."); }
     }
 
+    void cutoff_of_charges()
+    {
+        if (p_.coulomb != CoulombKind::CutOff) { return; }
+        const auto has_charge = [](const MoleculeType& type) {
+            return std::ranges::any_of(type.atoms, [](const Atom& atom) { return atom.charge != 0; });
+        };
+        if (std::ranges::none_of(system_.topology.molecule_types, has_charge)) { return; }
+        warn("W125", "coulombtype",
+             "charges with a plain cut-off order themselves about it (in water the artefact is large). Use "
+             "coulombtype = Reaction-Field.");
+    }
+
     void degrees_of_freedom()
     {
         const std::int64_t removed =
@@ -250,20 +263,24 @@ private:
     {
         double shortest = std::numeric_limits<double>::infinity();
         std::string which;
-        const Topology& topology = system_.topology;
-        for (const MoleculeType& type : topology.molecule_types)
+        for (const MoleculeType& type : system_.topology.molecule_types)
         {
-            for (const Interaction& bond : type.of(InteractionKind::HarmonicBond))
+            for (const InteractionKind kind : {InteractionKind::HarmonicBond, InteractionKind::G96Bond})
             {
-                const double k =
-                    topology.parameters_of(InteractionKind::HarmonicBond)[static_cast<std::size_t>(bond.parameters)][1];
-                const Atom& a = type.atoms[static_cast<std::size_t>(bond.atoms[0])];
-                const Atom& b = type.atoms[static_cast<std::size_t>(bond.atoms[1])];
-                if (!(k > 0)) { continue; }
-                const double period = 2 * units::pi * std::sqrt(a.mass * b.mass / ((a.mass + b.mass) * k));
-                if (period >= shortest) { continue; }
-                shortest = period;
-                which = a.name + "-" + b.name + " of molecule " + type.name;
+                for (const Interaction& bond : type.of(kind))
+                {
+                    const InteractionParameters& p =
+                        system_.topology.parameters_of(kind)[static_cast<std::size_t>(bond.parameters)];
+                    // The second derivative of k (b^2 - b0^2)^2 / 4 at b0 is 2 k b0^2.
+                    const double k = kind == InteractionKind::G96Bond ? 2 * p[1] * p[0] * p[0] : p[1];
+                    const Atom& a = type.atoms[static_cast<std::size_t>(bond.atoms[0])];
+                    const Atom& b = type.atoms[static_cast<std::size_t>(bond.atoms[1])];
+                    if (!(k > 0)) { continue; }
+                    const double period = 2 * units::pi * std::sqrt(a.mass * b.mass / ((a.mass + b.mass) * k));
+                    if (period >= shortest) { continue; }
+                    shortest = period;
+                    which = a.name + "-" + b.name + " of molecule " + type.name;
+                }
             }
         }
         if (shortest >= 10 * p_.dt) { return; }
@@ -286,10 +303,48 @@ private:
         }
         else if (system_.v.empty())
         {
-            warn("W123", "gen-vel",
-                 "the structure file has no velocities and gen-vel = no: the atoms start at rest. Set gen-vel = yes.");
+            note("N131", "gen-vel",
+                 "the structure file has no velocities and gen-vel = no: the atoms start at rest. Set gen-vel = yes to draw "
+                 "them.");
             system_.v.assign(system_.x.size(), {});
         }
+    }
+
+    // With continuation = yes nothing makes the start obey its constraints; the first step would, by a jump.
+    void start_of_continuation()
+    {
+        if (!p_.continuation) { return; }
+        constexpr double rounding = 0.002; // nm: positions with three decimals are off by 0.0005 in x, y and z
+        double worst = rounding;
+        std::int64_t broken = 0, worst_a = 0, worst_b = 0;
+        const auto look_at = [&](std::int64_t a, std::int64_t b, double length) {
+            Vec3<double> d = system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)];
+            for (int k = 0; k < 3; ++k) { d[k] -= system_.box[k] * std::round(d[k] / system_.box[k]); }
+            const double off = std::abs(norm(d) - length);
+            broken += off > rounding ? 1 : 0;
+            if (off > worst) { worst = off, worst_a = a, worst_b = b; }
+        };
+        for (const MoleculeBlock& block : system_.topology.blocks)
+        {
+            const MoleculeType& type = system_.topology.molecule_types[static_cast<std::size_t>(block.type)];
+            for (std::int64_t copy = 0; copy < block.count; ++copy)
+            {
+                const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
+                for (const Constraint& c : type.constraints) { look_at(first + c.a, first + c.b, c.length); }
+                for (const Settle& s : type.settles)
+                {
+                    look_at(first + s.oxygen, first + s.hydrogen_a, s.oh), look_at(first + s.oxygen, first + s.hydrogen_b, s.oh);
+                    look_at(first + s.hydrogen_a, first + s.hydrogen_b, s.hh);
+                }
+            }
+        }
+        if (broken == 0) { return; }
+        warn("W126", "continuation",
+             "continuation = yes, but the start breaks constraints, " + std::to_string(broken) + " in all, that of " +
+                 system_.topology.describe(worst_a) + " and " + system_.topology.describe(worst_b) + " by " +
+                 number_text(std::round(worst * 1e6) / 1e6) +
+                 " nm (the first step would pull them into place). Set continuation = no, or start from where the run before "
+                 "ended.");
     }
 
     MdpInput& input_;

@@ -158,7 +158,7 @@ void ForceField::read_atom_type(const Fields& line, Diagnostics& diagnostics)
     }
     if (line.size() > mass + 5)
     {
-        diagnostics.warn("W021", line.where(),
+        diagnostics.note("N021", line.where(),
                          "columns from " + in_quotes(line[mass + 5]) + " on have no meaning in [ atomtypes ] and are not used.");
     }
     if (!is_new)

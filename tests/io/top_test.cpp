@@ -511,8 +511,11 @@ TEST_F(TopTest, definitions_are_told_by_warnings_when_replaced_or_unused)
     EXPECT_THAT(ids(), IsEmpty());
     EXPECT_EQ(read_with("[ atomtypes ]\nA 17 0.5 A 0.3 0.4\n", "").molecule_types[0].atoms[0].mass, 17);
     EXPECT_THAT(ids(), ElementsAre("W022"));
+    diagnostics_.notes.clear();
     read_with("[ atomtypes ]\nQ 17 0.5 A 0.3 0.4 extra\n", "");
-    EXPECT_THAT(ids(), ElementsAre("W021"));
+    EXPECT_THAT(ids(), IsEmpty());
+    ASSERT_EQ(diagnostics_.notes.size(), 1U);
+    EXPECT_EQ(diagnostics_.notes[0].id, "N021");
     read("* a banner\nlost heading\n" + std::string(lennard_jones) + std::string(chain) + std::string(one_molecule));
     EXPECT_THAT(ids(), ElementsAre("W023"));
 }

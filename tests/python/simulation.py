@@ -169,7 +169,7 @@ def run(folder, box, *settings, time, every=10, options=()):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.mdp").write_text("".join(f"{key} = {value}\n" for key, value in mdp.items()))
     command = [os.environ.get("PARHELION_PROGRAM", "parhelion"), "run", "-q", "-f", "run.mdp", "-c", box.structure, "-p", box.topology, "-o", "run",
-               "--threads", "1", "--device", os.environ.get("PARHELION_DEVICE", "cpu"), *options]
+               "--threads", "1", "--device", os.environ.get("PARHELION_DEVICE", "cpu"), "--allow", "W117", *options]  # W117: Berendsen
     command += ["--ranks", RANKS] if RANKS > 1 else []
     command += ["--gpus", GPUS] if GPUS > 0 else []
     result = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)

@@ -171,7 +171,7 @@ def test_fewer_ranks_go_on_where_a_box_has_become_too_small_for_more(tmp_path):
     folder = folder_with("\n".join(kept + [f"{key} = {value}" for key, value in settings.items()]) + "\n", tmp_path / "run")
 
     def on(ranks, steps, code):
-        return run(folder, "--threads", 1, "--ranks", ranks, "--steps", steps, code=code, structure=thin.structure, topology=thin.topology)
+        return run(folder, "--threads", 1, "--ranks", ranks, "--steps", steps, "--allow", "W117", code=code, structure=thin.structure, topology=thin.topology)
 
     text = on(2, 3000, 5)
     assert "E505" in text and "fewer ranks" in text

@@ -227,7 +227,7 @@ def test_energy_of_what_would_end_a_run_is_that_of_its_terms(tmp_path):
         "[ system ]\ntwo atoms\n[ molecules ]\nAR 2\n" % (sigma, epsilon))
     (tmp_path / "conf.gro").write_text(
         "two atoms\n2\n    1AR      AR    1   1.000   1.000   1.000\n    2AR      AR    2   1.100   1.000   1.000\n 3 3 3\n")
-    text = parhelion("energy", "--precision", "double", "--allow", "W123", folder=tmp_path)
+    text = parhelion("energy", "--precision", "double", folder=tmp_path)
     assert "a run would end here. E502" in text
     energy = json.loads((tmp_path / "md.energy.json").read_text())["energies"]["LJ (SR)"]
     at = lambda x: 4 * epsilon * ((sigma / x) ** 12 - (sigma / x) ** 6)
@@ -243,8 +243,8 @@ def test_a_rigid_water_without_exclusions_is_what_it_is_for_grompp_and_noticed(t
         "[ system ]\nwater\n[ molecules ]\nSOL 1\n")
     (tmp_path / "conf.gro").write_text("water\n3\n    1SOL     OW    1   1.000   1.000   1.000\n    1SOL    HW1    2   1.080   1.060   1.000\n"
                                        "    1SOL    HW2    3   0.920   1.060   1.000\n 3 3 3\n")
-    assert "W124" in parhelion("energy", "--allow", "W123", folder=tmp_path, code=4)
-    parhelion("energy", "--precision", "double", "--allow", "W123", "--allow", "W124", folder=tmp_path)
+    assert "W124" in parhelion("energy", folder=tmp_path, code=4)
+    parhelion("energy", "--precision", "double", "--allow", "W124", folder=tmp_path)
     energy = json.loads((tmp_path / "md.energy.json").read_text())["energies"]["Coulomb (SR)"]
     assert energy == pytest.approx(138.935458 * (2 * -0.8 * 0.4 / 0.1 + 0.4 * 0.4 / 0.16), rel=1e-6)
 
@@ -711,3 +711,45 @@ def test_the_log_says_what_was_run(run):
     for pattern in (r"started +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", r"parameters +md\.mdp", r"topology +\S*etoh/topol\.top", r"\ndt +=? *0\.002\n",
                     r"\nepsilon-rf +=? *0\n", r"seed \d+"):
         assert re.search(pattern, log), pattern
+
+
+def ions(folder, charge, mdp="", x=(1.0, 1.3)):
+    """Two ions without Lennard-Jones parameters, on a line."""
+    (folder / "md.mdp").write_text("integrator = md\ndt = 0.001\nnsteps = 1\nrvdw = 0.9\nrcoulomb = 0.9\nDispCorr = no\ncoulombtype = reaction-field\n"
+                                   "epsilon-rf = 0\ncomm-mode = None\n" + mdp)
+    (folder / "topol.top").write_text(
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nI I 18 39.948 0 A 0.3 1\n[ moleculetype ]\nI 1\n[ atoms ]\n1 I 1 ION I1 1 %g\n"
+        "[ system ]\ntwo ions\n[ molecules ]\nI 2\n" % charge)
+    (folder / "conf.gro").write_text(
+        "two ions\n2\n    1ION     I1    1%8.3f   1.000   1.000\n    2ION     I1    2%8.3f   1.000   1.000\n 3 3 3\n" % x)
+
+
+def test_atoms_in_one_place_are_named_and_parted_by_a_minimisation_only(tmp_path):
+    ions(tmp_path, 1, x=(1.0, 1.0))
+    for command in ("energy", "check", "run"):
+        text = parhelion(command, folder=tmp_path, code=4)
+        assert re.search(r"^E155 conf\.gro:4 .*atom 1 I1 of residue 1 ION and atom 2 I1 of residue 2 ION", text, re.M)
+    ions(tmp_path, 1, x=(1.0, 1.0), mdp="nstenergy = 1\n")
+    text = (tmp_path / "md.mdp").read_text()
+    (tmp_path / "md.mdp").write_text(text.replace("= md", "= steep"))
+    assert "W127 conf.gro:4" in parhelion("run", "--steps", 50, folder=tmp_path, code=4)
+    parhelion("run", "--steps", 50, "--allow", "W127", folder=tmp_path)
+    x = [[float(line[20 + 8 * k : 28 + 8 * k]) for k in range(3)] for line in (tmp_path / "md.gro").read_text().splitlines()[2:4]]
+    assert np.linalg.norm(np.subtract(*x)) > 0.2  # where they repel each other no more than neighbours do
+
+
+def test_what_is_about_motion_stops_a_run_but_not_an_energy(tmp_path):
+    ions(tmp_path, 0, mdp="tcoupl = berendsen\ntc-grps = System\ntau-t = 1\nref-t = 300\npcoupl = Parrinello-Rahman\ncompressibility = 4.5\nref-p = 1\n"
+                            "gen-vel = yes\n")
+    for command in ("check", "run"):
+        text = parhelion(command, folder=tmp_path, code=4)
+        for id in ("W113", "W115", "W117", "W119"):
+            assert f"warning: {id}" in text and f"--allow {id}" in text
+    text = parhelion("energy", "--precision", "double", folder=tmp_path)
+    assert "note: W117" in text and "warning" not in text
+
+
+def test_a_start_without_velocities_is_a_start_at_rest(tmp_path):
+    ions(tmp_path, 0)
+    assert "N131" in parhelion("check", folder=tmp_path)
+    parhelion("run", folder=tmp_path)
