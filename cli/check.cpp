@@ -20,6 +20,7 @@ void command_check(const CheckOptions& options)
     fmt::print("{}{}{}read in {:.2f} s\n", describe_system(input.system), describe_run(input.parameters, input.parameters.steps),
                describe_start(input.hand_over), load_s);
 
+    const Topology topology = input.system.topology;
     const double dt = input.parameters.dt;
     const std::int64_t steps = input.parameters.steps;
     const bool minimises = input.parameters.integrator == Integrator::SteepestDescent;
@@ -29,6 +30,7 @@ void command_check(const CheckOptions& options)
     const auto evaluated = std::chrono::steady_clock::now();
     const SinglePoint point = simulation.evaluate();
     const double step_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
+    stop_if_overflowing(simulation, point, topology);
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
     if (!point.remark.empty()) { fmt::print("note: {}\n", point.remark); }
     const std::string rate =

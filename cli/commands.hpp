@@ -121,6 +121,8 @@ enum class Purpose : std::uint8_t
 };
 // Reads the input; prints warnings, and throws InputError if one of them is not allowed. All remarks go to `diagnostics`.
 LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics);
+// Throws PhysicsError if the point holds what is no finite number.
+void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const Topology& topology);
 // Throws InputError where options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
 

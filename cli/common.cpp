@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
+#include "engine/overflow.hpp"
 #include "io/warning_ids.hpp"
 #include "say.hpp"
 
@@ -45,6 +46,14 @@ LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnosti
         throw InputError("E001", {}, fmt::format("the warnings above stop the run. If each is what you want, add:{}", refused));
     }
     return input;
+}
+
+void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const Topology& topology)
+{
+    Frame frame = simulation.frame();
+    frame.f = point.forces;
+    const std::string text = overflow_text(point.observables, frame, topology);
+    if (!text.empty()) { throw PhysicsError(point.observables.step, point.trouble.empty() ? text : point.trouble); }
 }
 
 std::array<int, 3> parse_grid(const std::string& text, int ranks)

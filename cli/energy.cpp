@@ -31,11 +31,12 @@ void command_energy(const EnergyOptions& options)
     Diagnostics diagnostics;
     LoadedInput input = load_checked(options.input, Purpose::SinglePoint, diagnostics);
     const EnergyTable table(input.system.topology, input.parameters);
-    const std::int64_t atoms = input.system.topology.atom_count();
+    const Topology topology = input.system.topology;
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
                           state_of(input.hand_over));
     if (const std::string remark = threads_remark(simulation.plan()); !remark.empty()) { say(stderr, "note: {}\n", remark); }
     const SinglePoint point = simulation.evaluate();
+    stop_if_overflowing(simulation, point, topology);
     if (!point.trouble.empty()) { say(stderr, "warning: a run would end here. {}\n", point.trouble); }
     if (!point.remark.empty()) { say(stderr, "warning: {}\n", point.remark); }
 
@@ -47,7 +48,7 @@ void command_energy(const EnergyOptions& options)
     energies["Total Energy"] = point.observables.total;
     energies["Conserved En."] = point.observables.conserved;
     nlohmann::ordered_json result;
-    result["atoms"] = atoms;
+    result["atoms"] = topology.atom_count();
     result["energies"] = energies;
     result["virial"] = to_json(point.observables.virial);
     result["virial_forces"] = to_json(point.observables.forces.virial);

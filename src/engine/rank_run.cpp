@@ -7,6 +7,7 @@
 #include "dynamics/velocities.hpp"
 #include "engine/gather.hpp"
 #include "engine/guard.hpp"
+#include "engine/overflow.hpp"
 #include "engine/run_length.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
@@ -374,6 +375,16 @@ void RankRun<N>::evaluate_static()
     balance_energy(r);
 }
 
+// A minimisation begins with numbers.
+template <class N>
+void RankRun<N>::stop_if_overflowing()
+{
+    OutputDue due;
+    due.x = due.f = true;
+    const std::string text = overflow_text(rank_.observables, gather_frame(due), setup_.system.topology);
+    if (!text.empty()) { throw PhysicsError(rank_.step, text); }
+}
+
 template <class N>
 RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
@@ -391,6 +402,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
         evaluate_static();
+        if (r.step == first) { stop_if_overflowing(); }
         const bool accepted_now = descent.accepts(r.observables.potential); // what is taken back leaves nothing
         const OutputDue due = accepted_now ? schedule.flags(first + accepted++).due : OutputDue{}; // intervals count what is not
         if (due.any_frame()) { observer.frame(due, gather_frame(due)); }

@@ -69,6 +69,7 @@ private:
     template <class Output>
     std::string take_step_of_point(Output&& output);
     void evaluate_static();
+    void stop_if_overflowing();
     void summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed);
 
     const RunSetup& setup_;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "engine/guard.hpp"
+#include "engine/overflow.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -84,14 +85,6 @@ struct Neighbour
     std::int64_t atom = -1; // global; -1: there is none
     double distance = 1e30; // nm
 };
-
-bool is_excluded(const Topology& topology, std::int64_t a, std::int64_t b)
-{
-    const AtomAddress at_a = topology.locate(a), at_b = topology.locate(b);
-    if (at_a.molecule_first_atom != at_b.molecule_first_atom) { return false; }
-    const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(at_a.type)];
-    return type.excludes(static_cast<std::int32_t>(at_a.local), static_cast<std::int32_t>(at_b.local));
-}
 
 // Of those that it interacts with: bonded partners are always near.
 template <class N>

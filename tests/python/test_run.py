@@ -724,6 +724,17 @@ def ions(folder, charge, mdp="", x=(1.0, 1.3)):
         "two ions\n2\n    1ION     I1    1%8.3f   1.000   1.000\n    2ION     I1    2%8.3f   1.000   1.000\n 3 3 3\n" % x)
 
 
+@pytest.mark.parametrize("command", ["energy", "check", "run"])
+@pytest.mark.parametrize("integrator", ["md", "steep"])
+def test_results_that_are_no_numbers_are_an_error_that_names_the_atoms(tmp_path, command, integrator):
+    ions(tmp_path, 1e19)
+    text = (tmp_path / "md.mdp").read_text()
+    (tmp_path / "md.mdp").write_text(text.replace("= md", f"= {integrator}"))
+    text = parhelion(command, folder=tmp_path, code=5)
+    assert re.search(r"^E5(02|11) step 0: .*atom [12] I1 of residue [12] ION.* Nearest to .*atom [12] I1", text, re.M)
+    assert not (tmp_path / "md.energy.json").exists()
+
+
 def test_atoms_in_one_place_are_named_and_parted_by_a_minimisation_only(tmp_path):
     ions(tmp_path, 1, x=(1.0, 1.0))
     for command in ("energy", "check", "run"):
