@@ -2,6 +2,7 @@
 // `parhelion run`: read, check, plan, simulate, report.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "engine/drift_remark.hpp"
 #include "io/backup.hpp"
 #include "io/checkpoint.hpp"
 #include "io/gro.hpp"
@@ -201,6 +202,10 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log, const RunOptions&
         log.line("note: " + note.text());
         if (options.verbose) { say(human_output(options), "note: {}\n", note.text()); }
     }
+    const std::size_t notes = diagnostics.notes.size();
+    if (notes == 0 || options.verbose || options.quiet) { return; }
+    say(human_output(options), "{} note{} on the input: see {}.log, or use --verbose\n", notes, notes == 1 ? "" : "s",
+        options.prefix);
 }
 
 // What a run leaves behind. With a checkpoint nothing is lost if there is no room for the rest; the one that says that the run is
@@ -336,6 +341,7 @@ RunEnd command_run(const RunOptions& options)
         throw;
     }
     files.log().line(summary_line(summary, minimising));
+    if (const std::string drift = drift_remark(summary, parameters.dt); !drift.empty()) { files.warning(drift); }
     if (summary.end == RunEnd::Stopped)
     {
         files.message(minimising ? fmt::format("stopped; {0}.gro is how far it got: start again from it with -c {0}.gro and "

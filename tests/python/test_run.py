@@ -764,3 +764,10 @@ def test_a_start_without_velocities_is_a_start_at_rest(tmp_path):
     ions(tmp_path, 0)
     assert "N131" in parhelion("check", folder=tmp_path)
     parhelion("run", folder=tmp_path)
+
+
+def test_a_run_says_that_there_are_notes_on_its_input(tmp_path):
+    """At 5 fs the bonds between heavy atoms take six steps a period."""
+    (tmp_path / "md.mdp").write_text(RUN.replace("dt = 0.002", "dt = 0.005").replace("nsteps = 60", "nsteps = 5"))
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
+    assert "1 note on the input: see md.log" in text and "N122 md.mdp" in (tmp_path / "md.log").read_text()
