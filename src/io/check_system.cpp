@@ -303,7 +303,7 @@ private:
         }
         else if (system_.v.empty())
         {
-            note("N131", "gen-vel",
+            note("N133", "gen-vel",
                  "the structure file has no velocities and gen-vel = no: the atoms start at rest. Set gen-vel = yes to draw "
                  "them.");
             system_.v.assign(system_.x.size(), {});

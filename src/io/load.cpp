@@ -114,7 +114,9 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
         const bool minimises = mdp.parameters.integrator == Integrator::SteepestDescent;
         errors.attempt([&] { check_system(mdp, system, diagnostics); });
         errors.attempt([&] {
-            check_places(files.structure, minimises ? AtomsInOnePlace::Part : AtomsInOnePlace::Refuse, system, diagnostics);
+            const SourceLocation first_atom =
+                hand_over ? SourceLocation{files.hand_over.string(), 0} : SourceLocation{files.structure.string(), 3};
+            check_places(first_atom, minimises ? AtomsInOnePlace::Part : AtomsInOnePlace::Refuse, system, diagnostics);
         });
     }
     errors.throw_if_any();

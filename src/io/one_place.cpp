@@ -117,11 +117,12 @@ Vec3<double> direction(std::size_t k)
 
 } // namespace
 
-void check_places(const std::filesystem::path& structure, AtomsInOnePlace what, System& system, Diagnostics& diagnostics)
+void check_places(const SourceLocation& first_atom, AtomsInOnePlace what, System& system, Diagnostics& diagnostics)
 {
     const std::vector<Pair> pairs = pairs_in_one_place(system);
     if (pairs.empty()) { return; }
-    const SourceLocation where{structure.string(), static_cast<int>(std::min<std::int64_t>(pairs[0].second + 3, 2000000000))};
+    SourceLocation where = first_atom;
+    if (where.line > 0) { where.line = static_cast<int>(std::min<std::int64_t>(pairs[0].second + where.line, 2000000000)); }
     const std::string named = system.topology.describe(pairs[0].first) + " and " + system.topology.describe(pairs[0].second) +
                               " are in exactly one place" +
                               (pairs.size() == 1 ? "" : ", the first of " + std::to_string(pairs.size()) + " such pairs");

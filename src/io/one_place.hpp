@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "model/system.hpp"
 
-#include <filesystem>
+#include <cstdint>
 
 namespace parhelion {
 
@@ -17,7 +17,8 @@ enum class AtomsInOnePlace : std::uint8_t
     Part    // warning W127 names two of them, and all are moved apart by 1e-5 nm: for a minimisation, which does the rest
 };
 
-// `structure`: the file that the positions are from. Places are compared as the box's 32-bit fractions.
-void check_places(const std::filesystem::path& structure, AtomsInOnePlace what, System& system, Diagnostics& diagnostics);
+// `first_atom`: its line in the file that the positions are from; 0 in a file without lines. Places are compared as the box's
+// 32-bit fractions.
+void check_places(const SourceLocation& first_atom, AtomsInOnePlace what, System& system, Diagnostics& diagnostics);
 
 } // namespace parhelion

@@ -87,7 +87,7 @@ ResidueTypes find_residue_types(Diagnostics& diagnostics)
         const std::filesystem::path file = folder / "residuetypes.dat";
         std::error_code absent;
         if (!std::filesystem::exists(file, absent)) { continue; }
-        diagnostics.note("N130", {file.string(), 0},
+        diagnostics.note("N132", {file.string(), 0},
                          "says which residues the default groups hold, in place of the program's table.");
         return ResidueTypes(file);
     }

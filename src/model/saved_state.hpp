@@ -23,7 +23,8 @@ struct SavedState
     std::variant<std::vector<Vec3<std::uint32_t>>, std::vector<Vec3<std::uint64_t>>> x; // see state/periodic_box.hpp
     std::variant<std::vector<Vec3<float>>, std::vector<Vec3<double>>> v;                // nm/ps, at t - dt/2
     std::map<std::string, std::vector<double>> coupling; // thermostat, barostat and bath, by the engine's names
-    // A run with other parameters starts from it: step and seed are that run's own, and what is lacking in `coupling` begins anew.
+    // A run with other parameters starts from it: step and seed are that run's own, and what is lacking in `coupling` begins
+    // anew.
     bool of_another_run = false;
 };
 

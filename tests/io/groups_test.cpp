@@ -131,5 +131,5 @@ TEST(DefaultGroups, follow_a_table_of_the_user)
     EXPECT_EQ(system.groups.at(groups.require("non-Water", {})).size(), 12U);
     ::unsetenv("GMXLIB");
     ASSERT_EQ(diagnostics.notes.size(), 1U);
-    EXPECT_EQ(diagnostics.notes[0].id, "N130");
+    EXPECT_EQ(diagnostics.notes[0].id, "N132");
 }

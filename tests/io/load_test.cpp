@@ -151,7 +151,7 @@ TEST(Load, atoms_without_velocities_start_at_rest_with_a_warning)
     const LoadedInput loaded = input.load(diagnostics);
     ASSERT_EQ(loaded.system.v.size(), 40U);
     EXPECT_EQ(loaded.system.v[7], Vec3<double>{});
-    EXPECT_TRUE(has(diagnostics.notes, "N131")) << "most published files have none";
+    EXPECT_TRUE(has(diagnostics.notes, "N133")) << "most published files have none";
     EXPECT_TRUE(diagnostics.warnings.empty());
 }
 

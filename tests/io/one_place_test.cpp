@@ -21,7 +21,7 @@ std::string refusal(System system)
     Diagnostics diagnostics;
     try
     {
-        check_places("conf.gro", AtomsInOnePlace::Refuse, system, diagnostics);
+        check_places({"conf.gro", 3}, AtomsInOnePlace::Refuse, system, diagnostics);
     }
     catch (const InputError& error)
     {
@@ -87,7 +87,7 @@ TEST(OnePlace, is_left_by_a_little_in_a_minimisation)
     for (const std::size_t atom : {100, 103, 106}) { system.x[atom] = system.x[7]; }
     const std::vector<Vec3<double>> before = system.x;
     Diagnostics diagnostics;
-    check_places("conf.gro", AtomsInOnePlace::Part, system, diagnostics);
+    check_places({"conf.gro", 3}, AtomsInOnePlace::Part, system, diagnostics);
     ASSERT_EQ(diagnostics.warnings.size(), 1U);
     EXPECT_EQ(diagnostics.warnings[0].id, "W127");
     EXPECT_THAT(diagnostics.warnings[0].message, HasSubstr("the first of 3 such pairs"));
@@ -100,7 +100,7 @@ TEST(OnePlace, is_left_by_a_little_in_a_minimisation)
     // The same again, always.
     System again = system;
     again.x = before;
-    check_places("conf.gro", AtomsInOnePlace::Part, again, diagnostics);
+    check_places({"conf.gro", 3}, AtomsInOnePlace::Part, again, diagnostics);
     EXPECT_EQ(again.x, system.x);
 }
 

@@ -762,7 +762,7 @@ def test_what_is_about_motion_stops_a_run_but_not_an_energy(tmp_path):
 
 def test_a_start_without_velocities_is_a_start_at_rest(tmp_path):
     ions(tmp_path, 0)
-    assert "N131" in parhelion("check", folder=tmp_path)
+    assert "N133" in parhelion("check", folder=tmp_path)
     parhelion("run", folder=tmp_path)
 
 
