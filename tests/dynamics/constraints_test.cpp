@@ -236,9 +236,10 @@ TEST(Constraints, that_depend_on_each_other_are_refused_with_their_molecule)
     for (const auto& [a, b] : {std::pair(0, 1), std::pair(1, 2), std::pair(0, 2)}) { constrain(line, a, b); }
     const System system = toy_system({{rigid_water(), 2}, {line, 1}}, box, 300, 7);
     auto state = particles_in_input_order<Double>(system);
-    for (std::size_t i = 0; i < 3; ++i) // whichever way it was turned
+    for (std::size_t i = 0; i < 3; ++i) // whichever way it was turned; on a line but for rounding, so that no solution is exact
     {
-        state.x.set(6 + i, state.box.to_fixed(system.x[6] + Vec3<double>{0.1 * static_cast<double>(i), 0, 0}));
+        const Vec3<double> along{0.1 * static_cast<double>(i), i == 1 ? 1e-10 : 0, 0};
+        state.x.set(6 + i, state.box.to_fixed(system.x[6] + along));
     }
     CpuQueue queue(1);
     const Constraints constraints(system.topology, RunParameters());

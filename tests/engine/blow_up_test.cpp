@@ -96,9 +96,23 @@ TEST(BlowUp, by_a_broken_bond_names_the_bonded_term)
     EXPECT_THAT(blow_up(simulation, 10).what(), HasSubstr("bond"));
 }
 
-// Every molecule of a box whole, at a place of its own on a lattice of 10 nm.
+// Every molecule of a box whole, at a place of its own on a lattice of 10 nm, and its atoms excluded from each other: no atom has
+// a partner within the cut-off.
 void spread(System& system)
 {
+    for (MoleculeType& type : system.topology.molecule_types)
+    {
+        const auto atoms = static_cast<std::int32_t>(type.atoms.size());
+        type.exclusion_start = {0}, type.excluded.clear();
+        for (std::int32_t a = 0; a < atoms; ++a)
+        {
+            for (std::int32_t b = 0; b < atoms; ++b)
+            {
+                if (a != b) { type.excluded.push_back(b); }
+            }
+            type.exclusion_start.push_back(static_cast<std::int32_t>(type.excluded.size()));
+        }
+    }
     const Vec3<double> old_box = system.box;
     system.box = {100, 100, 100};
     int place = 0;

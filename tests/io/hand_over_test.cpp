@@ -55,7 +55,9 @@ protected:
         checkpoint.run = run;
         checkpoint.state.step = checkpoint.reached = 500;
         checkpoint.state.box = box;
-        checkpoint.state.x = std::vector<Vec3<std::uint32_t>>(of_atoms, {1u << 31, 1u << 30, 7});
+        std::vector<Vec3<std::uint32_t>> x(of_atoms);
+        for (std::size_t i = 0; i < of_atoms; ++i) { x[i] = {1u << 31, 1u << 30, static_cast<std::uint32_t>(i) << 26}; }
+        checkpoint.state.x = std::move(x);
         checkpoint.state.v = std::vector<Vec3<float>>(of_atoms, {1, 2, 3});
         checkpoint.state.coupling = std::move(coupling);
         CheckpointFiles files(input.path("other"));
