@@ -604,7 +604,7 @@ def test_the_end_of_a_run_says_what_came_out_and_how_to_look_at_it(tmp_path):
     mda = pytest.importorskip("MDAnalysis")
     (tmp_path / "md.mdp").write_text(NPT.replace("nstcalcenergy = 10", "nstcalcenergy = 1"))
     text = parhelion("run", *ETHANOL, "--steps", "1e2", folder=tmp_path)
-    assert re.search(r"^100 %  step 100/100  0\.2 ps  \d+\.\d K  -?\d+ bar  \d+\.\d kg/m\^3 ", text, re.M)
+    assert re.search(r"^100 %  step 100/100  0\.2 ps  \d+\.\d K  -?\d+ bar  \d+\.\d kg/m\^3", text, re.M)
     found = re.search(r"^averages  Temperature (\S+) \+- (\S+) K, Pressure (\S+) \+- (\S+) bar, Density (\S+) \+- (\S+) kg/m\^3, Potential \S+ \+- \S+ kJ/mol\n"
                       r" +\(errors: standard errors of the means of (\d+) blocks of (\d+) energy calculations\)", text, re.M)
     # The same from the energy file.
