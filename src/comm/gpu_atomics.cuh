@@ -10,6 +10,7 @@
 #pragma once
 
 #include "comm/atomics.hpp"
+#include "device/instructions.cuh"
 
 namespace parhelion {
 
@@ -17,38 +18,12 @@ struct CudaAtomics
 {
     static constexpr bool has_absences = false;
 
-    static __device__ Word load_acquire_system(Word* w)
-    {
-        Word value;
-        asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(w) : "memory");
-        return value;
-    }
-    static __device__ Word load_relaxed_system(Word* w)
-    {
-        Word value;
-        asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(w) : "memory");
-        return value;
-    }
-    static __device__ void store_release_system(Word* w, Word value)
-    {
-        asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(w), "l"(value) : "memory");
-    }
-    static __device__ void store_relaxed_system(Word* w, Word value)
-    {
-        asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(w), "l"(value) : "memory");
-    }
-    static __device__ Word exchange_relaxed_system(Word* w, Word value)
-    {
-        Word old;
-        asm volatile("atom.relaxed.sys.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(w), "l"(value) : "memory");
-        return old;
-    }
-    static __device__ Word fetch_add_acq_rel_device(Word* w, Word n)
-    {
-        Word old;
-        asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(w), "l"(n) : "memory");
-        return old;
-    }
+    static __device__ Word load_acquire_system(Word* w) { return parhelion::load_acquire_system(w); }
+    static __device__ Word load_relaxed_system(Word* w) { return parhelion::load_relaxed_system(w); }
+    static __device__ void store_release_system(Word* w, Word value) { parhelion::store_release_system(w, value); }
+    static __device__ void store_relaxed_system(Word* w, Word value) { parhelion::store_relaxed_system(w, value); }
+    static __device__ Word exchange_relaxed_system(Word* w, Word value) { return parhelion::exchange_relaxed_system(w, value); }
+    static __device__ Word fetch_add_acq_rel_device(Word* w, Word n) { return parhelion::fetch_add_acq_rel_device(w, n); }
 
     // A message between running GPUs arrives within a hundred polls; who waits longer leaves issue slots to others.
     static __device__ void pause(int polls)
@@ -56,12 +31,7 @@ struct CudaAtomics
         if (polls >= polls_before_sleep) { __nanosleep(200); }
     }
 
-    static __device__ std::int64_t nanoseconds()
-    {
-        std::int64_t now;
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-        return now;
-    }
+    static __device__ std::int64_t nanoseconds() { return static_cast<std::int64_t>(global_nanoseconds()); }
 
 private:
     static constexpr int polls_before_sleep = 1024;

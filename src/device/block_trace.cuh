@@ -5,6 +5,7 @@
 #pragma once
 
 #include "device/block_trace.hpp"
+#include "device/instructions.cuh"
 
 namespace parhelion {
 
@@ -13,15 +14,14 @@ class BlockSpan
 public:
     __device__ explicit BlockSpan(const BlockTrace& trace) : trace_(trace)
     {
-        if (records()) { begin() = now(); }
+        if (records()) { begin() = global_nanoseconds(); }
     }
     __device__ ~BlockSpan()
     {
         if (!records()) { return; }
         const TraceHeader header = *trace_.header; // loaded earlier, it would keep the block waiting for longer
-        const std::uint64_t end = now();
-        unsigned multiprocessor;
-        asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+        const std::uint64_t end = global_nanoseconds();
+        const unsigned multiprocessor = multiprocessor_number();
         const std::uint64_t place = header.first + trace_.first + blockIdx.y * trace_.row + (blockIdx.x >> trace_.one_in);
         trace_.records[place & trace_.mask] = {begin(),       end,           header.step + trace_.step,
                                                trace_.launch, trace_.kernel, static_cast<std::uint16_t>(multiprocessor)};
@@ -39,12 +39,6 @@ private:
     __device__ bool records() const
     {
         return trace_.header != nullptr && threadIdx.x == 0 && (blockIdx.x & ~(~0u << trace_.one_in)) == 0;
-    }
-    __device__ static std::uint64_t now()
-    {
-        std::uint64_t ns;
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
-        return ns;
     }
 
     const BlockTrace& trace_;

@@ -49,6 +49,16 @@ void allow_shared_memory(const GpuQueue& queue, Kernel kernel, std::size_t bytes
 // The kernel's number in the table of launched kernels.
 std::uint16_t note_launch(const void* function, Phase phase, LaunchShape shape);
 
+inline cudaLaunchConfig_t launch_config(const GpuQueue& queue, LaunchShape shape)
+{
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y));
+    config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = queue.stream();
+    return config;
+}
+
 template <class... Parameters>
 inline constexpr bool begins_with_trace = false;
 template <class... Rest>
@@ -60,15 +70,16 @@ template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
-    const dim3 blocks(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y));
+    const cudaLaunchConfig_t config = launch_config(queue, shape);
+    cudaError_t status;
     if constexpr (begins_with_trace<Parameters...>)
     {
         BlockTracer* const tracer = queue.tracer();
         const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks, shape.blocks_y);
-        kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(tracing, arguments...);
+        status = cudaLaunchKernelEx(&config, kernel, tracing, arguments...);
     }
-    else { kernel<<<blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(arguments...); }
-    cuda_check(cudaGetLastError(), phase_names[static_cast<std::size_t>(phase)].data());
+    else { status = cudaLaunchKernelEx(&config, kernel, arguments...); }
+    cuda_check(status, phase_names[static_cast<std::size_t>(phase)].data());
 }
 
 } // namespace parhelion

@@ -23,11 +23,7 @@ void launch_begun(GpuQueue& queue, Phase phase, void (*kernel)(BlockTrace, Param
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
     attribute.val.launchCompletionEvent.event = begun.handle();
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y));
-    config.blockDim = dim3(static_cast<unsigned>(shape.threads));
-    config.dynamicSmemBytes = shape.shared_bytes;
-    config.stream = queue.stream();
+    cudaLaunchConfig_t config = launch_config(queue, shape);
     config.attrs = &attribute, config.numAttrs = 1;
     cuda_check(cudaLaunchKernelEx(&config, kernel, tracing, arguments...), phase_names[static_cast<std::size_t>(phase)].data());
 }

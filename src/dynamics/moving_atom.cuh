@@ -5,6 +5,7 @@
 // shared memory, so that only the first of many waits for memory. Cost: 96 bytes of an atom; 80 of shared memory a thread.
 #pragma once
 
+#include "device/instructions.cuh"
 #include "dynamics/stochastic_body.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "halo/gpu_copies.cuh"
@@ -121,14 +122,12 @@ private:
     __device__ static void copy(T (&to)[threads], const T& from)
     {
         constexpr int at_once = sizeof(T) < 16 ? sizeof(T) : 16;
-        const auto place = static_cast<std::uint32_t>(__cvta_generic_to_shared(to + threadIdx.x));
         for (std::size_t i = 0; i < sizeof(T); i += at_once)
         {
-            // Through the first-level cache, also 16 bytes, which __pipeline_memcpy_async would bring past it: the neighbour in
-            // the sector is often fetched by another warp. Nobody else stores to what is fetched.
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place + static_cast<std::uint32_t>(i)),
-                         "l"(reinterpret_cast<const char*>(&from) + i), "n"(at_once)
-                         : "memory");
+            // Through the first-level cache: the neighbour in the sector is often fetched by another warp. Nobody else stores to
+            // what is fetched.
+            begin_copy_to_shared<at_once>(reinterpret_cast<char*>(to + threadIdx.x) + i,
+                                          reinterpret_cast<const char*>(&from) + i);
         }
     }
 

@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "device/append.cuh"
 #include "device/block_trace.cuh"
+#include "device/instructions.cuh"
 #include "device/launch.cuh"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
 {
     const BlockSpan span(tracing);
 
-    extern __shared__ float4 shared_memory[];
+    PARHELION_DYNAMIC_SHARED(float4, shared_memory);
     const int block = static_cast<int>(blockIdx.x);
     if (block < view.first_block)
     {

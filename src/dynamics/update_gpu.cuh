@@ -38,7 +38,7 @@ namespace update_gpu {
 // What the threads of a block add to the sums of the step; for all of them at once. The virial of a force f at r, seldom: so as
 // not to take registers from what every step needs, a call.
 template <class Sum>
-__noinline__ __device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
+[[gnu::noinline]] __device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
 {
     Sum virial[9];
     for (int i = 0; i < 9; ++i) { virial[i] = to_sum<Sum>(-0.5 * r[i / 3] * f[i % 3]); }

@@ -354,7 +354,7 @@ private:
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
         }
         lennard_jones(c6, c12, r2, rinv, rinv2, force, energy);
-        if constexpr (lean) { return add_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
+        if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;
         add_force(c, j, d, force);
         if constexpr (S::energies)

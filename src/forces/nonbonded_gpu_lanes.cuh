@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/numerics.hpp"
+#include "device/instructions.cuh"
 #include "pairs/pair_tiles.cuh"
 
 #include <cstdint>
@@ -15,32 +16,8 @@ using pair_tiles::all_lanes;
 
 __device__ inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ inline double fused(double a, double b, double c) { return fma(a, b, c); }
-// The hardware's estimate is within 2^-22.9 of 1 / sqrt(x).
-__device__ inline float inverse_sqrt(float x)
-{
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
+__device__ inline float inverse_sqrt(float x) { return approximate_inverse_sqrt(x); }
 __device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
-
-// Adds force * d to the force on i, and takes it from that on j, if r2 < limit. In the machine's words, since the compiler
-// selects a force or none, at an instruction a pair, or makes branches of so many additions under one condition.
-__device__ inline void add_below(float r2, float limit, float force, const float (&d)[3], float (&on_i)[3], float (&on_j)[3])
-{
-    asm("{\n\t"
-        ".reg .pred below;\n\t"
-        "setp.lt.f32 below, %6, %7;\n\t"
-        "@below fma.rn.f32 %0, %8, %10, %0;\n\t"
-        "@below fma.rn.f32 %1, %8, %11, %1;\n\t"
-        "@below fma.rn.f32 %2, %8, %12, %2;\n\t"
-        "@below fma.rn.f32 %3, %9, %10, %3;\n\t"
-        "@below fma.rn.f32 %4, %9, %11, %4;\n\t"
-        "@below fma.rn.f32 %5, %9, %12, %5;\n\t"
-        "}"
-        : "+f"(on_i[0]), "+f"(on_i[1]), "+f"(on_i[2]), "+f"(on_j[0]), "+f"(on_j[1]), "+f"(on_j[2])
-        : "f"(r2), "f"(limit), "f"(force), "f"(-force), "f"(d[0]), "f"(d[1]), "f"(d[2]));
-}
 
 // to_sum() of base/numerics.hpp with a limit of its own.
 __device__ inline std::int64_t to_fixed_point(double value, double limit)
@@ -71,11 +48,5 @@ __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
     mine += __shfl_xor_sync(all_lanes, others, second);
     return mine;
 }
-
-// Has the value computed once and kept, where the compiler would rather compute it at each use.
-__device__ inline void keep(int& value) { asm volatile("" : "+r"(value)); }
-__device__ inline void keep(unsigned& value) { asm volatile("" : "+r"(value)); }
-__device__ inline void keep(float& value) { asm volatile("" : "+f"(value)); }
-__device__ inline void keep(double& value) { asm volatile("" : "+d"(value)); }
 
 } // namespace parhelion::nonbonded_gpu

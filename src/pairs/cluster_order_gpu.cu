@@ -2,6 +2,7 @@
 #include "pairs/cluster_order_gpu.hpp"
 
 #include "device/block_trace.cuh"
+#include "device/instructions.cuh"
 #include "device/launch.cuh"
 #include "state/gpu_zones.cuh"
 
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(count_threads, 2)
     const BlockSpan span(tracing);
 
     const GpuCell& cell = board.cell;
-    extern __shared__ std::int32_t of_block[]; // counts, then the places where this block's atoms begin
+    PARHELION_DYNAMIC_SHARED(std::int32_t, of_block); // counts, then the places where this block's atoms begin
     for (int column = threadIdx.x; column < columns.count; column += count_threads) { of_block[column] = 0; }
     const int g = blockIdx.x * count_threads + threadIdx.x;
     int zone = 0;
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(wide_threads)
 {
     const BlockSpan span(tracing);
 
-    extern __shared__ std::int32_t of_columns[];
+    PARHELION_DYNAMIC_SHARED(std::int32_t, of_columns);
     const int columns = cut.columns.count;
     const ColumnSums before{of_columns, of_columns + columns + 1};
     const int g = blockIdx.x * wide_threads + threadIdx.x;

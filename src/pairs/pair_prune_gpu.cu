@@ -2,6 +2,7 @@
 // Pruning: what is left of a pair list at the present positions, and its division into shares. Tensor cores find which tiles have
 // a pair in range, at 30 instructions an entry; a tile is kept in vain for no more than rounding, one in some hundreds.
 #include "device/block_trace.cuh"
+#include "device/instructions.cuh"
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
@@ -73,15 +74,6 @@ __device__ Factors factors_of_i(const Vec3<float>& x, float cutoff)
                    __floats2half2_rn(e - __high2float(one_e), 0));
 }
 
-// The sums of 16 j atoms, rows, with 8 i atoms, columns. A lane gets columns lane % 4 * 2 and next of row lane / 4, and of 8 rows
-// on. It brings words lane % 4 of factors of these two rows, and of column lane / 4.
-__device__ void multiply(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
-{
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
-        : "=f"(sums[0]), "=f"(sums[1]), "=f"(sums[2]), "=f"(sums[3])
-        : "r"(j[0]), "r"(j[1]), "r"(i), "f"(0.0f));
-}
-
 struct PruneArguments
 {
     const AtomBounds* superclusters;
@@ -93,7 +85,7 @@ struct PruneArguments
     float cutoff;
 };
 
-// Factors of eight atoms, four words each, are a word for each lane, as multiply() takes them.
+// Factors of eight atoms, four words each, are a word for each lane, as multiply_halves() takes them.
 template <int warps>
 struct alignas(sizeof(Factors)) PruneShared
 {
@@ -158,7 +150,7 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
         for (int i = 0; i < cluster_size; ++i)
         {
             float sums[4];
-            multiply(j, row[i], sums);
+            multiply_halves(j, row[i], sums); // of 16 j atoms, rows, with 8 i atoms, columns
             for (int k = 0; k < 4; ++k) { signs[e + k / 2][k % 2] |= __float_as_uint(sums[k]); }
         }
     }
