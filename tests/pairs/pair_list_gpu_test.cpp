@@ -452,6 +452,7 @@ TYPED_TEST(GpuPairLists, of_few_pairs_have_shares_that_shrink_only_where_others_
         return std::accumulate(tiles.begin(), tiles.begin() + eighth, 0.0) /
                std::accumulate(tiles.end() - eighth, tiles.end(), 0.0);
     };
+    if (queue.multiprocessors() < 64) { GTEST_SKIP() << "so many pairs are not few for a GPU with so few multiprocessors"; }
     EXPECT_NEAR(first_by_last(), 1, 0.25);
     list.is_all = false; // as if pairs of halo atoms ran beside it
     EXPECT_NEAR(first_by_last(), (1.3 - 1 / 16.0) / (0.3 + 1 / 16.0), 0.8);

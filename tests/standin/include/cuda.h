@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in for CUDA's header of this name: of the driver's functions those that map memory. It is the host's.
+#pragma once
+
+#include <cstddef>
+
+enum CUresult
+{
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_OUT_OF_MEMORY = 2
+};
+using CUdeviceptr = unsigned long long;
+using CUdevice = int;
+using CUmemGenericAllocationHandle = unsigned long long;
+
+enum CUmemAllocationType
+{
+    CU_MEM_ALLOCATION_TYPE_PINNED = 1
+};
+enum CUmemLocationType
+{
+    CU_MEM_LOCATION_TYPE_DEVICE = 1
+};
+enum CUmemAccess_flags
+{
+    CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
+};
+enum CUmemAllocationGranularity_flags
+{
+    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
+};
+enum CUdevice_attribute
+{
+    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102
+};
+struct CUmemLocation
+{
+    CUmemLocationType type;
+    int id;
+};
+struct CUmemAllocationProp
+{
+    CUmemAllocationType type;
+    CUmemLocation location;
+};
+struct CUmemAccessDesc
+{
+    CUmemLocation location;
+    CUmemAccess_flags flags;
+};
+
+CUresult cuGetErrorString(CUresult error, const char** text);
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device);
+CUresult cuMemGetAllocationGranularity(std::size_t* granularity, const CUmemAllocationProp* properties,
+                                       CUmemAllocationGranularity_flags which);
+CUresult cuMemCreate(CUmemGenericAllocationHandle* pages, std::size_t bytes, const CUmemAllocationProp* properties,
+                     unsigned long long flags);
+CUresult cuMemRelease(CUmemGenericAllocationHandle pages);
+CUresult cuMemAddressReserve(CUdeviceptr* at, std::size_t bytes, std::size_t alignment, CUdeviceptr hint,
+                             unsigned long long flags);
+CUresult cuMemAddressFree(CUdeviceptr at, std::size_t bytes);
+CUresult cuMemMap(CUdeviceptr at, std::size_t bytes, std::size_t offset, CUmemGenericAllocationHandle pages,
+                  unsigned long long flags);
+CUresult cuMemUnmap(CUdeviceptr at, std::size_t bytes);
+CUresult cuMemSetAccess(CUdeviceptr at, std::size_t bytes, const CUmemAccessDesc* access, std::size_t count);
