@@ -200,10 +200,11 @@ void Block::leave(Thread& thread)
     std::abort(); // nobody resumes a thread that has ended
 }
 
-void Block::fail(Thread& thread, const std::string& problem)
+void Block::fail(Thread& thread, std::string problem)
 {
     failure_ = name_of(kernel_->function) + ", block " + std::to_string(number_ + 1) + " of " +
                std::to_string(kernel_->block_count()) + ": " + problem;
+    std::string().swap(problem); // this stack is never unwound
     for (;;) { give_up(thread); }
 }
 

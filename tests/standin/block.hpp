@@ -110,7 +110,7 @@ private:
     void leave(Thread& thread);
     void settle();
     void settle(Warp& warp, int lane);
-    [[noreturn]] void fail(Thread& thread, const std::string& problem);
+    [[noreturn]] void fail(Thread& thread, std::string problem);
 
     std::shared_ptr<const Kernel> kernel_;
     Index index_;
