@@ -20,7 +20,7 @@ deps:
 
 # A build folder that make test or make bench configured is taken as it is; a fresh one gets the program alone.
 build: deps
-	@test -f build/build.ninja || $(configure) -DPARHELION_TESTS=OFF -DPARHELION_BENCH=OFF
+	@test -f build/build.ninja || $(configure) -DPARHELION_TESTS=OFF
 	@cmake --build build --target parhelion -j $(JOBS)
 
 demo: build

@@ -2,7 +2,7 @@
 // The wording of errors and warnings, and the suggestion of the word that was meant.
 #include "base/error.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 
 namespace parhelion {
 namespace {

@@ -2,7 +2,7 @@
 // What happens when the network or a rank does what it must not: a clean end within the deadline that says who missed what.
 #include "comm/ranks.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 
 using namespace parhelion;
 using namespace std::chrono_literals;

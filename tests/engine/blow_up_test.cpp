@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "run_helpers.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

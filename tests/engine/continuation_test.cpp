@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "coupled_runs.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -6,7 +6,7 @@
 #include "support/constraint_deviation.hpp"
 #include "support/gpu_test.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <random>
 #include <set>
 #include <tuple>

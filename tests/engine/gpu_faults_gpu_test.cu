@@ -9,7 +9,7 @@
 #include "support/gpu_test.hpp"
 #include "support/stall.cuh"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

@@ -8,7 +8,7 @@
 #include "support/compare.hpp"
 #include "support/gpu_test.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-more-matchers.h>
 #include <gtest/gtest.h>
 
 #include <set>

@@ -8,7 +8,7 @@
 #include "support/particles.hpp"
 #include "support/ranks.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

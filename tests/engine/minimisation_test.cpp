@@ -3,7 +3,7 @@
 #include "run_helpers.hpp"
 
 #include <algorithm>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

@@ -5,7 +5,7 @@
 #include "run_helpers.hpp"
 #include "support/compare.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <set>
 #include <thread>

@@ -4,7 +4,7 @@
 // how many exchanges each method makes on each number of GPUs; ten thousand if it is not set.
 #include "halo/gpu_halo_ranks.cuh"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

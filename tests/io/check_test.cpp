@@ -3,7 +3,7 @@
 #include "io/check.hpp"
 
 #include <algorithm>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

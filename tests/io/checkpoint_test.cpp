@@ -8,7 +8,7 @@
 #include "scratch_file.hpp"
 #include "sealed_checkpoint.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

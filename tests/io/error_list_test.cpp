@@ -4,7 +4,7 @@
 
 #include "io/small_input.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 
 using namespace parhelion;
 using testing::AllOf;

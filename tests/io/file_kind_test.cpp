@@ -5,7 +5,7 @@
 #include "io/load.hpp"
 #include "small_input.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <string>

@@ -6,7 +6,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gmock/gmock-more-matchers.h>
 #include <random>
 
 using namespace parhelion;

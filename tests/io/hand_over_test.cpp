@@ -8,7 +8,7 @@
 #include "io/trr.hpp"
 #include "small_input.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

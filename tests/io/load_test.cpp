@@ -5,7 +5,7 @@
 #include "small_input.hpp"
 
 #include <algorithm>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

@@ -5,7 +5,7 @@
 #include "io/text.hpp"
 
 #include <fstream>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <sstream>
 

@@ -3,7 +3,7 @@
 
 #include "io/input_folder.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-more-matchers.h>
 
 using namespace parhelion;
 using testing::ElementsAre;

@@ -7,7 +7,7 @@
 #include "support/pair_systems.hpp"
 
 #include <algorithm>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <set>
 
 using namespace parhelion;

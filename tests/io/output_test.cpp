@@ -9,7 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <thread>

@@ -4,7 +4,7 @@
 #include "io/input_folder.hpp"
 
 #include <chrono>
-#include <gmock/gmock.h>
+#include <gmock/gmock-more-matchers.h>
 
 using namespace parhelion;
 using testing::AllOf;

@@ -4,7 +4,7 @@
 #include "io/input_folder.hpp"
 
 #include <cmath>
-#include <gmock/gmock.h>
+#include <gmock/gmock-more-matchers.h>
 #include <random>
 
 using namespace parhelion;

@@ -2,7 +2,7 @@
 // `constraints = h-bonds | all-bonds`: which bonds become constraints, with which length, and which stay.
 #include "model/topology.hpp"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-more-matchers.h>
 
 namespace parhelion {
 namespace {

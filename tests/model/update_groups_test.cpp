@@ -4,7 +4,7 @@
 #include "support/refdata.hpp"
 
 #include <algorithm>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <map>
 
 namespace parhelion {

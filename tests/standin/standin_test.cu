@@ -11,7 +11,7 @@
 #include "device/launch.cuh"
 #include "device/launch_begun.cuh"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <numeric>
 
