@@ -93,7 +93,7 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
     std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
     for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
     const bool is_known = teams_[0]->graphs.contains(pattern);
-    const bool may_capture = room_is_made_ && !(ranks() > 1 && is_host_driven(method_));
+    const bool may_capture = room_is_made_ && teams_[0]->ranks[0].halo->may_be_captured();
     if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
     {
         if (room_is_made_)

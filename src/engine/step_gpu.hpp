@@ -13,8 +13,8 @@
 // In a step that repartitions, the third has all of B, lists terms and groups at home, and ranks agree there on their halos:
 // what others wait for first, what waits for others last. Side and third go first where blocks wait for room, unless a GPU has
 // so many atoms that their forces are back in time anyway. Ranks meet through signals alone, raised and awaited by kernels; a
-// lone rank has no X, F, G and no halo. With `direct`, U itself adds the forces that come back and exchanges the positions of
-// the next step (halo/gpu_copies.hpp): no X, and F only sends, which U may begin beside (begins_during_return). What is queued
+// lone rank has no X, F, G and no halo. If the update exchanges, U itself adds the forces that come back and exchanges the
+// positions of the next step: no X, and F only sends, which U may begin beside (begins_during_return). What is queued
 // together, for ranks that share a GPU and its queues or for several GPUs, is in phases: all send before any waits. Blow-ups:
 // the update looks at every force and displacement and raises a flag, which the host sees when the steps are done. Where lists
 // must miss nothing, the third queue begins with a look at how far atoms have moved since the lists were built; that raises
@@ -137,7 +137,7 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
     if (is_new || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
 }
 
-// May the update begin while forces are still on their way? With `direct` it waits for others' itself. It is let go by an event
+// May the update begin while forces are still on their way? It may if it waits for others' itself. It is let go by an event
 // that should pass when every block that sends this rank's forces has begun, but may pass before (launch_begun.cuh). So not where
 // it might keep such a block from finding room, and wait for ranks that wait for these forces; not where more comes between.
 template <class N>
@@ -146,7 +146,7 @@ bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
     const bool more_follows = flags.due.any_frame() || flags.couple_temperature || flags.couple_pressure;
     return !more_follows && std::ranges::all_of(teams, [](const GpuTeam<N>* t) {
         const GpuRank<N>& r = t->ranks[0];
-        return r.halo->copies().count > 0 && !r.halo->shares_gpu() && r.update.template leaves_room<N>(t->queue);
+        return r.halo->update_may_begin_early() && r.update.template leaves_room<N>(t->queue);
     });
 }
 
@@ -155,7 +155,7 @@ template <class N>
 void queue_halo_positions(GpuTeams<N> teams, const StepFlags& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
-    const int rounds = any.copies().count > 0 || flags.repartition ? 0 : any.rounds();
+    const int rounds = any.update_exchanges() || flags.repartition ? 0 : any.rounds();
     for (int round = 0; round < rounds; ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_x(t.side, round, r.state); });
@@ -170,7 +170,7 @@ void queue_pairs(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64_t lis
     compute_nonbonded(queue, r.nonbonded, r.pairs[static_cast<std::size_t>(part)], r.state, compute);
 }
 
-// What is not the update's work: with `direct` it receives.
+// What is not the update's work: if it exchanges, it receives.
 template <class N>
 void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_begins_early)
 {
@@ -183,7 +183,7 @@ void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_be
     for (int round = 0; round < any.rounds(); ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
-        if (any.copies().count > 0 && !flags.due.f) { continue; }
+        if (any.update_exchanges() && !flags.due.f) { continue; }
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_f(t.side, round, r.state); });
     }
 }
@@ -193,14 +193,6 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
 {
     static_assert(sizeof(EnergySums<N>) % sizeof(ScalarSum<N>) == 0);
     return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
-}
-
-// With `direct`: what a kernel that moves atoms does for their copies. It also awaits the positions here, unless ranks share a
-// GPU: then that is queued behind the kernels of all.
-template <class N>
-CopyTask<N> copies_of(GpuRank<N>& r, bool adds_forces, bool sends_positions)
-{
-    return {r.halo->copies(), adds_forces, sends_positions, sends_positions && !r.halo->shares_gpu()};
 }
 
 // Sums over atoms become sums over all of them, and those the observables and the box of the next step.
@@ -222,7 +214,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
         add_up<N>(teams, [](GpuRank<N>& r) { return energy_sums(r.state); });
     }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // O T
-        r.coupling.finish(t.queue, step_offset, flags, r.update, copies_of(r, false, r.coupling.mends(flags)), r.state);
+        r.coupling.finish(t.queue, step_offset, flags, r.update, r.halo->update_task(false, r.coupling.mends(flags)), r.state);
     });
 }
 
@@ -293,13 +285,11 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     auto kick = kicks.begin();
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // U C D
         UpdateArgs<N> args = r.coupling.update_args(step_offset, flags, *kick++);
-        args.copies = copies_of(r, !flags.due.f, !r.coupling.mends(flags));
+        args.copies = r.halo->update_task(!flags.due.f, !r.coupling.mends(flags));
         r.update.step(t.queue, args, r.state);
     });
-    queue_sums(teams, step_offset, flags); // K G O T
-    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
-        if (r.halo->copies().count > 0 && r.halo->shares_gpu()) { r.halo->receive_x(t.queue, 0, r.state); } // X of the next
-    });
+    queue_sums(teams, step_offset, flags);                                                                 // K G O T
+    for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->await_update(t.queue, r.state); }); // X of the next
 }
 
 // What is queued next follows everything that is queued.

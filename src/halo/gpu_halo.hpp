@@ -108,14 +108,26 @@ public:
     // Forces on halo atoms are cleared as they leave.
     void send_f(GpuQueue& queue, int round, GpuState<N>& state);
     void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
-    // In the place of send_f() where copies() is used. What waits for `begun` alone may itself wait for other ranks' forces, as
-    // if it came after this: these are sent already, or no block that sends them has yet to find room.
+    // In the place of send_f() if update_may_begin_early(). What waits for `begun` alone may itself wait for other ranks' forces,
+    // as if it came after this: these are sent already, or no block that sends them has yet to find room.
     void send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun);
 
-    // Direct: a kernel that moves all home atoms may take the place of send_x(), and of receive_x() for a rank that has a GPU to
-    // itself, one that uses the forces on them that of receive_f(). None for the other methods, and where there is no halo.
-    const GpuCopies<N>& copies() const { return copies_; }
-    bool shares_gpu() const { return shares_gpu_; }
+    // --- capabilities, by which the engine decides
+
+    // May what is queued be captured and replayed? Not if the host takes part in an exchange.
+    bool may_be_captured() const { return count_ == 0 || !is_host_driven(method_); }
+    // Does the update exchange? Then the kernel that moves all home atoms runs update_task(), which takes the place of send_x()
+    // and receive_x(), and of receive_f() if it adds the forces. await_update() is queued when that kernel has been for all
+    // ranks.
+    bool update_exchanges() const { return copies_.count > 0; }
+    CopyTask<N> update_task(bool adds_forces, bool sends_positions) const
+    {
+        return {copies_, adds_forces, sends_positions, sends_positions && !shares_gpu_};
+    }
+    void await_update(GpuQueue& queue, GpuState<N>& state);
+    // May that kernel begin while this rank's forces are being sent, by the send_f() with an event? It waits for the forces of
+    // other ranks, so these must not be queued behind it.
+    bool update_may_begin_early() const { return update_exchanges() && !shares_gpu_; }
 
 private:
     struct Part // of the messages

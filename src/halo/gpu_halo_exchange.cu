@@ -223,7 +223,7 @@ void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
 template <class N>
 void GpuHalo<N>::send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun)
 {
-    PARHELION_EXPECTS(copies_.count > 0);
+    PARHELION_EXPECTS(update_may_begin_early());
     launch_begun(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape_of_send_f(blocks_, count_), begun,
                  args({0, count_}, state));
 }
@@ -239,6 +239,13 @@ void GpuHalo<N>::receive_f(GpuQueue& queue, int round, GpuState<N>& state)
                        [&] { receive(receive_f_kernel<N, Carrier::Copies>); });
     }
     else if (!is_forwarding()) { receive(receive_f_kernel<N, Carrier::Kernels>); } // else return_f has received
+}
+
+// Where ranks share a GPU, positions are awaited behind the kernels of all; else by the kernel itself.
+template <class N>
+void GpuHalo<N>::await_update(GpuQueue& queue, GpuState<N>& state)
+{
+    if (update_exchanges() && shares_gpu_) { receive_x(queue, 0, state); }
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuHalo<N>;

@@ -194,7 +194,7 @@ public:
         Forces
     };
     void silence(int rank, Silence silence) { silent_ = rank, silence_ = silence; }
-    // Direct: from here on a kernel that moves atoms takes part in the exchange (GpuHalo::copies).
+    // Direct: from here on a kernel that moves atoms takes part in the exchange (GpuHalo::update_task).
     void let_moves_exchange() { moves_exchange_ = true; }
     // And it begins before the forces have been sent. Of ranks that have a queue each.
     void let_moves_begin_early() { moves_exchange_ = moves_begin_early_ = true; }
@@ -470,8 +470,8 @@ private:
                 r.halo->send_x(q, round, r.partitions[p].state);
             });
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (moves_exchange_ && moves_await(r)) { return; }
-                r.halo->receive_x(q, round, r.partitions[p].state);
+                GpuState<N>& state = r.partitions[p].state;
+                moves_exchange_ ? r.halo->await_update(q, state) : r.halo->receive_x(q, round, state);
             });
         }
         launch_for_ranks(lanes, p, check_halo_kernel<N>);
@@ -490,7 +490,7 @@ private:
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
                 launch(q, Phase::Output, move_kernel<N>, {move_blocks, check_threads}, checked(r, p),
-                       CopyTask<N>{r.halo->copies(), true, !is_last, !is_last && moves_await(r)});
+                       r.halo->update_task(true, !is_last));
             });
             for (const auto& lane : lanes)
             {
@@ -501,8 +501,6 @@ private:
             launch_for_ranks(lanes, p, check_cleared_kernel<N>);
         }
     }
-    // The kernel that moves atoms, for the positions of others.
-    static bool moves_await(const Rank& r) { return !r.halo->shares_gpu(); }
     void send_f_on_the_side(Lanes lanes, std::size_t p)
     {
         for (const auto& lane : lanes)
