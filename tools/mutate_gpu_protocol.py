@@ -110,7 +110,7 @@ OPERATORS = [
     Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
     Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
     Operator("sums of forces are not atomic", r"a\.state\.add_force\(slot, (Vec3<[^;]*)\);", r"{ const auto& s = \1; auto& t = a.state.f[slot]; t.x += s.x, t.y += s.y, t.z += s.z; }"),
-    Operator("forces go in the order of positions", r"count_ - 1 - round /", "round /"),
+    Operator("forces go in the order of positions", r"messages_\.count\(\) - 1 - round", "round"),
     # Sums over ranks.
     Operator("no wait", r"(?<=has_failed = )receiver\.wait_arrived[^;]*", "false"),
     Operator("stored before places are known", r"(?<=slot\(\)\); \}\n) *__syncthreads\(\);", f"    {LATE}", files="gpu_collectives"),

@@ -57,9 +57,9 @@ void check_room(const CellGrid& grid, const GpuCell& cell, HaloMethod method)
         refuse(fmt::format("a rank needs atoms from {} cells ahead along x or y, and {} can be there. Use fewer ranks along it.",
                            farthest, GpuStrips::most_offsets - 1));
     }
-    if (const std::size_t messages = GpuHalo<N>::messages(method, cell), most = GpuHalo<N>::most_messages; messages > most)
+    if (const std::size_t messages = gpu_halo_messages<N>(method, cell), most = most_gpu_messages; messages > most)
     {
-        const bool fits_staged = GpuHalo<N>::messages(HaloMethod::StagedFused, cell) <= most;
+        const bool fits_staged = gpu_halo_messages<N>(HaloMethod::StagedFused, cell) <= most;
         refuse(fmt::format("a rank's halo is of {} messages, and {} can be there. Use fewer ranks{}.", messages, most,
                            fits_staged ? ", or --halo staged-fused" : ""));
     }
@@ -171,7 +171,7 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
     world.deadline = options.comm_timeout;
     // Halos twice: for more room, later.
-    halo_bytes_ = 2 * GpuHalo<N>::bytes(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots));
+    halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots));
     world.payload_bytes = window_bytes_ =
         round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_);
     world_ = std::make_unique<GpuWorld>(devices, world);
@@ -226,11 +226,10 @@ void GpuRanks<N>::make_halos()
 {
     const std::size_t slots = most_slots();
     for (const Window& window : halo_room_.windows) { world_->release(window); }
-    halo_room_ = GpuHalo<N>::make_room(*world_, method_, cells_, slots);
+    halo_room_ = make_gpu_halo_room<N>(*world_, method_, cells_, slots, world_->ranks_share_gpus());
     for_each_rank<N>(all_, [&](GpuTeam<N>& team, GpuRank<N>& r) {
         team.queue.make_current();
-        r.halo =
-            std::make_unique<GpuHalo<N>>(team.queue, *world_, halo_room_, method_, r.cell, r.rank, world_->ranks_share_gpus());
+        r.halo = make_gpu_halo<N>(team.queue, halo_room_, r.rank);
     });
 }
 
@@ -295,7 +294,7 @@ MoreRoom GpuRanks<N>::make_more_room(std::uint32_t flags)
     {
         if (most_slots(more_crowding * crowding_) > most_gpu_clusters * cluster_size) { return MoreRoom::NotInHalos; }
         reserve(more_crowding * crowding_);
-        if (GpuHalo<N>::bytes(method_, cells_[0], most_slots()) > halo_bytes_) { return MoreRoom::NotInHalos; }
+        if (gpu_halo_bytes<N>(method_, cells_[0], most_slots()) > halo_bytes_) { return MoreRoom::NotInHalos; }
         make_halos();
         return MoreRoom::Made;
     }

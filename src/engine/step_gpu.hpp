@@ -177,7 +177,7 @@ void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_be
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
     if (update_begins_early)
     {
-        for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, r.state, t.returning); });
+        for_each_rank<N>(teams, [](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f_beside_update(t.side, r.state, t.returning); });
         return;
     }
     for (int round = 0; round < any.rounds(); ++round)

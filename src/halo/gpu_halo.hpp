@@ -17,8 +17,9 @@
 //                  pulse by pulse
 //   direct         kernels store all messages; none waits for another. Positions go into the slots of the copies at once, and the
 //                  kernel that moves atoms may do so itself (halo/gpu_copies.hpp)
-// The first two are queued by the host in every step, kernel by kernel, for each GPU by a thread of its own if that is wished;
-// such threads meet before a repartition. The last two can be captured and replayed.
+// A method is a class that implements GpuHalo and one row of the table in gpu_halo.cu. The first two are queued by the host in
+// every step, kernel by kernel, for each GPU by a thread of its own if that is wished; such threads meet before a repartition.
+// The last two can be captured and replayed.
 //
 // Order and reuse: every message is one epoch of a channel of depth 1 without credits. Positions e + 1 are sent after forces e
 // have come back, which their holder sent after its last look at positions e; forces e + 1 after positions e + 1, hence after
@@ -32,18 +33,13 @@
 #pragma once
 
 #include "comm/gpu_world.hpp"
-#include "device/device_buffer.hpp"
 #include "device/gpu_graph.hpp"
 #include "domain/gpu_grid.hpp"
 #include "halo/gpu_copies.hpp"
 #include "halo/method.hpp"
 #include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
-#include "trace/phases.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -51,146 +47,86 @@
 namespace parhelion {
 
 template <class N>
-struct HaloArgs; // of kernels: halo/gpu_halo_message.cuh
-
-// When a message that is copied has been packed: from the thread that queues for its source to the one that queues for the rank
-// that fetches it, which may be another. Nobody packs again what has not been fetched: positions wait for the forces that the
-// same rank returns, and these for positions, or, where a repartition takes their place, for the meeting of all threads before
-// it.
-struct PackedMark
-{
-    GpuEvent event;                      // of the source's queue
-    std::atomic<std::uint64_t> times{0}; // that the event has been recorded (staged-dma), or passed (staged-host)
-};
-
-// Memory and channels of all ranks' halos.
-struct GpuHaloRoom
-{
-    struct Channels // of one message, by its rank
-    {
-        GpuChannel wanted;                              // to the source of its atoms
-        GpuChannel x;                                   // to the destination; not opened by methods that copy
-        GpuChannel f;                                   // to the source; likewise
-        std::shared_ptr<PackedMark> x_packed, f_packed; // in their place
-    };
-    std::size_t capacity = 0;                    // slots of a message
-    std::vector<Window> windows;                 // of each message
-    std::vector<std::vector<Channels>> channels; // [message][rank]
-};
-
-template <class N>
 class GpuHalo
 {
 public:
-    // For all ranks' halos. cells: of the ranks. capacity: the most slots a rank may have. Throws CommError if memory or signals
-    // are used up.
-    static GpuHaloRoom make_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity);
-    static constexpr std::size_t most_messages = most_gpu_messages;
-    static std::size_t messages(HaloMethod method, const GpuCell& cell); // of a rank
-    // Bytes of symmetric memory that make_room() takes on every rank.
-    static std::size_t bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
-
-    // The halo of `rank`. shares_gpu, the same for all: some rank shares a GPU, so no kernel may wait for what is queued behind
-    // it.
-    GpuHalo(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, HaloMethod method, const GpuCell& cell, int rank,
-            bool shares_gpu);
+    virtual ~GpuHalo() = default;
 
     // After a repartition; every rank announces before any learns.
-    void announce(GpuQueue& queue, const GpuState<N>& state);
-    void learn(GpuQueue& queue, const GpuState<N>& state);
+    virtual void announce(GpuQueue& queue, GpuState<N>& state) = 0;
+    virtual void learn(GpuQueue& queue, GpuState<N>& state) = 0;
 
     // An exchange is so many rounds of a send and a receive; every rank sends in a round before any receives in it, and all on a
     // queue that is the same for positions and forces.
-    // Positions go straight to their slots: receive_x() just waits.
-    int rounds() const { return is_at_once() ? std::min(count_, 1) : rounds_per_message() * count_; }
-    void send_x(GpuQueue& queue, int round, const GpuState<N>& state);
-    void receive_x(GpuQueue& queue, int round, GpuState<N>& state);
+    virtual int rounds() const = 0;
+    virtual void send_x(GpuQueue& queue, int round, GpuState<N>& state) = 0;
+    virtual void receive_x(GpuQueue& queue, int round, GpuState<N>& state) = 0;
     // Forces on halo atoms are cleared as they leave.
-    void send_f(GpuQueue& queue, int round, GpuState<N>& state);
-    void receive_f(GpuQueue& queue, int round, GpuState<N>& state);
-    // In the place of send_f() if update_may_begin_early(). What waits for `begun` alone may itself wait for other ranks' forces,
-    // as if it came after this: these are sent already, or no block that sends them has yet to find room.
-    void send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun);
+    virtual void send_f(GpuQueue& queue, int round, GpuState<N>& state) = 0;
+    virtual void receive_f(GpuQueue& queue, int round, GpuState<N>& state) = 0;
 
-    // --- capabilities, by which the engine decides
+    // --- capabilities, by which the engine decides: a method has none that its class does not name
 
     // May what is queued be captured and replayed? Not if the host takes part in an exchange.
-    bool may_be_captured() const { return count_ == 0 || !is_host_driven(method_); }
+    virtual bool may_be_captured() const { return true; }
+
     // Does the update exchange? Then the kernel that moves all home atoms runs update_task(), which takes the place of send_x()
     // and receive_x(), and of receive_f() if it adds the forces. await_update() is queued when that kernel has been for all
     // ranks.
-    bool update_exchanges() const { return copies_.count > 0; }
-    CopyTask<N> update_task(bool adds_forces, bool sends_positions) const
-    {
-        return {copies_, adds_forces, sends_positions, sends_positions && !shares_gpu_};
-    }
-    void await_update(GpuQueue& queue, GpuState<N>& state);
-    // May that kernel begin while this rank's forces are being sent, by the send_f() with an event? It waits for the forces of
-    // other ranks, so these must not be queued behind it.
-    bool update_may_begin_early() const { return update_exchanges() && !shares_gpu_; }
+    virtual bool update_exchanges() const { return false; }
+    virtual CopyTask<N> update_task(bool /*adds_forces*/, bool /*sends_positions*/) const { return {}; }
+    virtual void await_update(GpuQueue&, GpuState<N>&) {}
 
-private:
-    struct Part // of the messages
-    {
-        int first, count;
-    };
-    // Of a message, positions or forces, for methods that copy: what this rank packs, and what it fetches from another's memory.
-    struct Copied
-    {
-        std::shared_ptr<PackedMark> packed;
-        std::byte* to;
-        const std::byte* from;
-        std::size_t slot_bytes;
-        const std::int32_t* slots;
-        int source;
-        std::shared_ptr<PackedMark> packed_there;
-        std::uint64_t fetched = 0; // times
-    };
-
-    // Set-up
-    void connect(GpuQueue& queue, GpuWorld& world, const GpuHaloRoom& room, int rank);
-    static int resident_blocks(const GpuQueue& queue); // of kernels whose blocks wait for each other
-
-    // The step
-    bool is_forwarding() const { return method_ == HaloMethod::StagedFused && !shares_gpu_; } // all pulses at once
-    bool is_at_once() const { return method_ == HaloMethod::Direct || is_forwarding(); }
-    int rounds_per_message() const { return method_ == HaloMethod::StagedHost ? 2 : 1; } // the first packs, the second copies
-    // Positions first to last, forces last to first.
-    int x_message(int round) const { return round / rounds_per_message(); }
-    int f_message(int round) const { return count_ - 1 - round / rounds_per_message(); }
-    Part part(int message) const { return is_at_once() ? Part{0, count_} : Part{message, 1}; }
-    HaloArgs<N> args(Part part, const GpuState<N>& state);
-    template <class Kernel>
-    void launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state);
-    template <class Pack>
-    void send_copied(GpuQueue& queue, int round, Copied& message, Pack&& pack);
-    template <class Unpack>
-    void receive_copied(GpuQueue& queue, int round, Copied& message, Unpack&& unpack);
-    void fetch(GpuQueue& queue, Copied& message);
-    void forward_x(GpuQueue& queue, const GpuState<N>& state);
-    void return_f(GpuQueue& queue, GpuState<N>& state);
-
-    GpuWorld& world_;
-    int rank_;
-    HaloMethod method_;
-    GpuCell cell_;
-    bool shares_gpu_;
-    int count_ = 0, blocks_ = 1; // messages; thread blocks of each
-    const Watch* watch_;
-    std::size_t capacity_;
-    DeviceBuffer<std::byte> messages_; // of the kernels' type
-    DeviceBuffer<std::int32_t> send_slots_;
-    DeviceBuffer<std::uint8_t> is_forwarded_;
-    // Direct
-    GpuCopies<N> copies_;
-    DeviceBuffer<std::byte> copies_done_; // their BlockCounter
-    DeviceBuffer<std::int32_t> copies_of_slot_;
-    DeviceBuffer<Copy<N>> copy_table_;
-    // Of methods that copy.
-    std::vector<Copied> copied_x_, copied_f_; // by message
-    PinnedBuffer<std::int32_t> sizes_;
-    GpuEvent learnt_;  // the sizes are there
-    GpuEvent fetched_; // the latest message, by staged-host
+    // May that kernel begin while this rank's forces are being sent? They are then sent by send_f_beside_update(). What waits for
+    // `begun` alone may itself wait for other ranks' forces, as if it came after this: these are sent already, or no block that
+    // sends them has yet to find room.
+    virtual bool update_may_begin_early() const { return false; }
+    virtual void send_f_beside_update(GpuQueue&, GpuState<N>&, GpuEvent& /*begun*/) {}
 };
+
+enum class Carrier : std::uint8_t // of messages
+{
+    Kernels, // store them into the receiver's memory and signal
+    Copies   // fetch them from where a kernel has packed them
+};
+
+struct PackedMark; // halo/gpu_halo_fetched.cuh
+
+// What the halos of all ranks share: who sends to whom, and memory and channels for that.
+struct GpuHaloRoom
+{
+    struct Message // of a rank
+    {
+        int first_zone, end_zone;                       // that it brings
+        int source, destination;                        // the rank it comes from; that to which this rank sends in turn
+        GpuChannel wanted;                              // to the source: which atoms
+        GpuChannel x;                                   // to the destination; not opened if messages are copied
+        GpuChannel f;                                   // to the source; likewise
+        std::shared_ptr<PackedMark> x_packed, f_packed; // in their place
+    };
+    GpuWorld* world = nullptr;
+    HaloMethod method = HaloMethod::Direct;
+    Carrier carrier = Carrier::Kernels;
+    bool shares_gpus = false;
+    std::vector<GpuCell> cells;                 // of the ranks
+    std::size_t capacity = 0;                   // slots of a message
+    std::vector<Window> windows;                // of each message
+    std::vector<std::vector<Message>> messages; // [message][rank]
+};
+
+// Messages of a rank.
+template <class N>
+std::size_t gpu_halo_messages(HaloMethod method, const GpuCell& cell);
+// Bytes of symmetric memory that make_gpu_halo_room() takes on every rank. capacity: the most slots a rank may have.
+template <class N>
+std::size_t gpu_halo_bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
+// cells: of the ranks. shares_gpus: some rank shares a GPU and its queues, so no kernel may wait for what is queued behind it.
+// Throws CommError if memory or signals are used up.
+template <class N>
+GpuHaloRoom make_gpu_halo_room(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity,
+                               bool shares_gpus);
+// The halo of `rank`.
+template <class N>
+std::unique_ptr<GpuHalo<N>> make_gpu_halo(GpuQueue& queue, const GpuHaloRoom& room, int rank);
 
 } // namespace parhelion

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange of a step, message by message: kernels that pack and unpack, and the rounds of every method.
-//
-// The idea: a message is packed and unpacked alike whoever carries it. If kernels do, they store it into the receiver's memory
-// and signal; if it is copied, they pack it here, and queues or the host see to the order.
+// GpuHaloMessages: the kernels of a step that take each message by itself.
 #include "device/launch_begun.cuh"
-#include "halo/gpu_halo_message.cuh"
+#include "halo/gpu_halo_messages.cuh"
 
 namespace parhelion {
 
 namespace {
-
-enum class Carrier
-{
-    Kernels,
-    Copies
-};
 
 // Purpose        positions for the ranks that hold copies
 // Work           some blocks per message (y); a thread per slot
@@ -61,23 +52,6 @@ __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace trac
     {
         if (is_last_block(m.x_received)) { m.x_receive.take(); }
     }
-}
-
-// Purpose        wait for positions that go straight to their slots
-// Work           a thread per message
-// Reads/Writes   signals
-// Orders         waits with acquire: what comes next in the stream sees them
-// Requires       sent by all ranks that share this GPU
-// Cost           latency of a signal
-template <class N>
-__global__ void __launch_bounds__(32) await_x_kernel(BlockTrace tracing, HaloArgs<N> a, int messages)
-{
-    const BlockSpan span(tracing);
-
-    if (static_cast<int>(threadIdx.x) >= messages) { return; }
-    GpuReceiver& receive = a.messages[threadIdx.x].x_receive;
-    receive.wait_arrived(*a.watch);
-    receive.take();
 }
 
 // Purpose        forces on halo atoms back to where their positions came from
@@ -132,123 +106,57 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
 
 } // namespace
 
-// --- messages that are copied
-
 template <class N>
-void GpuHalo<N>::fetch(GpuQueue& queue, Copied& message)
+void GpuHaloMessages<N>::send_x(GpuQueue& queue, Part part, GpuState<N>& state)
 {
-    world_.wait(message.source, message.packed_there->times, ++message.fetched);
-    if (method_ == HaloMethod::StagedDma) { wait_for(queue, message.packed_there->event); }
-    world_.wait(rank_, learnt_, GpuWorld::HostWait::Spins); // at a repartition's first; it has long passed after that
-    gpu_memory::on_device(queue, message.to, message.from, static_cast<std::size_t>(*message.slots) * message.slot_bytes);
+    launch_part(queue, Phase::SendCoordinates, send_x_kernel<N, Carrier::Kernels>, part, state);
 }
-
 template <class N>
-template <class Pack>
-void GpuHalo<N>::send_copied(GpuQueue& queue, int round, Copied& message, Pack&& pack)
+void GpuHaloMessages<N>::receive_x(GpuQueue& queue, Part part, GpuState<N>& state)
 {
-    if (round % rounds_per_message() == 0)
-    {
-        pack();
-        message.packed->event.record(queue);
-        if (method_ == HaloMethod::StagedDma) { ++message.packed->times; }
-    }
-    else
-    {
-        fetch(queue, message);
-        fetched_.record(queue);
-    }
+    launch_part(queue, Phase::SendCoordinates, receive_x_kernel<N, Carrier::Kernels>, part, state);
 }
-
 template <class N>
-template <class Unpack>
-void GpuHalo<N>::receive_copied(GpuQueue& queue, int round, Copied& message, Unpack&& unpack)
+void GpuHaloMessages<N>::send_f(GpuQueue& queue, Part part, GpuState<N>& state)
 {
-    const bool unpacks = (round + 1) % rounds_per_message() == 0;
-    if (method_ == HaloMethod::StagedDma) { fetch(queue, message); }
-    else
-    {
-        world_.wait(rank_, unpacks ? fetched_ : message.packed->event, GpuWorld::HostWait::Spins);
-        if (!unpacks) { ++message.packed->times; }
-    }
-    if (unpacks) { unpack(); }
+    launch(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape_of_send_f(blocks_, part.count),
+           args(part, state));
 }
-
-// --- rounds
-
 template <class N>
-void GpuHalo<N>::send_x(GpuQueue& queue, int round, const GpuState<N>& state)
+void GpuHaloMessages<N>::send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun)
 {
-    const int message = x_message(round);
-    const auto send = [&](auto kernel) { launch_part(queue, Phase::SendCoordinates, kernel, part(message), state); };
-    if (is_host_driven(method_))
-    {
-        send_copied(queue, round, copied_x_[static_cast<std::size_t>(message)], [&] { send(send_x_kernel<N, Carrier::Copies>); });
-    }
-    else { is_forwarding() ? forward_x(queue, state) : send(send_x_kernel<N, Carrier::Kernels>); }
-}
-
-template <class N>
-void GpuHalo<N>::receive_x(GpuQueue& queue, int round, GpuState<N>& state)
-{
-    const int message = x_message(round);
-    const auto receive = [&](auto kernel) { launch_part(queue, Phase::SendCoordinates, kernel, part(message), state); };
-    if (is_host_driven(method_))
-    {
-        receive_copied(queue, round, copied_x_[static_cast<std::size_t>(message)],
-                       [&] { receive(receive_x_kernel<N, Carrier::Copies>); });
-    }
-    else if (method_ == HaloMethod::Direct)
-    {
-        launch(queue, Phase::SendCoordinates, await_x_kernel<N>, {1, 32}, args({}, state), count_);
-    }
-    else { receive(receive_x_kernel<N, Carrier::Kernels>); }
-}
-
-template <class N>
-void GpuHalo<N>::send_f(GpuQueue& queue, int round, GpuState<N>& state)
-{
-    const int message = f_message(round);
-    const Part sent = part(message);
-    const auto send = [&](auto kernel) {
-        launch(queue, Phase::ReturnForces, kernel, shape_of_send_f(blocks_, sent.count), args(sent, state));
-    };
-    if (is_host_driven(method_))
-    {
-        send_copied(queue, round, copied_f_[static_cast<std::size_t>(message)], [&] { send(send_f_kernel<N, Carrier::Copies>); });
-    }
-    else { is_forwarding() ? return_f(queue, state) : send(send_f_kernel<N, Carrier::Kernels>); }
-}
-
-template <class N>
-void GpuHalo<N>::send_f(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun)
-{
-    PARHELION_EXPECTS(update_may_begin_early());
     launch_begun(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Kernels>, shape_of_send_f(blocks_, count_), begun,
-                 args({0, count_}, state));
+                 args(all(), state));
+}
+template <class N>
+void GpuHaloMessages<N>::receive_f(GpuQueue& queue, Part part, GpuState<N>& state)
+{
+    launch_part(queue, Phase::ReturnForces, receive_f_kernel<N, Carrier::Kernels>, part, state);
 }
 
 template <class N>
-void GpuHalo<N>::receive_f(GpuQueue& queue, int round, GpuState<N>& state)
+void GpuHaloMessages<N>::pack_x(GpuQueue& queue, int message, GpuState<N>& state)
 {
-    const int message = f_message(round);
-    const auto receive = [&](auto kernel) { launch_part(queue, Phase::ReturnForces, kernel, part(message), state); };
-    if (is_host_driven(method_))
-    {
-        receive_copied(queue, round, copied_f_[static_cast<std::size_t>(message)],
-                       [&] { receive(receive_f_kernel<N, Carrier::Copies>); });
-    }
-    else if (!is_forwarding()) { receive(receive_f_kernel<N, Carrier::Kernels>); } // else return_f has received
+    launch_part(queue, Phase::SendCoordinates, send_x_kernel<N, Carrier::Copies>, only(message), state);
 }
-
-// Where ranks share a GPU, positions are awaited behind the kernels of all; else by the kernel itself.
 template <class N>
-void GpuHalo<N>::await_update(GpuQueue& queue, GpuState<N>& state)
+void GpuHaloMessages<N>::unpack_x(GpuQueue& queue, int message, GpuState<N>& state)
 {
-    if (update_exchanges() && shares_gpu_) { receive_x(queue, 0, state); }
+    launch_part(queue, Phase::SendCoordinates, receive_x_kernel<N, Carrier::Copies>, only(message), state);
+}
+template <class N>
+void GpuHaloMessages<N>::pack_f(GpuQueue& queue, int message, GpuState<N>& state)
+{
+    launch(queue, Phase::ReturnForces, send_f_kernel<N, Carrier::Copies>, shape_of_send_f(blocks_, 1),
+           args(only(message), state));
+}
+template <class N>
+void GpuHaloMessages<N>::unpack_f(GpuQueue& queue, int message, GpuState<N>& state)
+{
+    launch_part(queue, Phase::ReturnForces, receive_f_kernel<N, Carrier::Copies>, only(message), state);
 }
 
-#define PARHELION_INSTANTIATE(N) template class GpuHalo<N>;
+#define PARHELION_INSTANTIATE(N) template class GpuHaloMessages<N>;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

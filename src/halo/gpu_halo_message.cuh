@@ -7,9 +7,8 @@
 #pragma once
 
 #include "comm/gpu_block.cuh"
-#include "device/block_trace.cuh"
-#include "device/launch.cuh"
-#include "halo/gpu_halo.hpp"
+#include "halo/gpu_copies.hpp"
+#include "state/gpu_cell.hpp"
 #include "state/gpu_view.cuh"
 
 namespace parhelion {
@@ -146,30 +145,6 @@ __device__ void send_forces(const HaloArgs<N>& a, const GpuMessage<N>& m)
             if (i + k * stride < count) { to[i + k * stride] = f[k], from[i + k * stride] = {}; }
         }
     }
-}
-
-template <class N>
-HaloArgs<N> GpuHalo<N>::args(Part part, const GpuState<N>& state)
-{
-    return {.messages = reinterpret_cast<GpuMessage<N>*>(messages_.data()),
-            .first = part.first,
-            .watch = watch_,
-            .copies = copies_,
-            .capacity = static_cast<std::int32_t>(capacity_),
-            .cell = cell_,
-            .columns = state.columns,
-            .first_supercluster = state.first_supercluster.data(),
-            .state = GpuView<N>(const_cast<GpuState<N>&>(state))}; // which send_x and announce only read
-}
-
-template <class N>
-template <class Kernel>
-void GpuHalo<N>::launch_part(GpuQueue& queue, Phase phase, Kernel kernel, Part part, const GpuState<N>& state)
-{
-    if (part.count == 0) { return; }
-    LaunchShape shape{blocks_, halo_threads};
-    shape.blocks_y = part.count;
-    launch(queue, phase, kernel, shape, args(part, state));
 }
 
 } // namespace parhelion

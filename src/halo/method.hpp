@@ -18,7 +18,5 @@ enum class HaloMethod : std::uint8_t
 inline constexpr std::array<std::string_view, 4> halo_method_names = {"staged-host", "staged-dma", "staged-fused", "direct"};
 
 constexpr bool runs_on_cpus(HaloMethod method) { return method != HaloMethod::StagedDma; }
-// Between GPUs the host starts this method's copies, and must know their sizes: it cannot be captured in a graph.
-constexpr bool is_host_driven(HaloMethod method) { return method == HaloMethod::StagedHost || method == HaloMethod::StagedDma; }
 
 } // namespace parhelion

@@ -137,7 +137,7 @@ class GpuHaloRanks
 public:
     GpuHaloRanks(const HaloLayout& layout, HaloMethod method, const std::vector<ZoneSizes>& partitions,
                  GpuWorldOptions options = usual_options())
-        : layout_(layout), is_captured_(!is_host_driven(method)), partitions_(partitions.size())
+        : layout_(layout), partitions_(partitions.size())
     {
         std::vector<GpuCell> cells;
         for (int rank = 0; rank < layout.ranks(); ++rank) { cells.push_back(cell_of(layout, rank)); }
@@ -148,15 +148,13 @@ public:
             dealt.push_back(deal_out(sizes, dealt.size()));
             for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size()); }
         }
-        options.payload_bytes = (std::size_t{1} << 20) + GpuHalo<N>::bytes(method, cells[0], capacity);
+        options.payload_bytes = (std::size_t{1} << 20) + gpu_halo_bytes<N>(method, cells[0], capacity);
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
         repartitioned_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"repartition", 0}, 0);
-        room_ = GpuHalo<N>::make_room(*world_, method, cells, capacity);
+        const bool shares_gpus = layout.queues == Queues::OfGpus && world_->ranks_share_gpus();
+        room_ = make_gpu_halo_room<N>(*world_, method, cells, capacity, shares_gpus);
         make_lanes();
-        for (int rank = 0; rank < layout.ranks(); ++rank)
-        {
-            add_rank(rank, method, cells[static_cast<std::size_t>(rank)], dealt);
-        }
+        for (int rank = 0; rank < layout.ranks(); ++rank) { add_rank(rank, cells[static_cast<std::size_t>(rank)], dealt); }
         for (const auto& lane : lanes_) { tell_checks(*lane, partitions.size()); }
     }
 
@@ -204,6 +202,7 @@ public:
         test::stall(lane_of_rank_[static_cast<std::size_t>(rank)]->queue, time);
     }
 
+    bool is_captured() const { return is_captured_; } // else the host takes part
     // Waits.
     HaloErrors errors()
     {
@@ -354,14 +353,14 @@ private:
         }
     }
 
-    void add_rank(int rank, HaloMethod method, const GpuCell& cell, const std::vector<Partition>& partitions)
+    void add_rank(int rank, const GpuCell& cell, const std::vector<Partition>& partitions)
     {
         Lane& lane = *lane_of_rank_[static_cast<std::size_t>(rank)];
         lane.queue.make_current();
-        const bool shares_gpu = layout_.queues == Queues::OfGpus && world_->shares_gpu(rank);
         Rank& r = lane.ranks.emplace_back();
         r.rank = rank;
-        r.halo = std::make_unique<GpuHalo<N>>(lane.queue, *world_, room_, method, cell, rank, shares_gpu);
+        r.halo = make_gpu_halo<N>(lane.queue, room_, rank);
+        is_captured_ = r.halo->may_be_captured();
         lane.queue.make_current();
         r.step.resize(1);
         r.step.clear(lane.queue);
@@ -510,7 +509,7 @@ private:
             lane->forked.record(lane->queue);
             wait_for(lane->side, lane->forked);
             if (is_silent(r, Silence::Forces)) { continue; }
-            r.halo->send_f(lane->side, r.partitions[p].state, lane->returning);
+            r.halo->send_f_beside_update(lane->side, r.partitions[p].state, lane->returning);
             wait_for(lane->queue, lane->returning);
         }
     }
@@ -531,7 +530,7 @@ private:
     }
 
     const HaloLayout layout_;
-    const bool is_captured_;
+    bool is_captured_ = true;
     bool is_loaded_ = false; // every kernel
     const std::size_t partitions_;
     std::unique_ptr<GpuWorld> world_;

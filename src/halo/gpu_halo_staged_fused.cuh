@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of staged-fused: all pulses of positions at once, all pulses of forces at once.
+// staged-fused: all pulses of positions at once, all pulses of forces at once; or, where ranks share a GPU, pulse by pulse.
 //
 // The idea (Doijade et al., SC Workshops '25): most of a message does not depend on other messages and leaves at once; what is
 // forwarded follows when the message that brings it is there. On the way back a message's forces leave when those of later
 // messages have been added to them. Blocks of one message thus wait for blocks of another, on this rank and its neighbours: all
-// of a launch must be on the GPU together (rule D1), which GpuHalo sees to. Waits lead from later messages to earlier ones for
-// positions, from earlier to later ones for forces, on all ranks alike, so that there is no cycle.
+// of a launch must be on the GPU together (rule D1), which StagedFusedHalo sees to. Waits lead from later messages to earlier
+// ones for positions, from earlier to later ones for forces, on all ranks alike, so that there is no cycle.
 //
 // Cost: one launch a direction, the way of as many signals as pulses depend on each other.
-#include "halo/gpu_halo_message.cuh"
+#pragma once
+
+#include "halo/gpu_halo_messages.cuh"
 
 #include <limits>
 
 namespace parhelion {
 
-namespace {
+namespace halo_staged_fused {
 
 // Purpose        positions to the ranks that hold copies, of all pulses
 // Work           some blocks per message (y); a thread per slot. What came with earlier messages and is not unpacked yet is sent
@@ -103,35 +105,76 @@ __global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace traci
     }
 }
 
-} // namespace
+} // namespace halo_staged_fused
 
 template <class N>
-int GpuHalo<N>::resident_blocks(const GpuQueue& queue)
+class StagedFusedHalo final : public GpuHalo<N>
 {
-    queue.make_current();
-    int least = std::numeric_limits<int>::max();
-    for (const auto kernel : {forward_x_kernel<N>, return_f_kernel<N>})
+public:
+    StagedFusedHalo(GpuQueue& queue, const GpuHaloRoom& room, int rank)
+        : is_forwarded_(room.capacity * room.windows.size()), messages_(queue, room, rank, {.is_forwarded = is_forwarded_.data()})
     {
-        int blocks = 0;
-        cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, halo_threads, 0),
-                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        least = std::min(least, blocks * queue.multiprocessors());
+        const int most = resident_blocks(queue) / messages_.count();
+        PARHELION_EXPECTS(most >= 1);
+        messages_.limit_blocks(most);
     }
-    return least;
-}
 
-template <class N>
-void GpuHalo<N>::forward_x(GpuQueue& queue, const GpuState<N>& state)
-{
-    launch_part(queue, Phase::SendCoordinates, forward_x_kernel<N>, {0, count_}, state);
-}
-template <class N>
-void GpuHalo<N>::return_f(GpuQueue& queue, GpuState<N>& state)
-{
-    launch_part(queue, Phase::ReturnForces, return_f_kernel<N>, {0, count_}, state);
-}
+    void announce(GpuQueue& queue, GpuState<N>& state) override { messages_.announce(queue, state); }
+    void learn(GpuQueue& queue, GpuState<N>& state) override { messages_.learn(queue, state); }
 
-#define PARHELION_INSTANTIATE(N) template class GpuHalo<N>;
-PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+    int rounds() const override { return 1; }
+    void send_x(GpuQueue& queue, int, GpuState<N>& state) override
+    {
+        messages_.launch_part(queue, Phase::SendCoordinates, halo_staged_fused::forward_x_kernel<N>, messages_.all(), state);
+    }
+    void receive_x(GpuQueue& queue, int, GpuState<N>& state) override { messages_.receive_x(queue, messages_.all(), state); }
+    void send_f(GpuQueue& queue, int, GpuState<N>& state) override
+    {
+        messages_.launch_part(queue, Phase::ReturnForces, halo_staged_fused::return_f_kernel<N>, messages_.all(), state);
+    }
+    void receive_f(GpuQueue&, int, GpuState<N>&) override {} // return_f_kernel has received
+
+private:
+    // Of kernels whose blocks wait for blocks of their own launch (rule D1).
+    static int resident_blocks(const GpuQueue& queue)
+    {
+        queue.make_current();
+        int least = std::numeric_limits<int>::max();
+        for (const auto kernel : {halo_staged_fused::forward_x_kernel<N>, halo_staged_fused::return_f_kernel<N>})
+        {
+            int blocks = 0;
+            cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, halo_threads, 0),
+                       "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+            least = std::min(least, blocks * queue.multiprocessors());
+        }
+        return least;
+    }
+
+    DeviceBuffer<std::uint8_t> is_forwarded_; // before the messages, which name it
+    GpuHaloMessages<N> messages_;
+};
+
+// Pulse by pulse, by kernels: where ranks share a GPU and no kernel may wait for what is queued behind it.
+template <class N>
+class StagedPulsesHalo final : public GpuHalo<N>
+{
+public:
+    StagedPulsesHalo(GpuQueue& queue, const GpuHaloRoom& room, int rank) : messages_(queue, room, rank) {}
+
+    void announce(GpuQueue& queue, GpuState<N>& state) override { messages_.announce(queue, state); }
+    void learn(GpuQueue& queue, GpuState<N>& state) override { messages_.learn(queue, state); }
+
+    // Positions first to last, forces last to first.
+    int rounds() const override { return messages_.count(); }
+    void send_x(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.send_x(queue, {round, 1}, state); }
+    void receive_x(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.receive_x(queue, {round, 1}, state); }
+    void send_f(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.send_f(queue, f(round), state); }
+    void receive_f(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.receive_f(queue, f(round), state); }
+
+private:
+    typename GpuHaloMessages<N>::Part f(int round) const { return {messages_.count() - 1 - round, 1}; }
+
+    GpuHaloMessages<N> messages_;
+};
 
 } // namespace parhelion

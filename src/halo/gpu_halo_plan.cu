@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuHaloMessages: setting up, and the plan of a repartition.
+#include "halo/gpu_halo_messages.cuh"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+// Purpose        tell the sources which atoms this rank holds of theirs
+// Work           some blocks per message (y); a thread per slot
+// Reads/Writes   global numbers by slot / the source's list, begin and count of the message here
+// Orders         the last block of a message signals with release
+// Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
+// Cost           4 bytes a halo slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    GpuMessage<N>& m = a.message();
+    const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
+    for_share(count, [&](std::int32_t i) {
+        m.wanted_out[i] = a.state.global_of_slot[begin + i];
+        if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
+    });
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+    {
+        *m.slots_out = {a.state.xq + begin, count};
+        m.begin = begin, m.count = count;
+    }
+    if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
+    {
+        for_share(a.home_end(), [&](std::int32_t slot) { a.copies.copies_of_slot[slot] = 0; });
+    }
+    if (is_last_block(m.announced)) { m.wanted_send.signal(); }
+}
+
+// Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
+// Work           as announce_kernel
+// Reads/Writes   the list, slots by global number / send_slots, is_forwarded, copies, sizes
+// Orders         waits for the list with acquire
+// Requires       every rank's announcement launched before on ranks that share this GPU
+// Cost           12 bytes a slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    GpuMessage<N>& m = a.message();
+    if (block_wait_arrived(m.wanted_receive, *a.watch))
+    {
+        const WantedSlots<N> wanted = *m.slots_in;
+        const auto count = static_cast<std::int32_t>(wanted.count);
+        const std::int32_t home_end = a.home_end();
+        for_share(count, [&](std::int32_t i) {
+            const std::int32_t global = m.wanted_in[i];
+            const std::int32_t slot = global < 0 ? -1 : a.state.slot_of_global[global];
+            m.send_slots[i] = slot;
+            if (a.copies.count > 0 && slot >= 0)
+            {
+                const auto k = static_cast<std::size_t>(atomicAdd(a.copies.copies_of_slot + slot, 1));
+                // An atom is in a message once, unless a run has failed already.
+                if (k < static_cast<std::size_t>(a.copies.count))
+                {
+                    a.copies.copies[k * a.copies.capacity + static_cast<std::size_t>(slot)] = {wanted.x + i, m.f_in + i};
+                }
+            }
+            if (m.is_forwarded == nullptr || slot < home_end) { return; }
+            const GpuMessage<N>& bringer = a.message_of(slot, a.number());
+            bringer.is_forwarded[slot - bringer.begin] = 1;
+        });
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+        {
+            m.send_count = count;
+            if (a.copies.count > 0) { m.x_out = wanted.x; }
+            if (m.sizes != nullptr) { m.sizes[0] = m.count, m.sizes[1] = count; }
+        }
+    }
+    if (is_last_block(m.learnt)) { m.wanted_receive.take(); }
+}
+
+} // namespace
+
+template <class N>
+GpuHaloMessages<N>::GpuHaloMessages(GpuQueue& queue, const GpuHaloRoom& room, int rank, const LearntTables<N>& learnt)
+    : cell_(room.cells[static_cast<std::size_t>(rank)]), count_(static_cast<int>(room.windows.size())),
+      blocks_(static_cast<int>(std::clamp<std::size_t>(room.capacity / slots_per_block / room.windows.size(), 1, most_blocks))),
+      watch_(room.world->watch(rank)), capacity_(room.capacity), messages_(room.windows.size()),
+      send_slots_(room.capacity * room.windows.size())
+{
+    PARHELION_EXPECTS(count_ > 0 && count_ <= most_gpu_messages);
+    if (learnt.copies.copies != nullptr)
+    {
+        copies_ = learnt.copies;
+        copies_.messages = messages_.data(), copies_.count = count_, copies_.capacity = capacity_, copies_.watch = watch_;
+    }
+    const std::vector<GpuMessage<N>> messages = table(room, rank, learnt);
+    messages_.upload(queue, messages);
+    queue.synchronize(); // the host's table goes
+}
+
+template <class N>
+std::vector<GpuMessage<N>> GpuHaloMessages<N>::table(const GpuHaloRoom& room, int rank, const LearntTables<N>& learnt)
+{
+    const auto number = [](int r) { return static_cast<std::size_t>(r); };
+    const bool is_copied = room.carrier == Carrier::Copies;
+    std::vector<GpuMessage<N>> messages(room.windows.size());
+    for (std::size_t k = 0; k < messages.size(); ++k)
+    {
+        const GpuHaloRoom::Message &here = room.messages[k][number(rank)], &source = room.messages[k][number(here.source)],
+                                   &destination = room.messages[k][number(here.destination)];
+        const MessageBox<N> inbox = inbox_of<N>(room, k, rank);
+        GpuMessage<N>& m = messages[k];
+        m.first_zone = here.first_zone, m.end_zone = here.end_zone;
+        m.wanted_out = inbox_of<N>(room, k, here.source).wanted, m.wanted_in = inbox.wanted;
+        m.slots_out = inbox_of<N>(room, k, here.source).slots, m.slots_in = inbox.slots;
+        m.x_in = inbox.x, m.f_in = inbox.f;
+        m.x_out = is_copied ? outbox_of<N>(room, k, rank).x : inbox_of<N>(room, k, here.destination).x;
+        m.f_out = is_copied ? outbox_of<N>(room, k, rank).f : inbox_of<N>(room, k, here.source).f;
+        m.send_slots = send_slots_.data() + k * capacity_;
+        m.is_forwarded = learnt.is_forwarded != nullptr ? learnt.is_forwarded + k * capacity_ : nullptr;
+        m.sizes = learnt.sizes != nullptr ? learnt.sizes + 2 * k : nullptr;
+        m.wanted_send = here.wanted.sender, m.wanted_receive = destination.wanted.receiver;
+        m.x_send = here.x.sender, m.x_receive = source.x.receiver;
+        m.f_send = here.f.sender, m.f_receive = destination.f.receiver;
+    }
+    return messages;
+}
+
+template <class N>
+void GpuHaloMessages<N>::announce(GpuQueue& queue, GpuState<N>& state)
+{
+    launch_part(queue, Phase::Migrate, announce_kernel<N>, all(), state);
+}
+template <class N>
+void GpuHaloMessages<N>::learn(GpuQueue& queue, GpuState<N>& state)
+{
+    launch_part(queue, Phase::Migrate, learn_kernel<N>, all(), state);
+}
+
+template <class N>
+HaloArgs<N> GpuHaloMessages<N>::args(Part part, GpuState<N>& state)
+{
+    return {.messages = messages_.data(),
+            .first = part.first,
+            .watch = watch_,
+            .copies = copies_,
+            .capacity = static_cast<std::int32_t>(capacity_),
+            .cell = cell_,
+            .columns = state.columns,
+            .first_supercluster = state.first_supercluster.data(),
+            .state = GpuView<N>(state)};
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuHaloMessages<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion
