@@ -86,7 +86,7 @@ SUITES = {
 }
 
 wait = r"block_wait_(?:arrived|added)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-publish = r"(?:    if constexpr \([^\n]*\n    \{\n    )?    if \(is_last_block\([^\n]*(?:publish|signal)\([^\n]*(?:\n    \})?"
+publish = r"    (?:if constexpr \([^\n]*)?signal_when_last\([^\n]*"
 OPERATORS = [
     # Orders and scopes, of the instructions themselves.
     Operator("acquire -> relaxed", r"ld\.acquire\.sys", "ld.relaxed.sys", "gpu_atomics", True),
@@ -98,11 +98,11 @@ OPERATORS = [
     Operator("acq_rel -> relaxed", r"atom\.acq_rel\.gpu", "atom.relaxed.gpu", "gpu_atomics", True),
     Operator("acq_rel of the GPU -> of the block", r"atom\.acq_rel\.gpu", "atom.acq_rel.cta", "gpu_atomics", True),
     # The halo.
-    Operator("no signal", EFFECT.format("publish|signal|store_release_system"), r"\g<gap>;", files="halo/|gpu_collectives.cuh"),
+    Operator("no signal", EFFECT.format("publish|signal|signal_when_last|store_release_system"), r"\g<gap>;", files="halo/|gpu_collectives.cuh"),
     Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
     Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
     Operator("no wait of a queue or the host", r"\bworld_\.wait\([^;]*;|wait_for\(queue, [^;]*;", ";", files="halo/"),
-    Operator("no next epoch", EFFECT.format("take"), r"\g<gap>;"),
+    Operator("no next epoch", EFFECT.format("take|take_when_last"), r"\g<gap>;"),
     Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
     Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),
     Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", f"    {LATE}", files="halo/|gpu_block"),

@@ -23,10 +23,7 @@ __global__ void __launch_bounds__(halo_threads) send_x_kernel(BlockTrace tracing
         const std::int32_t slot = m.send_slots[i];
         if (slot >= 0) { m.x_out[i] = a.state.xq[slot]; }
     });
-    if constexpr (carrier == Carrier::Kernels)
-    {
-        if (is_last_block(m.x_sent)) { m.x_send.signal(); }
-    }
+    if constexpr (carrier == Carrier::Kernels) { signal_when_last(m.x_sent, m.x_send); }
 }
 
 // Purpose        positions of halo atoms to their slots
@@ -48,10 +45,7 @@ __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace trac
             if (a.state.global_of_slot[begin + i] >= 0) { a.state.xq[begin + i] = m.x_in[i]; }
         });
     }
-    if constexpr (carrier == Carrier::Kernels)
-    {
-        if (is_last_block(m.x_received)) { m.x_receive.take(); }
-    }
+    if constexpr (carrier == Carrier::Kernels) { take_when_last(m.x_received, m.x_receive); }
 }
 
 // Purpose        forces on halo atoms back to where their positions came from
@@ -67,10 +61,7 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
 
     GpuMessage<N>& m = a.message();
     send_forces(a, m);
-    if constexpr (carrier == Carrier::Kernels)
-    {
-        if (is_last_block(m.f_sent)) { m.f_send.signal(); }
-    }
+    if constexpr (carrier == Carrier::Kernels) { signal_when_last(m.f_sent, m.f_send); }
 }
 
 // Of send_f_kernel, for so many blocks of the others. Its threads have more to do, and blocks that have done their part say so
@@ -98,10 +89,7 @@ __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace trac
     {
         for_share(m.send_count, [&](std::int32_t i) { add_received_force(a, m, i); });
     }
-    if constexpr (carrier == Carrier::Kernels)
-    {
-        if (is_last_block(m.f_received)) { m.f_receive.take(); }
-    }
+    if constexpr (carrier == Carrier::Kernels) { take_when_last(m.f_received, m.f_receive); }
 }
 
 } // namespace

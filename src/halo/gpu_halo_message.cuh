@@ -102,8 +102,16 @@ __device__ void for_share(std::int32_t count, Body&& body)
     for (std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * halo_threads + threadIdx.x; i < count; i += stride) { body(i); }
 }
 
-// All blocks of a message have done their part: true in one thread of the last.
-__device__ inline bool is_last_block(BlockCounter& counter) { return is_last_block(counter, gridDim.x); }
+// For all threads of a block that has done its part of a message: the last block of the message signals it, or goes on to the
+// next epoch.
+__device__ inline void signal_when_last(BlockCounter& counter, GpuSender& sender)
+{
+    if (is_last_block(counter, gridDim.x)) { sender.signal(); }
+}
+__device__ inline void take_when_last(BlockCounter& counter, GpuReceiver& receiver)
+{
+    if (is_last_block(counter, gridDim.x)) { receiver.take(); }
+}
 
 template <class N>
 __device__ void add_received_force(const HaloArgs<N>& a, const GpuMessage<N>& m, std::int32_t i)

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(halo_threads) announce_kernel(BlockTrace traci
     {
         for_share(a.home_end(), [&](std::int32_t slot) { a.copies.copies_of_slot[slot] = 0; });
     }
-    if (is_last_block(m.announced)) { m.wanted_send.signal(); }
+    signal_when_last(m.announced, m.wanted_send);
 }
 
 // Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(halo_threads) learn_kernel(BlockTrace tracing,
             if (m.sizes != nullptr) { m.sizes[0] = m.count, m.sizes[1] = count; }
         }
     }
-    if (is_last_block(m.learnt)) { m.wanted_receive.take(); }
+    take_when_last(m.learnt, m.wanted_receive);
 }
 
 } // namespace

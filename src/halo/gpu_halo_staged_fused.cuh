@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace trac
             m.x_out[i] = bringer.x_in[slot - bringer.begin];
         });
     }
-    if (is_last_block(m.x_sent)) { m.x_send.signal(); }
+    signal_when_last(m.x_sent, m.x_send);
 }
 
 // For all threads of a block: waits until the forces that message `m` brings back in this epoch have been added.
@@ -92,13 +92,13 @@ __global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace traci
             if (m.is_forwarded[i] != 0) { send_force(a, m, i); }
         });
     }
-    if (is_last_block(m.f_sent)) { m.f_send.signal(); }
+    signal_when_last(m.f_sent, m.f_send);
 
     if (block_wait_arrived(m.f_receive, *a.watch))
     {
         for_share(m.send_count, [&](std::int32_t i) { add_received_force(a, m, i); });
     }
-    if (is_last_block(m.f_received))
+    if (is_last_block(m.f_received, gridDim.x))
     {
         CudaAtomics::store_release_system(&m.f_added.epoch, epoch);
         m.f_receive.take();
