@@ -48,7 +48,7 @@ SUITES = {
     # reach another: the last filters are of two and four, and are skipped where there are fewer.
     "halo": Suite(
         "test_halo_gpu",
-        ["src/halo", "src/comm/gpu_block.cuh", "src/comm/gpu_atomics.cuh"],
+        ["src/halo", "src/comm/gpu_block.cuh", "src/device/instructions.cuh"],
         r"tests/halo/|src/halo/",
         [
             "*GpuHaloStress.brings*/direct*side_by_side:*GpuHaloStress.is_done*/direct*side_by_side:*GpuHaloStress.brings*/staged_fused*side_by_side",
@@ -60,7 +60,7 @@ SUITES = {
     # Channels by themselves and sums, with barriers that some threads reach late.
     "sums": Suite(
         "test_comm_gpu",
-        ["src/comm/gpu_collectives.cuh", "src/comm/gpu_collectives.cu", "src/comm/gpu_atomics.cuh"],
+        ["src/comm/gpu_collectives.cuh", "src/comm/gpu_collectives.cu", "src/device/instructions.cuh"],
         r"tests/comm/(collectives|channels)_gpu_test\.cu|src/comm/gpu_collectives\.cu",
         ["*GpuCollectives.*_on_one:*GpuCollectives.*_on_each_of_two", "*GpuChannels.*:*GpuBlocks.*", "*GpuCollectives.*gpus"],
         seconds=60,
@@ -89,14 +89,14 @@ wait = r"block_wait_(?:arrived|added)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 publish = r"    (?:if constexpr \([^\n]*)?signal_when_last\([^\n]*"
 OPERATORS = [
     # Orders and scopes, of the instructions themselves.
-    Operator("acquire -> relaxed", r"ld\.acquire\.sys", "ld.relaxed.sys", "gpu_atomics", True),
-    Operator("acquire of the system -> of the GPU", r"ld\.acquire\.sys", "ld.acquire.gpu", "gpu_atomics", True),
-    Operator("release -> relaxed", r"st\.release\.sys", "st.relaxed.sys", "gpu_atomics", True),
-    Operator("release to the system -> to the GPU", r"st\.release\.sys", "st.release.gpu", "gpu_atomics", True),
-    Operator("acq_rel -> acquire", r"atom\.acq_rel\.gpu", "atom.acquire.gpu", "gpu_atomics", True),
-    Operator("acq_rel -> release", r"atom\.acq_rel\.gpu", "atom.release.gpu", "gpu_atomics", True),
-    Operator("acq_rel -> relaxed", r"atom\.acq_rel\.gpu", "atom.relaxed.gpu", "gpu_atomics", True),
-    Operator("acq_rel of the GPU -> of the block", r"atom\.acq_rel\.gpu", "atom.acq_rel.cta", "gpu_atomics", True),
+    Operator("acquire -> relaxed", r"ld\.acquire\.sys", "ld.relaxed.sys", "instructions", True),
+    Operator("acquire of the system -> of the GPU", r"ld\.acquire\.sys", "ld.acquire.gpu", "instructions", True),
+    Operator("release -> relaxed", r"st\.release\.sys", "st.relaxed.sys", "instructions", True),
+    Operator("release to the system -> to the GPU", r"st\.release\.sys", "st.release.gpu", "instructions", True),
+    Operator("acq_rel -> acquire", r"atom\.acq_rel\.gpu", "atom.acquire.gpu", "instructions", True),
+    Operator("acq_rel -> release", r"atom\.acq_rel\.gpu", "atom.release.gpu", "instructions", True),
+    Operator("acq_rel -> relaxed", r"atom\.acq_rel\.gpu", "atom.relaxed.gpu", "instructions", True),
+    Operator("acq_rel of the GPU -> of the block", r"atom\.acq_rel\.gpu", "atom.acq_rel.cta", "instructions", True),
     # The halo.
     Operator("no signal", EFFECT.format("publish|signal|signal_when_last|store_release_system"), r"\g<gap>;", files="halo/|gpu_collectives.cuh"),
     Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
