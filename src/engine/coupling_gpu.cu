@@ -219,7 +219,7 @@ void GpuCoupling<N>::forget_step(GpuQueue& queue)
 }
 
 template <class N>
-typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state)
+typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
 {
     return {.thermostat = plan_.temperature.kind,
             .thermostat_time_step = plan_.temperature.time_step,
@@ -250,7 +250,7 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
 }
 
 template <class N>
-const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state)
+const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
 {
     if (!flags.couple_temperature && !flags.couple_pressure) { return free_kick_.data(); }
     launch(queue, Phase::Couple, couple_kernel<N>, {1, 1, 0}, args(step_offset, flags, state));
@@ -258,7 +258,7 @@ const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offse
 }
 
 template <class N>
-UpdateArgs<N> GpuCoupling<N>::update_args(std::int64_t step_offset, const StepFlags& flags, const GroupKick* kick)
+UpdateArgs<N> GpuCoupling<N>::update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick)
 {
     UpdateArgs<N> update;
     update.step_offset = step_offset;
@@ -286,20 +286,20 @@ std::span<ScalarSum<N>> GpuCoupling<N>::sums()
 }
 
 template <class N>
-void GpuCoupling<N>::sum_com_motion(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state)
+void GpuCoupling<N>::sum_com_motion(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state)
 {
     if (flags.remove_com) { add_com_motion(queue, com_groups_, state, com_sums().data()); }
 }
 
 template <class N>
-void GpuCoupling<N>::sum(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state)
+void GpuCoupling<N>::sum(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state)
 {
     if (flags.remove_com) { subtract_com_motion(queue, com_groups_, com_sums().data(), state); }
     if (flags.kinetic) { add_kinetic(queue, state, static_cast<int>(groups_.size()), sums_.data() + kinetic_sums); }
 }
 
 template <class N>
-void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update,
+void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, const GpuUpdate& update,
                             const CopyTask<N>& copies, GpuState<N>& state)
 {
     if (needs_sums(flags)) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }

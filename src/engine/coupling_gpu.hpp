@@ -52,23 +52,23 @@ public:
     GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records);
 
     // Before the update: what the kick does to velocities in the step at this offset, by temperature group, on the device.
-    const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
+    const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
     // The arguments of the step's update.
-    UpdateArgs<N> update_args(std::int64_t step_offset, const StepFlags& flags, const GroupKick* kick);
+    UpdateArgs<N> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
     // After it. Every rank calls these in turn; between them, what they have put into com_sums(), and then into sums(), is added
     // up over the ranks.
-    void sum_com_motion(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state);
-    void sum(GpuQueue& queue, const StepFlags& flags, GpuState<N>& state);
+    void sum_com_motion(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state);
+    void sum(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state);
     // Centre-of-mass motion, kinetic energy, observables, box. copies: as of the positions afterwards.
-    void finish(GpuQueue& queue, std::int64_t step_offset, const StepFlags& flags, const GpuUpdate& update,
+    void finish(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, const GpuUpdate& update,
                 const CopyTask<N>& copies, GpuState<N>& state);
     // Does finish() move atoms, back onto their constraints?
-    bool mends(const StepFlags& flags) const
+    bool mends(const StepTasks& flags) const
     {
         return flags.couple_pressure && plan_.pressure.kind != Barostat::ParrinelloRahman;
     }
     // Does finish() look at the sums?
-    static bool needs_sums(const StepFlags& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
+    static bool needs_sums(const StepTasks& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
     std::span<ScalarSum<N>> com_sums();
     std::span<ScalarSum<N>> sums(); // all others
     bool collects_heat() const { return !plan_.stochastic.groups.empty(); }
@@ -88,7 +88,7 @@ public:
     struct Args;
 
 private:
-    Args args(std::int64_t step_offset, const StepFlags& flags, GpuState<N>& state);
+    Args args(std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
 
     CouplingPlan plan_;
     GpuComGroups com_groups_;

@@ -249,7 +249,6 @@ SinglePoint GpuEngine<N>::evaluate()
     };
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
-    flags.compute = Compute::ForcesEnergiesVirial;
     flags.due.f = true;
     Listener listener;
     try

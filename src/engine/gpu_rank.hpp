@@ -7,6 +7,7 @@
 #include "device/gpu_graph.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "engine/coupling_gpu.hpp"
+#include "engine/schedule.hpp"
 #include "engine/snapshot_gpu.hpp"
 #include "forces/bonded_gpu.hpp"
 #include "forces/nonbonded_gpu.hpp"
@@ -52,6 +53,16 @@ struct GpuRank
     TakeScratch scratch;
 };
 
+// All that decides which kernels a list interval, or a part of one, queues.
+struct IntervalPattern
+{
+    std::int64_t list_age = 0; // at the first step
+    bool is_traced = false;
+    std::vector<StepPattern> steps;
+
+    auto operator<=>(const IntervalPattern&) const = default;
+};
+
 // The ranks of one GPU: usually one. More share its queues.
 template <class N>
 struct GpuTeam
@@ -72,9 +83,9 @@ struct GpuTeam
     const GpuCollective* taken = nullptr;
     std::vector<GpuRank<N>> ranks;
     GpuEvent forked, received, bonded, filled, joined, returning{EventFor::Queues};
-    std::array<GpuEvent, 2> earlier_steps;                 // the ends of the latest that were queued kernel by kernel
-    std::size_t queued_steps = 0;                          // so
-    std::map<std::vector<std::uint32_t>, GpuGraph> graphs; // of list intervals, by their pattern of flags
+    std::array<GpuEvent, 2> earlier_steps; // the ends of the latest that were queued kernel by kernel
+    std::size_t queued_steps = 0;          // so
+    std::map<IntervalPattern, GpuGraph> graphs;
 };
 
 } // namespace parhelion

@@ -14,47 +14,35 @@ namespace {
 
 constexpr std::size_t most_graphs = 128; // kept; patterns beyond are queued kernel by kernel. A trace doubles their number
 
-// Everything that changes which kernels a step queues.
-std::uint32_t pattern_of(const StepFlags& flags)
-{
-    std::uint32_t word = 0;
-    for (const bool bit : {flags.repartition, flags.observe, flags.kinetic, flags.couple_temperature, flags.couple_pressure,
-                           flags.remove_com, flags.due.any_frame(), flags.due.f})
-    {
-        word = 2 * word + (bit ? 1 : 0);
-    }
-    return word;
-}
-
 } // namespace
 
 // The forces of a frame come behind a barrier of their own: before it rank 0 may still be copying those of the last.
 template <class N>
-void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepFlags& flags)
+void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepPattern& flags)
 {
     queue_collection(teams);
     keep_board(teams, framed_);
     queue_release(teams, &GpuTeam<N>::queue);
-    if (!flags.due.f) { return; }
+    if (!flags.frame_forces) { return; }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
     agree_on_flags(teams);
 }
 
 template <class N>
-void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, Steps are)
+void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are)
 {
     for (GpuTeam<N>* const t : teams)
     {
         if (is_traced_) { t->tracer.begin(t->queue, &t->ranks[0].state.scalars.data()->step); }
     }
     std::int64_t offset = 0;
-    for (const StepFlags& flags : steps)
+    for (const StepPattern& flags : steps)
     {
         if (are == Steps::Run && ranks() > 1) { wait_for_earlier_steps(teams); }
         for (GpuTeam<N>* const t : teams) { t->tracer.at_step(offset); }
         if (flags.repartition) { queue_publication(teams); }
         queue_step(teams, offset, list_age + offset, flags, [&] {
-            if (flags.due.any_frame()) { queue_frame(teams, flags); }
+            if (flags.frame) { queue_frame(teams, flags); }
         });
         ++offset;
     }
@@ -90,8 +78,7 @@ void GpuRanks<N>::wait_for_earlier_steps(GpuTeams<N> teams)
 template <class N>
 void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps)
 {
-    std::vector<std::uint32_t> pattern{static_cast<std::uint32_t>(list_age), is_traced_ ? 1u : 0u};
-    for (const StepFlags& flags : steps) { pattern.push_back(pattern_of(flags)); }
+    const IntervalPattern pattern{list_age, is_traced_, {steps.begin(), steps.end()}};
     const bool is_known = teams_[0]->graphs.contains(pattern);
     const bool may_capture = room_is_made_ && teams_[0]->ranks[0].halo->may_be_captured();
     if (!may_capture || (!is_known && teams_[0]->graphs.size() >= most_graphs))
@@ -99,9 +86,10 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
         if (room_is_made_)
         {
             on_every_rank(
-                gpus(), [&](int t) { queue_steps(of_gpu(t), list_age, steps, Steps::Run); }, [&](int) { world_->give_up(); });
+                gpus(), [&](int t) { queue_steps(of_gpu(t), list_age, pattern.steps, Steps::Run); },
+                [&](int) { world_->give_up(); });
         }
-        else { queue_steps(all_, list_age, steps, Steps::Run); }
+        else { queue_steps(all_, list_age, pattern.steps, Steps::Run); }
         room_is_made_ = true;
         return;
     }
@@ -109,7 +97,8 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
     {
         GpuTeam<N>& team = *of_gpu(t)[0];
         team.queue.make_current();
-        team.graphs.emplace(pattern, GpuGraph(team.queue, [&] { queue_steps(of_gpu(t), list_age, steps, Steps::Captured); }));
+        team.graphs.emplace(pattern,
+                            GpuGraph(team.queue, [&] { queue_steps(of_gpu(t), list_age, pattern.steps, Steps::Captured); }));
     }
     for (const auto& team : teams_) { team->graphs.at(pattern).replay(team->queue); }
 }
@@ -180,7 +169,7 @@ void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
 template <class N>
 void GpuRanks<N>::measure_kinetic()
 {
-    StepFlags flags;
+    StepTasks flags;
     flags.kinetic = true;
     queue_sums<N>(all_, 0, flags);
     synchronize();

@@ -91,9 +91,9 @@ private:
     void make_halos();
     void take_from_boards();
     GpuTeams<N> of_gpu(int gpu) { return GpuTeams<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
-    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepFlags> steps, Steps are);
+    void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are);
     void wait_for_earlier_steps(GpuTeams<N> teams);
-    void queue_frame(GpuTeams<N> teams, const StepFlags& flags);
+    void queue_frame(GpuTeams<N> teams, const StepPattern& flags);
     void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
 
     const RunSetup& setup_;

@@ -252,7 +252,6 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
 {
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
-    flags.compute = Compute::ForcesEnergiesVirial;
     std::string trouble;
     std::int64_t ranks_in_trouble = 0;
     step(rank_, flags, output, [&](Rank<N>& r) {
@@ -365,11 +364,7 @@ void RankRun<N>::evaluate_static()
 {
     Rank<N>& r = rank_;
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
-    clear_forces(queue_, r.buffers, r.state.slots());
-    compute_nonbonded(queue_, r.nonbonded, r.pairs, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    compute_bonded(queue_, r.bonded, r.assigned_terms, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    compute_position_restraints(queue_, r.restraints, r.state, r.buffers, Compute::ForcesEnergiesVirial);
-    sum_forces(queue_, r.buffers, r.state);
+    compute_forces(r, Compute::ForcesEnergiesVirial);
     r.constraint_result = {};
     observe(r, r.half_step);
     balance_energy(r);

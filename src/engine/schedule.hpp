@@ -8,19 +8,36 @@
 #include "forces/force_buffers.hpp"
 #include "model/run_parameters.hpp"
 
+#include <compare>
+
 namespace parhelion {
 
-struct StepFlags
+struct StepTasks
 {
-    bool repartition = false;          // new atom order and pair list before the forces
-    Compute compute = Compute::Forces; // with energies and virial?
-    bool observe = false;              // Observables of this step are wanted
+    bool repartition = false; // new atom order and pair list before the forces
+    bool observe = false;     // Observables of this step are wanted, hence energies and virial
     bool kinetic =
         false; // the half-step kinetic energy after the step is wanted: by this step's or the next one's mean, or by coupling
     bool couple_temperature = false;
     bool couple_pressure = false;
     bool remove_com = false;
+
+    Compute compute() const { return observe ? Compute::ForcesEnergiesVirial : Compute::Forces; }
+    auto operator<=>(const StepTasks&) const = default;
+};
+
+struct StepFlags : StepTasks
+{
     OutputDue due;
+};
+
+// All that decides which kernels a step queues. The step on GPUs is told nothing else, so steps of equal patterns queue the same.
+struct StepPattern : StepTasks
+{
+    bool frame = false, frame_forces = false; // some part of a frame is due; forces are
+
+    explicit StepPattern(const StepFlags& flags) : StepTasks(flags), frame(flags.due.any_frame()), frame_forces(flags.due.f) {}
+    auto operator<=>(const StepPattern&) const = default;
 };
 
 class Schedule
@@ -40,7 +57,6 @@ public:
         StepFlags f;
         f.repartition = (step - first_) % list_interval_ == 0;
         f.observe = observed(step);
-        f.compute = f.observe ? Compute::ForcesEnergiesVirial : Compute::Forces;
         f.couple_temperature = couples_temperature(step);
         f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1);
         f.couple_pressure = p_.barostat != Barostat::None && couples(step, p_.pressure_interval);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leap-frog step of one rank: the whole schedule, and the only place that decides what follows what. The words are the phases
-// of trace/phases.hpp, the report and the benchmarks.
+// One leap-frog step of one rank: with forces.hpp the whole schedule, and the only place that decides what follows what. The
+// words are the phases of trace/phases.hpp, the report and the benchmarks.
 //
 //   S repartition    X send coordinates    L pair forces    B bonded forces    R sum forces    F return forces    T couple
 //   U kick           C constrain           D drift          K kinetic          G sums over ranks
@@ -14,6 +14,7 @@
 
 #include "dynamics/com.hpp"
 #include "dynamics/leap_frog.hpp"
+#include "engine/forces.hpp"
 #include "engine/observe.hpp"
 #include "engine/over_ranks.hpp"
 #include "engine/rank.hpp"
@@ -32,11 +33,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     r.halo.send_coordinates(r.state);          // X
     prune_if_due(r);
 
-    clear_forces(r.queue, r.buffers, r.state.slots());
-    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, flags.compute);    // L
-    compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, flags.compute); // B
-    compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, flags.compute);
-    sum_forces(r.queue, r.buffers, r.state);       // R
+    compute_forces(r, flags.compute());            // L B R
     r.halo.return_forces(r.buffers.halo, r.state); // F
     output(r);
 

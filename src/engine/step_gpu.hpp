@@ -141,9 +141,9 @@ void queue_lists_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int6
 // that should pass when every block that sends this rank's forces has begun, but may pass before (launch_begun.cuh). So not where
 // it might keep such a block from finding room, and wait for ranks that wait for these forces; not where more comes between.
 template <class N>
-bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
+bool begins_during_return(GpuTeams<N> teams, const StepPattern& flags)
 {
-    const bool more_follows = flags.due.any_frame() || flags.couple_temperature || flags.couple_pressure;
+    const bool more_follows = flags.frame || flags.couple_temperature || flags.couple_pressure;
     return !more_follows && std::ranges::all_of(teams, [](const GpuTeam<N>* t) {
         const GpuRank<N>& r = t->ranks[0];
         return r.halo->update_may_begin_early() && r.update.template leaves_room<N>(t->queue);
@@ -152,7 +152,7 @@ bool begins_during_return(GpuTeams<N> teams, const StepFlags& flags)
 
 // Unless they are here already: from the update, or the boards.
 template <class N>
-void queue_halo_positions(GpuTeams<N> teams, const StepFlags& flags)
+void queue_halo_positions(GpuTeams<N> teams, const StepPattern& flags)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
     const int rounds = any.update_exchanges() || flags.repartition ? 0 : any.rounds();
@@ -172,7 +172,7 @@ void queue_pairs(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64_t lis
 
 // What is not the update's work: if it exchanges, it receives.
 template <class N>
-void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_begins_early)
+void queue_halo_forces(GpuTeams<N> teams, const StepPattern& flags, bool update_begins_early)
 {
     GpuHalo<N>& any = *teams[0]->ranks[0].halo;
     if (update_begins_early)
@@ -183,7 +183,7 @@ void queue_halo_forces(GpuTeams<N> teams, const StepFlags& flags, bool update_be
     for (int round = 0; round < any.rounds(); ++round)
     {
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->send_f(t.side, round, r.state); });
-        if (any.update_exchanges() && !flags.due.f) { continue; }
+        if (any.update_exchanges() && !flags.frame_forces) { continue; }
         for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.halo->receive_f(t.side, round, r.state); });
     }
 }
@@ -197,7 +197,7 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
 
 // Sums over atoms become sums over all of them, and those the observables and the box of the next step.
 template <class N>
-void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& flags)
+void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepTasks& flags)
 {
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.sum_com_motion(t.queue, flags, r.state); }); // K
     if (flags.remove_com)
@@ -221,7 +221,7 @@ void queue_sums(GpuTeams<N> teams, std::int64_t step_offset, const StepFlags& fl
 // The step is that of the ranks' scalars plus step_offset. Before a step that repartitions, the boards have been published.
 // Behind the last of some steps comes queue_end(). `output` is queued between forces and update: output().
 template <class N, class Output>
-void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_age, const StepFlags& flags, Output&& output)
+void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_age, const StepPattern& flags, Output&& output)
 {
     if (flags.repartition) { queue_repartition(teams); } // S
     for (GpuTeam<N>* const t : teams)
@@ -237,30 +237,30 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
             }
         }
     }
-    if (flags.repartition) { queue_plans(teams, flags.compute); } // S B
+    if (flags.repartition) { queue_plans(teams, flags.compute()); } // S B
     // Of branches that begin together the one that is queued first begins 1.6 us before the others, and its blocks find room
     // first. So forces that others wait for come before those of home atoms, whose pairs fill the GPU, and whose bonded forces
     // fill what pairs leave.
     queue_halo_positions(teams, flags); // X
     for (GpuTeam<N>* const t : teams) { t->received.record(t->side); }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
-        if (r.cell.zones() > 1) { queue_pairs(t.side, r, PairPart::Nonlocal, list_age, flags.compute); } // L
+        if (r.cell.zones() > 1) { queue_pairs(t.side, r, PairPart::Nonlocal, list_age, flags.compute()); } // L
     });
     for (GpuTeam<N>* const t : teams)
     {
         if (flags.repartition) { continue; } // then they are behind their lists
         wait_for(t->third, t->received);
-        for (GpuRank<N>& r : t->ranks) { compute_bonded(t->third, r.bonded, PairPart::Nonlocal, r.state, flags.compute); } // B
+        for (GpuRank<N>& r : t->ranks) { compute_bonded(t->third, r.bonded, PairPart::Nonlocal, r.state, flags.compute()); } // B
     }
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) {
-        queue_pairs(t.queue, r, PairPart::Local, list_age, flags.compute); // L
+        queue_pairs(t.queue, r, PairPart::Local, list_age, flags.compute()); // L
     });
     for (GpuTeam<N>* const t : teams)
     {
         if (!flags.repartition)
         {
             wait_for(t->fill, t->forked);
-            for (GpuRank<N>& r : t->ranks) { compute_bonded(t->fill, r.bonded, PairPart::Local, r.state, flags.compute); } // B
+            for (GpuRank<N>& r : t->ranks) { compute_bonded(t->fill, r.bonded, PairPart::Local, r.state, flags.compute()); } // B
             t->filled.record(t->fill);
             wait_for(t->queue, t->filled);
         }
@@ -285,7 +285,7 @@ void queue_step(GpuTeams<N> teams, std::int64_t step_offset, std::int64_t list_a
     auto kick = kicks.begin();
     for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { // U C D
         UpdateArgs<N> args = r.coupling.update_args(step_offset, flags, *kick++);
-        args.copies = r.halo->update_task(!flags.due.f, !r.coupling.mends(flags));
+        args.copies = r.halo->update_task(!flags.frame_forces, !r.coupling.mends(flags));
         r.update.step(t.queue, args, r.state);
     });
     queue_sums(teams, step_offset, flags);                                                                 // K G O T

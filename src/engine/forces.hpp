@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// All forces on the atoms a rank holds, in the order of the step (engine/step.hpp): the place for a new kind of force.
+#pragma once
+
+#include "engine/rank.hpp"
+
+namespace parhelion {
+
+// Forces of home atoms go to r.state, those of halo atoms to r.buffers.halo; with energies and virial to r.buffers, if asked for.
+// Requires halo positions, and a pair list and an assignment of terms made for them.
+template <class N>
+void compute_forces(Rank<N>& r, Compute compute)
+{
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, compute);    // L
+    compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, compute); // B
+    compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, compute);
+    sum_forces(r.queue, r.buffers, r.state); // R
+}
+
+} // namespace parhelion
