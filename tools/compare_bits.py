@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do two programs compute the same bits? Takes the same runs with --reproducible with both and compares what they write.
+r"""Do two programs compute the same bits? Takes the same runs with --reproducible with both and compares what they write.
 
     tools/compare_bits.py OLD/parhelion NEW/parhelion                  # on the CPU, and on the GPUs there are
     tools/compare_bits.py OLD/parhelion NEW/parhelion --gpus 0 --only 'cpu.*nve'
+    PARHELION_STANDIN_GPUS=2 tools/compare_bits.py OLD/parhelion_standin NEW/parhelion_standin --gpus 2 --only GPU --system spce \
+        --set nsteps=7 --set nstlist=3 --set rcoulomb=0.4 --set rvdw=0.4          # kernels on a CPU, in some minutes a run
 
 Compares trajectories, energies and the last configuration byte by byte, and of the checkpoint all but what it says of the log, which
 tells times. Prints a row for each run; exit code 1 if anything differs or if a run fails. Needs Python alone, and 15 minutes for a
@@ -113,10 +115,12 @@ def main():
     arguments.add_argument("old", type=Path)
     arguments.add_argument("new", type=Path)
     arguments.add_argument("--gpus", type=int, help="to use of them; default: all")
-    arguments.add_argument("--system", default="villin", help="a folder of tests/data/refdata")
+    arguments.add_argument("--system", default="villin", help="a folder of tests/data/refdata, or another with conf.gro and topol.top")
+    arguments.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a run parameter, where all runs are to have another")
     arguments.add_argument("--only", default="", help="runs whose name this expression finds")
     options = arguments.parse_args()
     programs = [options.old.resolve(), options.new.resolve()]
+    changed = dict(assignment.split("=", 1) for assignment in options.set)
     gpus = len(visible_gpus()) if options.gpus is None else options.gpus
     compared = different = 0
     for name, settings, where in runs(gpus):
@@ -124,7 +128,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory(prefix="parhelion-bits-") as parent:
             folders = [Path(parent) / side for side in ("old", "new")]
-            failures = [run(program, options.system, settings, where, folder) for program, folder in zip(programs, folders)]
+            failures = [run(program, options.system, {**settings, **changed}, where, folder) for program, folder in zip(programs, folders)]
             found = {} if any(failures) else differences(*folders)
         compared += 1
         different += any(failures) or any(found.values())
