@@ -69,7 +69,7 @@ SUITES = {
     # Ranks that share a GPU share its queues, which wait for everything by themselves.
     "engine": Suite(
         "test_engine_gpu",
-        ["src/engine/step_gpu.hpp", "src/engine/gpu_ranks.cpp"],
+        ["src/engine/step_gpu.hpp", "src/engine/exchange_gpu.hpp", "src/engine/gpu_ranks.cpp"],
         r"src/engine/gpu_ranks\.cpp",
         ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:RanksOnGpus.make_room*:RanksOnGpus.have_the_bits*:*FewAtomsOnRanks*reproducible"],
         gpus=2,
@@ -122,10 +122,11 @@ OPERATORS = [
     Operator("missing terms not a flag", r"(?<=sum\.flags \| \()sum\.balance != 0", "false"),
     Operator("one slot", r"(?<=\{)2(?=, Credits::No)", "1", files="gpu_collectives"),
     # What the engine queues, and the update.
-    Operator("flags not agreed on", r"(?<=\n) *agree_on_flags(?:<N>)?\([^;]*;", "", files="engine/"),
-    Operator("boards not released", r"(?<=\n) *queue_release(?:<N>)?\([^;]*;", "", files="engine/"),
-    Operator("release without a wait", r"barrier_wait\(t\.\*queue[^;]*;", "", files="engine/"),
-    Operator("sums not awaited", r"all_reduce_receive\(t\.queue[^;]*;", "", files="engine/"),
+    Operator("flags not agreed on", r"co_await agree_on_flags\([^;]*;", "co_return;", files="engine/"),
+    Operator("boards not released", r"co_await release_boards\([^;]*;", "co_await all_are_here;", files="engine/"),
+    Operator("release without a wait", r"barrier_wait\(queue[^;]*;", "", files="engine/"),
+    Operator("sums not awaited", r"all_reduce_receive\(r\.queue[^;]*;", "", files="engine/"),
+    Operator("waits are queued before sends", r"(\n *(?:all_reduce_send|r\.halo->announce)\([^;]*;)\n *co_await all_are_here;", r"\1", files="engine/"),
     Operator("update does not await forces", r"(?:if \(lanes\.any_of_warp\([^\n]*\n)|(?:ReturnedForces<N>\(args\.copies\)\.await\(\);)", "\n", files="update_gpu"),
 ]
 

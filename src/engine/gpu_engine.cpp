@@ -11,7 +11,6 @@
 #include "engine/host_watch.hpp"
 #include "engine/run_length.hpp"
 #include "engine/runaway.hpp"
-#include "engine/step_gpu.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

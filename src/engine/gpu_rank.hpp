@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a rank on a GPU holds, and the ranks that share a GPU and its queues: what queue_step() works on.
+// Everything a rank on a GPU holds, which is what step() works on; and the ranks that share a GPU and its queues.
 #pragma once
 
 #include "comm/gpu_collectives.hpp"
 #include "device/block_trace.hpp"
-#include "device/gpu_graph.hpp"
+#include "device/gpu_branch.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "engine/coupling_gpu.hpp"
 #include "engine/schedule.hpp"
@@ -23,6 +23,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace parhelion {
@@ -32,6 +33,12 @@ struct GpuRank
 {
     // Fixed for the run.
     int rank;
+    GpuBranch queue;
+    GpuBranch nonlocal;                  // what waits for other ranks
+    GpuBranch beside;                    // what may run beside both
+    GpuBranch background;                // what nobody waits for but the update
+    const GpuCollective* sums = nullptr; // of all ranks
+    const GpuCollective* taken = nullptr;
     GpuCell cell;
     const ListPlan& list_plan;
     GpuExclusions exclusions;
@@ -51,6 +58,7 @@ struct GpuRank
     std::array<GpuPairList, 2> pairs; // by PairPart
     GpuListedPositions<N> listed;     // when they were built; kept only where lists must miss nothing
     TakeScratch scratch;
+    GpuEvent returning; // the kernel that sends forces has begun, where the update begins beside it
 };
 
 // All that decides which kernels a list interval, or a part of one, queues.
@@ -67,25 +75,32 @@ struct IntervalPattern
 template <class N>
 struct GpuTeam
 {
-    // The priority is of side and third.
+    // The priority is of nonlocal and beside.
     GpuTeam(int device, GpuQueue::Priority priority)
-        : queue(device), side(device, priority), third(device, priority), fill(device), tracer(queue)
+        : queue(device), nonlocal(device, priority), beside(device, priority), background(device), tracer(queue)
     {
-        for (GpuQueue* traced : {&queue, &side, &third, &fill}) { traced->set_tracer(&tracer); }
+        for (GpuQueue* traced : {&queue, &nonlocal, &beside, &background}) { traced->set_tracer(&tracer); }
     }
 
-    GpuQueue queue;
-    GpuQueue side;                       // what waits for other ranks
-    GpuQueue third;                      // what may run beside both
-    GpuQueue fill;                       // what nobody waits for but the update
-    BlockTracer tracer;                  // of all four
-    const GpuCollective* sums = nullptr; // of all ranks
-    const GpuCollective* taken = nullptr;
+    GpuQueue queue, nonlocal, beside, background; // the branches of its ranks
+    BlockTracer tracer;                           // of all four
     std::vector<GpuRank<N>> ranks;
-    GpuEvent forked, received, bonded, filled, joined, returning{EventFor::Queues};
     std::array<GpuEvent, 2> earlier_steps; // the ends of the latest that were queued kernel by kernel
     std::size_t queued_steps = 0;          // so
     std::map<IntervalPattern, GpuGraph> graphs;
 };
+
+// The GPUs that work is queued on together.
+template <class N>
+using GpuTeams = std::span<GpuTeam<N>* const>;
+
+template <class N, class Body>
+void for_each_rank(GpuTeams<N> teams, Body&& body) // body(team, rank)
+{
+    for (GpuTeam<N>* const team : teams)
+    {
+        for (GpuRank<N>& rank : team->ranks) { body(*team, rank); }
+    }
+}
 
 } // namespace parhelion

@@ -4,6 +4,7 @@
 #include "comm/every_rank.hpp"
 #include "comm/gpu_self_test.hpp"
 #include "engine/gpu_saved_state.hpp"
+#include "engine/step_gpu.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,19 +15,46 @@ namespace {
 
 constexpr std::size_t most_graphs = 128; // kept; patterns beyond are queued kernel by kernel. A trace doubles their number
 
-} // namespace
-
-// The forces of a frame come behind a barrier of their own: before it rank 0 may still be copying those of the last.
-template <class N>
-void GpuRanks<N>::queue_frame(GpuTeams<N> teams, const StepPattern& flags)
+// program(rank), of every rank of these GPUs.
+template <class N, class Program>
+void run_together(GpuTeams<N> teams, Program&& program)
 {
-    queue_collection(teams);
-    keep_board(teams, framed_);
-    queue_release(teams, &GpuTeam<N>::queue);
-    if (!flags.frame_forces) { return; }
-    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { gather_forces(t.queue, r.state, framed_forces_); });
-    agree_on_flags(teams);
+    std::vector<RankProgram> programs;
+    for_each_rank<N>(teams, [&](GpuTeam<N>&, GpuRank<N>& r) { programs.push_back(program(r)); });
+    run_together(programs);
 }
+
+// On rank 0's GPU.
+template <class N>
+RankProgram keep_atoms(GpuRank<N>& r, GpuSnapshot<N>& snapshot)
+{
+    co_await collect(r);
+    if (r.rank == 0) { keep(r.queue, r.board, r.state, r.coupling, snapshot); }
+    co_await release_boards(r, r.queue);
+}
+
+// Forces come behind a barrier of their own: before it rank 0 may still be copying those of the last frame.
+template <class N>
+RankProgram keep_frame(GpuRank<N>& r, bool with_forces, GpuSnapshot<N>& snapshot, Vec3<typename N::ForceSum>* forces)
+{
+    co_await keep_atoms(r, snapshot);
+    if (!with_forces) { co_return; }
+    gather_forces(r.queue, r.state, forces);
+    co_await agree_on_flags(r);
+}
+
+// What is queued next follows everything that is queued.
+template <class N>
+RankProgram end_steps(GpuRank<N>& r, std::int64_t steps)
+{
+    r.queue.after(r.nonlocal.done());
+    advance_step(r.queue, steps, r.state);
+    if (!r.coupling.collects_heat()) { co_return; }
+    co_await add_up(r, r.coupling.sums());
+    r.coupling.collect_heat(r.queue, r.state);
+}
+
+} // namespace
 
 template <class N>
 void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are)
@@ -40,19 +68,11 @@ void GpuRanks<N>::queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::spa
     {
         if (are == Steps::Run && ranks() > 1) { wait_for_earlier_steps(teams); }
         for (GpuTeam<N>* const t : teams) { t->tracer.at_step(offset); }
-        if (flags.repartition) { queue_publication(teams); }
-        queue_step(teams, offset, list_age + offset, flags, [&] {
-            if (flags.frame) { queue_frame(teams, flags); }
-        });
+        const auto output = [&](GpuRank<N>& r) { return keep_frame(r, flags.frame_forces, framed_, framed_forces_); };
+        run_together<N>(teams, [&](GpuRank<N>& r) { return step(r, offset, list_age + offset, flags, output); });
         ++offset;
     }
-    queue_end(teams);
-    for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { advance_step(t.queue, offset, r.state); });
-    if (coupling().collects_heat())
-    {
-        add_up<N>(teams, [](GpuRank<N>& r) { return r.coupling.sums(); });
-        for_each_rank<N>(teams, [&](GpuTeam<N>& t, GpuRank<N>& r) { r.coupling.collect_heat(t.queue, r.state); });
-    }
+    run_together<N>(teams, [&](GpuRank<N>& r) { return end_steps(r, offset); });
     for (GpuTeam<N>* const t : teams)
     {
         if (is_traced_) { t->tracer.end(t->queue); }
@@ -106,24 +126,14 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
 template <class N>
 void GpuRanks<N>::report(DeviceScalars& scalars)
 {
-    agree_on_flags<N>(all_);
+    run_together<N>(all_, [](GpuRank<N>& r) { return agree_on_flags(r); });
     gpu_memory::to_host(queue(), &scalars, teams_[0]->ranks[0].state.scalars.data(), sizeof(DeviceScalars));
-}
-
-// On rank 0's GPU.
-template <class N>
-void GpuRanks<N>::keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot)
-{
-    GpuRank<N>& first = teams[0]->ranks[0];
-    if (first.rank == 0) { keep(teams[0]->queue, first.board, first.state, first.coupling, snapshot); }
 }
 
 template <class N>
 void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
 {
-    queue_collection<N>(all_);
-    keep_board(all_, snapshot);
-    queue_release<N>(all_, &GpuTeam<N>::queue);
+    run_together<N>(all_, [&](GpuRank<N>& r) { return keep_atoms(r, snapshot); });
 }
 
 // --- what waits
@@ -171,7 +181,7 @@ void GpuRanks<N>::measure_kinetic()
 {
     StepTasks flags;
     flags.kinetic = true;
-    queue_sums<N>(all_, 0, flags);
+    run_together<N>(all_, [&](GpuRank<N>& r) { return finish_step(r, 0, flags); });
     synchronize();
 }
 

@@ -8,8 +8,8 @@
 // graph launch per GPU and interval; 45 bytes an atom on every GPU.
 #pragma once
 
+#include "engine/gpu_rank.hpp"
 #include "engine/rank_run.hpp"
-#include "engine/step_gpu.hpp"
 
 #include <array>
 #include <memory>
@@ -93,8 +93,6 @@ private:
     GpuTeams<N> of_gpu(int gpu) { return GpuTeams<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
     void queue_steps(GpuTeams<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are);
     void wait_for_earlier_steps(GpuTeams<N> teams);
-    void queue_frame(GpuTeams<N> teams, const StepPattern& flags);
-    void keep_board(GpuTeams<N> teams, GpuSnapshot<N>& snapshot);
 
     const RunSetup& setup_;
     const ListPlan& list_plan_;

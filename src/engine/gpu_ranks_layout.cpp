@@ -7,6 +7,7 @@
 #include "comm/gpu_self_test.hpp"
 #include "domain/gpu_grid.hpp"
 #include "engine/choose_gpus.hpp"
+#include "engine/exchange_gpu.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "state/rank_slots.hpp"
 
@@ -122,6 +123,10 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
     GpuQueue& queue = team.queue;
     queue.make_current();
     return {.rank = rank,
+            .queue = GpuBranch(team.queue),
+            .nonlocal = GpuBranch(team.nonlocal),
+            .beside = GpuBranch(team.beside),
+            .background = GpuBranch(team.background),
             .cell = cells_[static_cast<std::size_t>(rank)],
             .list_plan = list_plan_,
             .exclusions = make_gpu_exclusions(queue, start.topology),
@@ -136,7 +141,8 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuTeam<N>& team, int rank, Rank<N>& start, st
             .halo = {},
             .pairs = {},
             .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
-            .scratch = {}};
+            .scratch = {},
+            .returning = GpuEvent(EventFor::Queues)};
 }
 
 // Slots and pair lists for so many times the atoms of the mean density.
@@ -177,8 +183,10 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
     world_ = std::make_unique<GpuWorld>(devices, world);
     sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
     taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);
-    for (const auto& team : teams_) { team->sums = sums_.get(), team->taken = taken_.get(); }
-    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) { world_->set_step_word(r.rank, &r.state.scalars.data()->step); });
+    for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) {
+        r.sums = sums_.get(), r.taken = taken_.get();
+        world_->set_step_word(r.rank, &r.state.scalars.data()->step);
+    });
 }
 
 template <class N>

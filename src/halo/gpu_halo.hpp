@@ -56,8 +56,8 @@ public:
     virtual void announce(GpuQueue& queue, GpuState<N>& state) = 0;
     virtual void learn(GpuQueue& queue, GpuState<N>& state) = 0;
 
-    // An exchange is so many rounds of a send and a receive; every rank sends in a round before any receives in it, and all on a
-    // queue that is the same for positions and forces.
+    // An exchange is so many rounds of a send and a receive. Every rank sends in a round before any receives in it, and receives
+    // in it before any sends in the next; all on a queue that is the same for positions and forces.
     virtual int rounds() const = 0;
     virtual void send_x(GpuQueue& queue, int round, GpuState<N>& state) = 0;
     virtual void receive_x(GpuQueue& queue, int round, GpuState<N>& state) = 0;
