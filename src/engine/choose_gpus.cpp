@@ -2,11 +2,11 @@
 #include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
+#include "engine/measured_gpus.hpp"
 #include "state/cluster_array.hpp"
 #include "state/rank_slots.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -15,34 +15,22 @@ namespace parhelion {
 
 namespace {
 
-// us, measured on one to four H200 joined by NVLink.
-constexpr double fixed_time = 14.2, time_of_1000_atoms = 0.894;
-constexpr double exchange_of_1000_atoms = 0.01;
-struct Exchange
-{
-    double time, per_doubling; // of GPUs; more than four have not been measured
-};
-constexpr std::array<Exchange, halo_method_names.size()> exchange_by{{{70, 25}, {43, 20}, {14, 0.5}, {7.1, 0.5}}};
-constexpr double multiprocessors_of_h200 = 132, clock_of_h200 = 1.98; // GHz
-constexpr LinkSpeed nvlink_of_h200{2.4, 188, {}}; // time_links() of two H100, whose links are those of H200: NV18
+constexpr const MeasuredGpus& measured = measured_h200;
 // A link is taken for NVLink if it is not slower than that by more: what is timed varies, and the choice should not.
 constexpr double as_good_as = 1.5;
-// How often a step waits for the latency of a link, about: there and back, and by staged methods in each dimension.
-constexpr std::array<double, halo_method_names.size()> waits_by{{8, 8, 8, 4}};
 // Of a halo each way, for each atom to the power of 2/3: the atoms within 1 nm of one side of a cube, 100 a nm^3, 16 bytes each.
 constexpr double bytes_of_surface = 4.6 * 16;
 
 // us more than by NVLink.
 double added_by(const LinkSpeed& link, std::int64_t atoms, HaloMethod halo)
 {
-    const LinkSpeed& reference = nvlink_of_h200;
-    const double waits = waits_by[static_cast<std::size_t>(halo)];
+    const double waits = measured.exchange[static_cast<std::size_t>(halo)].waits;
     const double kilobytes = 1e-3 * 2 * bytes_of_surface * std::pow(static_cast<double>(atoms), 2.0 / 3);
     double us = 0;
-    if (link.signal_us > as_good_as * reference.signal_us) { us += waits * (link.signal_us - reference.signal_us); }
-    if (link.store_gb_s * as_good_as < reference.store_gb_s)
+    if (link.signal_us > as_good_as * measured.signal_us) { us += waits * (link.signal_us - measured.signal_us); }
+    if (link.store_gb_s * as_good_as < measured.store_gb_s)
     {
-        us += kilobytes / link.store_gb_s - kilobytes / reference.store_gb_s;
+        us += kilobytes / link.store_gb_s - kilobytes / measured.store_gb_s;
     }
     return us;
 }
@@ -252,17 +240,17 @@ DeviceChoice choose_device(const SimulationOptions& options, bool minimises, con
 
 double relative_speed(const HostGpu& gpu)
 {
-    const double speed = gpu.multiprocessors * gpu.clock_ghz / (multiprocessors_of_h200 * clock_of_h200);
+    const double speed = gpu.multiprocessors * gpu.clock_ghz / (measured.multiprocessors * measured.clock_ghz);
     return speed > 0 ? speed : 1; // not every driver tells
 }
 
 double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo, double speed, const LinkSpeed* link)
 {
     const double thousands = 1e-3 * static_cast<double>(atoms);
-    const double alone = fixed_time + time_of_1000_atoms / speed * thousands / gpus;
-    const Exchange& exchange = exchange_by[static_cast<std::size_t>(halo)];
+    const double alone = measured.step_us + measured.us_per_1000_atoms / speed * thousands / gpus;
+    const MeasuredGpus::Exchange& exchange = measured.exchange[static_cast<std::size_t>(halo)];
     if (gpus == 1) { return alone; }
-    return alone + exchange.time + exchange.per_doubling * std::log2(gpus) + exchange_of_1000_atoms * thousands +
+    return alone + exchange.us + exchange.us_per_doubling * std::log2(gpus) + measured.exchange_us_per_1000_atoms * thousands +
            (link == nullptr ? 0 : added_by(*link, atoms, halo));
 }
 
