@@ -6,41 +6,6 @@
 
 namespace parhelion {
 
-namespace {
-
-// The energy terms that a kind of interaction has.
-std::vector<EnergyTerm> terms_of(InteractionKind kind)
-{
-    switch (kind)
-    {
-    case InteractionKind::HarmonicBond:
-        return {EnergyTerm::Bond};
-    case InteractionKind::G96Bond:
-        return {EnergyTerm::G96Bond};
-    case InteractionKind::HarmonicAngle:
-        return {EnergyTerm::Angle};
-    case InteractionKind::G96Angle:
-        return {EnergyTerm::G96Angle};
-    case InteractionKind::UreyBradley:
-        return {EnergyTerm::UreyBradley};
-    case InteractionKind::ProperDihedral:
-        return {EnergyTerm::ProperDihedral};
-    case InteractionKind::PeriodicImproper:
-        return {EnergyTerm::PeriodicImproper};
-    case InteractionKind::HarmonicImproper:
-        return {EnergyTerm::HarmonicImproper};
-    case InteractionKind::RyckaertBellemans:
-        return {EnergyTerm::RyckaertBellemans};
-    case InteractionKind::Pair14:
-        return {EnergyTerm::Lj14, EnergyTerm::Coulomb14};
-    case InteractionKind::PositionRestraint:
-        return {EnergyTerm::PositionRestraint};
-    }
-    return {};
-}
-
-} // namespace
-
 EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
     : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
@@ -48,19 +13,18 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
       reference_pressure_(parameters.reference_pressure)
 {
     std::array<bool, energy_terms> present{};
-    for (int k = 0; k < interaction_kinds; ++k)
+    for (const InteractionRow& row : interaction_table)
     {
-        const auto kind = static_cast<InteractionKind>(k);
-        if (topology.interaction_count(kind) == 0) { continue; }
-        for (const EnergyTerm term : terms_of(kind)) { present[static_cast<std::size_t>(term)] = true; }
+        if (topology.interaction_count(row.kind) == 0) { continue; }
+        for (const EnergyTerm term : row.energy) { present[static_cast<std::size_t>(term)] = true; }
     }
     present[static_cast<std::size_t>(EnergyTerm::LjSr)] = present[static_cast<std::size_t>(EnergyTerm::CoulombSr)] = true;
     present[static_cast<std::size_t>(EnergyTerm::DispersionCorrection)] = dispersion_;
-    for (std::size_t t = 0; t < energy_terms; ++t)
+    for (const EnergyTermRow& row : energy_term_table)
     {
-        if (!present[t]) { continue; }
-        terms_.push_back(static_cast<EnergyTerm>(t));
-        names_.emplace_back(energy_term_names[t]);
+        if (!present[static_cast<std::size_t>(row.term)]) { continue; }
+        terms_.push_back(row.term);
+        names_.emplace_back(row.name);
     }
     for (const char* name : {"Potential", "Kinetic En.", "Total Energy", "Conserved En.", "Temperature"})
     {

@@ -168,7 +168,7 @@ void stop_if_beyond_range([[maybe_unused]] const Observables& o)
             // The correction is no sum.
             if (static_cast<EnergyTerm>(term) != EnergyTerm::DispersionCorrection)
             {
-                check(energy_term_names[term], o.forces.energy[term]);
+                check(energy_term_table[term].name, o.forces.energy[term]);
             }
         }
         for (int k = 0; k < 9; ++k)

@@ -39,20 +39,6 @@ void consider(Blame& blame, std::string_view term, double force)
     if (!(force <= blame.force)) { blame = {std::string(term), force}; }
 }
 
-constexpr std::array<std::string_view, interaction_kinds> kind_names = {
-    "bond",
-    "G96 bond",
-    "angle",
-    "G96 angle",
-    "Urey-Bradley angle",
-    "proper dihedral",
-    "periodic improper",
-    "improper dihedral",
-    "Ryckaert-Bellemans dihedral",
-    "1-4 pair",
-    "position restraint",
-};
-
 // The term with the largest force on the atom, one after another; nobody is in a hurry any more. Leaves forces and energies as
 // they are: of a single point they are what was asked for.
 template <class N>
@@ -63,19 +49,19 @@ Blame blame_term(Rank<N>& r, std::int32_t slot)
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, Compute::Forces);
     consider(blame, "non-bonded interaction", force_on(r, slot));
-    const auto blame_buffers = [&](std::size_t kind) {
-        if (const double force = force_on(r, slot); force != 0) { consider(blame, kind_names[kind], force); }
+    const auto blame_buffers = [&](InteractionKind kind) {
+        if (const double force = force_on(r, slot); force != 0) { consider(blame, row_of(kind).name, force); }
     };
-    for (std::size_t kind = 0; kind < bonded_kinds; ++kind)
+    for (int k = 0; k < bonded_kinds; ++k)
     {
+        const auto kind = static_cast<InteractionKind>(k);
         clear_forces(r.queue, r.buffers, r.state.slots());
-        compute_bonded(r.queue, r.bonded, of_kind(r.assigned_terms, static_cast<InteractionKind>(kind)), r.state, r.buffers,
-                       Compute::Forces);
+        compute_bonded(r.queue, r.bonded, of_kind(r.assigned_terms, kind), r.state, r.buffers, Compute::Forces);
         blame_buffers(kind);
     }
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
-    blame_buffers(static_cast<std::size_t>(InteractionKind::PositionRestraint));
+    blame_buffers(InteractionKind::PositionRestraint);
     r.buffers = std::move(kept);
     return blame;
 }

@@ -2,6 +2,7 @@
 #include "forces/bonded.hpp"
 
 #include "base/error.hpp"
+#include "forces/bonded_scatter.hpp"
 
 namespace parhelion {
 
@@ -22,39 +23,13 @@ void add_terms(const Topology& topology, const MoleculeType& type, double charge
     }
 }
 
-// The difference vectors of n atoms, as bonded_body.hpp numbers them.
-template <class N, int n>
-void differences(const PeriodicBox<N>& box, const Vec3<typename N::Fixed> (&x)[n], Vec3<double> (&d)[n - 1])
-{
-    d[0] = box.difference(x[0], x[1]);
-    if constexpr (n > 2) { d[1] = box.difference(x[2], x[1]); }
-    if constexpr (n > 3) { d[2] = box.difference(x[3], x[2]); }
-}
-
-// Forces are added as sums of the converted f[i], so that in fixed point they cancel to the last bit.
-template <class Sum, int n>
-void add_forces(ClusterArray<Sum>& forces, const std::size_t (&slot)[n], const Vec3<double> (&f)[n - 1])
-{
-    Vec3<Sum> sum[n - 1];
-    for (int i = 0; i < n - 1; ++i) { sum[i] = {to_sum<Sum>(f[i].x), to_sum<Sum>(f[i].y), to_sum<Sum>(f[i].z)}; }
-    forces.add(slot[0], sum[0]);
-    if constexpr (n == 2) { forces.add(slot[1], -sum[0]); }
-    if constexpr (n > 2) { forces.add(slot[1], -(sum[0] + sum[1])); }
-    if constexpr (n == 3) { forces.add(slot[2], sum[1]); }
-    if constexpr (n == 4)
-    {
-        forces.add(slot[2], sum[1] - sum[2]);
-        forces.add(slot[3], sum[2]);
-    }
-}
-
 // This thread's share of one kind of term of one molecule type.
 template <int kind, Compute compute, class N>
 void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecule, const BondedAssignment::ByKind& assigned,
                   const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
 {
-    using Kind = BondedKind<static_cast<InteractionKind>(kind)>;
-    constexpr int n = Kind::Body::atoms;
+    constexpr InteractionRow row = interaction_table[kind];
+    constexpr int n = row.atoms;
     const auto& terms = std::get<kind>(molecule);
     const auto& places = assigned[static_cast<std::size_t>(kind)];
     const auto [begin, end] = queue.range(places.size(), 1, thread);
@@ -70,12 +45,12 @@ void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecu
             x[a] = state.x.get(slot[a]);
         }
         Vec3<double> d[n - 1];
-        differences<N>(state.box, x, d);
+        differences(state.box, x, d);
         const auto result = term.body(d);
-        add_forces(forces, slot, result.f);
+        scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { forces.add(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
-            for (std::size_t e = 0; e < Kind::energy.size(); ++e) { energies.add(Kind::energy[e], result.energy[e]); }
+            for (int e = 0; e < row.energy.count; ++e) { energies.add(row.energy.term[e], result.energy[e]); }
             for (int a = 0; a < n - 1; ++a) { energies.add_virial(d[a], result.f[a]); }
         }
     }

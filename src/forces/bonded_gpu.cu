@@ -4,6 +4,7 @@
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "forces/bonded_gpu.hpp"
+#include "forces/bonded_scatter.hpp"
 #include "forces/restraints_body.hpp"
 #include "state/gpu_view.cuh"
 
@@ -24,6 +25,7 @@ struct TermsView
     std::int32_t first_block, blocks; // of this kind in the launch
     const std::int32_t* assigned;     // how many are this rank's
     bool backwards;                   // the next record comes before it
+    int atoms;                        // of a term
 };
 struct BondedArgs
 {
@@ -114,14 +116,16 @@ std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records,
     {
         const GpuTerms& terms = bonded.kinds()[k];
         const auto threads_for = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(terms.terms)));
-        const std::int64_t words = arity(static_cast<InteractionKind>(k)) + 1, last = std::max<std::int64_t>(terms.terms - 1, 0);
+        const int atoms = interaction_table[k].atoms;
+        const std::int64_t words = atoms + 1, last = std::max<std::int64_t>(terms.terms - 1, 0);
         args.kind[k] = {terms.bodies.data(),
                         records + terms.first_word + (backwards ? last * words : 0),
                         terms.terms,
                         blocks,
                         blocks_for(threads_for),
                         bonded.assigned_terms().data() + (backwards ? interaction_kinds : 0) + k,
-                        backwards};
+                        backwards,
+                        atoms};
         blocks += args.kind[k].blocks;
     }
     return blocks;
@@ -150,7 +154,7 @@ __device__ std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset
 }
 
 template <class N>
-__device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std::int32_t (&slot)[4], int atoms)
+__device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std::int32_t (&slot)[most_atoms], int atoms)
 {
     for (int d = 0; d < 3; ++d)
     {
@@ -185,11 +189,11 @@ __global__ void __launch_bounds__(threads)
 
     const int kind = kind_of_block(args);
     const TermsView& view = args.kind[kind];
-    const int atoms = arity(static_cast<InteractionKind>(kind));
+    const int atoms = view.atoms;
     const std::int64_t i = term_of_thread(view);
     const std::int32_t* const record = view.records + i * (atoms + 1);
     bool mine = i < view.terms, is_local = true;
-    std::int32_t slot[4];
+    std::int32_t slot[most_atoms];
     for (int a = 0; mine && a < atoms; ++a)
     {
         slot[a] = state.slot_of_global[record[a]];
@@ -225,13 +229,13 @@ __device__ void add_virial(const Vec3<double>& d, const Vec3<double>& f, Sum (&v
 
 // What a block's threads found, added to the sums of the step.
 template <class N, int n>
-__device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTerm* terms, const ScalarSum<N> (&virial)[9],
+__device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTermList& terms, const ScalarSum<N> (&virial)[9],
                                 EnergySums<N>* energies)
 {
     for (int e = 0; e < n; ++e)
     {
         const ScalarSum<N> one[1] = {energy[e]};
-        add_block_sums(one, &energies->energy[static_cast<std::size_t>(terms[e])]);
+        add_block_sums(one, &energies->energy[static_cast<std::size_t>(terms.term[e])]);
     }
     add_block_sums(virial, &energies->virial[0]);
 }
@@ -260,12 +264,10 @@ template <int kind, Compute compute, class N>
 __device__ void compute_term(const TermsView& view, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
                              EnergySums<N>* energies)
 {
-    using Kind = BondedKind<static_cast<InteractionKind>(kind)>;
-    using Body = typename Kind::Body;
-    using Sum = typename N::ForceSum;
+    using Body = typename BondedKind<static_cast<InteractionKind>(kind)>::Body;
     constexpr int n = Body::atoms;
-    constexpr auto terms = Kind::energy;
-    ScalarSum<N> energy[terms.size()] = {}, virial[9] = {};
+    constexpr EnergyTermList terms = interaction_table[kind].energy;
+    ScalarSum<N> energy[terms.count] = {}, virial[9] = {};
     if (is_term)
     {
         const Body body = static_cast<const Body*>(view.bodies)[slot[n]];
@@ -273,34 +275,18 @@ __device__ void compute_term(const TermsView& view, const std::int32_t* slot, bo
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
         Vec3<double> d[n - 1];
-        d[0] = box.difference(x[0], x[1]);
-        if constexpr (n > 2) { d[1] = box.difference(x[2], x[1]); }
-        if constexpr (n > 3) { d[2] = box.difference(x[3], x[2]); }
+        differences(box, x, d);
         const auto result = body(d);
-        // Sums of the converted f[i], so that in fixed point they cancel to the last bit.
-        Vec3<Sum> f[n - 1];
-        for (int k = 0; k < n - 1; ++k)
-        {
-            f[k] = {to_sum<Sum>(result.f[k].x), to_sum<Sum>(result.f[k].y), to_sum<Sum>(result.f[k].z)};
-        }
-        state.add_force(slot[0], f[0]);
-        if constexpr (n == 2) { state.add_force(slot[1], -f[0]); }
-        if constexpr (n > 2) { state.add_force(slot[1], -(f[0] + f[1])); }
-        if constexpr (n == 3) { state.add_force(slot[2], f[1]); }
-        if constexpr (n == 4)
-        {
-            state.add_force(slot[2], f[1] - f[2]);
-            state.add_force(slot[3], f[2]);
-        }
+        scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { state.add_force(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
-            for (std::size_t e = 0; e < terms.size(); ++e) { energy[e] = to_sum<ScalarSum<N>>(result.energy[e]); }
+            for (int e = 0; e < terms.count; ++e) { energy[e] = to_sum<ScalarSum<N>>(result.energy[e]); }
             for (int k = 0; k < n - 1; ++k) { add_virial(d[k], result.f[k], virial); }
         }
     }
     if constexpr (compute == Compute::ForcesEnergiesVirial)
     {
-        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms.data(), virial, energies); }
+        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms, virial, energies); }
     }
 }
 
@@ -323,15 +309,15 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
     }
     if constexpr (compute == Compute::ForcesEnergiesVirial)
     {
-        constexpr EnergyTerm term = EnergyTerm::PositionRestraint;
-        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, &term, virial, energies); }
+        constexpr EnergyTermList terms = interaction_table[bonded_kinds].energy;
+        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms, virial, energies); }
     }
 }
 
 template <int kind, Compute compute, class N>
 __device__ void compute_kind(const TermsView& view, const GpuView<N>& state, EnergySums<N>* energies)
 {
-    for_each_record<arity(static_cast<InteractionKind>(kind)) + 1>(view, [&](const auto& record, bool is_term) {
+    for_each_record<interaction_table[kind].atoms + 1>(view, [&](const auto& record, bool is_term) {
         if constexpr (kind == bonded_kinds) { compute_restraint<compute>(view, record, is_term, state, energies); }
         else { compute_term<kind, compute>(view, record, is_term, state, energies); }
     });

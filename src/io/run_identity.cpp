@@ -63,19 +63,20 @@ public:
     }
     Hash& operator<<(const Atom& a) { return *this << a.name << a.type << a.residue << a.mass << a.charge; }
     Hash& operator<<(const Residue& r) { return *this << r.name << r.number; }
-    Hash& operator<<(const Interaction& i) { return *this << i.atoms << i.parameters; }
     Hash& operator<<(const Constraint& c) { return *this << c.a << c.b << c.length; }
     Hash& operator<<(const Settle& s) { return *this << s.oxygen << s.hydrogen_a << s.hydrogen_b << s.oh << s.hh; }
     Hash& operator<<(const MoleculeType& m)
     {
-        return *this << m.name << m.atoms << m.residues << m.interactions << m.constraints << m.settles << m.exclusion_start
-                     << m.excluded;
+        *this << m.name << m.atoms << m.residues;
+        for (const InteractionRow& row : interaction_table) { add_terms(row, m.of(row.kind)); }
+        return *this << m.constraints << m.settles << m.exclusion_start << m.excluded;
     }
     Hash& operator<<(const MoleculeBlock& b) { return *this << b.type << b.count; }
     Hash& operator<<(const Topology& t)
     {
-        return *this << static_cast<int>(t.combination_rule) << t.fudge_qq << t.type_names << t.c6 << t.c12 << t.parameters
-                     << t.molecule_types << t.blocks;
+        *this << static_cast<int>(t.combination_rule) << t.fudge_qq << t.type_names << t.c6 << t.c12;
+        for (const InteractionRow& row : interaction_table) { add_parameters(row, t.parameters_of(row.kind)); }
+        return *this << t.molecule_types << t.blocks;
     }
 
     std::string text() const { return fmt::format("{:016x}", XXH64_digest(state_.get())); }
@@ -85,6 +86,24 @@ private:
     {
         void operator()(XXH64_state_t* state) const { XXH64_freeState(state); }
     };
+    // As the first versions had them, whose checkpoints stay valid: four atoms of a term and six parameters of a set, at least.
+    void add_terms(const InteractionRow& row, const std::vector<Interaction>& terms)
+    {
+        *this << terms.size();
+        for (const Interaction& term : terms)
+        {
+            for (int i = 0; i < std::max(4, row.atoms); ++i) { *this << (i < row.atoms ? term.atoms[i] : -1); }
+            *this << term.parameters;
+        }
+    }
+    void add_parameters(const InteractionRow& row, const std::vector<InteractionParameters>& sets)
+    {
+        *this << sets.size();
+        for (const InteractionParameters& p : sets)
+        {
+            for (std::size_t i = 0; i < std::max<std::size_t>(6, p.size()); ++i) { *this << (i < p.size() ? p[i] : 0.0); }
+        }
+    }
     static XXH64_state_t* fresh()
     {
         XXH64_state_t* state = XXH64_createState();

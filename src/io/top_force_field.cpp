@@ -49,7 +49,7 @@ void note_state_b(const Fields& line, Diagnostics& diagnostics)
 bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p,
                      Diagnostics& diagnostics)
 {
-    const auto n = static_cast<std::size_t>(form.parameters);
+    const auto n = static_cast<std::size_t>(form.parameters());
     if (line.size() <= first) { return false; }
     const std::size_t given = line.size() - first;
     if (given != n && given != 2 * n)
@@ -62,13 +62,10 @@ bool read_parameters(const Fields& line, std::size_t first, const TermForm& form
     {
         if (line.real(first + i, "parameter of state B") != p[i - n]) { note_state_b(line, diagnostics); }
     }
-    if (form.kind == InteractionKind::ProperDihedral || form.kind == InteractionKind::PeriodicImproper)
+    const bool is_periodic = form.kind == InteractionKind::ProperDihedral || form.kind == InteractionKind::PeriodicImproper;
+    if (is_periodic && (p[2] != std::nearbyint(p[2]) || std::abs(p[2]) > 100))
     {
-        if (form.role == Role::Interaction && form.atoms == 4 && (p[2] != std::nearbyint(p[2]) || std::abs(p[2]) > 100))
-        {
-            line.fail("E125",
-                      "multiplicity " + in_quotes(line[first + 2]) + " is not a whole number of at most 100. Correct it.");
-        }
+        line.fail("E125", "multiplicity " + in_quotes(line[first + 2]) + " is not a whole number of at most 100. Correct it.");
     }
     return true;
 }
@@ -186,9 +183,9 @@ std::int32_t ForceField::known_bonded(const Fields& line, std::size_t column, bo
 void ForceField::read_bonded_type(const Fields& line, Section section, Diagnostics& diagnostics)
 {
     const bool dihedral = section == Section::DihedralTypes;
-    std::size_t names = section == Section::AngleTypes ? 3 : 2;
+    auto names = static_cast<std::size_t>(atoms_of_types(section));
     // Dihedrals come with four names or with two; a single digit in the third column is the function type of the short form.
-    if (dihedral && !(line.size() > 2 && is_single_digit(line[2]))) { names = 4; }
+    if (dihedral && line.size() > 2 && is_single_digit(line[2])) { names = 2; }
     const int function = line.function(names);
     const TermForm* const form = find_type_form(section, function);
     if (form == nullptr)
@@ -214,7 +211,7 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
     {
         line.fail("E121", "has no parameters. Complete the line.");
     }
-    add_entry(line, *form, smaller_direction(key, form->atoms), parameters, diagnostics);
+    add_entry(line, *form, smaller_direction(key, form->atoms()), parameters, diagnostics);
 }
 
 void ForceField::add_entry(const Fields& line, const TermForm& form, Key names, const InteractionParameters& parameters,
@@ -336,7 +333,7 @@ std::span<const InteractionParameters> ForceField::find_bonded(const TermForm& f
     Pool& table = pool(form);
     Key wanted{-2, -2, -2, -2};
     for (std::size_t i = 0; i < atom_types.size(); ++i) { wanted[i] = type(atom_types[i]).bonded; }
-    wanted = smaller_direction(wanted, form.atoms);
+    wanted = smaller_direction(wanted, form.atoms());
     const auto [answer, is_new] = table.found.try_emplace(wanted);
     if (is_new && form.types == Section::DihedralTypes)
     {

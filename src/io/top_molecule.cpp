@@ -143,8 +143,8 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field,
 void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section, Diagnostics& diagnostics)
 {
     // All forms of a section have the same number of atoms.
-    const auto atoms = static_cast<std::size_t>(find_form(section.section, 1)->atoms);
-    Term term{nullptr, {-1, -1, -1, -1}, -1, line.place()};
+    const auto atoms = static_cast<std::size_t>(find_form(section.section, 1)->atoms());
+    Term term{nullptr, {}, -1, line.place()};
     for (std::size_t i = 0; i < atoms; ++i)
     {
         term.atoms[i] = line.atom(i, atoms_.size());
@@ -203,7 +203,7 @@ void MoleculeDraft::read_exclusions(const Fields& line)
 std::string MoleculeDraft::describe(const Term& term) const
 {
     std::string text = "molecule " + name_ + ", atoms";
-    for (int i = 0; i < term.form->atoms; ++i)
+    for (int i = 0; i < term.form->atoms(); ++i)
     {
         const std::int32_t a = term.atoms[static_cast<std::size_t>(i)];
         text += (i > 0 ? " - " : " ") + std::to_string(a + 1) + " " + atoms_[static_cast<std::size_t>(a)].name;
@@ -254,8 +254,8 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
                              MoleculeType& molecule) const
 {
     const TermForm& form = *term.form;
-    std::array<std::int32_t, 4> types{};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms); ++i)
+    std::array<std::int32_t, most_atoms> types{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms()); ++i)
     {
         types[i] = atoms_[static_cast<std::size_t>(term.atoms[i])].type;
     }
@@ -265,7 +265,7 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
     if (term.parameters >= 0) { lines = {&parameters_[static_cast<std::size_t>(term.parameters)], 1}; }
     else if (form.section != Section::Pairs)
     {
-        lines = force_field.find_bonded(form, {types.data(), static_cast<std::size_t>(form.atoms)});
+        lines = force_field.find_bonded(form, {types.data(), static_cast<std::size_t>(form.atoms())});
     }
     if (form.section == Section::Pairs)
     {
@@ -276,27 +276,22 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
             lines = {&found, 1};
         }
     }
-    const std::string_view section = form.section == Section::Bonds       ? "bonds"
-                                     : form.section == Section::Angles    ? "angles"
-                                     : form.section == Section::Dihedrals ? "dihedrals"
-                                     : form.section == Section::Pairs     ? "pairs"
-                                                                          : "constraints";
     if (lines.empty())
     {
         std::string names;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms); ++i)
+        for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms()); ++i)
         {
             names += (i > 0 ? "-" : "") +
                      (form.section == Section::Pairs ? force_field.type(types[i]).name : force_field.bonded_name(types[i]));
         }
         throw InputError("E131", source.where(term.place),
-                         "No default " + std::string(section) + " types of function type " + std::to_string(form.function) +
-                             " for " + names + " (" + describe(term) +
+                         "No default " + std::string(section_name(form.section)) + " types of function type " +
+                             std::to_string(form.function) + " for " + names + " (" + describe(term) +
                              "). Add them to the force field or give the parameters on this line.");
     }
     for (const InteractionParameters& p : lines)
     {
-        if (form.role == Role::Constraint || form.role == Role::ConstraintWithoutBond)
+        if (form.is_constraint())
         {
             if (!(p[0] > 0))
             {

@@ -36,7 +36,7 @@ private:
     struct Term
     {
         const TermForm* form;
-        std::array<std::int32_t, 4> atoms;
+        std::array<std::int32_t, most_atoms> atoms;
         std::int32_t parameters; // index into parameters_, or -1: to be looked up
         Place place;
     };

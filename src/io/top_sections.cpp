@@ -60,20 +60,20 @@ constexpr SectionInfo sections[] = {
 
 using enum InteractionKind;
 constexpr TermForm forms[] = {
-    {Section::Bonds, 1, 2, 2, Role::Bond, HarmonicBond, Section::BondTypes, 1},
-    {Section::Bonds, 2, 2, 2, Role::Bond, G96Bond, Section::BondTypes, 2},
-    {Section::Constraints, 1, 2, 1, Role::Constraint, {}, Section::ConstraintTypes, 1},
-    {Section::Constraints, 2, 2, 1, Role::ConstraintWithoutBond, {}, Section::ConstraintTypes, 2},
-    {Section::Angles, 1, 3, 2, Role::Interaction, HarmonicAngle, Section::AngleTypes, 1},
-    {Section::Angles, 2, 3, 2, Role::Interaction, G96Angle, Section::AngleTypes, 2},
-    {Section::Angles, 5, 3, 4, Role::Interaction, UreyBradley, Section::AngleTypes, 5},
-    {Section::Dihedrals, 1, 4, 3, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
-    {Section::Dihedrals, 2, 4, 2, Role::Interaction, HarmonicImproper, Section::DihedralTypes, 2},
-    {Section::Dihedrals, 3, 4, 6, Role::Interaction, RyckaertBellemans, Section::DihedralTypes, 3},
-    {Section::Dihedrals, 4, 4, 3, Role::Interaction, PeriodicImproper, Section::DihedralTypes, 4},
-    {Section::Dihedrals, 9, 4, 3, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
-    {Section::Pairs, 1, 2, 2, Role::Interaction, Pair14, Section::PairTypes, 1},
-    {Section::PositionRestraints, 1, 1, 3, Role::Interaction, PositionRestraint, Section::None, 1},
+    {Section::Bonds, 1, Role::Bond, HarmonicBond, Section::BondTypes, 1},
+    {Section::Bonds, 2, Role::Bond, G96Bond, Section::BondTypes, 2},
+    {Section::Constraints, 1, Role::Constraint, {}, Section::ConstraintTypes, 1},
+    {Section::Constraints, 2, Role::ConstraintWithoutBond, {}, Section::ConstraintTypes, 2},
+    {Section::Angles, 1, Role::Interaction, HarmonicAngle, Section::AngleTypes, 1},
+    {Section::Angles, 2, Role::Interaction, G96Angle, Section::AngleTypes, 2},
+    {Section::Angles, 5, Role::Interaction, UreyBradley, Section::AngleTypes, 5},
+    {Section::Dihedrals, 1, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
+    {Section::Dihedrals, 2, Role::Interaction, HarmonicImproper, Section::DihedralTypes, 2},
+    {Section::Dihedrals, 3, Role::Interaction, RyckaertBellemans, Section::DihedralTypes, 3},
+    {Section::Dihedrals, 4, Role::Interaction, PeriodicImproper, Section::DihedralTypes, 4},
+    {Section::Dihedrals, 9, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
+    {Section::Pairs, 1, Role::Interaction, Pair14, Section::PairTypes, 1},
+    {Section::PositionRestraints, 1, Role::Interaction, PositionRestraint, Section::None, 1},
 };
 
 struct KnownFunction
@@ -122,6 +122,10 @@ std::string nearest_section(std::string_view name)
     for (const SectionInfo& s : sections) { known.push_back(s.name); }
     return nearest_word(name, known);
 }
+
+std::string_view section_name(Section section) { return std::ranges::find(sections, section, &SectionInfo::section)->name; }
+
+int atoms_of_types(Section types) { return std::ranges::find(forms, types, &TermForm::types)->atoms(); }
 
 const TermForm* find_form(Section section, int function)
 {

@@ -71,14 +71,20 @@ struct TermForm
 {
     Section section;
     int function;
-    int atoms;
-    int parameters;
     Role role;            // Bond: an interaction that also is a chemical bond for the exclusions
     InteractionKind kind; // of interactions
     Section types;        // where missing parameters are looked up; None: they must be on the line
     int pool;             // function number under which its types are kept: dihedrals 9 share those of 1
+
+    constexpr bool is_constraint() const { return role == Role::Constraint || role == Role::ConstraintWithoutBond; }
+    constexpr int atoms() const { return is_constraint() ? 2 : row_of(kind).atoms; }
+    constexpr int parameters() const { return is_constraint() ? 1 : row_of(kind).parameters; }
 };
 
+// The name of a section that is not unsupported.
+std::string_view section_name(Section section);
+// How many atoms the terms have whose parameters are looked up in this section of types.
+int atoms_of_types(Section types);
 // Null if the function type is not supported in this section.
 const TermForm* find_form(Section section, int function);
 // For a section of types: the form whose parameters a line with this function gives, or null.

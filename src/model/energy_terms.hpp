@@ -4,9 +4,12 @@
 #pragma once
 
 #include "base/numerics.hpp"
+#include "base/table.hpp"
 #include "base/vec3.hpp"
 
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace parhelion {
@@ -29,12 +32,32 @@ enum class EnergyTerm : std::uint8_t
     CoulombSr,
     PositionRestraint,
 };
-inline constexpr int energy_terms = 15;
 
-inline constexpr std::array<std::string_view, energy_terms> energy_term_names = {
-    "Bond",           "G96Bond", "Angle",      "G96Angle", "U-B",           "Proper Dih.",  "Ryckaert-Bell.", "Improper Dih.",
-    "Per. Imp. Dih.", "LJ-14",   "Coulomb-14", "LJ (SR)",  "Disper. corr.", "Coulomb (SR)", "Position Rest.",
+// A row for each term, in the order in which energy files have them.
+struct EnergyTermRow
+{
+    EnergyTerm term;
+    std::string_view name; // in energy files
 };
+inline constexpr EnergyTermRow energy_term_table[] = {
+    {EnergyTerm::Bond, "Bond"},
+    {EnergyTerm::G96Bond, "G96Bond"},
+    {EnergyTerm::Angle, "Angle"},
+    {EnergyTerm::G96Angle, "G96Angle"},
+    {EnergyTerm::UreyBradley, "U-B"},
+    {EnergyTerm::ProperDihedral, "Proper Dih."},
+    {EnergyTerm::RyckaertBellemans, "Ryckaert-Bell."},
+    {EnergyTerm::HarmonicImproper, "Improper Dih."},
+    {EnergyTerm::PeriodicImproper, "Per. Imp. Dih."},
+    {EnergyTerm::Lj14, "LJ-14"},
+    {EnergyTerm::Coulomb14, "Coulomb-14"},
+    {EnergyTerm::LjSr, "LJ (SR)"},
+    {EnergyTerm::DispersionCorrection, "Disper. corr."},
+    {EnergyTerm::CoulombSr, "Coulomb (SR)"},
+    {EnergyTerm::PositionRestraint, "Position Rest."},
+};
+inline constexpr int energy_terms = static_cast<int>(std::size(energy_term_table));
+static_assert(is_in_order(energy_term_table, &EnergyTermRow::term));
 
 // Energies by term (kJ/mol) and the virial -1/2 sum r (x) f (kJ/mol) of the forces behind them.
 struct EnergyVirial

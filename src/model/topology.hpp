@@ -8,6 +8,8 @@
 // Units: nm, ps, kJ/mol, u, e; angles in degrees as in the files (bodies convert once, when they build their tables).
 #pragma once
 
+#include "model/interactions.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -16,36 +18,12 @@
 
 namespace parhelion {
 
-// Bonded and restraint terms. The comment gives the GROMACS section and function type, the number of atoms, and the parameters
-// p[0..].
-enum class InteractionKind : std::uint8_t
-{
-    HarmonicBond,      // bonds 1        2  b0, k
-    G96Bond,           // bonds 2        2  b0, k
-    HarmonicAngle,     // angles 1       3  theta0, k
-    G96Angle,          // angles 2       3  theta0, k
-    UreyBradley,       // angles 5       3  theta0, k, r13, k_ub
-    ProperDihedral,    // dihedrals 1, 9 4  phi0, k, multiplicity
-    PeriodicImproper,  // dihedrals 4    4  phi0, k, multiplicity
-    HarmonicImproper,  // dihedrals 2    4  xi0, k
-    RyckaertBellemans, // dihedrals 3    4  c0 .. c5
-    Pair14,            // pairs 1        2  c6, c12 (charges from the atoms, scaled by fudge_qq)
-    PositionRestraint, // position_restraints 1  1  kx, ky, kz
-};
-inline constexpr int interaction_kinds = 11;
-
-constexpr int arity(InteractionKind kind)
-{
-    constexpr int n[interaction_kinds] = {2, 2, 3, 3, 3, 4, 4, 4, 4, 2, 1};
-    return n[static_cast<int>(kind)];
-}
-
-using InteractionParameters = std::array<double, 6>;
+using InteractionParameters = std::array<double, most_parameters>;
 
 struct Interaction
 {
-    std::array<std::int32_t, 4> atoms{-1, -1, -1, -1}; // local to the molecule; the first arity(kind) are used
-    std::int32_t parameters = 0;                       // index into Topology::parameters[kind]
+    std::array<std::int32_t, most_atoms> atoms{}; // local to the molecule; the first arity(kind) are used
+    std::int32_t parameters = 0;                  // index into Topology::parameters[kind]
 };
 
 struct Atom

@@ -46,7 +46,7 @@ void expect_equal_points(const SinglePoint& point, const SinglePoint& one, doubl
     {
         const double expected = one.observables.forces.energy[static_cast<std::size_t>(term)];
         EXPECT_NEAR(point.observables.forces.energy[static_cast<std::size_t>(term)], expected, tolerance * std::abs(expected))
-            << energy_term_names[static_cast<std::size_t>(term)];
+            << energy_term_table[term].name;
     }
     // The virial is a difference of larger numbers.
     EXPECT_LE(max_relative(point.observables.virial, one.observables.virial), 30 * tolerance);

@@ -177,7 +177,7 @@ TEST(BondedRefdata, every_term_has_its_energy_in_the_total)
         const EnergyTable reference = refdata_energies(name);
         for (int term = 0; term < energy_terms; ++term)
         {
-            const std::string title(energy_term_names[static_cast<std::size_t>(term)]);
+            const std::string title(energy_term_table[term].name);
             const bool bonded = term < static_cast<int>(EnergyTerm::Lj14) || term == static_cast<int>(EnergyTerm::Coulomb14);
             if (!bonded) { continue; }
             const double expected = reference.contains(title) ? reference[title] : 0;

@@ -50,7 +50,7 @@ TEST_P(EveryBondedKind, acts_and_says_so_in_its_own_energy_terms_only)
     const auto result = evaluate<Double>(system);
     int terms = 0;
     for (const double e : result.energies.energy) { terms += e != 0; }
-    EXPECT_EQ(terms, kind == InteractionKind::Pair14 ? 2 : 1);
+    EXPECT_EQ(terms, row_of(kind).energy.count);
     double sum = 0;
     for (const auto& f : forces_of(result.state)) { sum += norm(f); }
     EXPECT_GT(sum, 0);
@@ -195,10 +195,10 @@ TEST_P(EveryBondedKind, is_alone_in_the_assignment_of_its_kind)
 
 std::string kind_name(const ::testing::TestParamInfo<int>& info)
 {
-    const char* names[bonded_kinds] = {"harmonic_bond",      "g96_bond",        "harmonic_angle",    "g96_angle",
-                                       "urey_bradley",       "proper_dihedral", "periodic_improper", "harmonic_improper",
-                                       "ryckaert_bellemans", "pair_14"};
-    return names[info.param];
+    std::string name(interaction_table[info.param].name);
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+    return name;
 }
 INSTANTIATE_TEST_SUITE_P(Forces, EveryBondedKind, ::testing::Range(0, bonded_kinds), kind_name);
 

@@ -53,7 +53,7 @@ void expect_energies(const EnergyVirial& energies, const EnergyTable& reference,
 {
     for (int term = 0; term < energy_terms; ++term)
     {
-        const std::string name(energy_term_names[static_cast<std::size_t>(term)]);
+        const std::string name(energy_term_table[term].name);
         const double expected = reference.contains(name) ? reference[name] : 0;
         // The reference's LJ-14 comes from a table good to 3e-7.
         const double relative = name == "LJ-14" ? std::max(tolerance, 3e-7) : tolerance;
