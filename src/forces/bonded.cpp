@@ -4,39 +4,64 @@
 #include "base/error.hpp"
 #include "forces/bonded_scatter.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace parhelion {
 
 namespace {
 
-template <int kind>
-void add_terms(const Topology& topology, const MoleculeType& type, double charge_scale, MoleculeTerms& terms)
+// The table of each set of parameters of a kind, and where it begins.
+template <class Kind>
+std::vector<std::int64_t> add_tables(const std::vector<InteractionParameters>& sets, std::vector<double>& tables)
 {
-    constexpr auto interaction_kind = static_cast<InteractionKind>(kind);
-    using Body = typename BondedKind<interaction_kind>::Body;
-    static_assert(Body::atoms == arity(interaction_kind));
-    for (const Interaction& interaction : type.of(interaction_kind))
+    std::vector<std::int64_t> first_value(sets.size());
+    if constexpr (requires { &Kind::table; })
     {
-        const auto& parameters = topology.parameters_of(interaction_kind)[static_cast<std::size_t>(interaction.parameters)];
-        BondedTerm<Body> term{{}, BondedKind<interaction_kind>::make(parameters, {charge_scale, type, interaction})};
-        for (int i = 0; i < Body::atoms; ++i) { term.atoms[i] = interaction.atoms[i]; }
-        std::get<kind>(terms).push_back(term);
+        for (std::size_t i = 0; i < sets.size(); ++i)
+        {
+            first_value[i] = static_cast<std::int64_t>(tables.size());
+            const std::vector<double> table = Kind::table(sets[i]);
+            tables.insert(tables.end(), table.begin(), table.end());
+        }
+    }
+    return first_value;
+}
+
+// The terms of one kind, of all molecule types.
+template <int kind>
+void add_kind(const Topology& topology, double charge_scale, BondedTables& tables)
+{
+    constexpr InteractionRow row = interaction_table[kind];
+    using Kind = BondedKind<row.kind>;
+    using Body = typename Kind::Body;
+    static_assert(Body::atoms == row.atoms);
+    const std::vector<InteractionParameters>& sets = topology.parameters_of(row.kind);
+    const std::vector<std::int64_t> first_value = add_tables<Kind>(sets, tables.tables);
+    for (std::size_t t = 0; t < topology.molecule_types.size(); ++t)
+    {
+        const MoleculeType& type = topology.molecule_types[t];
+        for (const Interaction& interaction : type.of(row.kind))
+        {
+            const auto set = static_cast<std::size_t>(interaction.parameters);
+            PARHELION_EXPECTS(row.parameters == square_table || static_cast<int>(sets[set].size()) == row.parameters);
+            BondedTerm<Body> term{{}, Kind::make(sets[set], {charge_scale, type, interaction, first_value[set]})};
+            std::copy_n(interaction.atoms.begin(), row.atoms, term.atoms.begin());
+            std::get<kind>(tables.molecule_types[t]).push_back(term);
+        }
     }
 }
 
-// This thread's share of one kind of term of one molecule type.
-template <int kind, Compute compute, class N>
-void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecule, const BondedAssignment::ByKind& assigned,
+// Terms of one kind and one molecule type.
+template <int kind, Compute compute, class N, class Term>
+void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places, const double* tables,
                   const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
 {
     constexpr InteractionRow row = interaction_table[kind];
     constexpr int n = row.atoms;
-    const auto& terms = std::get<kind>(molecule);
-    const auto& places = assigned[static_cast<std::size_t>(kind)];
-    const auto [begin, end] = queue.range(places.size(), 1, thread);
-    for (std::size_t i = begin; i < end; ++i)
+    for (const TermPlace place : places)
     {
-        const TermPlace place = places[i];
-        const auto& term = terms[static_cast<std::size_t>(place.term)];
+        const Term& term = terms[static_cast<std::size_t>(place.term)];
         std::size_t slot[n];
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a)
@@ -46,7 +71,7 @@ void compute_kind(const CpuQueue& queue, int thread, const MoleculeTerms& molecu
         }
         Vec3<double> d[n - 1];
         differences(state.box, x, d);
-        const auto result = term.body(d);
+        const auto result = evaluate(term.body, d, tables);
         scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { forces.add(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
@@ -62,10 +87,16 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssi
 {
     queue.run([&](int thread) {
         const auto t = static_cast<std::size_t>(thread);
+        const auto share = [&](const std::vector<TermPlace>& places) {
+            const auto [begin, end] = queue.range(places.size(), 1, thread);
+            return std::span(places).subspan(begin, end - begin);
+        };
         EnergySums<N> energies; // summed here, not in the array the threads share
         for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
         {
-            (compute_kind<kinds, compute>(queue, thread, tables.molecule_types[type], assignment.molecule_types[type], state,
+            const MoleculeTerms& terms = tables.molecule_types[type];
+            const BondedAssignment::ByKind& places = assignment.molecule_types[type];
+            (compute_kind<kinds, compute>(std::get<kinds>(terms), share(places[kinds]), tables.tables.data(), state,
                                           buffers.forces[t], energies),
              ...);
         }
@@ -74,10 +105,9 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssi
 }
 
 template <int... kinds>
-void add_kinds(const Topology& topology, const MoleculeType& type, double charge_scale, MoleculeTerms& terms,
-               std::integer_sequence<int, kinds...>)
+void add_kinds(const Topology& topology, double charge_scale, BondedTables& tables, std::integer_sequence<int, kinds...>)
 {
-    (add_terms<kinds>(topology, type, charge_scale, terms), ...);
+    (add_kind<kinds>(topology, charge_scale, tables), ...);
 }
 
 // The terms of one kind that are mine, of all copies of one molecule type.
@@ -117,11 +147,8 @@ constexpr std::make_integer_sequence<int, bonded_kinds> every_kind;
 BondedTables make_bonded(const Topology& topology, const RunParameters& parameters)
 {
     BondedTables tables;
-    for (const MoleculeType& type : topology.molecule_types)
-    {
-        add_kinds(topology, type, coulomb_factor(parameters) * topology.fudge_qq, tables.molecule_types.emplace_back(),
-                  every_kind);
-    }
+    tables.molecule_types.resize(topology.molecule_types.size());
+    add_kinds(topology, coulomb_factor(parameters) * topology.fudge_qq, tables, every_kind);
     return tables;
 }
 

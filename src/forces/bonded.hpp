@@ -43,6 +43,7 @@ using MoleculeTerms = TermsByKind<std::make_integer_sequence<int, bonded_kinds>>
 struct BondedTables
 {
     std::vector<MoleculeTerms> molecule_types;
+    std::vector<double> tables; // of the kinds that read one, one after another
 };
 
 // A term of a copy: atom i is global atom first_atom + terms[term].atoms[i].

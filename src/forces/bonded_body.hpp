@@ -7,6 +7,7 @@
 //   2  d0 = x0 - x1
 //   3  d0 = x0 - x1, d1 = x2 - x1                    (the angle at atom 1)
 //   4  d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2      (the dihedral about the bond 1-2)
+//   5  d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2, d3 = x4 - x3, and so on
 //
 // Degenerate geometries give finite numbers: where a direction does not exist (two atoms on one point, three on a line) the force
 // along it is zero, which is its mean over the missing direction. Units: nm, kJ/mol, radian. Cost: a bond takes one square root,
@@ -27,6 +28,14 @@ struct BondedForces
     T energy[energies];
     Vec3<T> f[vectors];
 };
+
+// Calls a body, with the tables of all terms if it reads them.
+template <class Body, class T>
+PARHELION_HD auto evaluate(const Body& body, const Vec3<T>* d, const T* tables)
+{
+    if constexpr (requires { body(d, tables); }) { return body(d, tables); }
+    else { return body(d); }
+}
 
 // V = 1/2 k (r - r0)^2
 template <class T>

@@ -30,6 +30,7 @@ struct TermsView
 struct BondedArgs
 {
     TermsView kind[interaction_kinds];
+    const double* tables; // of BondedTables
     std::int64_t terms() const
     {
         std::int64_t sum = 0;
@@ -112,6 +113,7 @@ std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records,
 {
     std::int32_t blocks = 0;
     const bool backwards = part == PairPart::Nonlocal;
+    args.tables = bonded.tables().data();
     for (std::size_t k = 0; k < interaction_kinds; ++k)
     {
         const GpuTerms& terms = bonded.kinds()[k];
@@ -261,7 +263,7 @@ __device__ void for_each_record(const TermsView& view, Body&& body)
 
 // One term of a kind; every thread of the block comes here, those without a term with nothing to do.
 template <int kind, Compute compute, class N>
-__device__ void compute_term(const TermsView& view, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
+__device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
                              EnergySums<N>* energies)
 {
     using Body = typename BondedKind<static_cast<InteractionKind>(kind)>::Body;
@@ -270,13 +272,13 @@ __device__ void compute_term(const TermsView& view, const std::int32_t* slot, bo
     ScalarSum<N> energy[terms.count] = {}, virial[9] = {};
     if (is_term)
     {
-        const Body body = static_cast<const Body*>(view.bodies)[slot[n]];
+        const Body body = static_cast<const Body*>(args.kind[kind].bodies)[slot[n]];
         const PeriodicBox<N> box = state.box();
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
         Vec3<double> d[n - 1];
         differences(box, x, d);
-        const auto result = body(d);
+        const auto result = evaluate(body, d, args.tables);
         scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { state.add_force(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
@@ -315,11 +317,12 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
 }
 
 template <int kind, Compute compute, class N>
-__device__ void compute_kind(const TermsView& view, const GpuView<N>& state, EnergySums<N>* energies)
+__device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies)
 {
+    const TermsView& view = args.kind[kind];
     for_each_record<interaction_table[kind].atoms + 1>(view, [&](const auto& record, bool is_term) {
         if constexpr (kind == bonded_kinds) { compute_restraint<compute>(view, record, is_term, state, energies); }
-        else { compute_term<kind, compute>(view, record, is_term, state, energies); }
+        else { compute_term<kind, compute>(args, record, is_term, state, energies); }
     });
 }
 
@@ -329,7 +332,7 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
                                       std::integer_sequence<int, kinds...>)
 {
     const int mine = kind_of_block(args);
-    ((kinds == mine ? compute_kind<kinds, compute>(args.kind[kinds], state, energies) : void()), ...);
+    ((kinds == mine ? compute_kind<kinds, compute>(args, state, energies) : void()), ...);
 }
 
 // Purpose        bonded terms, 1-4 pairs and position restraints of one rank
@@ -355,7 +358,7 @@ GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const Position
 {
     std::vector<std::int32_t> records;
     kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
-    records_.upload(queue, records);
+    records_.upload(queue, records), tables_.upload(queue, tables.tables);
     assigned_.resize(records.size()), assigned_terms_.resize(2 * interaction_kinds);
     assigned_.clear(queue); // kernels load a record before they know whether there is one
     queue.synchronize();    // the host's tables may go

@@ -50,6 +50,7 @@ public:
     template <class N>
     void resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell);
 
+    const DeviceBuffer<double>& tables() const { return tables_; } // of BondedTables
     // By interaction kind.
     const std::array<GpuTerms, interaction_kinds>& kinds() const { return kinds_; }
     // Of the rank's terms, kind by kind with room for all of the system: slots, index into bodies. Local ones from the first
@@ -62,6 +63,7 @@ public:
     double expected_share(PairPart part) const { return part == PairPart::Local ? expected_share_ : expected_nonlocal_share_; }
 
 private:
+    DeviceBuffer<double> tables_;
     DeviceBuffer<std::int32_t> records_; // of all terms of the system: global atoms, index into bodies
     DeviceBuffer<std::int32_t> assigned_, assigned_terms_;
     std::array<GpuTerms, interaction_kinds> kinds_;

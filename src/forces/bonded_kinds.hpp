@@ -19,10 +19,11 @@ struct BondedContext
     double charge_scale = 1; // kJ/mol nm/e^2: fudge_qq/(4 pi eps0 epsilon_r)
     const MoleculeType& molecule;
     const Interaction& interaction;
+    std::int64_t first_value = 0; // of the table of these parameters, for kinds that have one
 };
 
 template <InteractionKind>
-struct BondedKind; // Body, make()
+struct BondedKind; // Body, make(); table(), if its body reads one: from the parameters
 
 template <>
 struct BondedKind<InteractionKind::HarmonicBond>

@@ -29,12 +29,36 @@ std::int64_t number_or_word(const Fields& line, std::size_t i, std::string_view 
     return line.integer(i, what, 1, static_cast<std::int64_t>(words.size()));
 }
 
+// The names of a term's atoms as the tables keep them: terms that are the same in both directions by the smaller of the two.
 template <class Key>
-Key smaller_direction(Key forward, int atoms)
+Key canonical(const TermForm& form, Key forward)
 {
+    if (form.role == Role::Directed) { return forward; }
     Key backward = forward;
-    std::reverse(backward.begin(), backward.begin() + atoms);
+    std::reverse(backward.begin(), backward.begin() + form.atoms());
     return std::min(forward, backward);
+}
+
+// The size of a square table, twice, and its values.
+bool read_table(const Fields& line, std::size_t first, InteractionParameters& p)
+{
+    constexpr int most_nodes = 1000; // so that their square is no surprise
+    const auto rows = line.integer(first, "size of the grid", 2, most_nodes);
+    if (line.integer(first + 1, "size of the grid", 2, most_nodes) != rows)
+    {
+        line.fail("E121", "the grid is " + in_quotes(line[first]) + " by " + in_quotes(line[first + 1]) +
+                              " (both of its angles need the same nodes). Correct the line.");
+    }
+    const auto n = static_cast<std::size_t>(rows * rows), given = line.size() - (first + 2);
+    if (given != n)
+    {
+        line.fail("E121", "has " + std::to_string(given) + " values of a grid; " + std::to_string(rows) + " x " +
+                              std::to_string(rows) + " are " + std::to_string(n) +
+                              ". Complete the line; does each line of it but the last end in a backslash?");
+    }
+    p.resize(n);
+    for (std::size_t i = 0; i < n; ++i) { p[i] = line.real(first + 2 + i, "value of the grid"); }
+    return true;
 }
 
 } // namespace
@@ -49,14 +73,16 @@ void note_state_b(const Fields& line, Diagnostics& diagnostics)
 bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p,
                      Diagnostics& diagnostics)
 {
-    const auto n = static_cast<std::size_t>(form.parameters());
     if (line.size() <= first) { return false; }
+    if (form.parameters() == square_table) { return read_table(line, first, p); }
+    const auto n = static_cast<std::size_t>(form.parameters());
     const std::size_t given = line.size() - first;
     if (given != n && given != 2 * n)
     {
         line.fail("E121", "has " + std::to_string(given) + " parameters; function type " + std::to_string(form.function) +
                               " takes " + std::to_string(n) + ". Correct the line.");
     }
+    p.resize(n);
     for (std::size_t i = 0; i < n; ++i) { p[i] = line.real(first + i, "parameter"); }
     for (std::size_t i = n; i < given; ++i)
     {
@@ -195,7 +221,7 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
                               " of such terms (nothing could look the line up). Correct it; does it have a name too few?");
     }
 
-    Key key{-2, -2, -2, -2};
+    Key key{};
     if (dihedral && names == 2)
     {
         const std::int32_t a = known_bonded(line, 0, true), b = known_bonded(line, 1, true);
@@ -206,12 +232,12 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
     {
         for (std::size_t i = 0; i < names; ++i) { key[i] = known_bonded(line, i, dihedral); }
     }
-    InteractionParameters parameters{};
+    InteractionParameters parameters;
     if (!read_parameters(line, names + 1, *form, parameters, diagnostics))
     {
         line.fail("E121", "has no parameters. Complete the line.");
     }
-    add_entry(line, *form, smaller_direction(key, form->atoms()), parameters, diagnostics);
+    add_entry(line, *form, canonical(*form, key), parameters, diagnostics);
 }
 
 void ForceField::add_entry(const Fields& line, const TermForm& form, Key names, const InteractionParameters& parameters,
@@ -331,9 +357,9 @@ std::optional<LennardJones> ForceField::pair14(std::int32_t a, std::int32_t b) c
 std::span<const InteractionParameters> ForceField::find_bonded(const TermForm& form, std::span<const std::int32_t> atom_types)
 {
     Pool& table = pool(form);
-    Key wanted{-2, -2, -2, -2};
+    Key wanted{};
     for (std::size_t i = 0; i < atom_types.size(); ++i) { wanted[i] = type(atom_types[i]).bonded; }
-    wanted = smaller_direction(wanted, form.atoms());
+    wanted = canonical(form, wanted);
     const auto [answer, is_new] = table.found.try_emplace(wanted);
     if (is_new && form.types == Section::DihedralTypes)
     {

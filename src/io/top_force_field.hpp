@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    using Key = std::array<std::int32_t, 4>; // interned bonded names, -1 = wildcard, unused = -2; the smaller of both directions
+    using Key = std::array<std::int32_t, most_atoms>; // interned bonded names, -1 = wildcard, unused = 0
     struct Entry
     {
         Key names;

@@ -20,7 +20,7 @@ bool is_zero_dihedral(InteractionKind kind, const InteractionParameters& p)
     case InteractionKind::HarmonicImproper:
         return p[1] == 0;
     case InteractionKind::RyckaertBellemans:
-        return p == InteractionParameters{};
+        return std::ranges::all_of(p, [](double c) { return c == 0; });
     default:
         return false;
     }

@@ -61,6 +61,7 @@ constexpr bool in_molecule(Section s) { return s >= Section::Atoms && s <= Secti
 enum class Role : std::uint8_t
 {
     Interaction,
+    Directed,
     Bond,
     Constraint,
     ConstraintWithoutBond
@@ -71,7 +72,9 @@ struct TermForm
 {
     Section section;
     int function;
-    Role role;            // Bond: an interaction that also is a chemical bond for the exclusions
+    // Bond: an interaction that also is a chemical bond for the exclusions. Directed: one that is another if its atoms are named
+    // backwards.
+    Role role;
     InteractionKind kind; // of interactions
     Section types;        // where missing parameters are looked up; None: they must be on the line
     int pool;             // function number under which its types are kept: dihedrals 9 share those of 1

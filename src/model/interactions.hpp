@@ -39,6 +39,8 @@ struct EnergyTermList
     constexpr const EnergyTerm* end() const { return term + count; }
 };
 
+inline constexpr int square_table = -1; // parameters: n x n values of a table, for any n
+
 struct InteractionRow
 {
     InteractionKind kind;
@@ -71,8 +73,6 @@ static_assert(interaction_table[bonded_kinds].kind == InteractionKind::PositionR
 constexpr const InteractionRow& row_of(InteractionKind kind) { return interaction_table[static_cast<int>(kind)]; }
 constexpr int arity(InteractionKind kind) { return row_of(kind).atoms; }
 
-// Of a term of any kind.
-inline constexpr int most_atoms = std::ranges::max(interaction_table, {}, &InteractionRow::atoms).atoms;
-inline constexpr int most_parameters = std::ranges::max(interaction_table, {}, &InteractionRow::parameters).parameters;
+inline constexpr int most_atoms = std::ranges::max(interaction_table, {}, &InteractionRow::atoms).atoms; // of any term
 
 } // namespace parhelion

@@ -18,7 +18,7 @@
 
 namespace parhelion {
 
-using InteractionParameters = std::array<double, most_parameters>;
+using InteractionParameters = std::vector<double>; // as many as the kind takes (interaction_table)
 
 struct Interaction
 {

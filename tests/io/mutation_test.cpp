@@ -218,7 +218,7 @@ bool finite(const Topology& topology)
     {
         for (const InteractionParameters& p : kind)
         {
-            if (!finite(std::vector<double>(p.begin(), p.end()))) { return false; }
+            if (!finite(p)) { return false; }
         }
     }
     for (const MoleculeType& type : topology.molecule_types)
