@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 #include "forces/bonded_body.hpp"
+#include "forces/cmap/cmap.hpp"
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 
@@ -93,6 +94,17 @@ struct BondedKind<InteractionKind::RyckaertBellemans>
 {
     using Body = RyckaertBellemans<double>;
     static Body make(const InteractionParameters& p, const BondedContext&) { return {{p[0], p[1], p[2], p[3], p[4], p[5]}}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::Cmap>
+{
+    using Body = Cmap<double>;
+    static std::vector<double> table(const InteractionParameters& p) { return cmap_table(p); }
+    static Body make(const InteractionParameters& p, const BondedContext& context)
+    {
+        return {cmap_nodes(p.size()), context.first_value};
+    }
 };
 
 template <>

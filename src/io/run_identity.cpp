@@ -89,6 +89,7 @@ private:
     // As the first versions had them, whose checkpoints stay valid: four atoms of a term and six parameters of a set, at least.
     void add_terms(const InteractionRow& row, const std::vector<Interaction>& terms)
     {
+        if (leaves_no_trace(row, terms.empty())) { return; }
         *this << terms.size();
         for (const Interaction& term : terms)
         {
@@ -98,11 +99,17 @@ private:
     }
     void add_parameters(const InteractionRow& row, const std::vector<InteractionParameters>& sets)
     {
+        if (leaves_no_trace(row, sets.empty())) { return; }
         *this << sets.size();
         for (const InteractionParameters& p : sets)
         {
             for (std::size_t i = 0; i < std::max<std::size_t>(6, p.size()); ++i) { *this << (i < p.size() ? p[i] : 0.0); }
         }
+    }
+    // A kind that a version adds is no change to the systems without it.
+    static bool leaves_no_trace(const InteractionRow& row, bool is_empty)
+    {
+        return is_empty && row.kind == InteractionKind::Cmap;
     }
     static XXH64_state_t* fresh()
     {

@@ -23,6 +23,7 @@ enum class InteractionKind : std::uint8_t
     PeriodicImproper,
     HarmonicImproper,
     RyckaertBellemans,
+    Cmap,
     Pair14,
     PositionRestraint,
 };
@@ -60,6 +61,7 @@ inline constexpr InteractionRow interaction_table[] = {
     {InteractionKind::PeriodicImproper, "periodic improper", 4, 3, EnergyTerm::PeriodicImproper}, // phi0, k, multiplicity
     {InteractionKind::HarmonicImproper, "improper dihedral", 4, 2, EnergyTerm::HarmonicImproper}, // xi0, k
     {InteractionKind::RyckaertBellemans, "Ryckaert-Bellemans dihedral", 4, 6, EnergyTerm::RyckaertBellemans}, // c0 .. c5
+    {InteractionKind::Cmap, "CMAP correction", 5, square_table, EnergyTerm::Cmap},          // (phi_i, psi_j), i slowest
     {InteractionKind::Pair14, "1-4 pair", 2, 2, {EnergyTerm::Lj14, EnergyTerm::Coulomb14}}, // c6, c12; charges are the atoms'
     {InteractionKind::PositionRestraint, "position restraint", 1, 3, EnergyTerm::PositionRestraint}, // kx, ky, kz
 };

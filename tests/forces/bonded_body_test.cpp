@@ -15,22 +15,43 @@ struct KindOf
 {
     static constexpr auto value = static_cast<InteractionKind>(kind);
     using Kind = BondedKind<value>;
-    using Body = typename Kind::Body;
-    static constexpr int vectors = Body::atoms - 1;
+    static constexpr int vectors = Kind::Body::atoms - 1;
 
-    static Body random_body(Random& random)
+    typename Kind::Body body;
+    std::vector<double> table; // of kinds that read one
+
+    static KindOf random(Random& random)
     {
         MoleculeType molecule;
         molecule.atoms = {{"A", 0, 0, 1, random(-1, 1)}, {"B", 0, 0, 1, random(-1, 1)}};
         Interaction interaction;
-        interaction.atoms = {0, 1, 0, 0};
-        return Kind::make(test::random_parameters(value, random), {units::coulomb, molecule, interaction});
+        interaction.atoms = {0, 1};
+        const InteractionParameters p = test::random_parameters(value, random);
+        KindOf law{Kind::make(p, {units::coulomb, molecule, interaction}), {}};
+        if constexpr (requires { Kind::table(p); }) { law.table = Kind::table(p); }
+        return law;
     }
-    static double energy(const Body& body, const Vec3<double>* d)
+    auto operator()(const Vec3<double>* d) const { return evaluate(body, d, table.data()); }
+    double energy(const Vec3<double>* d) const
     {
         double sum = 0;
-        for (const double e : body(d).energy) { sum += e; }
+        for (const double e : (*this)(d).energy) { sum += e; }
         return sum;
+    }
+    // Has the law so many derivatives here that those by differences are exact? Third derivatives of a CMAP jump at its nodes.
+    bool is_smooth_at(const Vec3<double>* d) const
+    {
+        if constexpr (value == InteractionKind::Cmap)
+        {
+            const Vec3<double> d_psi[3] = {-d[1], d[2], d[3]};
+            for (const Vec3<double>* torsion : {d, d_psi})
+            {
+                const DihedralGeometry<double> g(torsion);
+                const double place = std::atan2(g.sine, g.cosine) / (2 * units::pi) * body.n;
+                if (std::abs(place - std::round(place)) < 0.1) { return false; }
+            }
+        }
+        return true;
     }
 };
 
@@ -59,16 +80,18 @@ double derivative(Function&& f, double h)
     return (16 * bc - ab) / 15;
 }
 
-// Largest relative deviation of the forces of a body from minus the numerical gradient; reach: the length over which its energy
+constexpr int most_vectors = most_atoms - 1;
+
+// Largest relative deviation of the forces of a law from minus the numerical gradient; reach: the length over which its energy
 // varies.
-template <class K>
-double gradient_error(const typename K::Body& body, const Vec3<double>* at, double reach)
+template <class Law>
+double gradient_error(const Law& law, const Vec3<double>* at, double reach)
 {
-    Vec3<double> d[3];
-    std::copy(at, at + K::vectors, d);
-    const auto result = body(d);
+    Vec3<double> d[most_vectors];
+    std::copy_n(at, Law::vectors, d);
+    const auto result = law(d);
     double error = 0, scale = 0;
-    for (int i = 0; i < K::vectors; ++i)
+    for (int i = 0; i < Law::vectors; ++i)
     {
         for (int axis = 0; axis < 3; ++axis)
         {
@@ -76,7 +99,7 @@ double gradient_error(const typename K::Body& body, const Vec3<double>* at, doub
             const double numerical = -derivative(
                 [&](double step) {
                     d[i][axis] = here + step;
-                    const double e = K::energy(body, d);
+                    const double e = law.energy(d);
                     d[i][axis] = here;
                     return e;
                 },
@@ -95,11 +118,13 @@ TYPED_TEST(BondedBodyTest, forces_are_minus_the_gradient_of_the_energy)
     Random random(11);
     for (int trial = 0; trial < 300; ++trial)
     {
-        const auto body = TypeParam::random_body(random);
-        Vec3<double> d[3];
+        const auto law = TypeParam::random(random);
+        Vec3<double> d[most_vectors];
         for (auto& v : d) { v = random.vector(random(0.11, 0.2)); }
-        const double narrow = std::min(norm(cross(d[0], d[1])), norm(cross(d[1], d[2]))) / 0.2;
-        EXPECT_LE(gradient_error<TypeParam>(body, d, std::min(narrow, 0.1)), 1e-8) << "trial " << trial;
+        if (!law.is_smooth_at(d)) { continue; }
+        double reach = 0.1;
+        for (int i = 0; i + 1 < most_vectors; ++i) { reach = std::min(reach, norm(cross(d[i], d[i + 1])) / 0.2); }
+        EXPECT_LE(gradient_error(law, d, reach), 1e-8) << "trial " << trial;
     }
 }
 
@@ -110,15 +135,17 @@ TYPED_TEST(BondedBodyTest, forces_are_minus_the_gradient_near_a_line)
     {
         for (const double sense : {1.0, -1.0})
         {
-            const auto body = TypeParam::random_body(random);
-            Vec3<double> d[3];
-            d[0] = random.vector(0.15);
-            d[1] = sense * d[0] + random.vector(0.15 * off_line);
-            d[2] = random.vector(0.15);
+            const auto law = TypeParam::random(random);
+            Vec3<double> d[most_vectors];
+            do {
+                d[0] = random.vector(0.15);
+                d[1] = sense * d[0] + random.vector(0.15 * off_line);
+                d[2] = random.vector(0.15), d[3] = random.vector(0.15);
+            } while (!law.is_smooth_at(d));
             // Energies of theta or phi vary within the distance from the line; those of its cosine do not.
             const bool smooth = TypeParam::value == InteractionKind::G96Angle;
             const double reach = smooth ? 0.1 : norm(cross(d[0], d[1])) / 0.15;
-            EXPECT_LE(gradient_error<TypeParam>(body, d, reach), 1e-8) << off_line << " " << sense;
+            EXPECT_LE(gradient_error(law, d, reach), 1e-8) << off_line << " " << sense;
         }
     }
 }
@@ -128,11 +155,11 @@ TYPED_TEST(BondedBodyTest, rotating_a_term_rotates_its_forces)
     Random random(13);
     for (int trial = 0; trial < 20; ++trial)
     {
-        const auto body = TypeParam::random_body(random);
-        Vec3<double> d[3], turned[3];
+        const auto law = TypeParam::random(random);
+        Vec3<double> d[most_vectors], turned[most_vectors];
         const auto rotate = [](const Vec3<double>& v) { return Vec3<double>{v.y, v.z, v.x}; }; // 120 degrees about the diagonal
-        for (int i = 0; i < 3; ++i) { d[i] = random.vector(0.15), turned[i] = rotate(d[i]); }
-        const auto here = body(d), there = body(turned);
+        for (int i = 0; i < most_vectors; ++i) { d[i] = random.vector(0.15), turned[i] = rotate(d[i]); }
+        const auto here = law(d), there = law(turned);
         EXPECT_NEAR(here.energy[0], there.energy[0], 1e-12 * std::abs(here.energy[0]) + 1e-12);
         for (int i = 0; i < TypeParam::vectors; ++i)
         {
@@ -146,10 +173,10 @@ TYPED_TEST(BondedBodyTest, no_torque_acts_on_a_term)
     Random random(14);
     for (int trial = 0; trial < 50; ++trial)
     {
-        const auto body = TypeParam::random_body(random);
-        Vec3<double> d[3];
+        const auto law = TypeParam::random(random);
+        Vec3<double> d[most_vectors];
         for (auto& v : d) { v = random.vector(random(0.11, 0.2)); }
-        const auto result = body(d);
+        const auto result = law(d);
         Vec3<double> torque;
         double scale = 0;
         for (int i = 0; i < TypeParam::vectors; ++i)
@@ -174,14 +201,15 @@ TYPED_TEST(BondedBodyTest, degenerate_geometries_give_finite_numbers)
                                     Vec3<double>{1e-19, 0, 0},
                                     Vec3<double>{0.15, 1e-17, 0},
                                     Vec3<double>{1e-9, 1e-9, 0}};
+    const auto last = [&] { return choices[static_cast<std::size_t>(random(0, std::size(choices)))]; };
     for (const auto& d0 : choices)
     {
         for (const auto& d1 : choices)
         {
             for (const auto& d2 : choices)
             {
-                const Vec3<double> d[3] = {d0, d1, d2};
-                const auto result = TypeParam::random_body(random)(d);
+                const Vec3<double> d[most_vectors] = {d0, d1, d2, last()};
+                const auto result = TypeParam::random(random)(d);
                 for (const double e : result.energy) { EXPECT_TRUE(std::isfinite(e)); }
                 for (const auto& f : result.f) { EXPECT_TRUE(std::isfinite(norm(f))); }
             }

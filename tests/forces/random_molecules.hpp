@@ -49,6 +49,12 @@ inline InteractionParameters random_parameters(InteractionKind kind, Random& ran
         return {random(-180, 180), random(50, 500)};
     case InteractionKind::RyckaertBellemans:
         return {random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10)};
+    case InteractionKind::Cmap: // few nodes, so that finite differences seldom cross one
+    {
+        InteractionParameters grid(6 * 6);
+        for (double& value : grid) { value = random(-20, 20); }
+        return grid;
+    }
     case InteractionKind::Pair14:
         return {random(1e-4, 1e-3), random(1e-7, 1e-6)};
     case InteractionKind::PositionRestraint:

@@ -198,6 +198,23 @@ TEST_F(TopTest, a_dihedral_takes_the_first_entry_with_the_fewest_wildcards)
               (InteractionParameters{180, 4, 2}));
 }
 
+TEST_F(TopTest, a_cmap_takes_the_map_of_its_five_types_in_their_order)
+{
+    const std::string type = "[ cmaptypes ]\nA A B A B 1 2 2\\\n1 2\\\n3 4\n", back = "[ cmaptypes ]\nB A B A A 1 2 2 5 6 7 8\n";
+    EXPECT_EQ(only_term(read_with(type + back, "[ cmap ]\n1 2 3 4 5 1\n"), Cmap), (InteractionParameters{1, 2, 3, 4}));
+    EXPECT_EQ(only_term(read_with(type + back, "[ cmap ]\n5 4 3 2 1\n"), Cmap), (InteractionParameters{5, 6, 7, 8}));
+    const std::string before = std::string(lennard_jones) + type + std::string(chain) + "[ cmap ]\n";
+    expect_error(before, "5 4 3 2 1 1", one_molecule, "E131", "No default cmap types of function type 1 for B-A-B-A-A");
+    expect_error(before, "1 2 3 4 4 1", one_molecule, "E123", "occurs twice");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3", "E121", "has 3 values of a grid; 2 x 2 are 4");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3 4 5", "E121", "has 5 values of a grid");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 3 1 2 3 4 5 6", "E121", "grid is '2' by '3'");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 1 1 1", "E123", "size of the grid");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3 x", "E121", "value of the grid");
+    expect_type_error("[ cmaptypes ]\nA A B A C 1 2 2 1 2 3 4", "E122", "unknown bonded atom type 'C'");
+    expect_type_error("[ cmaptypes ]\nA A B A B 2 2 2 1 2 3 4", "E121", "no function type 2");
+}
+
 TEST_F(TopTest, consecutive_lines_of_function_type_nine_are_all_added)
 {
     const std::string types = "[ dihedraltypes ]\nA A B A 9 0 1 1\nA A B A 9 0 2 2\nA B A A 9 180 3 3\nX A B X 9 0 7 1\n";
@@ -304,7 +321,7 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
         {"[ dihedrals ]\n1 2 3 4 8 1 1", "tabulated"},
         {"[ pairs ]\n1 2 2 1 1 1 1 1", "planned"},
         {"[ position_restraints ]\n1 2 1 0.5 1000", "flat-bottomed"},
-        {"[ cmap ]\n1 2 3 4 5 1", "CMAP corrections are not supported (planned)"},
+        {"[ cmap ]\n1 2 3 4 5 2", "function type 2 of [ cmap ] is not supported (no such type)"},
         {"[ virtual_sites2 ]\n3 1 2 1 0.5", "virtual sites are not supported (planned)"},
         {"[ dummies3 ]\n4 1 2 3 1 0.1 0.1", "virtual sites"},
         {"[ virtual_sitesn ]\n3 1 1 2", "virtual sites"},
