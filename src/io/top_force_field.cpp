@@ -192,18 +192,30 @@ void ForceField::read_atom_type(const Fields& line, Diagnostics& diagnostics)
     types_[static_cast<std::size_t>(entry->second)] = std::move(type);
 }
 
-std::int32_t ForceField::known_bonded(const Fields& line, std::size_t column, bool wildcard) const
+std::int32_t ForceField::known_bonded(const Fields& line, std::size_t column, std::string_view name) const
 {
-    const std::string_view name = line.word(column, "atom type");
-    if (wildcard && name == "X") { return -1; }
     const auto found = bonded_index_.find(std::string(name));
     if (found == bonded_index_.end())
     {
         const std::string near = nearest_word(name, {bonded_names_.begin(), bonded_names_.end()});
-        line.fail("E122", "unknown bonded atom type " + in_quotes(name) + " (this entry could never match)." +
+        line.fail("E122", "unknown bonded atom type " + in_quotes(line[column]) + " (this entry could never match)." +
                               (near.empty() ? " Add it to [ atomtypes ]." : " Did you mean '" + near + "'?"));
     }
     return found->second;
+}
+
+// A bonded type; of dihedrals also "X", of directed terms also a type and a residue, "C-ALA" or "C-*".
+std::int32_t ForceField::name_in_entry(const Fields& line, std::size_t column, const TermForm& form)
+{
+    const std::string_view name = line.word(column, "atom type");
+    if (form.types == Section::DihedralTypes && name == "X") { return -1; }
+    const std::size_t dash = name.rfind('-');
+    if (form.role != Role::Directed || dash == name.npos || bonded_index_.contains(std::string(name)))
+    {
+        return known_bonded(line, column, name);
+    }
+    known_bonded(line, column, name.substr(0, dash));
+    return intern(name);
 }
 
 void ForceField::read_bonded_type(const Fields& line, Section section, Diagnostics& diagnostics)
@@ -224,13 +236,13 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
     Key key{};
     if (dihedral && names == 2)
     {
-        const std::int32_t a = known_bonded(line, 0, true), b = known_bonded(line, 1, true);
+        const std::int32_t a = name_in_entry(line, 0, *form), b = name_in_entry(line, 1, *form);
         // Given are the outer atoms of an improper and the inner ones of a proper dihedral.
         key = form->kind == InteractionKind::HarmonicImproper ? Key{a, -1, -1, b} : Key{-1, a, b, -1};
     }
     else
     {
-        for (std::size_t i = 0; i < names; ++i) { key[i] = known_bonded(line, i, dihedral); }
+        for (std::size_t i = 0; i < names; ++i) { key[i] = name_in_entry(line, i, *form); }
     }
     InteractionParameters parameters;
     if (!read_parameters(line, names + 1, *form, parameters, diagnostics))
@@ -354,40 +366,55 @@ std::optional<LennardJones> ForceField::pair14(std::int32_t a, std::int32_t b) c
     return convert(p);
 }
 
-std::span<const InteractionParameters> ForceField::find_bonded(const TermForm& form, std::span<const std::int32_t> atom_types)
+ForceField::Names ForceField::names_of(const TermForm& form, const TermAtom& atom)
+{
+    const std::int32_t bonded = type(atom.type).bonded;
+    if (form.role != Role::Directed) { return {bonded, {-1, -1}}; }
+    const std::string name = bonded_name(atom.type) + "-";
+    return {intern(name + std::string(atom.residue)), {intern(name + "*"), bonded}};
+}
+
+// The first entry that names the most atoms exactly.
+std::optional<std::size_t> ForceField::best_entry(const Pool& table, const TermForm& form,
+                                                  const std::array<Names, most_atoms>& atoms)
+{
+    const auto n = static_cast<std::size_t>(form.atoms());
+    // Number of names that match exactly, or -1 if one does not match at all.
+    const auto matches = [&](const Key& names, bool backward) {
+        int exact = 0;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+            const std::int32_t name = names[backward ? n - 1 - i : i];
+            if (name == atoms[i].exact) { ++exact; }
+            else if (name != atoms[i].general[0] && name != atoms[i].general[1]) { return -1; }
+        }
+        return exact;
+    };
+    std::optional<std::size_t> answer;
+    int best = -1;
+    for (std::size_t e = 0; e < table.entries.size() && best < form.atoms(); ++e)
+    {
+        int m = matches(table.entries[e].names, false);
+        if (form.role != Role::Directed) { m = std::max(m, matches(table.entries[e].names, true)); }
+        if (m > best) { best = m, answer = e; }
+    }
+    return answer;
+}
+
+std::span<const InteractionParameters> ForceField::find_bonded(const TermForm& form, std::span<const TermAtom> atoms)
 {
     Pool& table = pool(form);
+    std::array<Names, most_atoms> names{};
     Key wanted{};
-    for (std::size_t i = 0; i < atom_types.size(); ++i) { wanted[i] = type(atom_types[i]).bonded; }
+    for (std::size_t i = 0; i < atoms.size(); ++i) { names[i] = names_of(form, atoms[i]), wanted[i] = names[i].exact; }
     wanted = canonical(form, wanted);
     const auto [answer, is_new] = table.found.try_emplace(wanted);
-    if (is_new && form.types == Section::DihedralTypes)
+    if (is_new)
     {
-        // Number of names that match exactly, or -1 if one does not match at all.
-        const auto matches = [&](const Key& names, bool backward) {
-            int exact = 0;
-            for (std::size_t i = 0; i < 4; ++i)
-            {
-                const std::int32_t name = names[backward ? 3 - i : i];
-                if (name == wanted[i]) { ++exact; }
-                else if (name != -1) { return -1; }
-            }
-            return exact;
-        };
-        int best = -1;
-        for (std::size_t e = 0; e < table.entries.size() && best < 4; ++e)
-        {
-            const Key& names = table.entries[e].names;
-            if (const int m = std::max(matches(names, false), matches(names, true)); m > best)
-            {
-                best = m;
-                answer->second = e;
-            }
-        }
-    }
-    else if (is_new)
-    {
-        if (const auto exact = table.index.find(wanted); exact != table.index.end()) { answer->second = exact->second; }
+        const bool is_exact = form.types != Section::DihedralTypes && form.role != Role::Directed;
+        const auto exact = table.index.find(wanted);
+        if (!is_exact) { answer->second = best_entry(table, form, names); }
+        else if (exact != table.index.end()) { answer->second = exact->second; }
     }
     if (!answer->second) { return {}; }
     return table.entries[*answer->second].lines;

@@ -4,7 +4,8 @@
 //
 // Look-up rules, as in GROMACS: bonded parameters go by the bonded names of the atom types, in either direction; a dihedral takes
 // the first entry with the fewest wildcards ("X"), and of that entry all its lines, which function type 9 lets follow one
-// another. Pair parameters go by atom type, or are generated from the Lennard-Jones parameters times fudgeLJ if gen-pairs = yes.
+// another. A CMAP's entry may ask for residues, too: "C-ALA", or "C-*" for any; it takes the first that names the most. Pair
+// parameters go by atom type, or are generated from the Lennard-Jones parameters times fudgeLJ if gen-pairs = yes.
 #pragma once
 
 #include "io/top_fields.hpp"
@@ -27,6 +28,13 @@ struct AtomType
     double mass = 0, charge = 0;
     char particle = 'A'; // A atom, V or D virtual site, S shell
     double v = 0, w = 0; // c6, c12 or sigma, epsilon
+};
+
+// What decides about the parameters of a term's atom.
+struct TermAtom
+{
+    std::int32_t type = 0; // of the force field
+    std::string_view residue;
 };
 
 // A Lennard-Jones interaction c12/r^12 - c6/r^6, kJ/mol nm^6 and nm^12.
@@ -60,8 +68,8 @@ public:
     LennardJones pair14(double v, double w) const { return convert({v, w}); }
     // By atom types; none if there is no entry and nothing may be generated.
     std::optional<LennardJones> pair14(std::int32_t a, std::int32_t b) const;
-    // The lines of parameters for atoms of these types; empty if there are none.
-    std::span<const InteractionParameters> find_bonded(const TermForm& form, std::span<const std::int32_t> atom_types);
+    // The lines of parameters for these atoms; empty if there are none.
+    std::span<const InteractionParameters> find_bonded(const TermForm& form, std::span<const TermAtom> atoms);
     std::string bonded_name(std::int32_t type) const
     {
         return bonded_names_[static_cast<std::size_t>(types_[static_cast<std::size_t>(type)].bonded)];
@@ -69,6 +77,12 @@ public:
 
 private:
     using Key = std::array<std::int32_t, most_atoms>; // interned bonded names, -1 = wildcard, unused = 0
+    // Names by which an entry may mean an atom.
+    struct Names
+    {
+        std::int32_t exact = 0;
+        std::array<std::int32_t, 2> general{};
+    };
     struct Entry
     {
         Key names;
@@ -91,7 +105,10 @@ private:
     VW combine(std::int32_t a, std::int32_t b) const;
     VW nonbonded(std::int32_t a, std::int32_t b) const;
     std::int32_t intern(std::string_view bonded_name);
-    std::int32_t known_bonded(const Fields& line, std::size_t column, bool wildcard) const;
+    std::int32_t known_bonded(const Fields& line, std::size_t column, std::string_view name) const;
+    std::int32_t name_in_entry(const Fields& line, std::size_t column, const TermForm& form);
+    Names names_of(const TermForm& form, const TermAtom& atom);
+    std::optional<std::size_t> best_entry(const Pool& table, const TermForm& form, const std::array<Names, most_atoms>& atoms);
     void read_type_pair(const Fields& line, std::map<TypePair, VW>& table, std::string_view what, Diagnostics& diagnostics);
     Pool& pool(const TermForm& form) { return pools_[{form.types, form.pool}]; }
     void add_entry(const Fields& line, const TermForm& form, Key names, const InteractionParameters& parameters,

@@ -254,10 +254,11 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
                              MoleculeType& molecule) const
 {
     const TermForm& form = *term.form;
-    std::array<std::int32_t, most_atoms> types{};
+    std::array<TermAtom, most_atoms> atoms{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms()); ++i)
     {
-        types[i] = atoms_[static_cast<std::size_t>(term.atoms[i])].type;
+        const Atom& atom = atoms_[static_cast<std::size_t>(term.atoms[i])];
+        atoms[i] = {atom.type, residues_[static_cast<std::size_t>(atom.residue)].name};
     }
 
     InteractionParameters found{};
@@ -265,11 +266,12 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
     if (term.parameters >= 0) { lines = {&parameters_[static_cast<std::size_t>(term.parameters)], 1}; }
     else if (form.section != Section::Pairs)
     {
-        lines = force_field.find_bonded(form, {types.data(), static_cast<std::size_t>(form.atoms())});
+        lines = force_field.find_bonded(form, {atoms.data(), static_cast<std::size_t>(form.atoms())});
     }
     if (form.section == Section::Pairs)
     {
-        const auto pair = lines.empty() ? force_field.pair14(types[0], types[1]) : force_field.pair14(lines[0][0], lines[0][1]);
+        const auto pair =
+            lines.empty() ? force_field.pair14(atoms[0].type, atoms[1].type) : force_field.pair14(lines[0][0], lines[0][1]);
         if (pair)
         {
             found = {pair->c6, pair->c12};
@@ -281,8 +283,8 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
         std::string names;
         for (std::size_t i = 0; i < static_cast<std::size_t>(form.atoms()); ++i)
         {
-            names += (i > 0 ? "-" : "") +
-                     (form.section == Section::Pairs ? force_field.type(types[i]).name : force_field.bonded_name(types[i]));
+            names += (i > 0 ? "-" : "") + (form.section == Section::Pairs ? force_field.type(atoms[i].type).name
+                                                                          : force_field.bonded_name(atoms[i].type));
         }
         throw InputError("E131", source.where(term.place),
                          "No default " + std::string(section_name(form.section)) + " types of function type " +

@@ -215,6 +215,23 @@ TEST_F(TopTest, a_cmap_takes_the_map_of_its_five_types_in_their_order)
     expect_type_error("[ cmaptypes ]\nA A B A B 2 2 2 1 2 3 4", "E121", "no function type 2");
 }
 
+TEST_F(TopTest, a_map_may_ask_for_residues)
+{
+    // Atoms 1 to 3 are of residue ONE, the others of TWO.
+    const auto chosen = [&](const std::string& types) {
+        return only_term(read_with("[ cmaptypes ]\n" + types, "[ cmap ]\n1 2 3 4 5 1\n"), Cmap)[0];
+    };
+    const std::string any = "A A B A B 1 2 2 1 0 0 0\n", stars = "A-* A-* B-* A-* B-* 1 2 2 2 0 0 0\n",
+                      one = "A-* A-ONE B-ONE A-* B-* 1 2 2 3 0 0 0\n", two = "A-* A-TWO B-TWO A-* B-* 1 2 2 4 0 0 0\n";
+    EXPECT_EQ(chosen(two + any), 1);
+    EXPECT_EQ(chosen(two + stars), 2);
+    EXPECT_EQ(chosen(any + two + one), 3);
+    EXPECT_EQ(chosen(any + "A-ONE A-ONE B-ONE A-TWO B-TWO 1 2 2 5 0 0 0\n" + one), 5);
+    const std::string before = std::string(lennard_jones) + "[ cmaptypes ]\n" + two + std::string(chain) + "[ cmap ]\n";
+    expect_error(before, "1 2 3 4 5 1", one_molecule, "E131", "for A-A-B-A-B");
+    expect_type_error("[ cmaptypes ]\nC-ONE A B A B 1 2 2 1 2 3 4", "E122", "unknown bonded atom type 'C-ONE'");
+}
+
 TEST_F(TopTest, consecutive_lines_of_function_type_nine_are_all_added)
 {
     const std::string types = "[ dihedraltypes ]\nA A B A 9 0 1 1\nA A B A 9 0 2 2\nA B A A 9 180 3 3\nX A B X 9 0 7 1\n";
