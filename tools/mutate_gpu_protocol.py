@@ -119,7 +119,7 @@ OPERATORS = [
     Operator("not in rank order", r"T sum = ends\.rank == 0 [^;]*;(\s*)for \(int r = 1; r < ends\.ranks; \+\+r\) \{[^}]*\}",
              r"T sum = mine;\1for (int r = 0; r < ends.ranks; ++r) { if (r != ends.rank) { sum = combine(sum, slots[r][i]); } }"),
     Operator("last rank left out", r"(?<=r < ends\.ranks)(?=; \+\+r\) \{ sum)", " - 1"),
-    Operator("missing terms not a flag", r"(?<=sum\.flags \| \()sum\.balance != 0", "false"),
+    Operator("sum not settled", r"(?<=values\[i\] = )settled\(sum\)", "sum"),
     Operator("one slot", r"(?<=\{)2(?=, Credits::No)", "1", files="gpu_collectives"),
     # What the engine queues, and the update.
     Operator("flags not agreed on", r"co_await agree_on_flags\([^;]*;", "co_return;", files="engine/"),

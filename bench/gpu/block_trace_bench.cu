@@ -4,6 +4,7 @@
 #include "device/block_trace.cuh"
 #include "device/gpu_graph.hpp"
 #include "device/launch.cuh"
+#include "trace/phases.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -66,7 +66,7 @@ class DeviceError : public SystemError
     using SystemError::SystemError;
 };
 
-// A bounded wait for a peer ran out, or the transport failed: names rank, peer, channel, pulse, epoch expected and seen.
+// A bounded wait for a peer ran out, or the transport failed: names rank, peer, channel, epoch expected and seen.
 class CommError : public SystemError
 {
     using SystemError::SystemError;

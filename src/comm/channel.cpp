@@ -8,13 +8,14 @@
 
 namespace parhelion {
 
-std::string failure_text(const FailureRecord& record, const ChannelLabel& label, std::chrono::nanoseconds deadline)
+std::string failure_text(const FailureRecord& record, const std::string& label, std::chrono::nanoseconds deadline,
+                         const std::string& tag_name)
 {
-    return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', pulse {}, epoch expected {}, seen {}, "
-                       "credit {}, in step {}.",
+    return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', epoch expected {}, seen {}, credit {}, "
+                       "in {} {}.",
                        record.rank, std::chrono::duration<double>(deadline).count(),
-                       record.awaited == Awaited::Credit ? "leave to write" : "a message", record.peer, label.kind, label.pulse,
-                       record.expected, record.seen, record.credit, record.step);
+                       record.awaited == Awaited::Credit ? "leave to write" : "a message", record.peer, label, record.expected,
+                       record.seen, record.credit, tag_name, record.tag);
 }
 
 SendChannel::SendChannel(World& world, const HostSender& core, Placement placement) : world_(&world), core_(core)

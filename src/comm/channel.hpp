@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of a directed channel as the host uses them: the protocol of comm/protocol.hpp, with waits that throw and slots
 // that can be moved. Ends come from Communicator::open_send and open_receive; each belongs to one rank and does not outlive its
-// World, which keeps the memory of the slots.
+// World, which keeps the memory of the slots. Both ends are matched by source, destination and label, which is any text of the
+// caller's; failures are told by it.
 //
 //   source        std::byte* slot = send.begin(bytes); pack into slot; send.publish(bytes);
 //   destination   const Message m = receive.wait(); read m.data; receive.ack();
@@ -20,14 +21,6 @@ namespace parhelion {
 
 class World;
 
-// Both ends are matched by label, source and destination, and failures are told by label.
-struct ChannelLabel
-{
-    std::string kind; // "halo coordinates"
-    int pulse = 0;
-    friend auto operator<=>(const ChannelLabel&, const ChannelLabel&) = default;
-};
-
 enum class Credits : std::uint8_t
 {
     Yes, // a slot is written again only after the destination's ack
@@ -44,8 +37,9 @@ struct ChannelOptions
     friend bool operator==(const ChannelOptions&, const ChannelOptions&) = default;
 };
 
-// What a wait in vain says to people.
-std::string failure_text(const FailureRecord& record, const ChannelLabel& label, std::chrono::nanoseconds deadline);
+// What a wait in vain says to people. tag_name: what the record's tag is of.
+std::string failure_text(const FailureRecord& record, const std::string& label, std::chrono::nanoseconds deadline,
+                         const std::string& tag_name);
 
 // The payload slots of a channel: `depth` of them in the destination's arena, round_up_window(capacity) apart.
 struct Placement

@@ -23,18 +23,18 @@ Communicator::Communicator(World& world, int rank) : world_(&world), rank_(rank)
     for (int peer = 0; peer < world.ranks(); ++peer)
     {
         if (peer == rank) { continue; }
-        reduce_peers_.push_back({open_send({"sum over ranks"}, peer, options), open_receive({"sum over ranks"}, peer, options)});
+        reduce_peers_.push_back({open_send("sum over ranks", peer, options), open_receive("sum over ranks", peer, options)});
     }
 }
 
 int Communicator::ranks() const { return world_->ranks(); }
 
-SendChannel Communicator::open_send(const ChannelLabel& label, int peer, const ChannelOptions& options)
+SendChannel Communicator::open_send(const std::string& label, int peer, const ChannelOptions& options)
 {
     return world_->open_send(label, rank_, peer, options);
 }
 
-ReceiveChannel Communicator::open_receive(const ChannelLabel& label, int peer, const ChannelOptions& options)
+ReceiveChannel Communicator::open_receive(const std::string& label, int peer, const ChannelOptions& options)
 {
     return world_->open_receive(label, peer, rank_, options);
 }
@@ -100,7 +100,7 @@ void Communicator::barrier()
     sum(std::span(&nothing, 1));
 }
 
-void Communicator::set_step(std::int64_t step) { world_->set_step(rank_, step); }
+void Communicator::set_tag(std::int64_t tag) { world_->set_tag(rank_, tag); }
 
 void Communicator::leave() { HostAtomics::fetch_add_relaxed_system(&world_->watch(rank_).board->absences, one_leaves); }
 
@@ -109,7 +109,7 @@ void Communicator::enter() { HostAtomics::fetch_add_relaxed_system(&world_->watc
 void Communicator::abort()
 {
     const Watch& watch = world_->watch(rank_);
-    fail<HostAtomics>(watch, {rank_, rank_, -1, Awaited::Nothing, 0, 0, 0, *watch.step});
+    fail<HostAtomics>(watch, {rank_, rank_, -1, Awaited::Nothing, 0, 0, 0, *watch.tag});
 }
 
 } // namespace parhelion

@@ -34,8 +34,8 @@ public:
 
     // The ends of a channel to or from another rank. Returns at once, whether or not the peer has opened its end; each end is
     // opened once in the life of a world. Throws ContractError if the peer's options differ.
-    SendChannel open_send(const ChannelLabel& label, int peer, const ChannelOptions& options = {});
-    ReceiveChannel open_receive(const ChannelLabel& label, int peer, const ChannelOptions& options = {});
+    SendChannel open_send(const std::string& label, int peer, const ChannelOptions& options = {});
+    ReceiveChannel open_receive(const std::string& label, int peer, const ChannelOptions& options = {});
 
     // Symmetric memory: in this rank's arena, or at the same offset for all members of a team (which includes this rank; members
     // make their calls for a team in one order). Throws CommError if an arena is full.
@@ -61,8 +61,8 @@ public:
     void leave();
     void enter();
 
-    // For the text of failures.
-    void set_step(std::int64_t step);
+    // Where this rank's program is, for the text of failures: WorldOptions::tag_name says what the number is of.
+    void set_tag(std::int64_t tag);
     // This rank stops for a reason of its own: all waits of the others end with PeerAborted.
     void abort();
 

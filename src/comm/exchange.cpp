@@ -129,7 +129,7 @@ Communicator::Peer& Communicator::parcel_peer(int peer)
     const auto found = parcel_peers_.find(peer);
     if (found != parcel_peers_.end()) { return found->second; }
     const ChannelOptions options{2, Credits::Yes, chunk_bytes};
-    Peer opened{open_send({"parcels"}, peer, options), open_receive({"parcels"}, peer, options)};
+    Peer opened{open_send("parcels", peer, options), open_receive("parcels", peer, options)};
     return parcel_peers_.emplace(peer, std::move(opened)).first->second;
 }
 

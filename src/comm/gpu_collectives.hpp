@@ -30,21 +30,11 @@ struct GpuRankEnds
     GpuReceiver* receivers;
 };
 
-// Exchanged as one value: flags, of which the bitwise or is taken, and a balance. If the balances of all ranks do not add up to
-// zero, the highest flag is raised; they are zero afterwards, so that it makes no difference how often ranks agree.
-struct FlagsAndBalance
-{
-    static constexpr std::uint32_t unbalanced = 1u << 31;
-    std::uint32_t flags = 0;
-    std::int32_t balance = 0;
-    friend bool operator==(const FlagsAndBalance&, const FlagsAndBalance&) = default;
-};
-
 class GpuCollective
 {
 public:
     // For messages of up to `capacity` bytes.
-    GpuCollective(GpuWorld& world, const ChannelLabel& label, std::size_t capacity, Word first_epoch = 1);
+    GpuCollective(GpuWorld& world, const std::string& label, std::size_t capacity, Word first_epoch = 1);
 
     const GpuRankEnds& ends(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
     std::size_t capacity() const { return capacity_; }
@@ -63,9 +53,9 @@ private:
     std::vector<GpuRankEnds> ends_;
 };
 
-// values[i] becomes its sum over the ranks, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, FlagsAndBalance; n
-// values on every rank, within the capacity. A world of one rank: nothing. Only for a rank that has a GPU of its own; others use
-// the halves.
+// values[i] becomes its sum over the ranks, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, or a type of the
+// caller's (comm/gpu_collectives.cuh); n values on every rank, within the capacity. A world of one rank: nothing. Only for a rank
+// that has a GPU of its own; others use the halves.
 template <class T>
 void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
 // The same in two halves, for any rank; nothing may change the values in between.

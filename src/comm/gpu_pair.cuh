@@ -34,7 +34,7 @@ struct PairSide
 class GpuPair
 {
 public:
-    GpuPair(GpuWorld& world, const ChannelLabel& label, int first, int second, std::size_t capacity) : world_(world)
+    GpuPair(GpuWorld& world, const std::string& label, int first, int second, std::size_t capacity) : world_(world)
     {
         const ChannelOptions options{2, Credits::No, capacity};
         const GpuChannel there = world.open(label, first, second, options), back = world.open(label, second, first, options);
@@ -61,7 +61,7 @@ public:
         {
             std::apply(
                 [&](const Arguments&... a) {
-                    launch(*of_side_[s].queue, Phase::Reduce, kernel, shape, of_side_[s].side, next_epoch_, epochs, a...);
+                    launch(*of_side_[s].queue, world_.phase(), kernel, shape, of_side_[s].side, next_epoch_, epochs, a...);
                 },
                 arguments[s]);
         }

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(threads) rate_kernel(PairSide side, Word epoch
 
 struct Exchange
 {
-    Exchange(GpuWorld& world, int first, int second) : pair(world, {"self test"}, first, second, words * sizeof(std::uint64_t))
+    Exchange(GpuWorld& world, int first, int second) : pair(world, "self test", first, second, words * sizeof(std::uint64_t))
     {
         results[0] = results[1] = {words, 0};
     }
@@ -128,7 +128,7 @@ double store_gb_s(GpuWorld& world, int first, int second)
 {
     PinnedBuffer<std::int64_t> ns(2);
     double best = 0;
-    auto pair = std::make_unique<GpuPair>(world, ChannelLabel{"rate of a link"}, first, second, rate_bytes);
+    auto pair = std::make_unique<GpuPair>(world, "rate of a link", first, second, rate_bytes);
     try
     {
         for (int i = 0; i < timings; ++i)

@@ -149,7 +149,7 @@ private:
         while (!is_loaded())
         {
             if (patience.next() == Verdict::Reached) { continue; }
-            fail<CudaAtomics>(watch_, {watch_.rank, watch_.rank, 0, Awaited::Signal, stored_, 0, 0, *watch_.step});
+            fail<CudaAtomics>(watch_, {watch_.rank, watch_.rank, 0, Awaited::Signal, stored_, 0, 0, *watch_.tag});
             return;
         }
     }
@@ -340,7 +340,7 @@ public:
             unpacked_.emplace_back(most_bytes / sizeof(uint4));
             values_.emplace_back(most_values);
             const std::size_t words = source_.back().size() * sizeof(uint4) / sizeof(Word);
-            launch(queue, Phase::Reduce, make_payload_kernel, {most_blocks, threads},
+            launch(queue, PhaseTag{}, make_payload_kernel, {most_blocks, threads},
                    reinterpret_cast<std::uint64_t*>(source_.back().data()), words, r);
             allow_shared_memory(queue, messages_kernel<BulkCopy>, BulkCopy::shared_bytes);
             allow_shared_memory(queue, stores_kernel<BulkCopy>, BulkCopy::shared_bytes);
@@ -455,9 +455,9 @@ private:
             {
                 const auto rank = static_cast<std::size_t>(r);
                 if (senders > 1) { barrier(*queues_[rank], meeting_, r); }
-                launch(*queues_[rank], Phase::Reduce, stores_kernel<How>, {blocks, 4 * threads, How::shared_bytes},
-                       world_.watch(r), source_[rank].data(), reinterpret_cast<uint4*>(landing_of(r)), bytes / sizeof(uint4),
-                       repetitions, spans_.data() + r * most_blocks);
+                launch(*queues_[rank], PhaseTag{}, stores_kernel<How>, {blocks, 4 * threads, How::shared_bytes}, world_.watch(r),
+                       source_[rank].data(), reinterpret_cast<uint4*>(landing_of(r)), bytes / sizeof(uint4), repetitions,
+                       spans_.data() + r * most_blocks);
             }
             synchronize();
             std::int64_t longest = 0;
@@ -479,9 +479,9 @@ private:
         GpuQueue& queue = *queues_[0];
         clear_landing(1, bytes);
         const double us = least([&] {
-            launch(queue, Phase::Reduce, stamp_kernel, {1, 1}, ns_.data());
+            launch(queue, PhaseTag{}, stamp_kernel, {1, 1}, ns_.data());
             for (int i = 0; i < copies; ++i) { gpu_memory::on_device(queue, landing_of(0), source_[0].data(), bytes); }
-            launch(queue, Phase::Reduce, stamp_kernel, {1, 1}, ns_.data() + 1);
+            launch(queue, PhaseTag{}, stamp_kernel, {1, 1}, ns_.data() + 1);
             queue.synchronize();
             return static_cast<double>(ns_[1] - ns_[0]) * 1e-3 / copies;
         });
@@ -509,7 +509,7 @@ private:
     {
         for (int r = 0; r < senders; ++r)
         {
-            launch(*queues_[static_cast<std::size_t>(next(r))], Phase::Reduce, check_payload_kernel, {most_blocks, threads},
+            launch(*queues_[static_cast<std::size_t>(next(r))], PhaseTag{}, check_payload_kernel, {most_blocks, threads},
                    landing_of(r), bytes, r, wrong_.data());
         }
         synchronize();
@@ -544,8 +544,8 @@ private:
         set_values(n);
         for (std::size_t r = 0; r < queues_.size(); ++r)
         {
-            launch(*queues_[r], Phase::Reduce, sums_kernel, {1, threads}, collective.ends(static_cast<int>(r)), values_[r].data(),
-                   n, 1 + rounds, ns_.data() + r);
+            launch(*queues_[r], PhaseTag{}, sums_kernel, {1, threads}, collective.ends(static_cast<int>(r)), values_[r].data(), n,
+                   1 + rounds, ns_.data() + r);
         }
         synchronize();
         return static_cast<double>(ns_[0]) * 1e-3 / rounds;
@@ -559,7 +559,7 @@ private:
         {
             const auto sum = [&] { all_reduce(*queues_[r], collective, static_cast<int>(r), values_[r].data(), n); };
             const auto stamp = [&](std::size_t i) {
-                launch(*queues_[r], Phase::Reduce, stamp_kernel, {1, 1}, ns_.data() + 2 * r + i);
+                launch(*queues_[r], PhaseTag{}, stamp_kernel, {1, 1}, ns_.data() + 2 * r + i);
             };
             graphs.emplace_back(*queues_[r], [&] {
                 sum();

@@ -17,7 +17,7 @@ struct GpuWorld::Surroundings
 {
     FailureBoard board;
     Watch watch;
-    std::int64_t step;
+    std::int64_t tag;
     SignalSlot* abort_slots[most_ranks];
 };
 
@@ -33,9 +33,9 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 } // namespace
 
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
-    : devices_(std::move(devices)), deadline_(options.deadline), loses_(options.loses),
-      layout_(static_cast<int>(devices_.size()), options.payload_bytes, options.signal_slots), everybody_(devices_.size()),
-      host_abort_(1)
+    : devices_(std::move(devices)), deadline_(options.deadline), phase_(options.phase), tag_name_(options.tag_name),
+      loses_(options.loses), layout_(static_cast<int>(devices_.size()), options.payload_bytes, options.signal_slots),
+      everybody_(devices_.size()), host_abort_(1)
 {
     PARHELION_EXPECTS(ranks() <= most_ranks);
     std::iota(everybody_.begin(), everybody_.end(), 0);
@@ -62,11 +62,11 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     for (int r = 0; r < ranks(); ++r)
     {
         Surroundings s{};
-        s.step = -1; // before the first
+        s.tag = -1;
         for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = signal(to, 0); }
         Surroundings* const here = surroundings(r);
-        s.watch = {r,           ranks(),           deadline_.count(), signal(r, 0), here->abort_slots, &surroundings(0)->board,
-                   &here->step, host_abort_.data()};
+        s.watch = {r,          ranks(),           deadline_.count(), signal(r, 0), here->abort_slots, &surroundings(0)->board,
+                   &here->tag, host_abort_.data()};
         copy_to_device(setup_queue(r), here, s);
     }
 }
@@ -103,7 +103,7 @@ std::size_t GpuWorld::make_signals(int rank, int count, Word shown)
     return first;
 }
 
-GpuChannel GpuWorld::open(const ChannelLabel& label, int source, int destination, const ChannelOptions& options)
+GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
     PARHELION_EXPECTS(options.depth >= 1 && source != destination);
     PARHELION_EXPECTS(std::min(source, destination) >= 0 && std::max(source, destination) < ranks());
@@ -136,9 +136,9 @@ GpuChannel GpuWorld::open(const ChannelLabel& label, int source, int destination
 
 const Watch* GpuWorld::watch(int rank) const { return &surroundings(rank)->watch; }
 
-void GpuWorld::set_step_word(int rank, const std::int64_t* step)
+void GpuWorld::set_tag_word(int rank, const std::int64_t* tag)
 {
-    copy_to_device(setup_queue(rank), &surroundings(rank)->watch.step, step);
+    copy_to_device(setup_queue(rank), &surroundings(rank)->watch.tag, tag);
 }
 
 void GpuWorld::check()
@@ -148,7 +148,7 @@ void GpuWorld::check()
     gpu_memory::to_host(setup_queue(0), &board, &surroundings(0)->board, sizeof board);
     setup_queue(0).synchronize();
     const FailureRecord& record = board.record;
-    throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_));
+    throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_, tag_name_));
 }
 
 template <class HasHappened>

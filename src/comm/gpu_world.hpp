@@ -16,6 +16,7 @@
 #include "comm/channel.hpp"
 #include "device/device_buffer.hpp"
 #include "device/gpu_arena.hpp"
+#include "device/phase_clock.hpp"
 
 #include <atomic>
 #include <functional>
@@ -47,8 +48,10 @@ struct GpuWorldOptions
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
     std::size_t payload_bytes = std::size_t{1} << 26;             // of each rank
     std::size_t signal_slots = std::size_t{1} << 14;              // of each rank; 2 MiB
+    PhaseTag phase;                                               // what the kernels of this room count as
+    std::string tag_name = "round"; // what the words of set_tag_word() count, for the text of failures
     // For tests: do the signals of this source get lost on channels of this label?
-    std::function<bool(const ChannelLabel& label, int source)> loses;
+    std::function<bool(const std::string& label, int source)> loses;
 };
 
 class GpuWorld
@@ -66,6 +69,7 @@ public:
     int ranks() const { return static_cast<int>(devices_.size()); }
     int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
     bool shares_gpu(int rank) const; // with another rank
+    PhaseTag phase() const { return phase_; }
     bool ranks_share_gpus() const { return setup_queues_.size() < devices_.size(); }
     // For setting up; ranks on one GPU have the same.
     GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
@@ -76,12 +80,12 @@ public:
     std::byte* data(int rank, Window window) const { return payload_[static_cast<std::size_t>(rank)]->data() + window.offset; }
 
     // Throws CommError if there is no room.
-    GpuChannel open(const ChannelLabel& label, int source, int destination, const ChannelOptions& options = {});
+    GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
 
     // For the waits of a rank's kernels; in its GPU's memory.
     const Watch* watch(int rank) const;
-    // Where kernels find the step for the text of failures; at first nowhere: "step -1". Nothing queued may wait meanwhile.
-    void set_step_word(int rank, const std::int64_t* step);
+    // Where kernels find the tag for the text of failures; at first nowhere: -1. Nothing queued may wait meanwhile.
+    void set_tag_word(int rank, const std::int64_t* tag);
 
     // Throws CommError if a wait of any rank was in vain. Everything after that wait has then gone on with wrong data; no wait
     // of this world waits any more.
@@ -111,14 +115,16 @@ private:
 
     std::vector<int> devices_; // by rank
     std::chrono::nanoseconds deadline_;
-    std::function<bool(const ChannelLabel& label, int source)> loses_;
+    PhaseTag phase_;
+    std::string tag_name_;
+    std::function<bool(const std::string& label, int source)> loses_;
     SymmetricLayout layout_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
     std::atomic<bool> has_given_up_ = false;
     Window surroundings_;
-    std::vector<ChannelLabel> channels_; // by number
+    std::vector<std::string> channels_; // by number
     std::vector<std::size_t> queue_of_rank_;
     std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
 };

@@ -117,7 +117,7 @@ public:
     {
         const Word seen = route_.has_credits ? Atomics::load_relaxed_system(&credit_slot()->epoch) : 0;
         const Word credit = route_.has_credits ? seen + static_cast<Word>(route_.depth) : 0;
-        return {route_.source, route_.destination, route_.channel, Awaited::Credit, needed_credit(), seen, credit, *watch.step};
+        return {route_.source, route_.destination, route_.channel, Awaited::Credit, needed_credit(), seen, credit, *watch.tag};
     }
 
 private:
@@ -190,7 +190,7 @@ public:
     {
         const Word credit = route_.has_credits ? unread_ - 1 + static_cast<Word>(route_.depth) : 0;
         const Word seen = Atomics::load_relaxed_system(&signal_slot()->epoch);
-        return {route_.destination, route_.source, route_.channel, Awaited::Signal, epoch_, seen, credit, *watch.step};
+        return {route_.destination, route_.source, route_.channel, Awaited::Signal, epoch_, seen, credit, *watch.tag};
     }
 
 private:

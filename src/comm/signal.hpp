@@ -49,7 +49,7 @@ struct FailureRecord
     Word expected;
     Word seen;
     Word credit;
-    std::int64_t step;
+    std::int64_t tag; // of the rank at that time: where its program was, in a number of the caller's
 };
 
 // One per run, where every rank and the host can reach it. The record may be read by who wrote it, and by who has seen an abort
@@ -75,8 +75,8 @@ struct Watch
     SignalSlot* own_abort;          // looked at while waiting
     SignalSlot* const* abort_slots; // of all listeners, raised by whoever fails
     FailureBoard* board;
-    const std::int64_t* step; // for the record
-    SignalSlot* host_abort;   // raised before the others; null: ranks are threads, and their driver sees them end
+    const std::int64_t* tag; // for the record
+    SignalSlot* host_abort;  // raised before the others; null: ranks are threads, and their driver sees them end
 };
 
 enum class Verdict : std::uint8_t

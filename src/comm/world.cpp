@@ -23,7 +23,7 @@ struct World::Match
 };
 
 World::World(int ranks, const WorldOptions& options)
-    : memory_(ranks, options.payload_bytes, options.signal_slots), deadline_(options.deadline),
+    : memory_(ranks, options.payload_bytes, options.signal_slots), deadline_(options.deadline), tag_name_(options.tag_name),
       contexts_(static_cast<std::size_t>(ranks))
 {
     for (int r = 0; r < ranks; ++r) { abort_slots_.push_back(memory_.signal(r, memory_.reserve_signals(r, 1, 0))); }
@@ -36,7 +36,7 @@ World::World(int ranks, const WorldOptions& options)
                          abort_slots_[static_cast<std::size_t>(r)],
                          abort_slots_.data(),
                          &board_,
-                         &context.step,
+                         &context.tag,
                          nullptr};
     }
     transport_ = std::make_unique<ThreadsTransport>(memory_, options.access);
@@ -55,8 +55,8 @@ World::Match& World::match(const Key& key, const ChannelOptions& options)
     if (const auto found = matches_.find(key); found != matches_.end())
     {
         if (found->second->options == options) { return *found->second; }
-        throw ContractError(fmt::format("The ends of channel '{}', pulse {}, from rank {} to rank {} differ in their options.",
-                                        key.label.kind, key.label.pulse, key.source, key.destination));
+        throw ContractError(fmt::format("The ends of channel '{}' from rank {} to rank {} differ in their options.", key.label,
+                                        key.source, key.destination));
     }
     // The slots show the epoch before the first: nothing has arrived, and everything before has been acknowledged.
     const Word shown = options.first_epoch - 1;
@@ -70,7 +70,7 @@ World::Match& World::match(const Key& key, const ChannelOptions& options)
     return *entry->second;
 }
 
-SendChannel World::open_send(const ChannelLabel& label, int source, int destination, const ChannelOptions& options)
+SendChannel World::open_send(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
     const std::scoped_lock lock(mutex_);
     Match& m = match({label, source, destination}, options);
@@ -87,7 +87,7 @@ SendChannel World::open_send(const ChannelLabel& label, int source, int destinat
     return SendChannel(*this, HostSender(route, transport_.get(), options.first_epoch), {m.slots.offset, options.capacity});
 }
 
-ReceiveChannel World::open_receive(const ChannelLabel& label, int source, int destination, const ChannelOptions& options)
+ReceiveChannel World::open_receive(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
     const std::scoped_lock lock(mutex_);
     Match& m = match({label, source, destination}, options);
@@ -121,7 +121,7 @@ Window World::allocate(int rank, const std::vector<int>& team, std::size_t bytes
 std::string World::text_of(const FailureRecord& record) const
 {
     const std::scoped_lock lock(mutex_);
-    return failure_text(record, channels_[static_cast<std::size_t>(record.channel)]->label, deadline_);
+    return failure_text(record, channels_[static_cast<std::size_t>(record.channel)]->label, deadline_, tag_name_);
 }
 
 void World::throw_failure(int rank, Verdict verdict) const

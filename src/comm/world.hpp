@@ -28,6 +28,7 @@ struct WorldOptions
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
     std::size_t payload_bytes = std::size_t{1} << 30;             // of address space for each rank
     std::size_t signal_slots = std::size_t{1} << 16;              // for each rank
+    std::string tag_name = "round"; // what Communicator::set_tag() counts, for the text of failures; -1 at first
     // Puts another transport in front of the one between threads.
     std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)> wrap_transport;
 };
@@ -48,10 +49,10 @@ public:
     SymmetricMemory& memory() { return memory_; }
     Transport& transport() { return *transport_; }
     const Watch& watch(int rank) const { return contexts_[static_cast<std::size_t>(rank)].watch; }
-    void set_step(int rank, std::int64_t step) { contexts_[static_cast<std::size_t>(rank)].step = step; }
+    void set_tag(int rank, std::int64_t tag) { contexts_[static_cast<std::size_t>(rank)].tag = tag; }
     // Either end of a channel; whichever comes first reserves the memory of both. Each end is opened once.
-    SendChannel open_send(const ChannelLabel& label, int source, int destination, const ChannelOptions& options);
-    ReceiveChannel open_receive(const ChannelLabel& label, int source, int destination, const ChannelOptions& options);
+    SendChannel open_send(const std::string& label, int source, int destination, const ChannelOptions& options);
+    ReceiveChannel open_receive(const std::string& label, int source, int destination, const ChannelOptions& options);
     // The same offset for all members, whichever of them calls first. Members call in one order, with equal sizes.
     Window allocate(int rank, const std::vector<int>& team, std::size_t bytes);
     // Ends a wait that did not end well, seen from this rank: CommError if the failure is its own, else PeerAborted.
@@ -61,12 +62,12 @@ private:
     struct Context
     {
         Watch watch{};
-        std::int64_t step = -1; // before the first
+        std::int64_t tag = -1;
     };
     struct Match; // what both ends of a channel share
     struct Key
     {
-        ChannelLabel label;
+        std::string label;
         int source;
         int destination;
         friend auto operator<=>(const Key&, const Key&) = default;
@@ -82,6 +83,7 @@ private:
 
     SymmetricMemory memory_;
     std::chrono::nanoseconds deadline_;
+    std::string tag_name_;
     FailureBoard board_;
     std::vector<SignalSlot*> abort_slots_;
     std::vector<Context> contexts_;

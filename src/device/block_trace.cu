@@ -42,13 +42,13 @@ void BlockTracer::begin(GpuQueue& queue, const std::int64_t* step)
     is_on_ = true;
     reserved_ = launches_ = 0;
     step_ = 0;
-    launch(queue, Phase::Output, begin_trace_kernel, {1, 1, 0}, step, header_.data());
+    launch(queue, PhaseTag{}, begin_trace_kernel, {1, 1, 0}, step, header_.data());
 }
 
 void BlockTracer::end(GpuQueue& queue)
 {
     is_on_ = false;
-    launch(queue, Phase::Output, end_trace_kernel, {1, 1, 0}, header_.data(), reserved_);
+    launch(queue, PhaseTag{}, end_trace_kernel, {1, 1, 0}, header_.data(), reserved_);
 }
 
 BlockTrace BlockTracer::reserve(std::uint16_t kernel, int blocks, int rows)

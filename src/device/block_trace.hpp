@@ -10,8 +10,8 @@
 // a load, two readings of the clock and one 32-byte store a block.
 #pragma once
 
+#include "device/block_record.hpp"
 #include "device/device_buffer.hpp"
-#include "trace/timeline.hpp"
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 // ThreadSanitizer, which does not understand libgomp's barriers. Threads spin briefly between regions, then sleep.
 #pragma once
 
-#include "trace/phases.hpp"
+#include "device/phase_clock.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -28,7 +28,7 @@ public:
     CpuQueue& operator=(const CpuQueue&) = delete;
 
     int threads() const { return threads_; }
-    // Every compute function adds its time to its phase of the step: ScopedPhase span(queue.clock(), Phase::Bonded).
+    // Every compute function adds its time to a phase of the caller's: ScopedPhase span(queue.clock(), Phase::Bonded).
     PhaseClock& clock() { return clock_; }
     const PhaseClock& clock() const { return clock_; }
 

@@ -17,7 +17,7 @@ namespace {
 struct Launched
 {
     const void* function;
-    Phase phase;
+    PhaseTag phase;
     LaunchShape shape;
 };
 
@@ -33,19 +33,6 @@ Table& table()
     return the_table;
 }
 
-// "update_kernel" of "void parhelion::(anonymous namespace)::update_kernel<…>(…)".
-std::string name_of(const void* function)
-{
-    const char* symbol = nullptr;
-    cuda_check(cudaFuncGetName(&symbol, function), "cudaFuncGetName");
-    const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr), std::free);
-    std::string name = readable ? readable.get() : symbol;
-    const std::string_view unnamed = "(anonymous namespace)::";
-    if (const std::size_t at = name.find(unnamed); at != std::string::npos) { name.erase(at, unnamed.size()); }
-    name.resize(std::min(name.find_first_of("<("), name.size()));
-    return name.substr(name.find_last_of(": ") + 1); // npos + 1 is 0
-}
-
 LaunchedKernel describe(const Launched& launched)
 {
     const LaunchShape& shape = launched.shape;
@@ -58,7 +45,7 @@ LaunchedKernel describe(const Launched& launched)
     cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, launched.function, shape.threads, shape.shared_bytes),
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     LaunchedKernel kernel;
-    kernel.name = name_of(launched.function);
+    kernel.name = kernel_name(launched.function);
     kernel.phase = launched.phase;
     kernel.blocks = shape.blocks * shape.blocks_y, kernel.threads = shape.threads;
     kernel.shared_bytes = attributes.sharedSizeBytes + shape.shared_bytes;
@@ -70,7 +57,24 @@ LaunchedKernel describe(const Launched& launched)
 
 } // namespace
 
-std::uint16_t note_launch(const void* function, Phase phase, LaunchShape shape)
+// "update_kernel" of "void parhelion::(anonymous namespace)::update_kernel<…>(…)".
+std::string kernel_name(const void* function)
+{
+    const char* symbol = nullptr;
+    if (cudaFuncGetName(&symbol, function) != cudaSuccess) // after an error of the GPU, which is what there is to tell
+    {
+        cudaGetLastError();
+        return "a kernel";
+    }
+    const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr), std::free);
+    std::string name = readable ? readable.get() : symbol;
+    const std::string_view unnamed = "(anonymous namespace)::";
+    if (const std::size_t at = name.find(unnamed); at != std::string::npos) { name.erase(at, unnamed.size()); }
+    name.resize(std::min(name.find_first_of("<("), name.size()));
+    return name.substr(name.find_last_of(": ") + 1); // npos + 1 is 0
+}
+
+std::uint16_t note_launch(const void* function, PhaseTag phase, LaunchShape shape)
 {
     Table& t = table();
     const std::lock_guard lock(t.mutex);

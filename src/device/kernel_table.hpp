@@ -3,7 +3,7 @@
 // table; reading it asks the CUDA runtime. Cost: a look-up a launch, none when a graph is replayed.
 #pragma once
 
-#include "trace/phases.hpp"
+#include "device/phase_clock.hpp"
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace parhelion {
 struct LaunchedKernel
 {
     std::string name; // without namespaces and template arguments
-    Phase phase = Phase::Output;
+    PhaseTag phase;
     int blocks = 0, threads = 0;   // of the latest launch
     std::size_t shared_bytes = 0;  // of it, dynamic and static
     int registers = 0;             // a thread

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "device/block_trace.hpp"
 #include "device/gpu_queue.hpp"
-#include "trace/phases.hpp"
+#include "device/phase_clock.hpp"
 
 #include <cuda_runtime.h>
 
@@ -47,7 +47,9 @@ void allow_shared_memory(const GpuQueue& queue, Kernel kernel, std::size_t bytes
 }
 
 // The kernel's number in the table of launched kernels.
-std::uint16_t note_launch(const void* function, Phase phase, LaunchShape shape);
+std::uint16_t note_launch(const void* function, PhaseTag phase, LaunchShape shape);
+// Without namespaces and template arguments.
+std::string kernel_name(const void* function);
 
 inline cudaLaunchConfig_t launch_config(const GpuQueue& queue, LaunchShape shape)
 {
@@ -59,15 +61,20 @@ inline cudaLaunchConfig_t launch_config(const GpuQueue& queue, LaunchShape shape
     return config;
 }
 
+inline void check_launch(cudaError_t status, const void* function)
+{
+    if (status != cudaSuccess) { cuda_check(status, kernel_name(function).c_str()); }
+}
+
 template <class... Parameters>
 inline constexpr bool begins_with_trace = false;
 template <class... Rest>
 inline constexpr bool begins_with_trace<BlockTrace, Rest...> = true;
 
-// Queues kernel(arguments...), or kernel(BlockTrace, arguments...) if it takes that. A failed launch throws DeviceError with the
-// phase's name; what goes wrong later, synchronize() throws.
+// Queues kernel(arguments...), or kernel(BlockTrace, arguments...) if it takes that. A failed launch throws DeviceError with
+// the kernel's name; what goes wrong later, synchronize() throws.
 template <class... Parameters, class... Arguments>
-void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
+void launch(GpuQueue& queue, PhaseTag phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
     const cudaLaunchConfig_t config = launch_config(queue, shape);
@@ -79,7 +86,7 @@ void launch(GpuQueue& queue, Phase phase, void (*kernel)(Parameters...), LaunchS
         status = cudaLaunchKernelEx(&config, kernel, tracing, arguments...);
     }
     else { status = cudaLaunchKernelEx(&config, kernel, arguments...); }
-    cuda_check(status, phase_names[static_cast<std::size_t>(phase)].data());
+    check_launch(status, reinterpret_cast<const void*>(kernel));
 }
 
 } // namespace parhelion

@@ -14,7 +14,7 @@ namespace parhelion {
 
 // As launch(); `begun`, an event for queues, is passed when all blocks have begun. The kernel takes a BlockTrace.
 template <class... Parameters, class... Arguments>
-void launch_begun(GpuQueue& queue, Phase phase, void (*kernel)(BlockTrace, Parameters...), LaunchShape shape, GpuEvent& begun,
+void launch_begun(GpuQueue& queue, PhaseTag phase, void (*kernel)(BlockTrace, Parameters...), LaunchShape shape, GpuEvent& begun,
                   const Arguments&... arguments)
 {
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
@@ -25,7 +25,7 @@ void launch_begun(GpuQueue& queue, Phase phase, void (*kernel)(BlockTrace, Param
     attribute.val.launchCompletionEvent.event = begun.handle();
     cudaLaunchConfig_t config = launch_config(queue, shape);
     config.attrs = &attribute, config.numAttrs = 1;
-    cuda_check(cudaLaunchKernelEx(&config, kernel, tracing, arguments...), phase_names[static_cast<std::size_t>(phase)].data());
+    check_launch(cudaLaunchKernelEx(&config, kernel, tracing, arguments...), reinterpret_cast<const void*>(kernel));
 }
 
 } // namespace parhelion

@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

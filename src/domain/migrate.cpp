@@ -2,6 +2,7 @@
 #include "domain/migrate.hpp"
 
 #include "base/bytes.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

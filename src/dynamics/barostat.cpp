@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "dynamics/barostat_body.hpp"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

@@ -2,6 +2,7 @@
 #include "dynamics/com.hpp"
 
 #include "base/error.hpp"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

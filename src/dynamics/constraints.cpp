@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "dynamics/leap_frog.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "dynamics/kinetic.hpp"
 
 #include "base/error.hpp"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

@@ -4,6 +4,7 @@
 #include "device/launch.cuh"
 #include "dynamics/kinetic_gpu.hpp"
 #include "state/gpu_view.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

@@ -3,6 +3,7 @@
 #include "dynamics/leap_frog.hpp"
 
 #include "base/error.hpp"
+#include "trace/phases.hpp"
 
 #include <bit>
 

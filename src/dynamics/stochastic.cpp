@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "dynamics/stochastic_body.hpp"
+#include "trace/phases.hpp"
 
 #include <cmath>
 

@@ -7,6 +7,7 @@
 #include "device/block_trace.cuh"
 #include "device/instructions.cuh"
 #include "device/launch.cuh"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

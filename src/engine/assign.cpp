@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "domain/ownership.hpp"
+#include "trace/phases.hpp"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include "dynamics/thermostat_body.hpp"
 #include "engine/guard.hpp"
 #include "engine/observe_body.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 

@@ -105,6 +105,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
 
     WorldOptions world;
     world.deadline = options.comm_timeout;
+    world.tag_name = "step";
     world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks);
     world_ = std::make_unique<World>(ranks, world);
     for (int rank = 0; rank < ranks; ++rank)

@@ -3,6 +3,7 @@
 // sends and what waits for others.
 #pragma once
 
+#include "engine/flags_gpu.hpp"
 #include "engine/gpu_rank.hpp"
 #include "engine/rank_program.hpp"
 

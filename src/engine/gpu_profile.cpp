@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/gpu_profile.hpp"
 
+#include "trace/phases.hpp"
+
 #include <algorithm>
 
 namespace parhelion {
@@ -8,7 +10,7 @@ namespace parhelion {
 std::vector<NamedKernel> named_kernels(std::span<const LaunchedKernel> kernels)
 {
     std::vector<NamedKernel> named;
-    for (const LaunchedKernel& kernel : kernels) { named.push_back({kernel.name, kernel.phase}); }
+    for (const LaunchedKernel& kernel : kernels) { named.push_back({kernel.name, kernel.phase.as<Phase>()}); }
     return named;
 }
 
@@ -40,7 +42,7 @@ void add_profile(std::span<const std::vector<BlockRecord>> of_gpus, std::span<co
         const LaunchedKernel& kernel = kernels[k];
         const auto count = static_cast<double>(calls.size());
         summary.kernels.push_back({.name = kernel.name,
-                                   .phase = std::string(phase_names[static_cast<std::size_t>(kernel.phase)]),
+                                   .phase = std::string(phase_names[kernel.phase.index()]),
                                    .calls_per_step = count / steps,
                                    .us_per_call = us_per_step(calls) * steps / count,
                                    .blocks = kernel.blocks,

@@ -10,6 +10,7 @@
 #include "engine/exchange_gpu.hpp"
 #include "engine/gpu_saved_state.hpp"
 #include "state/rank_slots.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -176,16 +177,18 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
         sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(std::uint8_t) + sizeof(Vec3<typename N::ForceSum>);
     const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
     world.deadline = options.comm_timeout;
+    world.phase = Phase::Reduce;
+    world.tag_name = "step";
     // Halos twice: for more room, later.
     halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], static_cast<std::size_t>(more_crowding * slots));
     world.payload_bytes = window_bytes_ =
         round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_);
     world_ = std::make_unique<GpuWorld>(devices, world);
-    sums_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"sums", 0}, sum_bytes);
-    taken_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"boards", 0}, 0);
+    sums_ = std::make_unique<GpuCollective>(*world_, "sums", sum_bytes);
+    taken_ = std::make_unique<GpuCollective>(*world_, "boards", 0);
     for_each_rank<N>(all_, [&](GpuTeam<N>&, GpuRank<N>& r) {
         r.sums = sums_.get(), r.taken = taken_.get();
-        world_->set_step_word(r.rank, &r.state.scalars.data()->step);
+        world_->set_tag_word(r.rank, &r.state.scalars.data()->step);
     });
 }
 

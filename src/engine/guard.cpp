@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 
 #include "engine/observe_body.hpp"
 #include "engine/over_ranks.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/rank.hpp"
+#include "trace/phases.hpp"
 
 #include <span>
 #include <vector>

@@ -11,6 +11,7 @@
 #include "engine/run_length.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -205,7 +206,7 @@ SavedState RankRun<N>::gather_saved_state()
 template <class N>
 void RankRun<N>::advance(StepFlags flags, Observer& observer)
 {
-    comm_.set_step(rank_.step);
+    comm_.set_tag(rank_.step);
     flags.repartition = flags.repartition || list_has_aged(rank_);
     queue_.clock().set_step(rank_.step);
     const auto output = [&](Rank<N>&) {

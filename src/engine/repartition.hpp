@@ -8,6 +8,7 @@
 #include "engine/rank.hpp"
 #include "engine/runaway.hpp"
 #include "pairs/cluster_order.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 

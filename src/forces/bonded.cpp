@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "forces/bonded_scatter.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <span>

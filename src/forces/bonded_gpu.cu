@@ -7,6 +7,7 @@
 #include "forces/bonded_scatter.hpp"
 #include "forces/restraints_body.hpp"
 #include "state/gpu_view.cuh"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forces/force_buffers.hpp"
 
+#include "trace/phases.hpp"
+
 #include <algorithm>
 
 namespace parhelion {

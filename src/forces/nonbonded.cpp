@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "forces/nonbonded_kernel.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

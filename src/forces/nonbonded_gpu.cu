@@ -4,6 +4,7 @@
 #include "device/block_sum.cuh"
 #include "device/block_trace.cuh"
 #include "forces/nonbonded_gpu.cuh"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

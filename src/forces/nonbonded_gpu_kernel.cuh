@@ -19,6 +19,7 @@
 #include "forces/nonbonded_gpu.cuh"
 #include "forces/nonbonded_gpu_lanes.cuh"
 #include "pairs/pair_tiles.cuh"
+#include "trace/phases.hpp"
 
 #include <type_traits>
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "forces/restraints_body.hpp"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

@@ -123,11 +123,12 @@ GpuHaloRoom::Message make_message(GpuWorld& world, Carrier carrier, int m, int r
     GpuHaloRoom::Message message;
     message.first_zone = plan.first_zone, message.end_zone = plan.end_zone;
     message.source = rank_at(cell, plan.from, 1), message.destination = rank_at(cell, plan.from, -1);
-    message.wanted = world.open({"halo plan", m}, rank, message.source, signals_alone);
+    const std::string pulse = ", pulse " + std::to_string(m);
+    message.wanted = world.open("halo plan" + pulse, rank, message.source, signals_alone);
     if (carrier == Carrier::Kernels)
     {
-        message.x = world.open({"halo coordinates", m}, rank, message.destination, signals_alone);
-        message.f = world.open({"halo forces", m}, rank, message.source, signals_alone);
+        message.x = world.open("halo coordinates" + pulse, rank, message.destination, signals_alone);
+        message.f = world.open("halo forces" + pulse, rank, message.source, signals_alone);
     }
     else
     {

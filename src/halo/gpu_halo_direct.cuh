@@ -4,6 +4,7 @@
 #pragma once
 
 #include "halo/gpu_halo_messages.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

@@ -2,6 +2,7 @@
 // GpuHaloMessages: the kernels of a step that take each message by itself.
 #include "device/launch_begun.cuh"
 #include "halo/gpu_halo_messages.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

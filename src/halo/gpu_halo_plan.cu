@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GpuHaloMessages: setting up, and the plan of a repartition.
 #include "halo/gpu_halo_messages.cuh"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "halo/gpu_halo_messages.cuh"
+#include "trace/phases.hpp"
 
 #include <limits>
 
@@ -59,7 +60,7 @@ template <class N>
 __device__ bool block_wait_added(const HaloArgs<N>& a, GpuMessage<N>& m, Word epoch)
 {
     const ReceiveRoute& route = m.f_receive.route();
-    const FailureRecord record{route.destination, route.source, route.channel, Awaited::Signal, epoch, 0, 0, *a.watch->step};
+    const FailureRecord record{route.destination, route.source, route.channel, Awaited::Signal, epoch, 0, 0, *a.watch->tag};
     return !__syncthreads_or(threadIdx.x == 0 && wait_until<CudaAtomics>(&m.f_added, *a.watch, record) != Verdict::Reached);
 }
 

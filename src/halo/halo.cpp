@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "halo/team.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -45,7 +46,8 @@ void Halo<N>::bind(HaloPlan plan)
         if (is_new)
         {
             const ChannelOptions options{.depth = 2, .credits = Credits::No, .first_epoch = first_epoch_};
-            const ChannelLabel x{"halo coordinates", static_cast<int>(m)}, f{"halo forces", static_cast<int>(m)};
+            const std::string pulse = ", pulse " + std::to_string(m);
+            const std::string x = "halo coordinates" + pulse, f = "halo forces" + pulse;
             l.send_x = comm_.open_send(x, message.send_to, options);
             l.receive_x = comm_.open_receive(x, message.receive_from, options);
             l.send_f = comm_.open_send(f, message.receive_from, options);

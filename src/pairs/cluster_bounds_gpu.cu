@@ -4,6 +4,7 @@
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "pairs/column_grid.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include "device/instructions.cuh"
 #include "device/launch.cuh"
 #include "state/gpu_zones.cuh"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 

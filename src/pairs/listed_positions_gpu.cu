@@ -4,6 +4,7 @@
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
 #include "state/gpu_view.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

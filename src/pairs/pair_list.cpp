@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "pairs/pair_search.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -6,6 +6,7 @@
 #include "device/launch.cuh"
 #include "pairs/pair_tiles.cuh"
 #include "state/rank_slots.hpp"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cmath>

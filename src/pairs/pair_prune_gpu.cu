@@ -6,6 +6,7 @@
 #include "device/launch.cuh"
 #include "pairs/pair_list_gpu.hpp"
 #include "pairs/pair_tiles.cuh"
+#include "trace/phases.hpp"
 
 #include <cuda_fp16.h>
 

@@ -3,6 +3,7 @@
 
 #include "device/block_trace.cuh"
 #include "device/launch.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 

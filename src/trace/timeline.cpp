@@ -127,10 +127,7 @@ Timeline timeline_of_phases(std::string process, const std::deque<PhaseSpan>& sp
     const auto ns = [](PhaseClock::Time time) {
         return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
     };
-    for (const PhaseSpan& s : spans)
-    {
-        timeline.spans.push_back({ns(s.begin), ns(s.end), s.step, 0, static_cast<std::size_t>(s.phase)});
-    }
+    for (const PhaseSpan& s : spans) { timeline.spans.push_back({ns(s.begin), ns(s.end), s.step, 0, s.phase.index()}); }
     return timeline;
 }
 

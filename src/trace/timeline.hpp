@@ -6,6 +6,8 @@
 // launches, so the blocks of a launch lie together. Cost: linear in the records, but for sorting spans.
 #pragma once
 
+#include "device/block_record.hpp"
+#include "device/phase_clock.hpp"
 #include "trace/phases.hpp"
 
 #include <span>
@@ -13,16 +15,6 @@
 #include <vector>
 
 namespace parhelion {
-
-// A block of a kernel, as its first thread saw it.
-struct alignas(16) BlockRecord
-{
-    std::uint64_t begin = 0, end = 0; // ns of the GPU's clock
-    std::int64_t step = 0;
-    std::uint32_t launch = 0; // within the list interval
-    std::uint16_t kernel = 0; // by number
-    std::uint16_t multiprocessor = 0;
-};
 
 // How many steps the records are of. Between list intervals that were recorded others may not be, and a step that was done again
 // counts again.

@@ -45,7 +45,7 @@ std::vector<RingRank> open_ring(GpuWorld& world, int depth, Word first_epoch)
     for (int r = 0; r < ranks; ++r)
     {
         const int up = (r + 1) % ranks, down = (r + ranks - 1) % ranks;
-        const GpuChannel to_up = world.open({"up", 3}, r, up, options), to_down = world.open({"down", 4}, r, down, options);
+        const GpuChannel to_up = world.open("up 3", r, up, options), to_down = world.open("down 4", r, down, options);
         of_rank[static_cast<std::size_t>(r)].rank = r;
         of_rank[static_cast<std::size_t>(r)].watch = world.watch(r);
         of_rank[static_cast<std::size_t>(r)].send[0] = to_up.sender,
@@ -191,21 +191,20 @@ TEST_P(GpuChannels, name_rank_peer_channel_and_epochs_of_a_lost_signal_and_end_a
     DeviceBuffer<std::int64_t> step_word;
     step_word.upload(queue, {&step, 1});
     queue.synchronize();
-    world.set_step_word(0, step_word.data());
+    world.set_tag_word(0, step_word.data());
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(ring_errors(world, 1000000, 2, 1, Fault::LostSignal), 0u);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 5300ms);
-    EXPECT_EQ(failure_of(world),
-              "Rank 0 waited 0.3 s in vain for a message from rank 1: channel 'down', pulse 4, epoch expected 7, "
-              "seen 5, credit 8, in step 4711.");
+    EXPECT_EQ(failure_of(world), "Rank 0 waited 0.3 s in vain for a message from rank 1: channel 'down 4', epoch expected 7, "
+                                 "seen 5, credit 8, in round 4711.");
 }
 
 TEST_P(GpuChannels, name_lost_credits)
 {
     GpuWorld world(GetParam().devices(), options_with(300ms));
     EXPECT_EQ(ring_errors(world, 1000000, 2, 1, Fault::LostCredits), 0u);
-    EXPECT_EQ(failure_of(world), "Rank 1 waited 0.3 s in vain for leave to write from rank 0: channel 'down', pulse 4, epoch "
-                                 "expected 7, seen 5, credit 7, in step -1.");
+    EXPECT_EQ(failure_of(world), "Rank 1 waited 0.3 s in vain for leave to write from rank 0: channel 'down 4', epoch "
+                                 "expected 7, seen 5, credit 7, in round -1.");
 }
 
 TEST_P(GpuChannels, are_not_harmed_by_a_stall_within_the_deadline)
@@ -275,14 +274,14 @@ class GpuBlocks : public OnOneGpu
 TEST_F(GpuBlocks, pack_one_message_together_and_the_last_publishes)
 {
     GpuWorld world({0, 0}, options_with(10s));
-    const GpuChannel channel = world.open({"together"}, 0, 1, {2, Credits::Yes, most_message_bytes});
+    const GpuChannel channel = world.open("together", 0, 1, {2, Credits::Yes, most_message_bytes});
     GpuQueue& queue = world.setup_queue(0);
     DeviceBuffer<Packing> packing;
     const Packing p{channel.sender.route(), channel.receiver.route(), world.watch(0), world.watch(1), {}};
     packing.upload(queue, {&p, 1});
     PinnedBuffer<unsigned long long> errors(1);
     errors[0] = 0;
-    launch(queue, Phase::Reduce, pack_together_kernel, {packing_blocks + 1, block_threads}, packing.data(), errors.data(), 20000);
+    launch(queue, PhaseTag{}, pack_together_kernel, {packing_blocks + 1, block_threads}, packing.data(), errors.data(), 20000);
     queue.synchronize();
     EXPECT_EQ(errors[0], 0u);
     EXPECT_NO_THROW(world.check());
@@ -315,7 +314,7 @@ TEST_P(GpuLinks, are_tested_between_every_two_gpus)
 TEST_P(GpuLinks, on_which_a_signal_gets_lost_are_named)
 {
     GpuWorldOptions options = options_with(300ms);
-    options.loses = [](const ChannelLabel&, int source) { return source == 0; };
+    options.loses = [](const std::string&, int source) { return source == 0; };
     GpuWorld world(GetParam().devices(), options);
     const int second = GetParam().gpus == 1 ? 1 : GetParam().ranks_per_gpu;
     try

@@ -189,7 +189,7 @@ TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
         const Parcel parcel{1, Bytes(300'000)};
         if (c.rank() == 0) // sends only after rank 2 has done so
         {
-            c.open_receive({"done"}, 2, options).wait();
+            c.open_receive("done", 2, options).wait();
             c.exchange(std::span(&parcel, 1), {});
         }
         else if (c.rank() == 1)
@@ -200,7 +200,7 @@ TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
         else
         {
             c.exchange(std::span(&parcel, 1), {});
-            SendChannel done = c.open_send({"done"}, 0, options);
+            SendChannel done = c.open_send("done", 0, options);
             done.begin(0);
             done.publish(0);
         }

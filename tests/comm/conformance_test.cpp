@@ -22,8 +22,8 @@ protected:
         World world(ranks, GetParam().options(seed));
         run_ranks(world, [&](Communicator& c) {
             const int next = (c.rank() + 1) % ranks, previous = (c.rank() + ranks - 1) % ranks;
-            SendChannel send = c.open_send({"ring"}, next, options);
-            ReceiveChannel receive = c.open_receive({"ring"}, previous, options);
+            SendChannel send = c.open_send("ring", next, options);
+            ReceiveChannel receive = c.open_receive("ring", previous, options);
             Jitter jitter(seed * 100 + static_cast<std::uint64_t>(c.rank()));
             for (int e = 0; e < epochs; ++e)
             {
@@ -59,7 +59,7 @@ TEST_P(Conformance, messages_of_every_small_size_arrive_whole_and_in_order)
         const ChannelOptions options{2, Credits::Yes, 4096};
         if (c.rank() == 0)
         {
-            SendChannel send = c.open_send({"sizes"}, 1, options);
+            SendChannel send = c.open_send("sizes", 1, options);
             for (const std::size_t bytes : sizes)
             {
                 const Payload payload{send.next_epoch(), 0, 1};
@@ -69,7 +69,7 @@ TEST_P(Conformance, messages_of_every_small_size_arrive_whole_and_in_order)
         }
         else
         {
-            ReceiveChannel receive = c.open_receive({"sizes"}, 0, options);
+            ReceiveChannel receive = c.open_receive("sizes", 0, options);
             for (const std::size_t bytes : sizes)
             {
                 const Payload payload{receive.next_epoch(), 0, 1};
@@ -99,7 +99,7 @@ TEST_P(Conformance, a_sender_far_ahead_waits_for_credit)
         const int epochs = GetParam().scaled(4000);
         if (c.rank() == 0)
         {
-            SendChannel send = c.open_send({"ahead"}, 1, options);
+            SendChannel send = c.open_send("ahead", 1, options);
             for (int e = 0; e < epochs; ++e)
             {
                 const Payload payload{send.next_epoch(), 0, 1};
@@ -108,7 +108,7 @@ TEST_P(Conformance, a_sender_far_ahead_waits_for_credit)
         }
         else
         {
-            ReceiveChannel receive = c.open_receive({"ahead"}, 0, options);
+            ReceiveChannel receive = c.open_receive("ahead", 0, options);
             Jitter jitter(3);
             for (int e = 0; e < epochs; ++e)
             {
@@ -134,7 +134,7 @@ TEST_P(Conformance, a_late_reader_keeps_a_slot_while_the_next_message_is_there)
         const int epochs = GetParam().scaled(2000);
         if (c.rank() == 0)
         {
-            SendChannel send = c.open_send({"late"}, 1, options);
+            SendChannel send = c.open_send("late", 1, options);
             for (int e = 0; e < epochs; ++e)
             {
                 const Payload payload{send.next_epoch(), 0, 1};
@@ -142,7 +142,7 @@ TEST_P(Conformance, a_late_reader_keeps_a_slot_while_the_next_message_is_there)
             }
             return;
         }
-        ReceiveChannel receive = c.open_receive({"late"}, 0, options);
+        ReceiveChannel receive = c.open_receive("late", 0, options);
         Payload older{receive.next_epoch(), 0, 1};
         Message kept = receive.wait();
         for (int e = 1; e < epochs; ++e)
@@ -173,8 +173,8 @@ TEST_P(Conformance, all_pairs_talk_at_once)
         for (int peer = 0; peer < ranks; ++peer)
         {
             if (peer == c.rank()) { continue; }
-            sends.push_back(c.open_send({"pairs", 7}, peer, options));
-            receives.push_back(c.open_receive({"pairs", 7}, peer, options));
+            sends.push_back(c.open_send("pairs 7", peer, options));
+            receives.push_back(c.open_receive("pairs 7", peer, options));
         }
         Jitter jitter(40 + static_cast<std::uint64_t>(c.rank()));
         for (int e = 0; e < GetParam().scaled(3000); ++e)
@@ -222,7 +222,7 @@ TEST_P(Conformance, several_threads_pack_and_the_last_publishes)
         const int epochs = GetParam().scaled(400);
         if (c.rank() == 0)
         {
-            SendChannel send = c.open_send({"threads"}, 1, options);
+            SendChannel send = c.open_send("threads", 1, options);
             CpuQueue queue(threads);
             ArrivalCounter<HostAtomics> counter;
             Word goal = 0;
@@ -243,7 +243,7 @@ TEST_P(Conformance, several_threads_pack_and_the_last_publishes)
         }
         else
         {
-            ReceiveChannel receive = c.open_receive({"threads"}, 0, options);
+            ReceiveChannel receive = c.open_receive("threads", 0, options);
             for (int e = 0; e < epochs; ++e)
             {
                 const Payload payload{receive.next_epoch(), 0, 1};
@@ -261,8 +261,8 @@ TEST_P(Conformance, slots_move_and_grow_between_epochs)
     World world(2, GetParam().options(7));
     run_ranks(world, [&](Communicator& c) {
         const int peer = 1 - c.rank();
-        SendChannel send = c.open_send({"moving"}, peer, {});
-        ReceiveChannel receive = c.open_receive({"moving"}, peer, {});
+        SendChannel send = c.open_send("moving", peer, {});
+        ReceiveChannel receive = c.open_receive("moving", peer, {});
         std::size_t capacity = 0;
         for (int repartition = 0; repartition < 30; ++repartition)
         {
@@ -299,7 +299,7 @@ TEST_P(Conformance, arrival_and_readiness_are_told_without_waiting)
         const ChannelOptions options{1, Credits::Yes, 8};
         if (c.rank() == 0)
         {
-            SendChannel send = c.open_send({"asked"}, 1, options);
+            SendChannel send = c.open_send("asked", 1, options);
             EXPECT_TRUE(send.is_ready());
             send.begin(8);
             c.barrier(); // the peer has looked
@@ -311,7 +311,7 @@ TEST_P(Conformance, arrival_and_readiness_are_told_without_waiting)
         }
         else
         {
-            ReceiveChannel receive = c.open_receive({"asked"}, 0, options);
+            ReceiveChannel receive = c.open_receive("asked", 0, options);
             EXPECT_FALSE(receive.has_arrived());
             c.barrier();
             EXPECT_TRUE(comes_true([&] { return receive.has_arrived(); }));
@@ -330,15 +330,15 @@ TEST(Channels, misuse_is_a_broken_contract)
 {
     World world(2);
     Communicator c = world.communicator(0), d = world.communicator(1);
-    SendChannel send = c.open_send({"once"}, 1, {2, Credits::Yes, 16});
-    EXPECT_THROW(c.open_send({"once"}, 1, {2, Credits::Yes, 16}), ContractError);
-    EXPECT_THROW(d.open_receive({"once"}, 0, {3, Credits::Yes, 16}), ContractError);
+    SendChannel send = c.open_send("once", 1, {2, Credits::Yes, 16});
+    EXPECT_THROW(c.open_send("once", 1, {2, Credits::Yes, 16}), ContractError);
+    EXPECT_THROW(d.open_receive("once", 0, {3, Credits::Yes, 16}), ContractError);
     EXPECT_THROW(send.publish(0), ContractError);
     EXPECT_THROW(send.begin(17), ContractError);
     send.begin(8);
     EXPECT_THROW(send.begin(8), ContractError);
     EXPECT_THROW(send.publish(9), ContractError);
-    ReceiveChannel receive = c.open_receive({"back"}, 1, {});
+    ReceiveChannel receive = c.open_receive("back", 1, {});
     EXPECT_THROW(receive.ack(), ContractError);
-    EXPECT_THROW(c.open_send({"self"}, 0), ContractError);
+    EXPECT_THROW(c.open_send("self", 0), ContractError);
 }

@@ -28,10 +28,10 @@ WorldOptions with_incident(const Incident& incident, std::uint64_t seed, std::ch
 
 void send_all(Communicator& c, int peer)
 {
-    SendChannel send = c.open_send({"lossy", 3}, peer, small);
+    SendChannel send = c.open_send("lossy 3", peer, small);
     for (int e = 0; e < epochs; ++e)
     {
-        c.set_step(1000 + e);
+        c.set_tag(1000 + e);
         const Payload payload{send.next_epoch(), c.rank(), peer};
         send_payload(send, payload, 64);
     }
@@ -39,10 +39,10 @@ void send_all(Communicator& c, int peer)
 
 void receive_all(Communicator& c, int peer)
 {
-    ReceiveChannel receive = c.open_receive({"lossy", 3}, peer, small);
+    ReceiveChannel receive = c.open_receive("lossy 3", peer, small);
     for (int e = 0; e < epochs; ++e)
     {
-        c.set_step(2000 + e);
+        c.set_tag(2000 + e);
         const Payload payload{receive.next_epoch(), peer, c.rank()};
         const Message message = receive.wait();
         payload.check(message, 64);
@@ -54,8 +54,8 @@ void receive_all(Communicator& c, int peer)
 void ring(Communicator& c)
 {
     const int next = (c.rank() + 1) % c.ranks(), previous = (c.rank() + c.ranks() - 1) % c.ranks();
-    SendChannel send = c.open_send({"ring"}, next, small);
-    ReceiveChannel receive = c.open_receive({"ring"}, previous, small);
+    SendChannel send = c.open_send("ring", next, small);
+    ReceiveChannel receive = c.open_receive("ring", previous, small);
     for (int e = 0; e < epochs; ++e)
     {
         const Payload ours{send.next_epoch(), c.rank(), next}, theirs{receive.next_epoch(), previous, c.rank()};
@@ -111,7 +111,7 @@ std::int64_t count(const std::vector<End>& ends, const std::string& kind)
 
 } // namespace
 
-TEST(Faults, a_lost_message_is_named_with_channel_pulse_and_epochs)
+TEST(Faults, a_lost_message_is_named_with_channel_and_epochs)
 {
     // The last but one of the messages: the sender has nothing to wait for, so the receiver speaks.
     const Incident lost{Incident::Kind::LostPut, 0, epochs - 2};
@@ -119,8 +119,8 @@ TEST(Faults, a_lost_message_is_named_with_channel_pulse_and_epochs)
         run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) { c.rank() == 0 ? send_all(c, 1) : receive_all(c, 0); });
     EXPECT_EQ(ends[0].kind, "");
     EXPECT_EQ(ends[1].kind, "CommError");
-    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 waited 1 s in vain for a message from rank 0: channel 'lossy', pulse 3, "
-                                        "epoch expected 59, seen 57, credit 60, in step 2058."));
+    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 waited 1 s in vain for a message from rank 0: channel 'lossy 3', "
+                                        "epoch expected 59, seen 57, credit 60, in round 2058."));
 }
 
 TEST(Faults, a_lost_credit_is_named_by_the_sender)
@@ -128,7 +128,7 @@ TEST(Faults, a_lost_credit_is_named_by_the_sender)
     const Incident lost{Incident::Kind::LostPut, 1, 9}; // the credit of epoch 10
     const auto ends = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
         if (c.rank() == 0) { return send_all(c, 1); }
-        ReceiveChannel receive = c.open_receive({"lossy", 3}, 0, small);
+        ReceiveChannel receive = c.open_receive("lossy 3", 0, small);
         for (int e = 0; e < 11; ++e)
         {
             receive.wait();
@@ -137,8 +137,8 @@ TEST(Faults, a_lost_credit_is_named_by_the_sender)
     });
     EXPECT_EQ(ends[1].kind, "");
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 1 s in vain for leave to write from rank 1: channel 'lossy', pulse 3, "
-                                        "epoch expected 10, seen 8, credit 10, in step 1011."));
+    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 1 s in vain for leave to write from rank 1: channel 'lossy 3', "
+                                        "epoch expected 10, seen 8, credit 10, in round 1011."));
 }
 
 TEST(Faults, whatever_is_lost_one_rank_tells_and_all_end)
@@ -310,7 +310,7 @@ TEST(Faults, sums_and_parcels_name_what_they_miss)
     });
     EXPECT_EQ(sums[0].kind, "");
     EXPECT_EQ(sums[1].kind, "CommError");
-    EXPECT_THAT(sums[1].text, HasSubstr("channel 'sum over ranks', pulse 0, epoch expected 1, seen 0"));
+    EXPECT_THAT(sums[1].text, HasSubstr("channel 'sum over ranks', epoch expected 1, seen 0"));
 
     const auto parcels = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
         const Parcel parcel{1, Bytes(10)};
@@ -319,7 +319,7 @@ TEST(Faults, sums_and_parcels_name_what_they_miss)
     });
     EXPECT_EQ(parcels[0].kind, "");
     EXPECT_EQ(parcels[1].kind, "CommError");
-    EXPECT_THAT(parcels[1].text, HasSubstr("channel 'parcels', pulse 0, epoch expected 1, seen 0"));
+    EXPECT_THAT(parcels[1].text, HasSubstr("channel 'parcels', epoch expected 1, seen 0"));
 }
 
 TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
@@ -331,6 +331,5 @@ TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
         if (c.rank() == 0) { c.exchange(std::span(&parcel, 1), {}); }
     });
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text,
-                HasSubstr("leave to write from rank 1: channel 'parcels', pulse 0, epoch expected 1, seen 0, credit 2"));
+    EXPECT_THAT(ends[0].text, HasSubstr("leave to write from rank 1: channel 'parcels', epoch expected 1, seen 0, credit 2"));
 }

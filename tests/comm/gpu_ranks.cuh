@@ -89,7 +89,7 @@ public:
         for (OfGpu& gpu : gpus_)
         {
             const int blocks = static_cast<int>(gpu.arguments.size());
-            launch(*gpu.queue, Phase::Reduce, kernel, {blocks, block_threads}, gpu.arguments.data(), errors_.data(), more...);
+            launch(*gpu.queue, PhaseTag{}, kernel, {blocks, block_threads}, gpu.arguments.data(), errors_.data(), more...);
         }
     }
     void synchronize()

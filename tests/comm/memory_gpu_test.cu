@@ -66,12 +66,12 @@ TEST_F(GpuArenas, are_written_and_read_by_every_gpu)
         for (int writer = 0; writer < gpus; ++writer)
         {
             const auto seed = static_cast<std::uint64_t>(owner * 100 + writer) << 32;
-            launch(*queues[static_cast<std::size_t>(writer)], Phase::Reduce, fill_kernel, one_thread_each(n, block_threads),
-                   words, n, seed);
+            launch(*queues[static_cast<std::size_t>(writer)], PhaseTag{}, fill_kernel, one_thread_each(n, block_threads), words,
+                   n, seed);
             queues[static_cast<std::size_t>(writer)]->synchronize();
             for (const auto& queue : queues)
             {
-                launch(*queue, Phase::Reduce, compare_kernel, one_thread_each(n, block_threads), words, n, seed, errors.data());
+                launch(*queue, PhaseTag{}, compare_kernel, one_thread_each(n, block_threads), words, n, seed, errors.data());
                 queue->synchronize();
             }
         }
@@ -131,7 +131,7 @@ TEST_F(GpuWorlds, give_back_what_they_take)
     for (std::size_t i = 0; i < repetitions; ++i)
     {
         GpuWorld world({0, 0}, options);
-        const GpuCollective collective(world, {"sum"}, 64);
+        const GpuCollective collective(world, "sum", 64);
         for (const int rank : {0, 1}) { barrier_arrive(world.setup_queue(rank), collective, rank); }
         for (const int rank : {0, 1}) { barrier_wait(world.setup_queue(rank), collective, rank); }
         world.setup_queue(0).synchronize();
@@ -160,8 +160,8 @@ TEST_F(GpuWorlds, refuse_channels_when_the_signal_slots_are_used_up)
     GpuWorldOptions options;
     options.signal_slots = 5;
     GpuWorld world({0, 0}, options);
-    for (int i = 0; i < 2; ++i) { world.open({"few", i}, 0, 1, {2, Credits::No}); }
-    EXPECT_THROW(world.open({"few", 2}, 0, 1, {2, Credits::No}), CommError);
+    for (int i = 0; i < 2; ++i) { world.open("few " + std::to_string(i), 0, 1, {2, Credits::No}); }
+    EXPECT_THROW(world.open("few 2", 0, 1, {2, Credits::No}), CommError);
 }
 
 TEST_F(GpuWorlds, wait_for_a_gpu_that_is_stuck_for_twice_the_deadline_unless_it_is_alone)

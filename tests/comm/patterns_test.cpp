@@ -45,9 +45,9 @@ TEST_P(Patterns, both_neighbours_send_each_epoch)
     World world(GetParam().ranks, options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), above = up(me), below = down(me);
-        SendChannel to_above = c.open_send({"up"}, above, uncredited(2)), to_below = c.open_send({"down"}, below, uncredited(2));
-        ReceiveChannel from_below = c.open_receive({"up"}, below, uncredited(2));
-        ReceiveChannel from_above = c.open_receive({"down"}, above, uncredited(2));
+        SendChannel to_above = c.open_send("up", above, uncredited(2)), to_below = c.open_send("down", below, uncredited(2));
+        ReceiveChannel from_below = c.open_receive("up", below, uncredited(2));
+        ReceiveChannel from_above = c.open_receive("down", above, uncredited(2));
         Jitter jitter(static_cast<std::uint64_t>(me));
         for (int e = 0; e < scaled(4000); ++e)
         {
@@ -75,8 +75,8 @@ TEST_P(Patterns, coordinates_may_be_read_until_the_next_force_is_sent)
     World world(GetParam().ranks, options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), above = up(me), below = down(me);
-        SendChannel x_out = c.open_send({"x"}, below, uncredited(2)), f_out = c.open_send({"f"}, above, uncredited(2));
-        ReceiveChannel x_in = c.open_receive({"x"}, above, uncredited(2)), f_in = c.open_receive({"f"}, below, uncredited(2));
+        SendChannel x_out = c.open_send("x", below, uncredited(2)), f_out = c.open_send("f", above, uncredited(2));
+        ReceiveChannel x_in = c.open_receive("x", above, uncredited(2)), f_in = c.open_receive("f", below, uncredited(2));
         Jitter jitter(static_cast<std::uint64_t>(me));
         Message late; // x of the epoch before
         for (int e = 0; e < scaled(4000); ++e)
@@ -109,13 +109,13 @@ TEST_P(Patterns, two_pulses_forward_coordinates_and_return_forces)
     World world(GetParam().ranks, options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), above = up(me), below = down(me);
-        SendChannel x1_out = c.open_send({"x", 1}, below, uncredited(2)), x2_out = c.open_send({"x", 2}, below, uncredited(2));
-        ReceiveChannel x1_in = c.open_receive({"x", 1}, above, uncredited(2));
-        ReceiveChannel x2_in = c.open_receive({"x", 2}, above, uncredited(2));
-        SendChannel f1_out = c.open_send({"f", 1}, above, uncredited(2, 2 * piece));
-        SendChannel f2_out = c.open_send({"f", 2}, above, uncredited(2));
-        ReceiveChannel f1_in = c.open_receive({"f", 1}, below, uncredited(2, 2 * piece));
-        ReceiveChannel f2_in = c.open_receive({"f", 2}, below, uncredited(2));
+        SendChannel x1_out = c.open_send("x 1", below, uncredited(2)), x2_out = c.open_send("x 2", below, uncredited(2));
+        ReceiveChannel x1_in = c.open_receive("x 1", above, uncredited(2));
+        ReceiveChannel x2_in = c.open_receive("x 2", above, uncredited(2));
+        SendChannel f1_out = c.open_send("f 1", above, uncredited(2, 2 * piece));
+        SendChannel f2_out = c.open_send("f 2", above, uncredited(2));
+        ReceiveChannel f1_in = c.open_receive("f 1", below, uncredited(2, 2 * piece));
+        ReceiveChannel f2_in = c.open_receive("f 2", below, uncredited(2));
         Jitter jitter(static_cast<std::uint64_t>(me));
         for (int e = 0; e < scaled(4000); ++e)
         {

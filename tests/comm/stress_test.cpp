@@ -26,8 +26,8 @@ TEST_P(Stress, exchanges_out_of_step_deliver_every_byte)
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), peer = 1 - me;
         const ChannelOptions options{2, Credits::No, 64};
-        SendChannel x_out = c.open_send({"x"}, peer, options), f_out = c.open_send({"f"}, peer, options);
-        ReceiveChannel x_in = c.open_receive({"x"}, peer, options), f_in = c.open_receive({"f"}, peer, options);
+        SendChannel x_out = c.open_send("x", peer, options), f_out = c.open_send("f", peer, options);
+        ReceiveChannel x_in = c.open_receive("x", peer, options), f_in = c.open_receive("f", peer, options);
         Jitter jitter(static_cast<std::uint64_t>(me));
         for (std::int64_t e = 0; e < exchanges; ++e)
         {

@@ -15,6 +15,12 @@ using namespace parhelion;
 
 namespace {
 
+enum class Work : std::uint8_t
+{
+    Other,
+    Waiting
+};
+
 __global__ void wait_kernel(BlockTrace tracing, int ns)
 {
     const BlockSpan span(tracing);
@@ -35,7 +41,7 @@ protected:
         tracer.emplace(*queue);
         queue->set_tracer(&*tracer);
     }
-    void wait_in(int blocks) { launch(*queue, Phase::Bonded, wait_kernel, {blocks, 64, 0}, 2000); }
+    void wait_in(int blocks) { launch(*queue, Work::Waiting, wait_kernel, {blocks, 64, 0}, 2000); }
 
     std::optional<GpuQueue> queue;
     DeviceBuffer<std::int64_t> step;
@@ -46,7 +52,7 @@ protected:
 
 TEST_F(BlockTraceOnGpu, every_block_leaves_a_record_in_the_order_of_launches)
 {
-    launch(*queue, Phase::Output, set_kernel, {1, 1, 0}, step.data(), std::int64_t{70});
+    launch(*queue, PhaseTag{}, set_kernel, {1, 1, 0}, step.data(), std::int64_t{70});
     tracer->begin(*queue, step.data());
     for (const int offset : {0, 1, 2})
     {
@@ -86,7 +92,7 @@ TEST_F(BlockTraceOnGpu, a_graph_records_anew_whenever_it_is_replayed)
     });
     for (const std::int64_t first : {100, 200, 300})
     {
-        launch(*queue, Phase::Output, set_kernel, {1, 1, 0}, step.data(), first);
+        launch(*queue, PhaseTag{}, set_kernel, {1, 1, 0}, step.data(), first);
         graph.replay(*queue);
     }
     const std::vector<KernelSpan> spans = kernel_spans(tracer->records(*queue));
@@ -110,7 +116,7 @@ TEST_F(BlockTraceOnGpu, a_full_ring_keeps_the_latest_whole_steps)
 {
     for (std::int64_t first = 0; first < 100; ++first)
     {
-        launch(*queue, Phase::Output, set_kernel, {1, 1, 0}, step.data(), first);
+        launch(*queue, PhaseTag{}, set_kernel, {1, 1, 0}, step.data(), first);
         tracer->begin(*queue, step.data());
         wait_in(8000);
         wait_in(7);
@@ -148,7 +154,7 @@ TEST_F(BlockTraceOnGpu, launched_kernels_are_listed_by_name_with_their_shape)
     {
         if (kernel.name != "wait_kernel") { continue; }
         ++found;
-        EXPECT_EQ(kernel.phase, Phase::Bonded);
+        EXPECT_EQ(kernel.phase, Work::Waiting);
         EXPECT_EQ(kernel.blocks, 34);
         EXPECT_EQ(kernel.threads, 64);
         EXPECT_GT(kernel.registers, 0);

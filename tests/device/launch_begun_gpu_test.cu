@@ -51,10 +51,10 @@ protected:
     {
         forked->record(*queue);
         wait_for(*side, *forked);
-        launch(*side, Phase::Output, set_kernel, {1, 1}, word.data(), 0);
-        launch_begun(*side, Phase::Output, await_kernel, {blocks, 32}, *begun, word.data(), saw.data());
+        launch(*side, PhaseTag{}, set_kernel, {1, 1}, word.data(), 0);
+        launch_begun(*side, PhaseTag{}, await_kernel, {blocks, 32}, *begun, word.data(), saw.data());
         wait_for(*queue, *begun);
-        launch(*queue, Phase::Output, set_kernel, {1, 1}, word.data(), 1);
+        launch(*queue, PhaseTag{}, set_kernel, {1, 1}, word.data(), 1);
         joined->record(*side);
         wait_for(*queue, *joined);
     }

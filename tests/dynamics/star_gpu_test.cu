@@ -5,6 +5,7 @@
 #include "device/device_buffer.hpp"
 #include "device/gpu_queue.hpp"
 #include "device/launch.cuh"
+#include "trace/phases.hpp"
 
 #include <gtest/gtest.h>
 #include <random>

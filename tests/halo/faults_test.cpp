@@ -57,7 +57,7 @@ Outcome exchange_with(const std::vector<Fault>& faults, HaloMethod method, const
     outcome.ends = ranks.domains().outcomes([&](DomainRank<Mixed>& r) {
         for (std::int64_t step = 0; step < steps; ++step)
         {
-            r.comm.set_step(step);
+            r.comm.set_tag(step);
             wrong += ranks.rank(r.comm.rank()).exchange(step);
         }
     });
@@ -109,9 +109,9 @@ TEST(HaloFaults, a_lost_signal_ends_all_ranks_and_names_the_message)
         EXPECT_EQ(outcome.wrong, 0);
         // Rank 1 waits for the positions. Rank 0 soon waits as well, for forces; should it be the first to tire, it speaks.
         const std::regex positions(
-            "Rank 1 waited [0-9.]+ s in vain for a message from rank 0: channel 'halo coordinates', pulse 0, "
+            "Rank 1 waited [0-9.]+ s in vain for a message from rank 0: channel 'halo coordinates, pulse 0', "
             "epoch expected 3, seen 1, .*in step 2\\.");
-        const std::regex forces("Rank 0 waited [0-9.]+ s in vain for a message from rank 1: channel 'halo forces', pulse 0, "
+        const std::regex forces("Rank 0 waited [0-9.]+ s in vain for a message from rank 1: channel 'halo forces, pulse 0', "
                                 "epoch expected 3, seen 1, .*in step 2\\.");
         EXPECT_TRUE(std::regex_match(text, positions) || std::regex_match(text, forces)) << text;
     }
@@ -145,9 +145,9 @@ TEST(HaloFaults, a_lost_signal_names_the_pulse)
         int bystanders = 0;
         const std::string text = primary_error(outcome.ends, bystanders);
         EXPECT_EQ(bystanders, 4);
-        const std::regex lost("Rank 2 waited .* for a message from rank 1: channel 'halo forces', pulse 0, epoch expected 1, .*");
+        const std::regex lost("Rank 2 waited .* for a message from rank 1: channel 'halo forces, pulse 0', epoch expected 1, .*");
         const std::regex other(
-            "Rank [0134] waited .* from rank [0-4]: channel 'halo (coordinates|forces)', pulse [01], epoch expected [12], .*");
+            "Rank [0134] waited .* from rank [0-4]: channel 'halo (coordinates|forces), pulse [01]', epoch expected [12], .*");
         EXPECT_TRUE(std::regex_match(text, lost) || std::regex_match(text, other)) << text;
     }
 }

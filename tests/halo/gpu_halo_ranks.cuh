@@ -15,6 +15,7 @@
 #include "halo/gpu_halo.hpp"
 #include "halo/gpu_halo_checks.cuh"
 #include "support/stall.cuh"
+#include "trace/phases.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -128,6 +129,7 @@ inline GpuWorldOptions usual_options()
     const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
     GpuWorldOptions options;
     options.deadline = std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+    options.tag_name = "step";
     return options;
 }
 
@@ -150,7 +152,7 @@ public:
         }
         options.payload_bytes = (std::size_t{1} << 20) + gpu_halo_bytes<N>(method, cells[0], capacity);
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
-        repartitioned_ = std::make_unique<GpuCollective>(*world_, ChannelLabel{"repartition", 0}, 0);
+        repartitioned_ = std::make_unique<GpuCollective>(*world_, "repartition", 0);
         const bool shares_gpus = layout.queues == Queues::OfGpus && world_->ranks_share_gpus();
         room_ = make_gpu_halo_room<N>(*world_, method, cells, capacity, shares_gpus);
         make_lanes();

@@ -188,7 +188,7 @@ public:
         domains_.on_ranks([&](DomainRank<N>& r) {
             for (std::int64_t step = first; step < last; ++step)
             {
-                r.comm.set_step(step);
+                r.comm.set_tag(step);
                 wrong += rank(r.comm.rank()).exchange(step);
                 after(r, step);
             }

@@ -10,6 +10,7 @@
 #include "device/instructions.cuh"
 #include "device/launch.cuh"
 #include "device/launch_begun.cuh"
+#include "trace/phases.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>

@@ -176,6 +176,7 @@ private:
     {
         options.payload_bytes = std::size_t{1} << 26;
         options.signal_slots = std::size_t{1} << 12;
+        options.tag_name = "step";
         // A search among mutants of the protocol wants to know of a deadlock soon.
         if (const char* const deadline = std::getenv("PARHELION_TEST_DEADLINE"))
         {

@@ -17,7 +17,7 @@ static __global__ void stall_kernel(std::int64_t ns)
 // What is queued from here on begins after so long.
 inline void stall(GpuQueue& queue, std::chrono::nanoseconds time)
 {
-    launch(queue, Phase::Output, stall_kernel, {1, 1}, std::int64_t{time.count()});
+    launch(queue, PhaseTag{}, stall_kernel, {1, 1}, std::int64_t{time.count()});
 }
 
 } // namespace parhelion::test

@@ -3,6 +3,7 @@
 #include "trace/chrome_trace.hpp"
 
 #include "base/error.hpp"
+#include "trace/phases.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
