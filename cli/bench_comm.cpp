@@ -3,7 +3,7 @@
 #include "commands.hpp"
 #include "describe.hpp"
 #ifdef PARHELION_CUDA
-#include "comm/gpu_timing.hpp"
+#include "bench/comm/comm_timing.hpp"
 #include "device/gpu_queue.hpp"
 #endif
 

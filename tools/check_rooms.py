@@ -83,6 +83,8 @@ def check(root):
                 pass
             elif room == "cli" and (root / "cli" / quoted).is_file():
                 pass
+            elif (is_test or room == "cli") and target == "bench" and (root / quoted).is_file():
+                pass
             else:
                 problems.append(f'{where}: "{quoted}" is no file (rule: include paths start at src/, as "room/file.hpp")')
     return problems

@@ -4,6 +4,7 @@
 #include "comm/gpu_ranks.cuh"
 #include "comm/gpu_self_test.hpp"
 
+#include <cstdio>
 #include <set>
 
 using namespace parhelion;
@@ -333,6 +334,21 @@ TEST_P(GpuLinks, on_which_a_signal_gets_lost_are_named)
         const std::string told = std::string(e.what()).substr(0, sentence(0).size());
         EXPECT_TRUE(told == sentence(0) || told == sentence(1)) << e.what();
     }
+}
+
+// What a program asks before it takes several GPUs. Bounds: any link that has been built.
+TEST_P(GpuLinks, are_as_fast_as_the_slowest)
+{
+    if (GetParam().gpus == 1 || GetParam().ranks_per_gpu > 1) { return; }
+    const LinkSpeed link = time_links(GetParam().devices());
+    EXPECT_EQ(link.trouble, "");
+    EXPECT_GT(link.signal_us, 0.2);
+    EXPECT_LT(link.signal_us, 100);
+    EXPECT_GT(link.store_gb_s, 1);
+    EXPECT_LT(link.store_gb_s, 2000);
+    std::printf("%zu GPUs: a signal takes %.2f us, stores %.0f GB/s\n", GetParam().devices().size(), link.signal_us,
+                link.store_gb_s);
+    EXPECT_EQ(time_links(GetParam().devices()).signal_us, link.signal_us); // once in a process
 }
 
 TEST(GpuLinksTested, are_told_in_a_line)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/gpu_timing.hpp"
+#include "bench/comm/comm_timing.hpp"
 
 #include "base/error.hpp"
 #include "comm/gpu_collectives.cuh"
@@ -327,8 +327,8 @@ class Measurement
 {
 public:
     Measurement(const std::vector<int>& devices, int repetitions)
-        : repetitions_(repetitions), world_(devices, options()), pair_(world_, {"timing"}, 0, 1, most_bytes),
-          meeting_(world_, {"meeting"}, 0), landing_(world_.allocate(stream_bytes)), wrong_(1), ns_(2 * devices.size()),
+        : repetitions_(repetitions), world_(devices, options()), pair_(world_, "timing", 0, 1, most_bytes),
+          meeting_(world_, "meeting", 0), landing_(world_.allocate(stream_bytes)), wrong_(1), ns_(2 * devices.size()),
           spans_(most_blocks * devices.size())
     {
         wrong_[0] = 0;
@@ -528,7 +528,7 @@ private:
         for (const int n : {0, 8, 64, 512, most_values})
         {
             const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(double);
-            const GpuCollective collective(world_, {"timed sum", n}, bytes);
+            const GpuCollective collective(world_, "timed sum of " + std::to_string(n), bytes);
             const double goal = n == 0 ? 3 : 0;
             timings_.push_back({n == 0 ? "barrier" : "sum", bytes, 1, least([&] { return sum_us(collective, n); }), goal});
             check_values(n);
