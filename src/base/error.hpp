@@ -60,7 +60,7 @@ class SystemError : public std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-// A GPU or its runtime failed; the text names the call or the phase.
+// A GPU or its runtime failed; the text names the call or the kernel.
 class DeviceError : public SystemError
 {
     using SystemError::SystemError;

@@ -56,4 +56,13 @@ void on_every_rank(int ranks, const std::function<void(int rank)>& body, const s
     if (bystander) { std::rethrow_exception(bystander); }
 }
 
+void on_every_rank(World& world, const std::function<void(Communicator&)>& body)
+{
+    std::vector<Communicator> communicators;
+    for (int rank = 0; rank < world.ranks(); ++rank) { communicators.push_back(world.communicator(rank)); }
+    const auto of = [&](int rank) -> Communicator& { return communicators[static_cast<std::size_t>(rank)]; };
+    on_every_rank(
+        world.ranks(), [&](int rank) { body(of(rank)); }, [&](int rank) { of(rank).abort(); });
+}
+
 } // namespace parhelion

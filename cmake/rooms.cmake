@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# How rooms are compiled, for the whole program (CMakeLists.txt) and for the communication library by itself
+# (src/comm/CMakeLists.txt): compilers and their options, a library for each room.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH PARHELION_ROOT)
+include(GNUInstallDirs)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+# Asserts are contracts (base/error.hpp), never compiled out.
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+if(PARHELION_CUDA)
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100 CACHE STRING "GPU architectures; the last also as PTX")
+  endif()
+  if(CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+  enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc has C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -g1 -lineinfo")
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+add_library(parhelion_options INTERFACE)
+target_include_directories(parhelion_options INTERFACE
+  $<BUILD_INTERFACE:${PARHELION_ROOT}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/parhelion>)
+target_compile_features(parhelion_options INTERFACE cxx_std_20)
+# No contraction: the same source gives the same bits whatever the compiler finds worth fusing; kernels ask for FMA explicitly.
+target_compile_options(parhelion_options INTERFACE # BUILD_INTERFACE: of what is built here, not of what uses it installed
+  "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-fno-math-errno;-ffp-contract=off;$<$<BOOL:${PARHELION_WERROR}>:-Werror>>>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>"
+  "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;-Xcompiler=-Wall,-Wextra,-Wshadow,-fno-math-errno,-ffp-contract=off>>"
+  "$<BUILD_INTERFACE:$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${PARHELION_WERROR}>>:-Werror=all-warnings>>")
+target_link_libraries(parhelion_options INTERFACE Threads::Threads fmt::fmt)
+if(PARHELION_SANITIZE)
+  target_compile_options(parhelion_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARHELION_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>"
+    # A copy of constant size that the compiler expands is one the thread sanitizer does not see.
+    "$<$<COMPILE_LANGUAGE:CXX>:-fno-builtin-memcpy;-fno-builtin-memmove>")
+  target_link_options(parhelion_options INTERFACE -fsanitize=${PARHELION_SANITIZE})
+endif()
+
+# Optimises a target less than the others. Code that takes no part in a step then compiles in two thirds of the time. No result
+# depends on the level.
+function(parhelion_optimise_less target level)
+  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:${level}>")
+endfunction()
+
+# One library per room; src/<room>/*.cpp and src/<room>/transports/*.cpp, but gpu_*.cpp and *.cu only with PARHELION_CUDA. Who may depend on whom: rooms.toml.
+function(parhelion_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cpp ${PARHELION_ROOT}/src/${name}/transports/*.cpp)
+  if(PARHELION_CUDA)
+    file(GLOB kernels CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cu)
+    list(APPEND sources ${kernels})
+  else()
+    list(FILTER sources EXCLUDE REGEX "/gpu_[^/]*\\.cpp$")
+  endif()
+  if(sources)
+    add_library(parhelion_${name} STATIC ${sources})
+    target_link_libraries(parhelion_${name} PUBLIC parhelion_options ${ROOM_DEPENDS})
+  else()
+    add_library(parhelion_${name} INTERFACE)
+    target_link_libraries(parhelion_${name} INTERFACE parhelion_options ${ROOM_DEPENDS})
+  endif()
+  if(PARHELION_STANDIN)
+    parhelion_room_on_standin(${name} ${ROOM_DEPENDS})
+  endif()
+endfunction()
+
+# Tells room device, in the folder that has made it, which GPUs there is code for.
+function(parhelion_tell_gpu_code)
+  set(code 90) # the stand-in's
+  if(PARHELION_CUDA)
+    string(REPLACE ";" "," code "${CMAKE_CUDA_ARCHITECTURES}")
+  endif()
+  set_source_files_properties(${PARHELION_ROOT}/src/device/host_gpus.cu PROPERTIES COMPILE_DEFINITIONS "PARHELION_GPU_CODE=\"${code}\"")
+endfunction()
+
+# What the room has for GPUs, for the stand-in: parhelion_<room>_standin.
+function(parhelion_room_on_standin name)
+  file(GLOB kernels CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cu)
+  file(GLOB sources CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/gpu_*.cpp)
+  set(kind INTERFACE)
+  set(scope INTERFACE)
+  if(kernels OR sources)
+    parhelion_kernels_as_cxx(${kernels})
+    set(kind STATIC)
+    set(scope PUBLIC)
+  endif()
+  add_library(parhelion_${name}_standin ${kind} ${kernels} ${sources})
+  parhelion_on_standin(depends ${ARGN})
+  target_link_libraries(parhelion_${name}_standin ${scope} standin ${depends} parhelion_${name})
+endfunction()
+
+# Of these libraries, what the rooms have for the stand-in.
+function(parhelion_on_standin result)
+  set(found)
+  foreach(library IN LISTS ARGN)
+    if(library MATCHES "^parhelion_" AND TARGET ${library}_standin)
+      list(APPEND found ${library}_standin)
+    endif()
+  endforeach()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
