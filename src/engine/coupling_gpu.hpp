@@ -36,7 +36,7 @@ struct CouplingPlan
 struct CouplingState
 {
     BarostatState barostat;
-    double bath_heat = 0; // as Rank::bath_heat
+    double bath_heat = 0; // as Coupling::bath_heat
 };
 struct CouplingGroup
 {

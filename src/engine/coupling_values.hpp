@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/vec3.hpp"
+#include "engine/coupling.hpp"
 #include "model/saved_state.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace parhelion {
 }
 
 // Calls visit(name, value) for everything that is not per atom, both to save it and to put it back.
-template <class State, class Visit>
+template <class State, class Visit> // State: Coupling, const or not
 void for_each_coupling_value(State& s, Visit&& visit)
 {
     visit("thermostat-xi", s.thermostat.xi);
@@ -86,9 +87,7 @@ struct FromList
 
 } // namespace coupling_values
 
-// `state` has the members thermostat, barostat, bath_heat and half_step.
-template <class State>
-void write_coupling(const State& state, SavedState& saved)
+inline void write_coupling(const Coupling& state, SavedState& saved)
 {
     for_each_coupling_value(state,
                             [&](const char* name, const auto& value) { coupling_values::ToList{saved.coupling[name]}(value); });
@@ -96,8 +95,7 @@ void write_coupling(const State& state, SavedState& saved)
 
 // Lists in `state` have their lengths already. A value that is lacking begins anew in a state of another run. Throws InputError
 // if one is lacking otherwise, or a list differs in length.
-template <class State>
-void read_coupling(const SavedState& saved, State& state)
+inline void read_coupling(const SavedState& saved, Coupling& state)
 {
     for_each_coupling_value(state, [&](const char* name, auto& value) {
         const auto found = saved.coupling.find(name);

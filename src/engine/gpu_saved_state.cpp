@@ -7,20 +7,11 @@ namespace parhelion {
 
 namespace {
 
-// What a checkpoint keeps besides atoms, by the names of coupling_values.hpp.
-struct HostCoupling
-{
-    ThermostatState thermostat;
-    BarostatState barostat;
-    double bath_heat = 0;
-    KineticEnergies half_step;
-};
-
 template <class N>
-HostCoupling download_coupling(GpuQueue& queue, const GpuSnapshot<N>& from)
+Coupling download_coupling(GpuQueue& queue, const GpuSnapshot<N>& from)
 {
     const CouplingState state = from.coupling.to_vector(queue)[0];
-    HostCoupling to;
+    Coupling to;
     to.barostat = state.barostat;
     to.bath_heat = state.bath_heat;
     for (const CouplingGroup& group : from.groups.to_vector(queue))
@@ -38,12 +29,13 @@ HostCoupling download_coupling(GpuQueue& queue, const GpuSnapshot<N>& from)
 template <class N>
 void upload_coupling(GpuQueue& queue, const Rank<N>& from, GpuCoupling<N>& to)
 {
-    const CouplingState state{from.barostat, from.bath_heat};
+    const Coupling& coupling = from.coupling;
+    const CouplingState state{coupling.barostat, coupling.bath_heat};
     std::vector<CouplingGroup> groups;
-    for (std::size_t g = 0; g < from.half_step.group.size(); ++g)
+    for (std::size_t g = 0; g < coupling.half_step.group.size(); ++g)
     {
-        const ThermostatState& t = from.thermostat;
-        groups.push_back({{t.xi[g], t.xi_integral[g], t.heat[g]}, from.half_step.group[g]});
+        const ThermostatState& t = coupling.thermostat;
+        groups.push_back({{t.xi[g], t.xi_integral[g], t.heat[g]}, coupling.half_step.group[g]});
     }
     to.state().upload(queue, {&state, 1});
     to.groups().upload(queue, groups);

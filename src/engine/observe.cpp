@@ -37,7 +37,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     sum_over_ranks(r, energies, constraints);
 
     const ScopedPhase span(r.queue.clock(), Phase::Output);
-    const KineticEnergies kinetic = mean(before, r.half_step);
+    const KineticEnergies kinetic = mean(before, r.coupling.half_step);
 
     Observables& o = r.observables;
     o = Observables{};
@@ -52,14 +52,14 @@ void observe(Rank<N>& r, const KineticEnergies& before)
         degrees_of_freedom += r.degrees_of_freedom[g];
         o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
     }
-    complete_observed_step(constraints.virial(), r.dispersion, degrees_of_freedom, r.barostat, o);
+    complete_observed_step(constraints.virial(), r.dispersion, degrees_of_freedom, r.coupling.barostat, o);
 }
 
 template <class N>
 void balance_energy(Rank<N>& r)
 {
-    balance_observed_step(conserved_contribution(r.temperature_coupling, r.thermostat), r.pressure_coupling, r.state.box.length(),
-                          r.bath_heat, r.barostat, r.observables);
+    balance_observed_step(conserved_contribution(r.temperature_coupling, r.coupling.thermostat), r.pressure_coupling,
+                          r.state.box.length(), r.coupling.bath_heat, r.coupling.barostat, r.observables);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

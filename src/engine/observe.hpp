@@ -6,8 +6,8 @@
 
 namespace parhelion {
 
-// Writes r.observables for the step just taken; `before` is the kinetic energy of v(t - dt/2), r.half_step that of v(t + dt/2).
-// Energies and virial must have been computed in this step. All but the conserved energy and what the barostat does next.
+// Writes r.observables for the step just taken; `before` is the kinetic energy of v(t - dt/2), r.coupling.half_step that of v(t +
+// dt/2). Energies and virial must have been computed in this step. All but the conserved energy and what the barostat does next.
 template <class N>
 void observe(Rank<N>& r, const KineticEnergies& before);
 

@@ -8,9 +8,9 @@
 #include "dynamics/atom_groups.hpp"
 #include "dynamics/barostat.hpp"
 #include "dynamics/constraints.hpp"
-#include "dynamics/kinetic.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/thermostat.hpp"
+#include "engine/coupling.hpp"
 #include "engine/observer.hpp"
 #include "engine/schedule.hpp"
 #include "forces/bonded.hpp"
@@ -60,10 +60,7 @@ struct Rank
     // The state a checkpoint keeps.
     std::int64_t step = 0;
     ParticleState<N> state;
-    ThermostatState thermostat;
-    BarostatState barostat;
-    double bath_heat =
-        0; // given by the bath of stochastic dynamics so far, less what removing the motion of the centre of mass took, kJ/mol
+    Coupling coupling;
 
     // Between one phase and the next.
     PairList pairs;
@@ -71,7 +68,6 @@ struct Rank
     ListedPositions<N> listed;  // then; kept only where lists must miss nothing
     ForceBuffers<N> buffers;
     ConstraintResult<N> constraint_result;
-    KineticEnergies half_step; // of state.v, as of the last step that asked for it
     ClusterArray<typename N::Real> velocities_before_noise;
     Observables observables; // of the last observed step
 

@@ -89,14 +89,11 @@ Rank<N> RankRun<N>::make_rank()
         .assigned_constraints = {},
         .step = setup_.parameters.first_step,
         .state = {},
-        .thermostat = std::move(thermostat),
-        .barostat = {},
-        .bath_heat = 0,
+        .coupling = {.thermostat = std::move(thermostat), .barostat = {}, .bath_heat = 0, .half_step = {}},
         .pairs = {},
         .listed = {},
         .buffers = {},
         .constraint_result = {},
-        .half_step = {},
         .velocities_before_noise = {},
         .observables = {},
     };
@@ -166,7 +163,7 @@ void RankRun<N>::start()
                         "lower temperature or a shorter step.",
                         setup_.parameters.generation_temperature, setup_.parameters.dt));
     }
-    r.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
+    r.coupling.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
 }
 
 template <class N>
@@ -273,7 +270,7 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
     {
         // Forces of a bad start are what is asked for to see what is bad about it, and they are there.
         rank_.constraint_result = {};
-        observe(rank_, rank_.half_step);
+        observe(rank_, rank_.coupling.half_step);
         balance_energy(rank_);
     }
     return trouble;
@@ -334,7 +331,7 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     StepFlags flags = Schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step).flags(rank_.step);
     flags.repartition = true;
     // An early end was not on the schedule, which had no use for this kinetic energy.
-    if (summary.end == RunEnd::Stopped) { rank_.half_step = kinetic_energies(rank_); }
+    if (summary.end == RunEnd::Stopped) { rank_.coupling.half_step = kinetic_energies(rank_); }
     advance(flags, observer);
     put_back(std::move(end), rank_);
     summary.wall_s = whole.wall_s();
@@ -367,7 +364,7 @@ void RankRun<N>::evaluate_static()
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     compute_forces(r, Compute::ForcesEnergiesVirial);
     r.constraint_result = {};
-    observe(r, r.half_step);
+    observe(r, r.coupling.half_step);
     balance_energy(r);
 }
 

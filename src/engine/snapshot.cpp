@@ -32,10 +32,7 @@ void take_snapshot(const Rank<N>& r, Snapshot<N>& snapshot)
 {
     snapshot.step = r.step;
     snapshot.state = r.state;
-    snapshot.thermostat = r.thermostat;
-    snapshot.barostat = r.barostat;
-    snapshot.bath_heat = r.bath_heat;
-    snapshot.half_step = r.half_step;
+    snapshot.coupling = r.coupling;
 }
 
 template <class N>
@@ -43,10 +40,7 @@ void put_back(Snapshot<N>&& snapshot, Rank<N>& r)
 {
     r.step = snapshot.step;
     r.state = std::move(snapshot.state);
-    r.thermostat = std::move(snapshot.thermostat);
-    r.barostat = snapshot.barostat;
-    r.bath_heat = snapshot.bath_heat;
-    r.half_step = std::move(snapshot.half_step);
+    r.coupling = std::move(snapshot.coupling);
 }
 
 template <class N>
@@ -58,7 +52,7 @@ SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomDat
     saved.box = snapshot.state.box.length();
     saved.x = in_input_order(parts, &AtomData<N>::x);
     saved.v = in_input_order(parts, &AtomData<N>::v);
-    write_coupling(snapshot, saved);
+    write_coupling(snapshot.coupling, saved);
     return saved;
 }
 
@@ -69,8 +63,8 @@ void put_back(const SavedState& saved, Rank<N>& r)
     into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
     r.state.box.set_length(saved.box);
     r.step = saved.step;
-    r.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
-    read_coupling(saved, r);
+    r.coupling.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
+    read_coupling(saved, r.coupling);
 }
 
 template <class N>
@@ -82,8 +76,8 @@ void start_from(const SavedState& saved, Rank<N>& r)
         into_slots(r.queue, saved.x, r.state.slot_of_global, r.state.x);
         into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
     }
-    r.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
-    read_coupling(saved, r);
+    r.coupling.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
+    read_coupling(saved, r.coupling);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

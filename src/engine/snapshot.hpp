@@ -16,11 +16,7 @@ struct Snapshot
 {
     std::int64_t step = 0;
     ParticleState<N> state;
-    ThermostatState thermostat;
-    BarostatState barostat;
-    double bath_heat = 0;
-    // Not recomputed from the velocities: where the barostat has scaled both, that would differ in the last bits.
-    KineticEnergies half_step;
+    Coupling coupling;
 };
 
 // Reuses the snapshot's memory.

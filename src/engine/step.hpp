@@ -37,12 +37,13 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     r.halo.return_forces(r.buffers.halo, r.state); // F
     output(r);
 
+    Coupling& coupled = r.coupling;
     VelocityCoupling coupling;
     if (flags.couple_temperature)
     {
-        couple_temperature(r.temperature_coupling, r.step, r.half_step, r.thermostat, coupling);
+        couple_temperature(r.temperature_coupling, r.step, coupled.half_step, coupled.thermostat, coupling);
     } // T
-    if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.length(), r.barostat, coupling); }
+    if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.length(), coupled.barostat, coupling); }
 
     kick(r.queue, kick_coefficients(dt, r.temperature_groups(), coupling), r.state); // U
     r.constraint_result =
@@ -58,22 +59,22 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     drift(r.queue, dt, r.state); // D
     if (stochastic)
     {
-        r.bath_heat += from_sum(over_ranks(r, finish_stochastic_step(r.queue, r.velocities_before_noise, r.state)));
+        coupled.bath_heat += from_sum(over_ranks(r, finish_stochastic_step(r.queue, r.velocities_before_noise, r.state)));
     }
 
     if (flags.remove_com)
     {
         const std::vector<ComMotion> motions = finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com_groups, r.state)));
         remove_com_motion(r.queue, r.com_groups, motions, r.state);
-        r.bath_heat -= kinetic_energy(motions);
+        coupled.bath_heat -= kinetic_energy(motions);
     }
-    const KineticEnergies before = r.half_step;
-    if (flags.kinetic) { r.half_step = kinetic_energies(r); } // K
+    const KineticEnergies before = coupled.half_step;
+    if (flags.kinetic) { coupled.half_step = kinetic_energies(r); } // K
     if (flags.observe) { observe(r, before); }
     if (flags.couple_pressure) // T
     {
         const PressureObservables now{trace(r.observables.virial), r.observables.pressure};
-        scale_box(r.queue, r.pressure_coupling, r.step, now, r.barostat, r.half_step, r.state);
+        scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state);
         stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
         // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the
