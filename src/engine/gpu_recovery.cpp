@@ -2,9 +2,9 @@
 // GpuEngine where a segment has failed: what becomes of its flags.
 //
 // The idea: the state set aside is put back and what is under way is done again, one list interval at a time, so that the one
-// that fails is found; it gets more room, or newer lists in its middle. What no repetition mends is explained by the host: the
-// CPU takes the same steps, the longest term is looked for. Cost: the failed segments once more, and a look by the host at each
-// interval.
+// that fails is found; it gets more room, or newer lists in its middle (remedy.hpp). What no repetition mends is explained by the
+// host: the CPU takes the same steps, the longest term is looked for. Where no list is large enough, the CPU takes over for good.
+// Cost: the failed segments once more, and a look by the host at each interval.
 #include "base/error.hpp"
 #include "engine/assign.hpp"
 #include "engine/gpu_engine.hpp"
@@ -18,51 +18,56 @@ namespace parhelion {
 namespace {
 
 constexpr int most_attempts = 8; // to make room for a list
+constexpr const char* no_room = "Atoms in one place have more neighbours or exclusions than the GPU's pair list has room for.";
 
 } // namespace
 
-// Nothing of the oldest segment has been handed on yet, and the snapshot is of its beginning or of an interval it goes on with.
 template <class N>
-void GpuEngine<N>::do_again(std::uint32_t flags, Observer& observer)
+bool GpuEngine<N>::recover(std::uint32_t flags, Observer& observer)
 {
-    ranks_.synchronize();
-    copies_.synchronize();
-    if (intervals_of(under_way_.front()).size() == 1) { prepare_to_do_again(flags); }
-    PARHELION_EXPECTS(under_way_.front().begins_interval());
-    ranks_.put_back(at_repartition_);
-    std::deque<Segment> again;
-    again.swap(under_way_);
-    for (const Segment& segment : again)
+    segments_.wait_for_all();
+    Segment& oldest = segments_.oldest();
+    switch (remedy_for(flags, intervals_of(oldest).size() == 1))
+    {
+    case Remedy::RepeatByInterval:
+        break;
+    case Remedy::MoreRoom:
+        make_more_room(flags);
+        break;
+    case Remedy::NewerLists:
+        build_lists_in_the_middle(oldest);
+        break;
+    case Remedy::BlowUp:
+        blow_up();
+    case Remedy::LongestTerm:
+        stop_for_missing_terms();
+    case Remedy::RefuseGrid:
+        refuse_grid();
+    }
+    if (runs_on_ == RunsOn::Cpu) { return false; }
+    for (const Segment& segment : segments_.take_back())
     {
         for (Segment& interval : cut_into_intervals(segment))
         {
-            make_way(observer);
-            submit(std::move(interval));
+            if (!make_way(observer)) { return false; }
+            segments_.submit(std::move(interval));
         }
     }
+    return true;
 }
 
-// What the only interval of the oldest segment has failed with goes away, or the run ends.
 template <class N>
-void GpuEngine<N>::prepare_to_do_again(std::uint32_t flags)
+void GpuEngine<N>::build_lists_in_the_middle(Segment& interval)
 {
-    constexpr std::uint32_t overflows = gpu_flag_list_overflow | gpu_flag_scratch_overflow | gpu_flag_slot_overflow;
-    if ((flags & overflows) != 0)
-    {
-        make_more_room(flags);
-        return;
-    }
-    if ((flags & gpu_flag_list_aged) != 0) // whatever else came of it
-    {
-        std::vector<StepFlags>& steps = under_way_.front().flags;
-        PARHELION_EXPECTS(steps.size() > 1);
-        steps[steps.size() / 2].repartition = true;
-        ++intervals_halved_;
-        return;
-    }
-    if ((flags & gpu_flag_runaway) != 0) { blow_up(); }
-    if ((flags & gpu_flag_ambiguous) == 0) { stop_for_missing_terms(); }
-    const std::int64_t step = under_way_.front().first;
+    PARHELION_EXPECTS(interval.flags.size() > 1);
+    interval.flags[interval.flags.size() / 2].repartition = true;
+    ++intervals_halved_;
+}
+
+template <class N>
+void GpuEngine<N>::refuse_grid()
+{
+    const std::int64_t step = segments_.oldest().first;
     throw GridError(step,
                     fmt::format("E505 step {}: the box has become too small for the grid {}x{}x{}, or an atom has left its "
                                 "cell too far behind (which of two atoms is ahead would be undecided). Use a grid that does "
@@ -71,13 +76,22 @@ void GpuEngine<N>::prepare_to_do_again(std::uint32_t flags)
 }
 
 template <class N>
+void GpuEngine<N>::tell_of_halved_intervals(Observer& observer) const
+{
+    if (intervals_halved_ == 0) { return; }
+    observer.message(fmt::format("note: pair lists were built before their time {} times, and steps taken again, so that no "
+                                 "pair was missed (an atom had moved far).",
+                                 intervals_halved_));
+}
+
+template <class N>
 void GpuEngine<N>::make_more_room(std::uint32_t flags)
 {
     const double crowding = ranks_.crowding();
     const MoreRoom room = ++attempts_ > most_attempts ? MoreRoom::NotInLists : ranks_.make_more_room(flags);
-    if (room == MoreRoom::NotInLists) { throw NoRoom(); }
+    if (room == MoreRoom::NotInLists) { return go_on_on_cpu(no_room); }
     if (room == MoreRoom::Made) { return; }
-    const std::int64_t step = under_way_.front().first;
+    const std::int64_t step = segments_.oldest().first;
     throw GridError(step, fmt::format("E509 step {}: with the grid {}x{}x{}, a rank has come to more than {:.1f} times as many "
                                       "atoms as it would have at the mean density, and GPUs have no room for its halo. Use fewer "
                                       "ranks, or a grid whose cells hold about as many atoms each.",
@@ -85,22 +99,27 @@ void GpuEngine<N>::make_more_room(std::uint32_t flags)
 }
 
 template <class N>
-void GpuEngine<N>::hand_to_host()
+void GpuEngine<N>::hand_to_cpu()
 {
-    ranks_.synchronize();
-    copies_.synchronize();
-    under_way_.clear();
+    segments_.drop();
     const SavedState state = saved_state();
     const OwnWork here(watch_);
     put_back(state, host_.lone_run().rank());
-    step_ = list_begin_ = host_.lone_run().rank().step;
+}
+
+template <class N>
+void GpuEngine<N>::go_on_on_cpu(const std::string& why)
+{
+    hand_to_cpu();
+    runs_on_ = RunsOn::Cpu;
+    why_on_cpu_ = why;
 }
 
 // The list's beginning is the snapshot's.
 template <class N>
 void GpuEngine<N>::stop_for_missing_terms()
 {
-    const Frame frame = read_frame(at_repartition_);
+    const Frame frame = read_frame(segments_.at_repartition());
     const OwnWork here(watch_);
     const Topology& topology = setup_.system.topology;
     const LongestTerm longest = longest_term(topology, frame.x, frame.box);
@@ -113,7 +132,7 @@ void GpuEngine<N>::stop_for_missing_terms()
 template <class N>
 void GpuEngine<N>::blow_up()
 {
-    hand_to_host();
+    hand_to_cpu();
     const FailureReport report = ranks_.failure();
     const OwnWork here(watch_);
     Observer nobody;
@@ -127,8 +146,9 @@ void GpuEngine<N>::blow_up()
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void GpuEngine<N>::do_again(std::uint32_t, Observer&);                                                              \
-    template void GpuEngine<N>::hand_to_host();
+    template bool GpuEngine<N>::recover(std::uint32_t, Observer&);                                                               \
+    template void GpuEngine<N>::tell_of_halved_intervals(Observer&) const;                                                       \
+    template void GpuEngine<N>::go_on_on_cpu(const std::string&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion
