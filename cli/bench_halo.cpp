@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion bench halo`: the time of a coordinate and force exchange by number of ranks, size of the halo and method.
+#include "bench/halo/halo_timing.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
-#include "engine/halo_timing.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/halo_timing.hpp"
+#include "bench/halo/halo_timing.hpp"
 
 #include "comm/every_rank.hpp"
 #include "comm/world.hpp"
