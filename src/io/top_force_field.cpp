@@ -43,21 +43,21 @@ Key canonical(const TermForm& form, Key forward)
 bool read_table(const Fields& line, std::size_t first, InteractionParameters& p)
 {
     constexpr int most_nodes = 1000; // so that their square is no surprise
-    const auto rows = line.integer(first, "size of the grid", 2, most_nodes);
-    if (line.integer(first + 1, "size of the grid", 2, most_nodes) != rows)
+    const auto rows = line.integer(first, "size of the map", 2, most_nodes);
+    if (line.integer(first + 1, "size of the map", 2, most_nodes) != rows)
     {
-        line.fail("E121", "the grid is " + in_quotes(line[first]) + " by " + in_quotes(line[first + 1]) +
+        line.fail("E121", "the map is " + in_quotes(line[first]) + " by " + in_quotes(line[first + 1]) +
                               " (both of its angles need the same nodes). Correct the line.");
     }
     const auto n = static_cast<std::size_t>(rows * rows), given = line.size() - (first + 2);
     if (given != n)
     {
-        line.fail("E121", "has " + std::to_string(given) + " values of a grid; " + std::to_string(rows) + " x " +
+        line.fail("E121", "has " + std::to_string(given) + " values of a map; " + std::to_string(rows) + " x " +
                               std::to_string(rows) + " are " + std::to_string(n) +
                               ". Complete the line; does each line of it but the last end in a backslash?");
     }
     p.resize(n);
-    for (std::size_t i = 0; i < n; ++i) { p[i] = line.real(first + 2 + i, "value of the grid"); }
+    for (std::size_t i = 0; i < n; ++i) { p[i] = line.real(first + 2 + i, "value of the map"); }
     return true;
 }
 

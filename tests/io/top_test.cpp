@@ -206,11 +206,11 @@ TEST_F(TopTest, a_cmap_takes_the_map_of_its_five_types_in_their_order)
     const std::string before = std::string(lennard_jones) + type + std::string(chain) + "[ cmap ]\n";
     expect_error(before, "5 4 3 2 1 1", one_molecule, "E131", "No default cmap types of function type 1 for B-A-B-A-A");
     expect_error(before, "1 2 3 4 4 1", one_molecule, "E123", "occurs twice");
-    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3", "E121", "has 3 values of a grid; 2 x 2 are 4");
-    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3 4 5", "E121", "has 5 values of a grid");
-    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 3 1 2 3 4 5 6", "E121", "grid is '2' by '3'");
-    expect_type_error("[ cmaptypes ]\nA A B A B 1 1 1 1", "E123", "size of the grid");
-    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3 x", "E121", "value of the grid");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3", "E121", "has 3 values of a map; 2 x 2 are 4");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3 4 5", "E121", "has 5 values of a map");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 3 1 2 3 4 5 6", "E121", "map is '2' by '3'");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 1 1 1", "E123", "size of the map");
+    expect_type_error("[ cmaptypes ]\nA A B A B 1 2 2 1 2 3 x", "E121", "value of the map");
     expect_type_error("[ cmaptypes ]\nA A B A C 1 2 2 1 2 3 4", "E122", "unknown bonded atom type 'C'");
     expect_type_error("[ cmaptypes ]\nA A B A B 2 2 2 1 2 3 4", "E121", "no function type 2");
 }
