@@ -63,18 +63,7 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     a.f = state.f.data(), a.energies = state.energies.data();
     a.types = p.types + 1;
     a.charge_scale = static_cast<Real>(std::sqrt(p.coulomb_factor));
-    a.cutoff2 = static_cast<Real>(p.cutoff * p.cutoff);
-    a.two_k = static_cast<Real>(2 * p.reaction_field_k);
-    a.k = static_cast<Real>(p.reaction_field_k), a.c = static_cast<Real>(p.reaction_field_c);
-    a.lj_switch = static_cast<Real>(p.lj_switch);
-    for (int m = 0; m < 2; ++m)
-    {
-        const LjModifierTerm& term = m == 0 ? p.dispersion : p.repulsion;
-        const double scale = m == 0 ? 1.0 / 6 : 1.0 / 12;
-        a.shift[m] = static_cast<Real>(scale * term.constant);
-        a.a[m] = static_cast<Real>(scale * term.a), a.b[m] = static_cast<Real>(scale * term.b);
-        a.a_energy[m] = static_cast<Real>(scale * term.a / 3), a.b_energy[m] = static_cast<Real>(scale * term.b / 4);
-    }
+    a.law = PairConstants<Real>(p);
     return a;
 }
 

@@ -4,6 +4,7 @@
 
 #include "device/launch.cuh"
 #include "forces/nonbonded_gpu.hpp"
+#include "forces/pair_law.hpp"
 
 namespace parhelion::nonbonded_gpu {
 
@@ -22,11 +23,9 @@ struct Arguments
     const DeviceScalars* scalars;
     ForceSlot<N>* f;
     EnergySums<N>* energies;
-    int types; // with the fillers'
-    // What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.
+    int types;         // with the fillers'
     Real charge_scale; // sqrt(f)
-    Real cutoff2, two_k, k, c, lj_switch;
-    Real shift[2], a[2], b[2], a_energy[2], b_energy[2];
+    PairConstants<Real> law;
 };
 
 // Queues the kernel for the parameters' options, a warp per share.

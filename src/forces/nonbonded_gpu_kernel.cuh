@@ -40,6 +40,10 @@ struct Shape
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
 
+#define PARHELION_PAIR_LAW __device__ inline
+#include "forces/pair_law-inl.hpp"
+#undef PARHELION_PAIR_LAW
+
 // A row's i atoms: positions by set_position() and charges times i_charge_scale(), one load; parameters, another.
 template <class N>
 struct RowAtoms
@@ -61,6 +65,7 @@ class Warp
     using Fixed = typename N::Fixed;
     using Sum = typename N::ForceSum;
     using EnergySum = ScalarSum<N>;
+    using Ops = LaneOps<Real>;
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
@@ -70,7 +75,7 @@ class Warp
 
 public:
     __device__ Warp(const Arguments<N>& arguments, RowAtoms<N>& shared)
-        : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.two_k), cutoff2(a.cutoff2)
+        : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.law.two_k), cutoff2(a.law.cutoff2)
     {
         const Vec3<double>& s = a.scalars->nm_per_unit;
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
@@ -292,43 +297,15 @@ private:
 
     __device__ void lj_parameters(const LjParameters<Real>& i, const LjParameters<Real>& j, Real& c6, Real& c12) const
     {
-        if constexpr (S::rule == LjRule::Geometric) { c6 = i.first * j.first, c12 = i.second * j.second; }
+        if constexpr (S::rule == LjRule::Geometric) { combine_geometric<Ops>(i.first, i.second, j.first, j.second, c6, c12); }
         else if constexpr (S::rule == LjRule::LorentzBerthelot)
         {
-            const Real sigma = i.first + j.first, sigma2 = sigma * sigma, sigma6 = sigma2 * sigma2 * sigma2;
-            c6 = i.second * j.second * sigma6;
-            c12 = (c6 + c6) * sigma6;
+            combine_lorentz_berthelot<Ops>(i.first, i.second, j.first, j.second, c6, c12);
         }
         else
         {
             const LjParameters<Real> p = a.of_pair[static_cast<int>(i.first) * a.types + static_cast<int>(j.first)];
             c6 = p.first, c12 = p.second;
-        }
-    }
-
-    // Adds force / r of the Lennard-Jones interaction to `force`.
-    __device__ void lennard_jones(Real c6, Real c12, Real r2, Real rinv, Real rinv2, Real& force, Real& energy) const
-    {
-        const Real rinv6 = rinv2 * rinv2 * rinv2;
-        force = fused(fused(c12, rinv6, -c6) * rinv6, rinv2, force);
-        Real s6 = a.shift[0], s12 = a.shift[1];
-        if constexpr (S::force_switch)
-        {
-            const Real t = max(Real{0}, fused(r2, rinv, -a.lj_switch)), t2 = t * t;
-            const Real f6 = fused(a.b[0], t, a.a[0]), f12 = fused(a.b[1], t, a.a[1]);
-            force = fused(t2 * rinv, fused(c12, f12, -(c6 * f6)), force);
-            if constexpr (S::energies)
-            {
-                const Real t3 = t2 * t;
-                s6 = fused(t3, fused(a.b_energy[0], t, a.a_energy[0]), s6);
-                s12 = fused(t3, fused(a.b_energy[1], t, a.a_energy[1]), s12);
-            }
-        }
-        if constexpr (S::energies)
-        {
-            const Real v12 = fused(rinv6 * rinv6, static_cast<Real>(1.0 / 12), -s12);
-            const Real v6 = fused(rinv6, static_cast<Real>(1.0 / 6), -s6);
-            energy = fused(c12, v12, -(c6 * v6));
         }
     }
 
@@ -347,20 +324,20 @@ private:
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
         const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;
-        Real force = qq * fused(rinv, rinv2, -two_k);
+        Real force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2);
         Real c6, c12, energy = 0;
         lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
         if constexpr (masked && (S::energies || S::force_switch)) // an excluded pair has no shift either
         {
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
         }
-        lennard_jones(c6, c12, r2, rinv, rinv2, force, energy);
+        LennardJones<Ops, S::force_switch, S::energies>::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
         if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;
         add_force(c, j, d, force);
         if constexpr (S::energies)
         {
-            add_energies(d, force, in_range ? qq * (rinv + fused(r2, a.k, -a.c)) : 0, in_range ? energy : 0);
+            add_energies(d, force, in_range ? ReactionField<Ops>::energy(a.law, qq, rinv, r2) : 0, in_range ? energy : 0);
         }
     }
 

@@ -19,6 +19,20 @@ __device__ inline double fused(double a, double b, double c) { return fma(a, b, 
 __device__ inline float inverse_sqrt(float x) { return approximate_inverse_sqrt(x); }
 __device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
 
+// The operations of the pair law (pair_law-inl.hpp).
+template <class Real_>
+struct LaneOps
+{
+    using Real = Real_;
+    using V = Real_;
+    __device__ static Real set(Real x) { return x; }
+    __device__ static Real add(Real x, Real y) { return x + y; }
+    __device__ static Real mul(Real x, Real y) { return x * y; }
+    __device__ static Real mul_add(Real x, Real y, Real z) { return fused(x, y, z); }
+    __device__ static Real mul_sub(Real x, Real y, Real z) { return fused(x, y, -z); }
+    __device__ static Real max(Real x, Real y) { return ::max(x, y); }
+};
+
 // to_sum() of base/numerics.hpp with a limit of its own.
 __device__ inline std::int64_t to_fixed_point(double value, double limit)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pair forces against sums over all pairs of atoms written from the formulas, and their invariants, in every policy and option.
+// Pair forces against sums of the pair law (pair_law_test.cpp) over all pairs of atoms, and their invariants, in every policy and
+// option.
 #include "pairs/simd_targets.hpp" // before anything of Highway
 
-#include "forces/nonbonded.hpp"
+#include "forces/pair_law.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -71,41 +72,12 @@ bool are_excluded(const Topology& topology, std::int64_t a, std::int64_t b)
                               m.excluded.begin() + m.exclusion_start[static_cast<std::size_t>(i.local) + 1], j.local);
 }
 
-struct EnergyForce
-{
-    double energy = 0, force = 0; // force: -dV/dr
-};
-
-// c / r^p with the modifiers: from the published force S(r) = p / r^(p+1) + A t^2 + B t^3, A and B from S(rc) = S'(rc) = 0 by
-// solving the two linear equations, and the energy by exact integration of S from r to rc.
-EnergyForce dispersion_like(int p, double r, double rc, const RunParameters& run)
-{
-    EnergyForce result{std::pow(r, -p), p * std::pow(r, -p - 1)};
-    if (run.lj_modifier == LjModifier::PotentialShift) { result.energy -= std::pow(rc, -p); }
-    if (run.lj_modifier == LjModifier::ForceSwitch)
-    {
-        const double d = rc - run.lj_switch, t = std::max(0.0, r - run.lj_switch);
-        const double f = p * std::pow(rc, -p - 1), df = -p * (p + 1) * std::pow(rc, -p - 2);
-        const double b = (2 * f - d * df) / (d * d * d), a = -f / (d * d) - b * d;
-        result.force += a * t * t + b * t * t * t;
-        result.energy =
-            std::pow(r, -p) - std::pow(rc, -p) + a * (d * d * d - t * t * t) / 3 + b * (d * d * d * d - t * t * t * t) / 4;
-    }
-    return result;
-}
-
 // Sums over all pairs of the atoms' positions as given.
 Result all_pairs(const System& system, const RunParameters& run, const std::vector<Vec3<double>>& x)
 {
     const Topology& topology = system.topology;
-    const double rc = run.lj_cutoff, f = units::coulomb / run.epsilon_r;
-    double k = 0, c = run.coulomb_potential_shift ? 1 / rc : 0;
-    if (run.coulomb == CoulombKind::ReactionField)
-    {
-        const double e_rf = run.epsilon_rf == 0 ? 1e30 : run.epsilon_rf;
-        k = (e_rf - run.epsilon_r) / (2 * e_rf + run.epsilon_r) / (rc * rc * rc);
-        c = 1 / rc + k * rc * rc;
-    }
+    const NonbondedParameters parameters = make_nonbonded(topology, run);
+    const double f = parameters.coulomb_factor, c = parameters.reaction_field_c;
     Result result;
     result.forces.resize(x.size());
     std::vector<const Atom*> atoms;
@@ -118,23 +90,16 @@ Result all_pairs(const System& system, const RunParameters& run, const std::vect
             Vec3<double> d = x[i] - x[j];
             for (int a = 0; a < 3; ++a) { d[a] -= system.box[a] * std::round(d[a] / system.box[a]); }
             const double r = norm(d);
-            if (r >= rc) { continue; }
+            if (r >= parameters.cutoff) { continue; }
             const bool excluded = are_excluded(topology, static_cast<std::int64_t>(i), static_cast<std::int64_t>(j));
-            const double qq = f * atoms[i]->charge * atoms[j]->charge;
-            double force = -2 * k * r * qq, coulomb = qq * (k * r * r - c), lj = 0;
-            if (!excluded)
-            {
-                const auto ij = static_cast<std::size_t>(atoms[i]->type * topology.types() + atoms[j]->type);
-                const EnergyForce v6 = dispersion_like(6, r, rc, run), v12 = dispersion_like(12, r, rc, run);
-                lj = topology.c12[ij] * v12.energy - topology.c6[ij] * v6.energy;
-                coulomb += qq / r;
-                force += qq / (r * r) + topology.c12[ij] * v12.force - topology.c6[ij] * v6.force;
-            }
-            result.energies[EnergyTerm::CoulombSr] += coulomb;
-            result.energies[EnergyTerm::LjSr] += lj;
-            result.energy_scale[static_cast<std::size_t>(EnergyTerm::CoulombSr)] += std::abs(coulomb);
-            result.energy_scale[static_cast<std::size_t>(EnergyTerm::LjSr)] += std::abs(lj);
-            const Vec3<double> on_i = (force / r) * d;
+            const auto ij = static_cast<std::size_t>(atoms[i]->type * topology.types() + atoms[j]->type);
+            const PairForce pair =
+                pair_force(parameters, topology.c6[ij], topology.c12[ij], f * atoms[i]->charge * atoms[j]->charge, r, excluded);
+            result.energies[EnergyTerm::CoulombSr] += pair.coulomb;
+            result.energies[EnergyTerm::LjSr] += pair.lj;
+            result.energy_scale[static_cast<std::size_t>(EnergyTerm::CoulombSr)] += std::abs(pair.coulomb);
+            result.energy_scale[static_cast<std::size_t>(EnergyTerm::LjSr)] += std::abs(pair.lj);
+            const Vec3<double> on_i = pair.force_over_r * d;
             result.forces[i] += on_i;
             result.forces[j] -= on_i;
             result.energies.virial += -0.5 * outer(d, on_i);
