@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every #include of src/, cli/ and tests/ against rooms.toml. Prints each forbidden arrow with its place and the rule it breaks;
-exit code 1 if there is any, or if the allowed arrows form a cycle.
+"""Checks src/, cli/ and tests/ against rooms.toml: who includes whom, and, but for tests, what only some files may say. Prints each
+violation with its place and the rule it breaks; exit code 1 if there is any, or if the allowed arrows form a cycle.
 
 Usage: check_rooms.py [repository root]
 """
@@ -46,10 +46,27 @@ def sources(root):
             yield path, ("cli" if top == "cli" else parts[1]), top == "tests"
 
 
+def check_words(root, rules):
+    """What the code of src/ and cli/, comments aside, says in files that are not those of the rule."""
+    problems = []
+    for path, _, is_test in sources(root):
+        place = str(path.relative_to(root))
+        if is_test:
+            continue
+        code = [line.split("//")[0] for line in path.read_text().splitlines()]
+        for rule in rules:
+            if place.startswith(tuple(rule["in"])):
+                continue
+            for number, line in enumerate(code, 1):
+                if found := re.search(rule["words"], line):
+                    problems.append(f"{place}:{number}: {found.group()} (rule: {rule['what']}, in {' and '.join(rule['in'])} only)")
+    return problems
+
+
 def check(root):
     rules = tomllib.loads((root / "rooms.toml").read_text())
     rooms, libraries = rules["rooms"], rules.get("libraries", {})
-    problems = []
+    problems = check_words(root, rules.get("only", []))
     if cycle := find_cycle(rooms):
         problems.append(f"rooms.toml: cycle {' -> '.join(cycle)} (rule: the arrows between rooms form no cycle)")
     for room, others in rooms.items():
@@ -93,7 +110,7 @@ def check(root):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
     problems = check(root)
-    print("\n".join(problems) if problems else "rooms: every include follows rooms.toml")
+    print("\n".join(problems) if problems else "rooms: every include follows rooms.toml, and so do the words of GPUs")
     return 1 if problems else 0
 
 

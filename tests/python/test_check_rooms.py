@@ -77,3 +77,27 @@ def test_a_cycle_among_the_allowed_arrows_is_refused(tmp_path):
     result = run(repository(tmp_path, "src/io/a.cpp", "", RULES.replace("model = []", 'model = ["cli"]')))
     assert result.returncode == 1
     assert "model -> cli -> io -> model" in result.stdout
+
+
+ONLY = """
+[[only]]
+what = "machine code has a named function"
+words = '\\basm\\b'
+in = ["src/model/instructions"]
+"""
+
+
+@pytest.mark.parametrize(
+    "file, text, passes",
+    [
+        ("src/io/a.cpp", '\nasm("nop");\n', False),
+        ("src/model/instructions.cuh", 'asm("nop");\n', True),
+        ("src/io/a.cpp", "int asmara; // asm\n", True),
+        ("tests/io/a_test.cpp", 'asm("nop");\n', True),
+    ],
+)
+def test_words_stand_in_their_files_only(tmp_path, file, text, passes):
+    result = run(repository(tmp_path, file, text, RULES + ONLY))
+    assert (result.returncode == 0) == passes, result.stdout
+    if not passes:
+        assert "src/io/a.cpp:2: asm (rule: machine code has a named function, in src/model/instructions only)" in result.stdout
