@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace parhelion {
 
@@ -327,13 +328,21 @@ __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, En
     });
 }
 
-// Runs the branch of the kind this block belongs to.
-template <Compute compute, class N, int... kinds>
+// Runs the branch of the kind this block belongs to. CMAP, the kind with a table, takes 128 registers where the others need 92:
+// systems without it have a kernel without it.
+template <bool with_tables, Compute compute, class N, int... kinds>
 __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
                                       std::integer_sequence<int, kinds...>)
 {
     const int mine = kind_of_block(args);
-    ((kinds == mine ? compute_kind<kinds, compute>(args, state, energies) : void()), ...);
+    const auto compute_if_mine = [&](auto constant) {
+        constexpr int kind = decltype(constant)::value;
+        if constexpr (with_tables || interaction_table[kind].parameters != square_table)
+        {
+            if (kind == mine) { compute_kind<kind, compute>(args, state, energies); }
+        }
+    };
+    (compute_if_mine(std::integral_constant<int, kinds>()), ...);
 }
 
 // Purpose        bonded terms, 1-4 pairs and position restraints of one rank
@@ -342,13 +351,13 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
 // Orders         nothing: stream order alone
 // Requires       the rank's terms listed since the last repartition; forces cleared
 // Cost           about 40 bytes and 300 double-precision flop per term of the rank
-template <class N, Compute compute>
+template <class N, Compute compute, bool with_tables>
 __global__ void __launch_bounds__(threads)
     bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
-    compute_kind_of_block<compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
+    compute_kind_of_block<with_tables, compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
 }
 
 } // namespace
@@ -383,9 +392,13 @@ void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, Gpu
     BondedArgs args;
     const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(part), part, args);
     if (blocks == 0) { return; }
-    const auto kernel =
-        compute == Compute::Forces ? bonded_kernel<N, Compute::Forces> : bonded_kernel<N, Compute::ForcesEnergiesVirial>;
-    launch(queue, Phase::Bonded, kernel, {blocks, threads, 0}, args, GpuView<N>(state), state.energies.data());
+    const auto kernel = [&](auto with_tables) {
+        constexpr bool tables = decltype(with_tables)::value;
+        return compute == Compute::Forces ? bonded_kernel<N, Compute::Forces, tables>
+                                          : bonded_kernel<N, Compute::ForcesEnergiesVirial, tables>;
+    };
+    launch(queue, Phase::Bonded, bonded.tables().size() > 0 ? kernel(std::true_type()) : kernel(std::false_type()),
+           {blocks, threads, 0}, args, GpuView<N>(state), state.energies.data());
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
