@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <new>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,16 +36,39 @@ void leave_for([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* 
     __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
 #endif
 }
-void arrived_from([[maybe_unused]] void* fake_stack, [[maybe_unused]] const void** bottom, [[maybe_unused]] std::size_t* bytes)
+void leave_for_home([[maybe_unused]] void** fake_stack) // the host thread's own stack
 {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(fake_stack, bottom, bytes);
+    struct Own
+    {
+        void* bottom;
+        std::size_t bytes;
+        Own()
+        {
+            pthread_attr_t attributes;
+            pthread_getattr_np(pthread_self(), &attributes);
+            pthread_attr_getstack(&attributes, &bottom, &bytes);
+            pthread_attr_destroy(&attributes);
+        }
+    };
+    thread_local const Own own;
+    leave_for(fake_stack, own.bottom, own.bytes);
 #endif
 }
-void forget_stack([[maybe_unused]] const Stack& stack)
+void arrived([[maybe_unused]] void* fake_stack)
 {
 #if defined(__SANITIZE_ADDRESS__)
-    __asan_unpoison_memory_region(stack.bottom(), Stack::bytes);
+    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+}
+
+// Who jumps tells where its context is to be kept: whoever runs next puts it there.
+void keep(context::transfer_t from) { *static_cast<context::fcontext_t*>(from.data) = from.fctx; }
+
+void forget_stack([[maybe_unused]] const void* bottom)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(bottom, stack_bytes);
 #endif
 }
 
@@ -56,19 +80,25 @@ const char* name_of(BlockMeeting how)
 
 } // namespace
 
-const std::size_t Stack::bytes = stack_bytes;
+const std::size_t Stacks::bytes = stack_bytes;
 
-Stack::Stack()
+Stacks::Stacks()
 {
-    void* const all = mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (all == MAP_FAILED) { throw std::bad_alloc(); }
-    mprotect(all, page, PROT_NONE);
-    bottom_ = static_cast<char*>(all) + page;
+    const std::size_t all = page + 32 * bytes;
+    void* const memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) { throw std::bad_alloc(); }
+    mprotect(memory, page, PROT_NONE);
+    bottom_ = static_cast<char*>(memory) + page;
 }
-Stack::~Stack()
+Stacks::~Stacks()
 {
-    forget_stack(*this);
-    munmap(bottom_ - page, page + bytes);
+    for (int lane = 0; lane < 32; ++lane) { forget_stack(bottom(lane)); }
+    munmap(bottom_ - page, page + 32 * bytes);
+}
+void* Stacks::top(int lane) const
+{
+    constexpr std::size_t line = 64;
+    return bottom_ + (static_cast<std::size_t>(lane) + 1) * bytes - static_cast<std::size_t>(lane) * 2 * line;
 }
 
 void Block::begin(std::shared_ptr<const Kernel> kernel, int number)
@@ -81,20 +111,23 @@ void Block::begin(std::shared_ptr<const Kernel> kernel, int number)
     count_ = alive_ = kernel_->thread_count();
     arrived_ = votes_ = 0;
     failure_.clear();
-    while (static_cast<int>(threads_.size()) < count_) { threads_.push_back(std::make_unique<Thread>()); }
+    if (static_cast<int>(threads_.size()) < count_) { threads_.resize(static_cast<std::size_t>(count_)); }
+    while (static_cast<int>(stacks_.size()) * 32 < count_) { stacks_.push_back(std::make_unique<Stacks>()); }
     warps_.assign(static_cast<std::size_t>(count_ + 31) / 32, Warp{});
     for (int t = 0; t < count_; ++t)
     {
-        Thread& thread = *threads_[static_cast<std::size_t>(t)];
+        Thread& thread = threads_[static_cast<std::size_t>(t)];
         const auto u = static_cast<unsigned>(t);
+        thread.number = t;
         thread.index = {u % size.x, u / size.x % size.y, u / size.x / size.y};
         thread.block = this;
         thread.warp = &warps_[static_cast<std::size_t>(t / 32)];
         thread.lane = t % 32;
+        thread.stacks = stacks_[static_cast<std::size_t>(t / 32)].get();
         thread.warp->alive |= 1u << thread.lane;
-        if (thread.state != State::Done) { forget_stack(thread.stack); } // left as it was when a block failed
+        if (thread.state != State::Done) { forget_stack(thread.stack()); } // left as it was when a block failed
         thread.state = State::Ready;
-        thread.fiber = context::make_fcontext(thread.stack.top(), Stack::bytes, enter);
+        thread.fiber = context::make_fcontext(thread.stacks->top(thread.lane), stack_bytes - page, enter);
         thread.fake_stack = nullptr;
     }
     // Of the size that was asked for, so that the address sanitizer sees what is beyond.
@@ -109,37 +142,39 @@ Pace Block::run()
     has_moved_ = false;
     for (;;)
     {
-        bool has_run = false;
-        for (int t = 0; t < count_; ++t)
+        if (Thread* const first = next_ready(0))
         {
-            Thread& thread = *threads_[static_cast<std::size_t>(t)];
-            if (thread.state != State::Ready) { continue; }
-            has_run = true;
-            resume(thread);
+            resume(*first);
             if (!failure_.empty()) { return Pace::Failed; }
+            continue;
         }
         if (alive_ == 0) { return Pace::Done; }
-        if (has_run) { continue; }
         bool polls = false;
         for (int t = 0; t < count_; ++t)
         {
-            Thread& thread = *threads_[static_cast<std::size_t>(t)];
+            Thread& thread = threads_[static_cast<std::size_t>(t)];
             if (thread.state != State::Polls) { continue; }
             thread.state = State::Ready;
             polls = true;
         }
         if (polls) { return Pace::Polls; }
-        failure_ = account() + ": no thread can go on (a barrier or a warp operation that not all threads reach)";
+        failure_ = name() + waits() + ": no thread can go on (a barrier or a warp operation that not all threads reach)";
         return Pace::Failed;
     }
 }
 
-std::string Block::account() const
+std::string Block::name() const
+{
+    return name_of(kernel_->function) + ", block " + std::to_string(number_ + 1) + " of " +
+           std::to_string(kernel_->block_count());
+}
+
+std::string Block::waits() const
 {
     std::map<std::string, int> counts;
     for (int t = 0; t < count_; ++t)
     {
-        const Thread& thread = *threads_[static_cast<std::size_t>(t)];
+        const Thread& thread = threads_[static_cast<std::size_t>(t)];
         const Lane& lane = thread.warp->lanes[thread.lane];
         std::string what;
         if (thread.state == State::Done) { what = "ended"; }
@@ -147,8 +182,7 @@ std::string Block::account() const
         else { what = std::string("wait at ") + (lane.operation != nullptr ? lane.operation->name : name_of(meeting_)); }
         ++counts[what];
     }
-    std::string text = name_of(kernel_->function) + ", block " + std::to_string(number_ + 1) + " of " +
-                       std::to_string(kernel_->block_count()) + ", threads: ";
+    std::string text = ", threads: ";
     const char* separator = "";
     for (const auto& [what, count] : counts)
     {
@@ -160,28 +194,42 @@ std::string Block::account() const
 
 void Block::enter(context::transfer_t from)
 {
-    Thread& me = *static_cast<Thread*>(from.data);
+    keep(from);
+    Thread& me = *running;
     Block& block = *me.block;
-    arrived_from(nullptr, &block.home_bottom_, &block.home_bytes_);
-    block.home_ = from.fctx;
+    arrived(nullptr);
     block.kernel_->body();
     block.leave(me);
+}
+
+Thread* Block::next_ready(int number)
+{
+    for (; number < count_; ++number)
+    {
+        Thread* const thread = &threads_[static_cast<std::size_t>(number)];
+        if (thread->state == State::Ready) { return thread; }
+    }
+    return nullptr;
 }
 
 void Block::resume(Thread& thread)
 {
     running = &thread;
-    leave_for(&home_fake_stack_, thread.stack.bottom(), Stack::bytes);
-    thread.fiber = context::jump_fcontext(thread.fiber, &thread).fctx;
-    arrived_from(home_fake_stack_, nullptr, nullptr);
+    leave_for(&home_fake_stack_, thread.stack(), stack_bytes);
+    keep(context::jump_fcontext(thread.fiber, &home_));
+    arrived(home_fake_stack_);
     running = nullptr;
 }
 
-void Block::give_up(Thread& thread)
+void Block::give_up(Thread& thread) { switch_to(next_ready(thread.number + 1), thread, &thread.fake_stack); }
+
+void Block::switch_to(Thread* next, Thread& thread, void** fake_stack)
 {
-    leave_for(&thread.fake_stack, home_bottom_, home_bytes_);
-    home_ = context::jump_fcontext(home_, nullptr).fctx;
-    arrived_from(thread.fake_stack, &home_bottom_, &home_bytes_);
+    if (next == nullptr) { leave_for_home(fake_stack); }
+    else { leave_for(fake_stack, next->stack(), stack_bytes); }
+    running = next;
+    keep(context::jump_fcontext(next == nullptr ? home_ : next->fiber, &thread.fiber));
+    arrived(thread.fake_stack);
 }
 
 void Block::leave(Thread& thread)
@@ -195,17 +243,15 @@ void Block::leave(Thread& thread)
     {
         if ((thread.warp->waiting >> l & 1) != 0) { settle(*thread.warp, l); }
     }
-    leave_for(nullptr, home_bottom_, home_bytes_);
-    context::jump_fcontext(home_, nullptr);
+    switch_to(next_ready(thread.number + 1), thread, nullptr);
     std::abort(); // nobody resumes a thread that has ended
 }
 
 void Block::fail(Thread& thread, std::string problem)
 {
-    failure_ = name_of(kernel_->function) + ", block " + std::to_string(number_ + 1) + " of " +
-               std::to_string(kernel_->block_count()) + ": " + problem;
+    failure_ = name() + ": " + problem;
     std::string().swap(problem); // this stack is never unwound
-    for (;;) { give_up(thread); }
+    for (;;) { switch_to(nullptr, thread, &thread.fake_stack); }
 }
 
 int Block::meet(BlockMeeting how, bool vote)
@@ -246,7 +292,7 @@ void Block::settle()
     has_moved_ = true;
     for (int t = 0; t < count_; ++t)
     {
-        Thread& thread = *threads_[static_cast<std::size_t>(t)];
+        Thread& thread = threads_[static_cast<std::size_t>(t)];
         if (thread.state == State::Meets) { thread.state = State::Ready; }
     }
 }
@@ -281,7 +327,7 @@ void Block::settle(Warp& warp, int lane)
     const auto first_thread = static_cast<std::size_t>(&warp - warps_.data()) * 32;
     for_each_lane(group, [&](int l) {
         warp.lanes[l].operation = nullptr;
-        threads_[first_thread + static_cast<std::size_t>(l)]->state = State::Ready;
+        threads_[first_thread + static_cast<std::size_t>(l)].state = State::Ready;
     });
 }
 

@@ -53,33 +53,39 @@ struct Warp
     Lane lanes[32];
 };
 
-class Stack
+// Those of a warp's threads, side by side behind a page that nobody may touch. As all lanes do much the same, what is too much
+// for one is too much for the lowest. A page for each would take more mappings than a process may have.
+class Stacks
 {
 public:
-    Stack();
-    ~Stack();
-    Stack(const Stack&) = delete;
-    Stack& operator=(const Stack&) = delete;
-    void* top() const { return bottom_ + bytes; }
-    const void* bottom() const { return bottom_; }
-    static const std::size_t bytes;
+    Stacks();
+    ~Stacks();
+    Stacks(const Stacks&) = delete;
+    Stacks& operator=(const Stacks&) = delete;
+    // The stacks of neighbours begin in different cache lines: all that are in the same line would be in a cache's way.
+    void* top(int lane) const;
+    const void* bottom(int lane) const { return bottom_ + static_cast<std::size_t>(lane) * bytes; }
+    static const std::size_t bytes; // of a stack
 
 private:
-    char* bottom_; // behind a page that nobody may touch
+    char* bottom_;
 };
 
 class Block;
 
 struct Thread
 {
+    int number; // in its block
     Index index;
     Block* block;
     Warp* warp;
     int lane;
+    const Stacks* stacks; // of its warp
     State state = State::Done;
     boost::context::detail::fcontext_t fiber;
-    Stack stack;
     void* fake_stack; // the address sanitizer's
+
+    const void* stack() const { return stacks->bottom(lane); }
 };
 
 // A place where one block after another runs. All by the same host thread, which has the shared variables of these blocks.
@@ -92,8 +98,8 @@ public:
     // Did anything happen in the last run() but looks in vain?
     bool has_moved() const { return has_moved_; }
     const std::string& failure() const { return failure_; }
-    // "update_kernel, block 3 of 8: 31 threads wait at __syncthreads(), 1 polls"
-    std::string account() const;
+    std::string name() const;  // "update_kernel, block 3 of 8"
+    std::string waits() const; // ", threads: 31 wait at __syncthreads(), 1 wait for another block or the host"
 
     // For a running thread of the block:
     const Index& index() const { return index_; }
@@ -105,8 +111,11 @@ public:
 
 private:
     static void enter(boost::context::detail::transfer_t from);
+    // Runs a thread until no thread that comes after another is ready any more.
     void resume(Thread& thread);
-    void give_up(Thread& thread); // back to run()
+    void give_up(Thread& thread);                                    // to the next thread that is ready, else to run()
+    void switch_to(Thread* next, Thread& thread, void** fake_stack); // from `thread`; null: to run()
+    Thread* next_ready(int number);                                  // from that one on
     void leave(Thread& thread);
     void settle();
     void settle(Warp& warp, int lane);
@@ -115,7 +124,8 @@ private:
     std::shared_ptr<const Kernel> kernel_;
     Index index_;
     int number_ = 0, count_ = 0; // threads
-    std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<Thread> threads_;
+    std::vector<std::unique_ptr<Stacks>> stacks_; // of its warps
     std::vector<Warp> warps_;
     std::unique_ptr<std::uint64_t[], void (*)(void*)> dynamic_{nullptr, nullptr};
     int alive_ = 0, arrived_ = 0, votes_ = 0;
@@ -126,8 +136,6 @@ private:
 
     boost::context::detail::fcontext_t home_ = nullptr;
     void* home_fake_stack_ = nullptr;
-    const void* home_bottom_ = nullptr;
-    std::size_t home_bytes_ = 0;
 };
 
 } // namespace standin

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 namespace standin {
 
@@ -24,12 +25,14 @@ int asked_for(const char* variable, int otherwise)
 Machine& Machine::instance()
 {
     // Never destroyed: what ends the program may still free memory.
-    static Machine& machine = *new Machine(asked_for("PARHELION_STANDIN_GPUS", 1));
+    static Machine& machine =
+        *new Machine(asked_for("PARHELION_STANDIN_GPUS", 2), asked_for("PARHELION_STANDIN_MULTIPROCESSORS", 16));
     return machine;
 }
 
-Machine::Machine(int devices)
-    : load_(static_cast<std::size_t>(devices)), patience_(std::chrono::seconds(asked_for("PARHELION_STANDIN_PATIENCE", 30)))
+Machine::Machine(int devices, int multiprocessors)
+    : multiprocessors_(multiprocessors), load_(static_cast<std::size_t>(devices)),
+      patience_(std::chrono::seconds(asked_for("PARHELION_STANDIN_PATIENCE", 30)))
 {
 }
 Machine::~Machine()
@@ -99,7 +102,10 @@ std::uint64_t nanoseconds()
     return Machine::instance().nanoseconds();
 }
 
-unsigned multiprocessor() { return (block_index().x + block_index().y) % multiprocessors; }
+unsigned multiprocessor()
+{
+    return (block_index().x + block_index().y) % static_cast<unsigned>(Machine::instance().multiprocessors());
+}
 
 // --- under the lock
 
@@ -218,8 +224,8 @@ Machine::Place& Machine::free_place()
 bool Machine::has_room(const Operation& operation) const
 {
     const Load& load = load_[static_cast<std::size_t>(operation.device)];
-    return load.blocks < multiprocessors * blocks_of_multiprocessor &&
-           load.threads + operation.kernel->thread_count() <= multiprocessors * threads_of_multiprocessor;
+    return load.blocks < multiprocessors_ * blocks_of_multiprocessor &&
+           load.threads + operation.kernel->thread_count() <= multiprocessors_ * threads_of_multiprocessor;
 }
 
 // All that is left is to look again at what others may do. The clock of kernels goes on only now.
@@ -235,9 +241,15 @@ void Machine::note_look_in_vain()
 std::string Machine::account() const
 {
     std::string text = "blocks wait for what does not happen:";
+    std::map<std::pair<const Operation*, std::string>, std::vector<const Block*>> alike; // blocks whose threads wait for the same
     for (const auto& place : places_)
     {
-        if (place->of) { text += "\n  " + place->block.account(); }
+        if (place->of) { alike[{place->of.get(), place->block.waits()}].push_back(&place->block); }
+    }
+    for (const auto& [waits, blocks] : alike)
+    {
+        const std::size_t others = blocks.size() - 1;
+        text += "\n  " + blocks[0]->name() + (others > 0 ? " and " + std::to_string(others) + " others" : "") + waits.second;
     }
     for (const auto& operation : pending_)
     {

@@ -18,8 +18,6 @@
 
 namespace standin {
 
-// Of each GPU. Few, so that tests meet blocks that find no room.
-constexpr int multiprocessors = 16;
 constexpr int blocks_of_multiprocessor = 8, threads_of_multiprocessor = 1024;
 
 struct Operation;
@@ -51,9 +49,10 @@ class Machine
 public:
     static Machine& instance();
 
-    explicit Machine(int devices);
+    Machine(int devices, int multiprocessors);
     ~Machine();
     int devices() const { return static_cast<int>(load_.size()); }
+    int multiprocessors() const { return multiprocessors_; } // of each GPU
 
     void queue(std::shared_ptr<Operation> operation);
     // Empty, or why all that was queued has been dropped, and will be until reset().
@@ -95,6 +94,7 @@ private:
     void drop_all(std::string why);
     std::string account() const;
 
+    const int multiprocessors_;
     std::mutex mutex_;
     std::condition_variable changed_; // for hosts that wait
     std::deque<std::shared_ptr<Operation>> pending_;

@@ -192,7 +192,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int)
 {
     *properties = {};
     std::strcpy(properties->name, "stand-in for a GPU");
-    properties->multiProcessorCount = standin::multiprocessors;
+    properties->multiProcessorCount = machine().multiprocessors();
     properties->sharedMemPerBlockOptin = shared_bytes_of_block;
     properties->sharedMemPerMultiprocessor = shared_bytes_of_block + 1024;
     properties->totalGlobalMem = memory_bytes;

@@ -60,25 +60,39 @@ inline void exchange_if_below(float a, float b, float scale, const float (&d)[3]
 
 inline void multiply_halves(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
 {
-    const int lane = standin::lane();
-    // Eight halves, two a word, which four lanes bring.
-    const auto row = [](std::uint32_t word, int first, float(&to)[8]) {
-        for (int k = 0; k < 4; ++k)
-        {
-            const auto pair = standin::from_bits<std::uint64_t>(__shfl_sync(0xffffffff, word, first + k));
-            _Float16 halves[2];
-            std::memcpy(halves, &pair, sizeof halves);
-            to[2 * k] = static_cast<float>(halves[0]), to[2 * k + 1] = static_cast<float>(halves[1]);
-        }
-    };
-    float rows[2][8], columns[2][8];
-    for (int r = 0; r < 2; ++r) { row(j[r], lane / 4 * 4, rows[r]); }
-    for (int c = 0; c < 2; ++c) { row(i, (lane % 4 * 2 + c) * 4, columns[c]); }
-    for (int k = 0; k < 4; ++k)
+    // A lane brings words l % 4 of rows l / 4 and l / 4 + 8, and of column l / 4.
+    struct Part
     {
-        sums[k] = 0;
-        for (int n = 0; n < 8; ++n) { sums[k] += rows[k / 2][n] * columns[k % 2][n]; }
-    }
+        _Float16 j[2][2], i[2];
+        float* sums;
+    };
+    static constexpr standin::WarpOperation multiply{
+        "multiply_halves()", [](standin::Lane* lanes, std::uint32_t) {
+            float rows[16][8], columns[8][8];
+            const auto part = [&](int l) { return reinterpret_cast<const Part*>(lanes[l].value); };
+            for (int l = 0; l < 32; ++l)
+            {
+                for (int k = 0; k < 2; ++k)
+                {
+                    const int n = l % 4 * 2 + k;
+                    for (int r = 0; r < 2; ++r) { rows[l / 4 + 8 * r][n] = static_cast<float>(part(l)->j[r][k]); }
+                    columns[l / 4][n] = static_cast<float>(part(l)->i[k]);
+                }
+            }
+            for (int l = 0; l < 32; ++l)
+            {
+                for (int k = 0; k < 4; ++k)
+                {
+                    float sum = 0;
+                    for (int n = 0; n < 8; ++n) { sum += rows[l / 4 + k / 2 * 8][n] * columns[l % 4 * 2 + k % 2][n]; }
+                    part(l)->sums[k] = sum;
+                }
+            }
+        }};
+    Part part;
+    std::memcpy(part.j, j, sizeof part.j), std::memcpy(part.i, &i, sizeof part.i);
+    part.sums = sums;
+    standin::meet_warp(multiply, 0xffffffff, reinterpret_cast<std::uintptr_t>(&part), 0);
 }
 
 template <class T>
