@@ -122,6 +122,13 @@ std::string threads_remark(const PlanSummary& plan)
                        cores == 1 ? "" : "s");
 }
 
+static std::string mesh_text(const PlanSummary& plan)
+{
+    if (!plan.mesh) { return ""; }
+    return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm",
+                       grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error);
+}
+
 std::string describe_plan(const PlanSummary& plan)
 {
     const std::string ranks = plan.ranks == 1 ? ""
@@ -138,12 +145,13 @@ std::string describe_plan(const PlanSummary& plan)
     return fmt::format("plan      {}\n"
                        "{}{}{}"
                        "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
+                       "{}"
                        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
                        "memory    {:.0f} MB\n",
                        where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links),
                        line_if_any("threads", threads_remark(plan)), plan.list_interval, plan.list_cutoff, plan.buffer,
-                       plan.energy_interval, plan.temperature_interval, plan.pressure_interval, plan.com_interval,
-                       static_cast<double>(plan.bytes) * 1e-6);
+                       line_if_any("PME", mesh_text(plan)), plan.energy_interval, plan.temperature_interval,
+                       plan.pressure_interval, plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
 }
 
 std::string describe_machine()

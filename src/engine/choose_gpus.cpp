@@ -212,24 +212,31 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
-bool wants_gpu(const SimulationOptions& options, bool minimises)
+std::string_view only_on_cpus(const RunParameters& parameters)
+{
+    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
+    return parameters.coulomb == CoulombKind::Pme ? "PME" : "";
+}
+
+bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)
 {
     // Several ranks without a word about GPUs are threads.
-    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && !minimises;
+    const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && only_on_cpus.empty();
     return would_do || asks_for_gpus(options);
 }
 
-DeviceChoice choose_device(const SimulationOptions& options, bool minimises, const HostGpus& host)
+DeviceChoice choose_device(const SimulationOptions& options, std::string_view only_on_cpus, const HostGpus& host)
 {
     if (options.device == Device::Cpu && options.gpus > 0)
     {
         throw InputError("E005", {}, "--gpus and --device cpu exclude each other. Leave one of them out.");
     }
-    if (asks_for_gpus(options) && minimises)
+    if (asks_for_gpus(options) && !only_on_cpus.empty())
     {
-        throw InputError("E003", {}, "a minimisation runs on the CPU. Use --device cpu (or auto) and leave --gpus out.");
+        throw InputError("E003", {},
+                         fmt::format("{} runs on the CPU. Use --device cpu (or auto) and leave --gpus out.", only_on_cpus));
     }
-    if (!wants_gpu(options, minimises)) { return {}; }
+    if (!wants_gpu(options, only_on_cpus)) { return {}; }
     if (!usable(host).empty()) { return {true, ""}; }
     const std::string why = why_left_out(host);
     if (!asks_for_gpus(options)) { return {false, why}; }

@@ -15,12 +15,17 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace parhelion {
 
-// Does a run take a GPU, if there is one? Who need not know what there is should not look: that starts the driver.
-bool wants_gpu(const SimulationOptions& options, bool minimises);
+// What of a run no GPU can do ("a minimisation", "PME"); empty: nothing.
+std::string_view only_on_cpus(const RunParameters& parameters);
+
+// Does a run take a GPU, if there is one? `only_on_cpus`: as above. Who need not know what there is should not look: that starts
+// the driver.
+bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus);
 
 // Is a run on GPUs?
 struct DeviceChoice
@@ -28,9 +33,9 @@ struct DeviceChoice
     bool on_gpu = false;
     std::string remark; // why not on those that are here; empty: nothing to say
 };
-// Throws InputError E003 where GPUs are asked for and the run minimises, E004 where none can be used, E005 where options
-// contradict each other.
-DeviceChoice choose_device(const SimulationOptions& options, bool minimises, const HostGpus& host);
+// Throws InputError E003 where GPUs are asked for and the run has something only CPUs do, E004 where none can be used, E005 where
+// options contradict each other.
+DeviceChoice choose_device(const SimulationOptions& options, std::string_view only_on_cpus, const HostGpus& host);
 
 // Time of a step, us, on GPUs that compute `speed` times as fast as an H200, by links of which the slowest is like this; without
 // a word, NVLink.

@@ -7,6 +7,8 @@
 #include "engine/away.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
+#include "mesh/force_error.hpp"
+#include "mesh/mesh_size.hpp"
 #include "pairs/simd_target_name.hpp"
 
 #include <algorithm>
@@ -95,11 +97,13 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                          .update_groups = make_update_groups(system_.topology),
                                          .halo_method = options.halo}
 {
-    const bool minimises = setup_.parameters.integrator == Integrator::SteepestDescent;
+    // A minimisation or a run with PME is one rank's, with the threads of all.
+    const bool is_one_ranks =
+        setup_.parameters.integrator == Integrator::SteepestDescent || setup_.parameters.coulomb == CoulombKind::Pme;
     const int asked = std::max(1, options.ranks_asked_for());
-    const int ranks = minimises ? 1 : asked; // a minimisation is one rank's, with the threads of all
+    const int ranks = is_one_ranks ? 1 : asked;
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
-    setup_.threads = minimises ? threads * asked : threads;
+    setup_.threads = is_one_ranks ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
     setup_.grid = make_grid(setup_, options, ranks, saved != nullptr ? saved->box : system_.box);
 
@@ -136,6 +140,12 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.grid = setup_.grid.cells;
     plan_.halo = options.halo;
     plan_.threads = setup_.threads;
+    if (p.coulomb == CoulombKind::Pme)
+    {
+        const std::array<int, 3> points = mesh_size(p, system_.box);
+        plan_.mesh =
+            MeshPlan{points, p.pme_order, ewald_beta(p), ewald_force_error(system_.topology, p, points, system_.box).total()};
+    }
     plan_.list_interval = setup_.list_plan.interval;
     plan_.list_cutoff = setup_.list_plan.cutoff;
     plan_.buffer = setup_.list_plan.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);

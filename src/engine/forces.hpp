@@ -15,7 +15,8 @@ void compute_forces(Rank<N>& r, Compute compute)
     compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, compute);    // L
     compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, compute); // B
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, compute);
-    sum_forces(r.queue, r.buffers, r.state); // R
+    compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute); // M
+    sum_forces(r.queue, r.buffers, r.state);                    // R
 }
 
 } // namespace parhelion

@@ -19,6 +19,7 @@
 #include "forces/nonbonded.hpp"
 #include "forces/restraints.hpp"
 #include "halo/halo.hpp"
+#include "mesh/mesh.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
 #include "model/update_groups.hpp"
@@ -45,6 +46,7 @@ struct Rank
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
     PositionRestraints restraints;
+    Mesh<N> mesh;
     DispersionTail dispersion;
     Constraints constraints;
     AtomGroups com_groups;

@@ -62,6 +62,9 @@ Blame blame_term(Rank<N>& r, std::int32_t slot)
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
     blame_buffers(InteractionKind::PositionRestraint);
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_mesh(r.queue, r.mesh, r.state, r.buffers, Compute::Forces);
+    consider(blame, "reciprocal part of PME", force_on(r, slot));
     r.buffers = std::move(kept);
     return blame;
 }

@@ -20,16 +20,16 @@ namespace {
 template <class N>
 using GpuEngineOrNone = GpuEngine<N>;
 
-const HostGpus& gpus_for(const SimulationOptions& options, bool minimises)
+const HostGpus& gpus_for(const SimulationOptions& options, std::string_view only_on_cpus)
 {
     static const HostGpus none;
-    return wants_gpu(options, minimises) ? find_gpus() : none;
+    return wants_gpu(options, only_on_cpus) ? find_gpus() : none;
 }
 #else
 template <class N>
 using GpuEngineOrNone = Engine<N>;
 
-const HostGpus& gpus_for(const SimulationOptions& options, bool)
+const HostGpus& gpus_for(const SimulationOptions& options, std::string_view)
 {
     if (options.device == Device::Gpu || options.gpus > 0)
     {
@@ -45,8 +45,8 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
                                                         const SimulationOptions& options, const SavedState* saved)
 {
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
-    const bool minimises = parameters.integrator == Integrator::SteepestDescent;
-    const DeviceChoice device = choose_device(options, minimises, gpus_for(options, minimises));
+    const std::string_view cpus = only_on_cpus(parameters);
+    const DeviceChoice device = choose_device(options, cpus, gpus_for(options, cpus));
     if (!device.on_gpu && !runs_on_cpus(options.halo))
     {
         throw InputError(

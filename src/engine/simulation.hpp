@@ -63,16 +63,25 @@ struct SinglePoint
 };
 
 // What the plan decided, for the log, `check` and the report.
+struct MeshPlan
+{
+    std::array<int, 3> points{}; // along x, y, z
+    int order = 0;               // of the splines
+    double beta = 0;             // of the splitting, 1/nm
+    double force_error = 0;      // estimated, rms, kJ/mol/nm
+};
+
 struct PlanSummary
 {
     int ranks = 1;
     std::array<int, 3> grid{1, 1, 1};
     HaloMethod halo = HaloMethod::Direct;
-    int threads = 1;        // of each rank
-    int list_interval = 0;  // steps between pair-list rebuilds
-    double list_cutoff = 0; // nm
-    double buffer = 0;      // list_cutoff - cutoff, nm
-    std::size_t bytes = 0;  // engine memory, estimated
+    int threads = 1;              // of each rank
+    int list_interval = 0;        // steps between pair-list rebuilds
+    double list_cutoff = 0;       // nm
+    double buffer = 0;            // list_cutoff - cutoff, nm
+    std::optional<MeshPlan> mesh; // PME's
+    std::size_t bytes = 0;        // engine memory, estimated
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
     std::int64_t seed = 0;                     // of everything random in the steps
     std::optional<std::int64_t> velocity_seed; // of velocities that are generated

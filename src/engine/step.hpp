@@ -2,8 +2,8 @@
 // One leap-frog step of one rank: with forces.hpp the whole schedule, and the only place that decides what follows what. The
 // words are the phases of trace/phases.hpp, the report and the benchmarks.
 //
-//   S repartition    X send coordinates    L pair forces    B bonded forces    R sum forces    F return forces    T couple
-//   U kick           C constrain           D drift          K kinetic          G sums over ranks
+//   S repartition    X send coordinates    L pair forces    B bonded forces    M mesh forces   R sum forces    F return forces
+//   T couple         U kick           C constrain           D drift          K kinetic          G sums over ranks
 //
 // On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); the same, one step later.
 // Coupling: the thermostat acts on the kinetic energy of v(t - dt/2), Parrinello-Rahman on the previous observed pressure, before
@@ -33,7 +33,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     r.halo.send_coordinates(r.state);          // X
     prune_if_due(r);
 
-    compute_forces(r, flags.compute());            // L B R
+    compute_forces(r, flags.compute());            // L B M R
     r.halo.return_forces(r.buffers.halo, r.state); // F
     output(r);
 

@@ -76,18 +76,27 @@ LjModifierTerm force_switch(int p, double r1, double rc)
 
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run)
 {
-    if (run.coulomb_cutoff != run.lj_cutoff)
+    const bool has_mesh = run.coulomb == CoulombKind::Pme;
+    if (run.coulomb_cutoff < run.lj_cutoff || (run.coulomb_cutoff > run.lj_cutoff && !has_mesh))
     {
-        throw InputError(
-            "E310", {},
-            "rcoulomb and rvdw differ (the pair kernels know one cut-off; GROMACS asks for the same with a reaction field). "
-            "Set both to the same value.");
+        throw InputError("E310", {},
+                         has_mesh
+                             ? "rvdw is longer than rcoulomb (the pair list is made for rcoulomb, as in GROMACS). Set rvdw to "
+                               "rcoulomb or less."
+                             : "rcoulomb and rvdw differ (only PME takes two cut-offs, here as in GROMACS). Set both to the "
+                               "same value.");
     }
     NonbondedParameters p;
-    p.cutoff = run.lj_cutoff;
+    p.cutoff = run.coulomb_cutoff;
+    p.lj_cutoff = run.lj_cutoff;
     p.coulomb_factor = coulomb_factor(run);
-    const double rc = p.cutoff;
-    if (run.coulomb == CoulombKind::ReactionField)
+    const double rc = p.lj_cutoff;
+    if (has_mesh)
+    {
+        p.screening = make_screening(ewald_beta(run), p.cutoff);
+        if (run.coulomb_potential_shift) { p.reaction_field_c = std::erfc(p.screening.beta * p.cutoff) / p.cutoff; }
+    }
+    else if (run.coulomb == CoulombKind::ReactionField)
     {
         p.reaction_field_k = reaction_field_k(run);
         p.reaction_field_c = 1 / rc + p.reaction_field_k * rc * rc;
@@ -181,7 +190,9 @@ template <class N>
 void add_self_energy(const NonbondedParameters& p, const ParticleState<N>& state, std::size_t begin, std::size_t end,
                      EnergySums<N>& energies)
 {
-    const double factor = -0.5 * p.coulomb_factor * p.reaction_field_c;
+    const double constant =
+        p.screening.is_used() ? p.screening.beta / std::sqrt(units::pi) : 0.5 * p.reaction_field_c; // kJ/mol per f q^2
+    const double factor = -p.coulomb_factor * constant;
     for (std::size_t slot = begin * cluster_size; slot < end * cluster_size; ++slot)
     {
         const auto q = static_cast<double>(state.charge[slot]);

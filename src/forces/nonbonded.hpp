@@ -9,11 +9,16 @@
 //                   (Tironi et al., J. Chem. Phys. 102, 5451 (1995)); f = units::coulomb / eps_r. Excluded pairs within rc feel f
 //                   q_i q_j (k r^2 - c), and every atom has the self energy -f c q^2 / 2. A plain cut-off has k = 0, and c = 1/rc
 //                   if shifted, else 0.
+//   PME             V = f q_i q_j (erfc(beta r)/r - c) for r < rc, c = erfc(beta rc)/rc if shifted, else 0 (Essmann et al., J.
+//                   Chem. Phys. 103, 8577 (1995), eq. 2.3, real-space part). Excluded pairs within rc lose what the mesh holds of
+//                   them, f q_i q_j erf(beta r)/r, and every atom the self energy f beta q^2 / sqrt(pi). Lennard-Jones forces may
+//                   have a shorter cut-off.
 //
 // The kernels (nonbonded_kernel-inl.hpp) are compiled for several instruction sets and chosen at run time.
 #pragma once
 
 #include "forces/force_buffers.hpp"
+#include "forces/screening.hpp"
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 #include "pairs/pair_list.hpp"
@@ -43,17 +48,19 @@ LjModifierTerm force_switch(int p, double r1, double rc);
 
 struct NonbondedParameters
 {
-    double cutoff = 0;                                 // nm
+    double cutoff = 0;                                 // nm, of Coulomb forces and so of the pair list
+    double lj_cutoff = 0;                              // nm; shorter with PME only
     double coulomb_factor = 0;                         // f, kJ nm/(mol e^2)
-    double reaction_field_k = 0, reaction_field_c = 0; // nm^-3, nm^-1
+    double reaction_field_k = 0, reaction_field_c = 0; // nm^-3, nm^-1; with PME k is 0 and c the shift
+    Screening screening;                               // PME
     LjModifierTerm dispersion, repulsion;              // p = 6, 12
-    double lj_switch = 0;                              // r1, nm; = cutoff without force switch
+    double lj_switch = 0;                              // r1, nm; = lj_cutoff without force switch
     int types = 0;
     std::vector<double> c6, c12; // [a * types + b]
     LjRule rule = LjRule::Table;
 };
 
-// Throws InputError if the Coulomb and Lennard-Jones cut-offs differ.
+// Throws InputError if the Coulomb cut-off is shorter than that of Lennard-Jones, or longer without PME.
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run);
 
 // The parameters in the precision of N, and per slot for the order of the last pair list.

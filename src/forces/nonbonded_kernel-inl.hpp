@@ -8,6 +8,8 @@
 // In the reproducible policies every pair's force, energy and virial is rounded to 64-bit fixed point before it is added, so sums
 // do not depend on any order; and every expression is symmetric in i and j, so that it does not matter which atom is i.
 //
+// PME's screening function is a polynomial in r^2 (forces/screening.hpp).
+//
 // Cost: 22 multiplications, fused multiply-adds and comparisons a vector without Lennard-Jones, 29 with (bench/pairs/README.md).
 
 #if defined(PARHELION_NONBONDED_KERNEL_INL) == defined(HWY_TARGET_TOGGLE)
@@ -49,6 +51,19 @@ struct Constants
         two_k = static_cast<Real>(2 * p.reaction_field_k);
         k = static_cast<Real>(p.reaction_field_k), c = static_cast<Real>(p.reaction_field_c);
         lj_switch = static_cast<Real>(p.lj_switch);
+        lj_cutoff2 = static_cast<Real>(p.lj_cutoff * p.lj_cutoff);
+        lj_is_shorter = p.lj_cutoff < p.cutoff;
+        lj_is_switched = p.lj_switch < p.lj_cutoff;
+        if (p.screening.is_used())
+        {
+            const auto& polynomial = p.screening.template polynomial<Real>();
+            per_r2 = static_cast<Real>(2 / (p.cutoff * p.cutoff));
+            for (std::size_t i = 0; i < std::size(screened_force); ++i)
+            {
+                screened_force[i] = static_cast<Real>(polynomial.force[i]);
+                screened_energy[i] = static_cast<Real>(polynomial.energy[i]);
+            }
+        }
         for (int m = 0; m < 2; ++m)
         {
             // The kernel's parameters are 6 c6 and 12 c12.
@@ -62,17 +77,33 @@ struct Constants
 
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     Real nm_per_unit[3];
-    Real cutoff2, two_k, k, c, lj_switch;
+    Real cutoff2, two_k, k, c, lj_switch, lj_cutoff2;
+    bool lj_is_shorter, lj_is_switched;
+    Real per_r2 = 0; // t = per_r2 r^2 - 1
+    Real screened_force[screening_degree<Real> + 1] = {}, screened_energy[screening_degree<Real> + 1] = {};
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2]; // [0] dispersion, [1] repulsion
 };
 
+enum class Electrostatics
+{
+    ReactionField,
+    Screened // PME
+};
+enum class Switching
+{
+    Never,
+    Always,
+    IfAsked // a test for each pair of vectors: half as much to compile
+};
+
 // Options that shape the code.
-template <class N_, LjRule rule_, bool force_switch_, Compute compute_>
+template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_>
 struct Shape
 {
     using N = N_;
+    static constexpr bool screened = electrostatics_ == Electrostatics::Screened;
     static constexpr LjRule rule = rule_;
-    static constexpr bool force_switch = force_switch_;
+    static constexpr Switching switching = switching_;
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
 };
 
@@ -238,7 +269,7 @@ struct Kernel
         const V rinv6 = hn::Mul(hn::Mul(rinv2, rinv2), rinv2);
         force = hn::MulAdd(hn::Mul(hn::MulSub(c12, rinv6, c6), rinv6), rinv2, force);
         V s6 = set(constants.shift[0]), s12 = set(constants.shift[1]);
-        if constexpr (S::force_switch)
+        if (S::switching == Switching::Always || (S::switching == Switching::IfAsked && constants.lj_is_switched))
         {
             const V t = hn::Max(hn::Zero(D()), hn::MulSub(r2, rinv, set(constants.lj_switch)));
             const V t2 = hn::Mul(t, t);
@@ -260,6 +291,21 @@ struct Kernel
         }
     }
 
+    // sum_i of[i] t^i, even and odd powers side by side.
+    template <std::size_t terms>
+    static HWY_INLINE V polynomial(const Real (&of)[terms], V t)
+    {
+        static_assert(terms % 2 == 1 && terms >= 5);
+        const V t2 = hn::Mul(t, t);
+        V even = hn::MulAdd(set(of[terms - 1]), t2, set(of[terms - 3])), odd = set(of[terms - 2]);
+        for (std::size_t i = terms - 3; i > 0; i -= 2)
+        {
+            even = hn::MulAdd(even, t2, set(of[i - 2]));
+            odd = hn::MulAdd(odd, t2, set(of[i - 1]));
+        }
+        return hn::MulAdd(odd, t, even);
+    }
+
     struct Distance
     {
         V r2, rinv, rinv2;
@@ -277,6 +323,11 @@ struct Kernel
         {
             c6 = hn::IfThenElseZero(listed, c6), c12 = hn::IfThenElseZero(listed, c12);
         }
+        if (S::screened && constants.lj_is_shorter)
+        {
+            const auto near = hn::Lt(r.r2, set(constants.lj_cutoff2));
+            c6 = hn::IfThenElseZero(near, c6), c12 = hn::IfThenElseZero(near, c12);
+        }
         lennard_jones(constants, c6, c12, r.r2, r.rinv, r.rinv2, force, energy);
         if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
     }
@@ -289,7 +340,8 @@ struct Kernel
     {
         const D real;
         const std::size_t first = pair_of_i * side_by_side;
-        V dx[side_by_side][3], r2[side_by_side], rinv[side_by_side], rinv2[side_by_side], qq[side_by_side], force[side_by_side];
+        V dx[side_by_side][3], r2[side_by_side], rinv[side_by_side], rinv2[side_by_side], qq[side_by_side], force[side_by_side],
+            t[side_by_side]; // t: screened only
         hn::Mask<D> in_range[side_by_side], listed[side_by_side] = {};
         for (std::size_t d = 0; d < 3; ++d)
         {
@@ -323,13 +375,25 @@ struct Kernel
         }
         for (std::size_t u = 0; u < side_by_side; ++u)
         {
-            force[u] = hn::Mul(qq[u], hn::MulSub(rinv[u], rinv2[u], set(constants.two_k)));
+            if constexpr (S::screened)
+            {
+                t[u] = hn::MulSub(r2[u], set(constants.per_r2), set(1));
+                force[u] = hn::Mul(qq[u], hn::MulAdd(rinv[u], rinv2[u], polynomial(constants.screened_force, t[u])));
+            }
+            else { force[u] = hn::Mul(qq[u], hn::MulSub(rinv[u], rinv2[u], set(constants.two_k))); }
         }
         if constexpr (S::energies)
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                const V potential = hn::Add(rinv[u], hn::MulSub(r2[u], set(constants.k), set(constants.c)));
+                V potential;
+                if constexpr (S::screened)
+                {
+                    V shift = set(constants.c); // excluded pairs have none
+                    if constexpr (masking != Masking::None) { shift = hn::IfThenElseZero(listed[u], shift); }
+                    potential = hn::Add(rinv[u], hn::Sub(polynomial(constants.screened_energy, t[u]), shift));
+                }
+                else { potential = hn::Add(rinv[u], hn::MulSub(r2[u], set(constants.k), set(constants.c))); }
                 sums.coulomb = hn::Add(sums.coulomb, energy_sum<N>(hn::IfThenElseZero(in_range[u], hn::Mul(qq[u], potential))));
             }
         }
@@ -499,17 +563,19 @@ struct Kernel
     }
 };
 
-template <class N, LjRule rule, bool force_switch>
+template <class N, Electrostatics electrostatics, LjRule rule, Switching switching>
 void run_compute(const KernelArgs<N>& args)
 {
-    if (args.compute == Compute::Forces) { return Kernel<Shape<N, rule, force_switch, Compute::Forces>>::run(args); }
-    Kernel<Shape<N, rule, force_switch, Compute::ForcesEnergiesVirial>>::run(args);
+    if (args.compute == Compute::Forces) { return Kernel<Shape<N, electrostatics, rule, switching, Compute::Forces>>::run(args); }
+    Kernel<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial>>::run(args);
 }
 template <class N, LjRule rule>
-void run_switch(const KernelArgs<N>& args)
+void run_rule(const KernelArgs<N>& args)
 {
-    if (args.parameters->lj_switch < args.parameters->cutoff) { return run_compute<N, rule, true>(args); }
-    run_compute<N, rule, false>(args);
+    const NonbondedParameters& p = *args.parameters;
+    if (p.screening.is_used()) { return run_compute<N, Electrostatics::Screened, rule, Switching::IfAsked>(args); }
+    if (p.lj_switch < p.lj_cutoff) { return run_compute<N, Electrostatics::ReactionField, rule, Switching::Always>(args); }
+    run_compute<N, Electrostatics::ReactionField, rule, Switching::Never>(args);
 }
 template <class N>
 void run_kernel(const KernelArgs<N>& args)
@@ -517,11 +583,11 @@ void run_kernel(const KernelArgs<N>& args)
     switch (args.rule)
     {
     case LjRule::Geometric:
-        return run_switch<N, LjRule::Geometric>(args);
+        return run_rule<N, LjRule::Geometric>(args);
     case LjRule::LorentzBerthelot:
-        return run_switch<N, LjRule::LorentzBerthelot>(args);
+        return run_rule<N, LjRule::LorentzBerthelot>(args);
     case LjRule::Table:
-        return run_switch<N, LjRule::Table>(args);
+        return run_rule<N, LjRule::Table>(args);
     }
 }
 

@@ -76,11 +76,14 @@ private:
 
     void cutoffs()
     {
-        if (p_.coulomb_cutoff != p_.lj_cutoff)
+        const bool has_mesh = p_.coulomb == CoulombKind::Pme;
+        if (p_.coulomb_cutoff < p_.lj_cutoff || (p_.coulomb_cutoff > p_.lj_cutoff && !has_mesh))
         {
-            fail("rcoulomb", "rcoulomb (" + nm(p_.coulomb_cutoff) + ") and rvdw (" + nm(p_.lj_cutoff) +
-                                 ") differ, which one pair list without PME cannot honour. Make them equal.");
+            fail("rcoulomb", "rcoulomb (" + nm(p_.coulomb_cutoff) + ") and rvdw (" + nm(p_.lj_cutoff) + ") differ" +
+                                 (has_mesh ? ", and with PME rcoulomb may only be the longer one. Raise rcoulomb to rvdw."
+                                           : ", which only PME takes. Make them equal."));
         }
+        if (has_mesh) { mesh(); }
         if (p_.lj_modifier == LjModifier::ForceSwitch)
         {
             if (p_.lj_switch >= p_.lj_cutoff)
@@ -94,9 +97,9 @@ private:
                      "force-switch without rvdw-switch switches the forces from 0 nm on, as in GROMACS. Give rvdw-switch.");
             }
         }
-        if (p_.buffer_tolerance < 0 && p_.list_cutoff < p_.lj_cutoff)
+        if (p_.buffer_tolerance < 0 && p_.list_cutoff < p_.coulomb_cutoff)
         {
-            fail("rlist", "rlist (" + nm(p_.list_cutoff) + ") is shorter than the cut-off (" + nm(p_.lj_cutoff) +
+            fail("rlist", "rlist (" + nm(p_.list_cutoff) + ") is shorter than the cut-off (" + nm(p_.coulomb_cutoff) +
                               "), so pairs would be missed. Raise rlist or set verlet-buffer-tolerance = 0.005.");
         }
         if (p_.buffer_tolerance > 0 && input_.gives("rlist"))
@@ -105,15 +108,29 @@ private:
                  "rlist is not used: the buffer follows from verlet-buffer-tolerance (" + number_text(p_.buffer_tolerance) +
                      ").");
         }
-        if (p_.coulomb == CoulombKind::CutOff && input_.gives("epsilon-rf"))
+        if (p_.coulomb != CoulombKind::ReactionField && input_.gives("epsilon-rf"))
         {
-            note("N114", "epsilon-rf", "epsilon-rf is not used with coulombtype = Cut-off.");
+            note("N114", "epsilon-rf",
+                 std::string("epsilon-rf is not used with coulombtype = ") + (has_mesh ? "PME." : "Cut-off."));
         }
         if (p_.coulomb == CoulombKind::ReactionField && p_.epsilon_rf != 0 && (p_.epsilon_r == 0 || p_.epsilon_rf < p_.epsilon_r))
         {
             warn("W111", "epsilon-rf",
                  "epsilon-rf is smaller than epsilon-r: the surroundings would be less polarisable than the inside. "
                  "0 stands for infinity.");
+        }
+    }
+
+    // Splines need a grid on which an atom's points are apart.
+    void mesh()
+    {
+        const int least = 2 * (p_.pme_order - 1);
+        for (const auto& [key, points] :
+             {std::pair("fourier-nx", p_.mesh_nx), {"fourier-ny", p_.mesh_ny}, {"fourier-nz", p_.mesh_nz}})
+        {
+            if (points == 0 || points >= least) { continue; }
+            fail(key, std::string(key) + " (" + std::to_string(points) + ") is too small for pme-order = " +
+                          std::to_string(p_.pme_order) + ". Use " + std::to_string(least) + " or more, or a lower order.");
         }
     }
 

@@ -51,9 +51,12 @@ private:
     {
         const double shortest = std::min({system_.box.x, system_.box.y, system_.box.z});
         const bool given_list = p_.buffer_tolerance < 0;
-        const double reach = given_list ? p_.list_cutoff : p_.lj_cutoff;
+        const double reach = given_list ? p_.list_cutoff : p_.coulomb_cutoff;
         if (2 * reach < shortest) { return; }
-        fail("E152", given_list ? "rlist" : "rvdw",
+        fail("E152",
+             given_list                         ? "rlist"
+             : p_.coulomb_cutoff > p_.lj_cutoff ? "rcoulomb"
+                                                : "rvdw",
              "the shortest box edge is " + number_text(shortest) + " nm, but it must be longer than twice the " +
                  (given_list ? "rlist" : "cut-off") + " of " + number_text(reach) +
                  " nm (an atom would see another and its image). Use a larger box or a shorter cut-off.");
@@ -244,7 +247,7 @@ private:
         if (std::ranges::none_of(system_.topology.molecule_types, has_charge)) { return; }
         warn("W125", "coulombtype",
              "charges with a plain cut-off order themselves about it (in water the artefact is large). Use "
-             "coulombtype = Reaction-Field.");
+             "coulombtype = PME or Reaction-Field.");
     }
 
     void degrees_of_freedom()

@@ -142,10 +142,25 @@ void output(TableBuilder& t)
                "user1-grps user2-grps userint1 userint2 userint3 userint4 userreal1 userreal2 userreal3 userreal4");
 }
 
+void pme(TableBuilder& t)
+{
+    t.number("fourierspacing", &P::mesh_spacing, positive, "nm, the most between grid points of PME");
+    constexpr int most_points = 4096;
+    for (const auto& [name, field] :
+         {std::pair("fourier-nx", &P::mesh_nx), {"fourier-ny", &P::mesh_ny}, {"fourier-nz", &P::mesh_nz}})
+    {
+        t.number(name, field, between(0, most_points), "0: by fourierspacing, as GROMACS chooses");
+    }
+    t.number("pme-order", &P::pme_order, between(3, 8));
+    t.number("ewald-rtol", &P::ewald_tolerance, Range<double>{.lowest = 0, .highest = 0.1, .bound = Bound::Exclusive});
+    t.only("ewald-geometry", "3d", {{"3dc", planned, "Use 3d."}});
+    t.refused(planned, "a surface term of PME", {"epsilon-surface=0"});
+}
+
 void cutoffs(TableBuilder& t)
 {
     const std::string use_force_switch = "Use vdwtype = cut-off with vdw-modifier = force-switch.";
-    const std::string use_rf = "Use reaction-field until then.";
+    const std::string use_pme = "Use PME.";
     t.section("Pair list and cut-offs");
     t.only("cutoff-scheme", "Verlet", {{"group", never, "Use Verlet, as GROMACS 2020 and later do."}});
     t.number("nstlist", &P::list_interval, at_least(1),
@@ -159,28 +174,29 @@ void cutoffs(TableBuilder& t)
              Range<double>{.lowest = 0, .bound = Bound::Exclusive, .has_also = true, .also = -1},
              "-1: rlist and nstlist as given; above 1e-5, 1e-5 is used, so that energies do not drift");
     t.number("rlist", &P::list_cutoff, positive, "only with verlet-buffer-tolerance = -1");
-    t.word<CoulombKind>("coulombtype", &P::coulomb,
-                        {{"Cut-off", CoulombKind::CutOff}, {"Reaction-Field", CoulombKind::ReactionField}},
-                        {{"PME", planned, use_rf},
-                         {"Ewald", planned, use_rf},
-                         {"P3M-AD", never, use_rf},
-                         {"PME-Switch", never, use_rf},
-                         {"PME-User", never, use_rf},
-                         {"PME-User-Switch", never, use_rf},
-                         {"FMM", never, use_rf},
-                         {"User", never, use_rf},
-                         {"Switch", never, use_rf},
-                         {"Shift", never, use_rf},
-                         {"Encad-shift", never, use_rf},
-                         {"Poisson", never, use_rf},
-                         {"Generalized-Reaction-Field", never, "Use reaction-field with the epsilon-rf of the salt solution."},
-                         {"Reaction-Field-nec", never, "Use reaction-field."},
-                         {"Reaction-Field-zero", never, "Use reaction-field."}});
+    t.word<CoulombKind>(
+        "coulombtype", &P::coulomb,
+        {{"Cut-off", CoulombKind::CutOff}, {"Reaction-Field", CoulombKind::ReactionField}, {"PME", CoulombKind::Pme}},
+        {{"Ewald", never, use_pme},
+         {"P3M-AD", never, use_pme},
+         {"PME-Switch", never, use_pme},
+         {"PME-User", never, use_pme},
+         {"PME-User-Switch", never, use_pme},
+         {"FMM", never, use_pme},
+         {"User", never, use_pme},
+         {"Switch", never, use_pme},
+         {"Shift", never, use_pme},
+         {"Encad-shift", never, use_pme},
+         {"Poisson", never, use_pme},
+         {"Generalized-Reaction-Field", never, "Use reaction-field with the epsilon-rf of the salt solution."},
+         {"Reaction-Field-nec", never, "Use reaction-field."},
+         {"Reaction-Field-zero", never, "Use reaction-field."}});
     t.word<bool>("coulomb-modifier", &P::coulomb_potential_shift,
                  {{"Potential-shift", true}, {"Potential-shift-Verlet", true}, {"None", false}},
                  {{"Potential-switch", never, ""}, {"Exact-cutoff", never, ""}, {"Force-switch", never, ""}},
                  "without effect on a reaction field, which is zero at the cut-off by its own constant");
-    t.number("rcoulomb", &P::coulomb_cutoff, positive, "equal to rvdw until PME is there");
+    pme(t);
+    t.number("rcoulomb", &P::coulomb_cutoff, positive, "equal to rvdw; with PME, rvdw or longer");
     t.number("epsilon-r", &P::epsilon_r, at_least(0.0), "0: infinite");
     t.number("epsilon-rf", &P::epsilon_rf, at_least(0.0), "0: infinite");
     t.only("vdwtype", "Cut-off",
@@ -210,9 +226,8 @@ void cutoffs(TableBuilder& t)
     t.harmless("verlet-buffer-tolerance alone sets the buffer here, as in GROMACS before 2024",
                "verlet-buffer-pressure-tolerance");
     t.harmless("only for coulomb types that are refused", "rcoulomb-switch table-extension");
-    t.harmless("only with PME, which is refused",
-               "fourierspacing fourier-nx fourier-ny fourier-nz pme-order ewald-rtol ewald-rtol-lj "
-               "lj-pme-comb-rule ewald-geometry epsilon-surface optimize-fft");
+    t.harmless("only with vdwtype = PME, which is refused", "ewald-rtol-lj lj-pme-comb-rule");
+    t.harmless("GROMACS no longer has it", "optimize-fft");
     t.harmless("belongs to the group scheme, which is gone", "ns-type rlistlong nstcalclr");
     t.refused(never, "implicit solvent", {"implicit-solvent=no"});
     t.harmless("only with implicit solvent, which is refused", "gb-algorithm nstgbradii rgbradii gb-epsilon-solvent gb-saltconc "

@@ -31,6 +31,7 @@ enum class EnergyTerm : std::uint8_t
     LjSr,
     DispersionCorrection,
     CoulombSr,
+    CoulombReciprocal,
     PositionRestraint,
 };
 
@@ -56,6 +57,7 @@ inline constexpr EnergyTermRow energy_term_table[] = {
     {EnergyTerm::LjSr, "LJ (SR)"},
     {EnergyTerm::DispersionCorrection, "Disper. corr."},
     {EnergyTerm::CoulombSr, "Coulomb (SR)"},
+    {EnergyTerm::CoulombReciprocal, "Coul. recip."},
     {EnergyTerm::PositionRestraint, "Position Rest."},
 };
 inline constexpr int energy_terms = static_cast<int>(std::size(energy_term_table));

@@ -8,6 +8,7 @@
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ enum class LjModifier : std::uint8_t
 enum class CoulombKind : std::uint8_t
 {
     CutOff,
-    ReactionField
+    ReactionField,
+    Pme
 }; // a plain cut-off is a reaction field with epsilon_rf = epsilon_r
 enum class DispersionCorrection : std::uint8_t
 {
@@ -98,8 +100,12 @@ struct RunParameters
     double list_cutoff = 1; // rlist
     CoulombKind coulomb = CoulombKind::CutOff;
     double coulomb_cutoff = 1;
-    double epsilon_r = 1, epsilon_rf = 0; // 0 = infinite
-    bool coulomb_potential_shift = true;  // coulomb-modifier; reaction field shifts by its own constant in any case
+    double epsilon_r = 1, epsilon_rf = 0;      // 0 = infinite
+    bool coulomb_potential_shift = true;       // coulomb-modifier; reaction field shifts by its own constant in any case
+    double ewald_tolerance = 1e-5;             // ewald-rtol: erfc(beta rcoulomb)
+    double mesh_spacing = 0.12;                // fourierspacing, nm
+    int mesh_nx = 0, mesh_ny = 0, mesh_nz = 0; // fourier-nx, -ny, -nz; 0: from the spacing
+    int pme_order = 4;
     LjModifier lj_modifier = LjModifier::PotentialShift;
     double lj_cutoff = 1, lj_switch = 0;
     DispersionCorrection dispersion_correction = DispersionCorrection::None;
@@ -136,6 +142,19 @@ inline double reaction_field_k(const RunParameters& p)
     if (p.coulomb != CoulombKind::ReactionField) { return 0; }
     const double polarisation = p.epsilon_rf == 0 ? 0.5 : (p.epsilon_rf - p.epsilon_r) / (2 * p.epsilon_rf + p.epsilon_r);
     return polarisation / (p.coulomb_cutoff * p.coulomb_cutoff * p.coulomb_cutoff);
+}
+
+// beta of PME's splitting, 1/nm: erfc(beta rcoulomb) = ewald-rtol, by bisection to the last bit.
+inline double ewald_beta(const RunParameters& p)
+{
+    double low = 0, high = 1;
+    while (std::erfc(high * p.coulomb_cutoff) > p.ewald_tolerance) { high *= 2; }
+    for (int halving = 0; halving < 64; ++halving)
+    {
+        const double middle = 0.5 * (low + high);
+        (std::erfc(middle * p.coulomb_cutoff) > p.ewald_tolerance ? low : high) = middle;
+    }
+    return high;
 }
 
 } // namespace parhelion

@@ -84,6 +84,20 @@ struct PotentialAtCutoff
 {
     double value = 0, slope = 0, curvature = 0;
 };
+PotentialAtCutoff coulomb_at_cutoff(const RunParameters& run, double qq)
+{
+    const double rc = run.coulomb_cutoff;
+    if (run.coulomb == CoulombKind::Pme) // of erfc(beta r) / r
+    {
+        const double beta = ewald_beta(run), screened = std::erfc(beta * rc),
+                     gauss = 2 * beta / std::sqrt(units::pi) * std::exp(-beta * beta * rc * rc);
+        return {run.coulomb_potential_shift ? 0 : qq * screened / rc, -qq * (screened / rc + gauss) / rc,
+                qq * (2 * screened / (rc * rc * rc) + 2 * gauss * (1 / (rc * rc) + beta * beta))};
+    }
+    const double k = reaction_field_k(run);
+    const bool shifted = run.coulomb == CoulombKind::ReactionField || run.coulomb_potential_shift;
+    return {shifted ? 0 : qq / rc, qq * (2 * k * rc - 1 / (rc * rc)), qq * (2 / (rc * rc * rc) + 2 * k)};
+}
 PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParameters& run, const AtomKind& a, const AtomKind& b)
 {
     const double rc = run.lj_cutoff;
@@ -97,9 +111,7 @@ PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParamet
         // it.
         lj.slope = 0;
     }
-    const double qq = coulomb_factor(run) * a.charge * b.charge, k = reaction_field_k(run);
-    const bool shifted = run.coulomb == CoulombKind::ReactionField || run.coulomb_potential_shift;
-    const PotentialAtCutoff coulomb{shifted ? 0 : qq / rc, qq * (2 * k * rc - 1 / (rc * rc)), qq * (2 / (rc * rc * rc) + 2 * k)};
+    const PotentialAtCutoff coulomb = coulomb_at_cutoff(run, coulomb_factor(run) * a.charge * b.charge);
     return {std::abs(lj.value) + std::abs(coulomb.value), std::abs(lj.slope) + std::abs(coulomb.slope),
             std::abs(lj.curvature) + std::abs(coulomb.curvature)};
 }
@@ -127,7 +139,7 @@ class ErrorEstimate
 {
 public:
     ErrorEstimate(const System& system, const RunParameters& run)
-        : cutoff_(run.lj_cutoff), dt_(run.dt), kt_(units::boltzmann * temperature(system, run)),
+        : cutoff_(std::max(run.lj_cutoff, run.coulomb_cutoff)), dt_(run.dt), kt_(units::boltzmann * temperature(system, run)),
           kinds_(atom_kinds(system.topology))
     {
         const double volume = system.box.x * system.box.y * system.box.z;

@@ -16,6 +16,10 @@ enum class Phase : std::uint8_t
     SendCoordinates, // X  halo positions
     Nonbonded,       // L  pair forces
     Bonded,          // B  bonded, 1-4 and restraint forces
+    Spread,          // M  charges to PME's grid
+    Fft,             // M  along z and y, there and back
+    Solve,           // M  along x, there and back, and the influence function
+    Gather,          // M  forces from the grid
     ReturnForces,    // F  halo forces
     SumForces,       // R  clear and sum the threads' forces, guard against blow-ups
     Couple,          // T  thermostat and barostat
@@ -26,10 +30,11 @@ enum class Phase : std::uint8_t
     Reduce,          // G  sums over all ranks
     Output,          // O  observables and frames
 };
-inline constexpr int phases = 15;
+inline constexpr int phases = 19;
 inline constexpr std::array<std::string_view, phases> phase_names = {
-    "migrate", "reorder",   "pair list", "send coordinates", "nonbonded", "bonded", "return forces", "sum forces", "couple",
-    "kick",    "constrain", "drift",     "kinetic",          "reduce",    "output",
+    "migrate",   "reorder", "pair list", "send coordinates", "nonbonded",  "bonded", "spread",
+    "fft",       "solve",   "gather",    "return forces",    "sum forces", "couple", "kick",
+    "constrain", "drift",   "kinetic",   "reduce",           "output",
 };
 
 } // namespace parhelion

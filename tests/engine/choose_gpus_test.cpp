@@ -288,29 +288,29 @@ TEST(GpuChoice, leaves_a_gpu_that_has_no_code_and_says_so)
 TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
 {
     const HostGpus old = host_of({display_card(0)});
-    const DeviceChoice choice = choose_device(by_itself, false, old);
+    const DeviceChoice choice = choose_device(by_itself, "", old);
     EXPECT_FALSE(choice.on_gpu);
     EXPECT_EQ(choice.remark, "GPU 0 (NVIDIA GeForce GTX 1050): no code for its compute capability 6.1 in this program");
-    EXPECT_FALSE(choose_device(by_itself, false, HostGpus{}).on_gpu);
-    EXPECT_EQ(choose_device(by_itself, false, HostGpus{}).remark, "");
-    EXPECT_TRUE(choose_device(by_itself, false, host_of({display_card(0), h200(1)})).on_gpu);
-    EXPECT_EQ(choose_device(by_itself, false, host_of({display_card(0), h200(1)})).remark, "");
-    EXPECT_FALSE(choose_device(by_itself, true, host_of_h200(1)).on_gpu); // a minimisation
-    EXPECT_FALSE(wants_gpu(by_itself, true));
+    EXPECT_FALSE(choose_device(by_itself, "", HostGpus{}).on_gpu);
+    EXPECT_EQ(choose_device(by_itself, "", HostGpus{}).remark, "");
+    EXPECT_TRUE(choose_device(by_itself, "", host_of({display_card(0), h200(1)})).on_gpu);
+    EXPECT_EQ(choose_device(by_itself, "", host_of({display_card(0), h200(1)})).remark, "");
+    EXPECT_FALSE(choose_device(by_itself, "a minimisation", host_of_h200(1)).on_gpu); // a minimisation
+    EXPECT_FALSE(wants_gpu(by_itself, "PME"));
     SimulationOptions threads = by_itself;
     threads.ranks = 4;
-    EXPECT_FALSE(choose_device(threads, false, host_of_h200(4)).on_gpu);
-    EXPECT_FALSE(wants_gpu(threads, false));
-    EXPECT_FALSE(wants_gpu(SimulationOptions{}, false)); // --device cpu
-    EXPECT_TRUE(wants_gpu(by_itself, false));
+    EXPECT_FALSE(choose_device(threads, "", host_of_h200(4)).on_gpu);
+    EXPECT_FALSE(wants_gpu(threads, ""));
+    EXPECT_FALSE(wants_gpu(SimulationOptions{}, "")); // --device cpu
+    EXPECT_TRUE(wants_gpu(by_itself, ""));
 
     SimulationOptions on_gpu;
     on_gpu.device = Device::Gpu;
-    EXPECT_THAT(refusal([&] { choose_device(on_gpu, false, old); }), HasSubstr("compute capability 6.1"));
-    EXPECT_THAT(refusal([&] { choose_device(on_gpu, false, HostGpus{}); }), HasSubstr("no driver"));
+    EXPECT_THAT(refusal([&] { choose_device(on_gpu, "", old); }), HasSubstr("compute capability 6.1"));
+    EXPECT_THAT(refusal([&] { choose_device(on_gpu, "", HostGpus{}); }), HasSubstr("no driver"));
     HostGpus closed = host_of_h200(1);
     closed.gpus[0].is_allowed = false;
-    EXPECT_THAT(refusal([&] { choose_device(on_gpu, false, closed); }), HasSubstr("compute mode"));
+    EXPECT_THAT(refusal([&] { choose_device(on_gpu, "", closed); }), HasSubstr("compute mode"));
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

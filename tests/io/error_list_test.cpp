@@ -150,7 +150,7 @@ TEST(Load, compares_files_only_if_each_was_understood)
 TEST(Load, compares_files_also_where_the_mdp_asks_for_what_is_not_supported)
 {
     SmallInput input;
-    input.replace("run.mdp", "Reaction-Field", "PME");
+    input.replace("run.mdp", "Reaction-Field", "Ewald");
     input.replace("run.mdp", "ETH rest", "ETH rust");
     input.replace("run.mdp", "comm-grps               = System", "comm-grps               = Protein");
     EXPECT_THAT(errors_of(input), ElementsAre("E150 run.mdp:21", "E140 run.mdp:13", "E151 run.mdp:6"));

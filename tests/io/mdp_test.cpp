@@ -268,6 +268,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"nstlist = 0\n", "E105", 1, ">= 1"}, Bad{"verlet-buffer-tolerance = 0\n", "E105", 1, "> 0 or -1"},
         Bad{"lincs-order = 0\n", "E105", 1, "1 ... 64"}, Bad{"ref-t = -5\n", "E105", 1, ">= 0"},
         Bad{"integrator = mdd\n", "E106", 1, "Did you mean 'md'?"}, Bad{"gen-vel = maybe\n", "E106", 1, "no, yes"},
-        Bad{"coulombtype = PME\n", "E140", 1, "planned"}, Bad{"integrator = md-vv\n", "E140", 1, "not supported yet (planned)"},
+        Bad{"vdwtype = PME\n", "E140", 1, "planned"}, Bad{"integrator = md-vv\n", "E140", 1, "not supported yet (planned)"},
         Bad{"annealing = single\n", "E140", 1, "simulated annealing"}, Bad{"freezedim = Y Y N\n", "E140", 1, "frozen groups"},
         Bad{"electric-field-x = 0 0.5 0 0\n", "E140", 1, "an electric field"}));

@@ -272,10 +272,25 @@ def test_the_mistakes_of_all_files_are_told_in_one_go(tmp_path, command):
     assert [line[: len(place)] for line, place in zip(lines, places, strict=True)] == places
 
 
-def test_pme_is_refused_by_name_with_its_line(tmp_path):
-    (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME"))
+def test_a_run_with_pme_tells_its_grid_and_writes_the_reciprocal_energy(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", ""))
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
+    assert re.search(r"PME +28x28x28 grid points, order 4, beta 3\.470459", text)
+    report = json.loads((tmp_path / "md.report.json").read_text())
+    assert report["phases"]["spread"] > 0
+    assert "Coul. recip." in (tmp_path / "md.log").read_text()
+
+
+def test_pme_runs_on_cpus_alone(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", ""))
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
+    assert re.search(r"E00[23]", text)
+
+
+def test_lj_pme_is_refused_by_name_with_its_line(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN + "vdwtype = PME\n")
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)
-    assert re.search(r"md\.mdp:6 .*PME.*planned", text)
+    assert re.search(r"md\.mdp:\d+ .*PME.*planned", text)
 
 
 def test_a_blow_up_exits_5_and_keeps_the_last_good_frame(tmp_path):

@@ -17,7 +17,13 @@ namespace parhelion::test {
 
 namespace {
 
-std::string folder(const std::string& name) { return std::string(PARHELION_SOURCE_DIR) + "/tests/data/refdata/" + name; }
+// Of "etoh" or "etoh/pme": the folder of the system, and that of the reference.
+std::string folder(const std::string& name)
+{
+    return std::string(PARHELION_SOURCE_DIR) + "/tests/data/refdata/" + name.substr(0, name.find('/'));
+}
+bool has_mesh(const std::string& name) { return name.ends_with("/pme"); }
+std::string reference(const std::string& name) { return folder(name) + (has_mesh(name) ? "/pme" : "/rf"); }
 
 // The whole text of a file, gzipped or not.
 std::string read_text(const std::string& path)
@@ -123,8 +129,8 @@ Refdata load_refdata(const std::string& name, ConstraintMode constraints)
     p.lj_modifier = LjModifier::PotentialShift;
     p.lj_cutoff = 0.9;
     p.dispersion_correction = DispersionCorrection::EnergyPressure;
-    p.coulomb = CoulombKind::ReactionField;
-    p.coulomb_potential_shift = false;
+    p.coulomb = has_mesh(name) ? CoulombKind::Pme : CoulombKind::ReactionField;
+    p.coulomb_potential_shift = has_mesh(name);
     p.coulomb_cutoff = 0.9;
     p.epsilon_r = 1;
     p.epsilon_rf = 0;
@@ -158,11 +164,14 @@ void couple_as_nhpr(RunParameters& p)
     p.compressibility = 4.5e-5;
 }
 
-std::vector<Vec3<double>> refdata_forces(const std::string& name) { return read_forces(folder(name) + "/rf/forces.txt.gz"); }
+std::vector<Vec3<double>> refdata_forces(const std::string& name, const std::string& kind)
+{
+    return read_forces(reference(name) + "/forces" + (kind.empty() ? "" : "_" + kind) + ".txt.gz");
+}
 
 std::vector<Vec3<double>> refdata_class_forces(const std::string& name, const std::string& class_name)
 {
-    return read_forces(folder(name) + "/rf/classes/forces_" + class_name + ".txt.gz");
+    return read_forces(reference(name) + "/classes/forces_" + class_name + ".txt.gz");
 }
 
 double EnergyTable::operator[](const std::string& term) const
@@ -183,16 +192,19 @@ Mat3<double> EnergyTable::tensor(const std::string& prefix) const
     return m;
 }
 
-EnergyTable refdata_energies(const std::string& name) { return read_energies(folder(name) + "/rf/energies.txt", ""); }
+EnergyTable refdata_energies(const std::string& name, const std::string& kind)
+{
+    return read_energies(reference(name) + "/energies" + (kind.empty() ? "" : "_" + kind) + ".txt", "");
+}
 
 EnergyTable refdata_class_energies(const std::string& name, const std::string& class_name)
 {
-    return read_energies(folder(name) + "/rf/classes/energies.txt", class_name);
+    return read_energies(reference(name) + "/classes/energies.txt", class_name);
 }
 
 std::vector<EnergyTable> refdata_energy_series(const std::string& name, const std::string& run)
 {
-    const std::string path = folder(name) + "/rf/" + run + ".energies.txt.gz";
+    const std::string path = reference(name) + "/" + run + ".energies.txt.gz";
     std::string text = read_text(path);
     // The one unit with a blank would split its column's title in two.
     const std::size_t blank = text.find("(bar nm)");
@@ -216,7 +228,7 @@ std::vector<EnergyTable> refdata_energy_series(const std::string& name, const st
 
 std::vector<ReferenceState> refdata_states(const std::string& name, const std::string& run)
 {
-    const std::string path = folder(name) + "/rf/" + run + ".state.txt.gz";
+    const std::string path = reference(name) + "/" + run + ".state.txt.gz";
     const std::string text = read_text(path);
     std::vector<ReferenceState> states;
     std::string line;

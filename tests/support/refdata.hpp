@@ -11,25 +11,28 @@
 
 namespace parhelion::test {
 
-// Every folder under tests/data/refdata.
+// Every folder under tests/data/refdata: the systems with a reaction field. Those of `mesh_refdata` have PME; all functions here
+// take names of either kind.
 inline const std::vector<std::string> refdata_systems = {"spce", "etoh", "villin"};
+inline const std::vector<std::string> mesh_refdata = {"etoh/pme", "villin/pme"};
 
 struct Refdata
 {
     std::string name;
     System system;
-    RunParameters parameters; // those of rf/sp.mdp
+    RunParameters parameters; // those of sp.mdp
 };
 
 // constraints: HBonds as in the total forces, energies and trajectories; None for the classes, whose bonds to hydrogen exert
 // forces.
 Refdata load_refdata(const std::string& name, ConstraintMode constraints = ConstraintMode::HBonds);
 
-// rf/nhpr.mdp: the parameters of sp.mdp with Nose-Hoover and Parrinello-Rahman coupling in every step.
+// nhpr.mdp: the parameters of sp.mdp with Nose-Hoover and Parrinello-Rahman coupling in every step.
 void couple_as_nhpr(RunParameters& parameters);
 
-// Forces in input order, kJ/mol/nm: the total of sp.mdp, or of one class ("bonds", "lj", "coul+coul14", ...).
-std::vector<Vec3<double>> refdata_forces(const std::string& name);
+// Forces in input order, kJ/mol/nm: the total of sp.mdp, of PME also the "mesh" alone and "tight", the limit of a fine grid; or
+// of one class ("bonds", "lj", "coul+coul14", ...).
+std::vector<Vec3<double>> refdata_forces(const std::string& name, const std::string& kind = "");
 std::vector<Vec3<double>> refdata_class_forces(const std::string& name, const std::string& class_name);
 
 // Energies by GROMACS term name ("LJ (SR)", "Vir-XX", ...); throws on a name that is not in the table.
@@ -44,7 +47,7 @@ public:
 private:
     std::map<std::string, double> values_;
 };
-EnergyTable refdata_energies(const std::string& name);
+EnergyTable refdata_energies(const std::string& name, const std::string& kind = "");
 EnergyTable refdata_class_energies(const std::string& name, const std::string& class_name);
 
 // Energies of every step of a trajectory, "nve" or "nhpr".
