@@ -78,7 +78,7 @@ SUITES = {
     "update": Suite(
         "test_engine_gpu",
         ["src/dynamics/update_gpu.cuh"],
-        r"src/dynamics/update_gpu\.cu",
+        r"src/engine/update_gpu\.cu",
         ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:*FewAtomsOnRanks*reproducible"],
         gpus=2,
         seconds=300,
@@ -127,7 +127,7 @@ OPERATORS = [
     Operator("release without a wait", r"barrier_wait\(queue[^;]*;", "", files="engine/"),
     Operator("sums not awaited", r"all_reduce_receive\(r\.queue[^;]*;", "", files="engine/"),
     Operator("waits are queued before sends", r"(\n *(?:all_reduce_send|r\.halo->announce)\([^;]*;)\n *co_await all_are_here;", r"\1", files="engine/"),
-    Operator("update does not await forces", r"(?:if \(lanes\.any_of_warp\([^\n]*\n)|(?:ReturnedForces<N>\(args\.copies\)\.await\(\);)", "\n", files="update_gpu"),
+    Operator("update does not await forces", r"(?:if \(lanes\.any_of_warp\([^\n]*\n)|(?:typename Copies::Arrival\(args\.copies\)\.await\(\);)", "\n", files="update_gpu"),
 ]
 
 # Mutants that may end otherwise than killed by a test, and why.

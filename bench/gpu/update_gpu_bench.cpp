@@ -7,6 +7,7 @@
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/update_gpu.hpp"
 #include "forces/bonded_gpu.hpp"
+#include "halo/gpu_copies.hpp"
 #include "pairs/cluster_order.hpp"
 #include "pairs/cluster_order_gpu.hpp"
 #include "series_timing.hpp"
@@ -69,12 +70,12 @@ void measure(const Request& request)
     DeviceBuffer<ScalarSum<N>> virial(9);
     kick.upload(queue, std::vector<GroupKick>(2, {{1, 1, 1}, 0})); // forces of many calls may add up
     failure.clear(queue), virial.clear(queue);
-    UpdateArgs<N> args;
+    UpdateArgs<N, CopyTask<N>> args;
     args.dt = 1e-6; // atoms stay where they are
     args.kick = kick.data();
     args.limits = {1e12, 1};
     args.failure = failure.data();
-    UpdateArgs<N> with_virial = args;
+    UpdateArgs<N, CopyTask<N>> with_virial = args;
     with_virial.virial = virial.data();
 
     constexpr int calls = 20;

@@ -8,12 +8,46 @@
 #include "device/instructions.cuh"
 #include "dynamics/stochastic_body.hpp"
 #include "dynamics/update_gpu.hpp"
-#include "halo/gpu_copies.cuh"
 #include "state/gpu_view.cuh"
 
 #include <cuda_pipeline_primitives.h>
 
 #include <cmath>
+
+namespace parhelion {
+
+// What a policy of copies does, of which NoCopies does nothing.
+struct NoCopies::OfAtom
+{
+    static constexpr std::int32_t count = 0;
+};
+struct NoCopies::Arrival
+{
+    __device__ explicit Arrival(const NoCopies&) {}
+    __device__ void await() {} // for all lanes of a warp, before the first add_returned_forces() for an atom that has copies
+};
+template <int threads>
+class NoCopies::Ahead // a place for each thread of a block
+{
+public:
+    template <class BeginCopy>
+    __device__ void fetch(const NoCopies&, std::int32_t, BeginCopy&&)
+    {
+    }
+    __device__ OfAtom take(const NoCopies&, bool) const { return {}; }
+};
+__device__ inline NoCopies::OfAtom load_copies(const NoCopies&, std::int32_t, bool = true) { return {}; }
+template <class Force>
+__device__ void add_returned_forces(const NoCopies&, std::int32_t, const NoCopies::OfAtom&, Force&)
+{
+}
+template <class Position>
+__device__ void store_copies(const NoCopies&, std::int32_t, const NoCopies::OfAtom&, const Position&)
+{
+}
+__device__ inline void end_copies(const NoCopies&) {} // for all threads of all blocks, when theirs is done
+
+} // namespace parhelion
 
 namespace parhelion::update_gpu {
 
@@ -26,14 +60,14 @@ enum class Motion
     Mend, // positions alone, onto the constraints
 };
 
-template <class N>
-__device__ void report_failure(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
+template <class N, class Copies>
+__device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
 {
     if ((atomicOr(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_runaway)) & gpu_flag_runaway) != 0) { return; }
     *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
 }
 
-template <class N>
+template <class N, class Copies>
 struct MovingAtom
 {
     std::int32_t slot;
@@ -42,7 +76,7 @@ struct MovingAtom
     VelocityMass<N> vm{};
     ForceSlot<N> f{}; // as summed
     std::uint8_t temperature_group = 0;
-    AtomCopies<N> copies;
+    typename Copies::OfAtom copies;
     Vec3<double> v; // since the kick
 
     __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
@@ -50,10 +84,10 @@ struct MovingAtom
 };
 
 // All that is here already: under way together. slot -1: no atom.
-template <Motion motion, class N>
-__device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
+template <Motion motion, class N, class Copies>
+__device__ MovingAtom<N, Copies> load(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
 {
-    MovingAtom<N> atom{max(slot, 0), slot >= 0};
+    MovingAtom<N, Copies> atom{max(slot, 0), slot >= 0};
     atom.xq = state.xq[atom.slot];
     if constexpr (motion != Motion::Mend)
     {
@@ -61,14 +95,13 @@ __device__ MovingAtom<N> load(const UpdateArgs<N>& args, const GpuView<N>& state
         atom.f = state.f[atom.slot];
         atom.temperature_group = state.temperature_group[atom.slot];
     }
-    atom.copies = load_copies(args.copies, atom.slot);
-    if (!atom.is_there) { atom.copies.count = 0; }
+    atom.copies = load_copies(args.copies, atom.slot, atom.is_there);
     return atom;
 }
 
 // What the lanes of groups move next, while they move something else: on its way into shared memory, where it takes no registers.
 // Every thread has a place of its own and waits for nobody else's.
-template <class N>
+template <class N, class Copies>
 class AtomsAhead
 {
 public:
@@ -86,7 +119,7 @@ public:
     }
 
     template <Motion motion>
-    __device__ void fetch(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot)
+    __device__ void fetch(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
     {
         copy(xq_, state.xq[slot]);
         if constexpr (motion != Motion::Mend)
@@ -94,26 +127,21 @@ public:
             copy(v_, state.v[slot]), copy(f_, state.f[slot]);
             copy(temperature_groups_, reinterpret_cast<const uchar4*>(state.temperature_group)[slot / 4]);
         }
-        if (args.copies.copies.count > 0)
-        {
-            copy(first_copy_, args.copies.copies.copies[slot]);
-            copy(copies_, args.copies.copies.copies_of_slot[slot]);
-        }
+        copies_.fetch(args.copies, slot, [](auto& to, const auto& from) { copy(to, from); });
         __pipeline_commit();
     }
     // What has been fetched, as load() would have it. Waits for all that is on its way.
     template <Motion motion>
-    __device__ MovingAtom<N> take(const UpdateArgs<N>& args, std::int32_t slot, bool is_there) const
+    __device__ MovingAtom<N, Copies> take(const UpdateArgs<N, Copies>& args, std::int32_t slot, bool is_there) const
     {
         __pipeline_wait_prior(0);
-        MovingAtom<N> atom{slot, is_there, xq_[threadIdx.x]};
+        MovingAtom<N, Copies> atom{slot, is_there, xq_[threadIdx.x]};
         if constexpr (motion != Motion::Mend)
         {
             atom.vm = v_[threadIdx.x], atom.f = f_[threadIdx.x];
             atom.temperature_group = reinterpret_cast<const std::uint8_t*>(temperature_groups_ + threadIdx.x)[slot % 4];
         }
-        const int most = args.copies.copies.count;
-        if (atom.is_there && most > 0) { atom.copies = {min(copies_[threadIdx.x], most), first_copy_[threadIdx.x]}; }
+        atom.copies = copies_.take(args.copies, is_there);
         return atom;
     }
 
@@ -134,22 +162,23 @@ private:
     PositionCharge<N> xq_[threads];
     VelocityMass<N> v_[threads];
     ForceSlot<N> f_[threads];
-    Copy<N> first_copy_[threads];
-    std::int32_t copies_[threads], slot_[threads], shape_[threads];
+    typename Copies::template Ahead<threads> copies_;
+    std::int32_t slot_[threads], shape_[threads];
     uchar4 temperature_groups_[threads]; // of four neighbours: so much at least is copied at once
 };
 
 // What a block that moves groups has in shared memory.
-template <class N>
+template <class N, class Copies>
 struct GroupsShared
 {
-    AtomsAhead<N> ahead;
+    AtomsAhead<N, Copies> ahead;
     PeriodicBox<N> box;
 };
 
 // The force is used up.
-template <Motion motion, class N>
-__device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, const GroupKick& kick, MovingAtom<N>& atom)
+template <Motion motion, class N, class Copies>
+__device__ void kick(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const GroupKick& kick,
+                     MovingAtom<N, Copies>& atom)
 {
     if constexpr (motion != Motion::Mend)
     {
@@ -163,16 +192,16 @@ __device__ void kick(const UpdateArgs<N>& args, const GpuView<N>& state, const G
         for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], push * f[d]); }
     }
 }
-template <Motion motion, class N>
-__device__ GroupKick load_kick(const UpdateArgs<N>& args, const MovingAtom<N>& atom)
+template <Motion motion, class N, class Copies>
+__device__ GroupKick load_kick(const UpdateArgs<N, Copies>& args, const MovingAtom<N, Copies>& atom)
 {
     if constexpr (motion == Motion::Mend) { return {}; }
     else { return args.kick[atom.temperature_group]; }
 }
 
 // The mean of v1 and what friction and noise make of it.
-template <class N>
-__device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N>& args, const GpuView<N>& state, std::int32_t slot,
+template <class N, class Copies>
+__device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot,
                                                 double inverse_mass, const Vec3<double>& v1)
 {
     const StochasticDynamics::Group group = args.friction[state.temperature_group[slot]];
@@ -182,9 +211,9 @@ __device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N>& args, const
 
 // Drifts by atom.v and stores. v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath,
 // kJ/mol.
-template <Motion motion, class N>
-__device__ double drift_and_store(const UpdateArgs<N>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
-                                  const MovingAtom<N>& atom, const Vec3<double>& v1)
+template <Motion motion, class N, class Copies>
+__device__ double drift_and_store(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
+                                  const MovingAtom<N, Copies>& atom, const Vec3<double>& v1)
 {
     using Real = typename N::Real;
     if (!atom.is_there) { return 0; }

@@ -73,61 +73,6 @@ __global__ void __launch_bounds__(listing_threads)
     }
 }
 
-constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
-
-// Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved;
-//                the next atoms are fetched meanwhile. A block of threads for each block of other atoms; with nothing at home
-//                they leave
-// Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
-//                there are copies, forces that came back / positions of the copies
-// Orders         with copies: warps that have some wait for the messages of forces with acquire; the last block signals
-//                positions with release
-// Requires       home groups listed since the last repartition; dynamic shared memory for GroupsShared and for the largest
-//                block's arena; with copies: forces sent by all ranks that share this GPU
-// Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
-template <class N, Motion motion>
-__global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
-    update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N> args, GpuView<N> state)
-{
-    const BlockSpan span(tracing);
-
-    PARHELION_DYNAMIC_SHARED(float4, shared_memory);
-    const int block = static_cast<int>(blockIdx.x);
-    if (block < view.first_block)
-    {
-        step_groups<motion>(view, args, state, *reinterpret_cast<GroupsShared<N>*>(shared_memory), EveryGroup());
-    }
-    else
-    {
-        const UpdateBlock& members = view.blocks.blocks[block - view.first_block];
-        void* const arena =
-            view.arena == nullptr ? static_cast<void*>(shared_memory) : static_cast<void*>(view.arena + members.arena);
-        LincsBlock lincs(view.blocks, members, arena);
-        step_block<motion>(view, args, state, lincs);
-    }
-    end_copies(args.copies);
-}
-
-// Dynamic shared memory of a block.
-template <class N>
-std::size_t shared_bytes(const GpuUpdate::View& view)
-{
-    return std::max(sizeof(GroupsShared<N>), view.arena == nullptr ? view.arena_bytes : 0);
-}
-
-template <class N, Motion motion>
-void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N>& args,
-                   GpuState<N>& state)
-{
-    const std::size_t shared = shared_bytes<N>(view);
-    const auto kernel = update_kernel<N, motion>;
-    allow_shared_memory(queue, kernel, shared);
-    UpdateArgs<N> complete = args;
-    complete.per_dt = 1 / args.dt;
-    launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));
-}
-
 // Beside blocks of other atoms, as long as these leave half of the GPU.
 std::int32_t places_for_groups(const GpuQueue& queue, const RunParameters& parameters, std::int32_t blocks_of_others)
 {
@@ -278,41 +223,7 @@ int GpuUpdate::step_blocks() const
                            [](int sum, const Kind& kind) { return sum + kind.blocks; });
 }
 
-template <class N>
-bool GpuUpdate::leaves_room(const GpuQueue& queue) const
-{
-    const int most = most_waiting_blocks(shared_bytes<N>(view()), queue.shared_bytes_of_multiprocessor());
-    return step_blocks() <= most * queue.multiprocessors();
-}
-
-template <class N>
-void GpuUpdate::step(GpuQueue& queue, const UpdateArgs<N>& args, GpuState<N>& state) const
-{
-    PARHELION_EXPECTS(args.dt != 0 && args.kick != nullptr && args.failure != nullptr);
-    if (args.friction == nullptr) { launch_update<N, Motion::LeapFrog>(queue, view(), blocks_, args, state); }
-    else { launch_update<N, Motion::Stochastic>(queue, view(), blocks_, args, state); }
-}
-
-template <class N>
-void GpuUpdate::mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
-                     GpuState<N>& state) const
-{
-    if (constraints_ == 0 && copies.copies.count == 0) { return; }
-    // At rest, the constrained "velocity" for a unit of time is the displacement itself.
-    UpdateArgs<N> args;
-    args.step_offset = step_offset;
-    args.dt = 1;
-    args.limits.displacement = 1e3; // no guard: a displacement is finite, or constraints have failed
-    args.failure = failure;
-    args.copies = copies;
-    launch_update<N, Motion::Mend>(queue, view(), blocks_, args, state);
-}
-
-#define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);                                                          \
-    template bool GpuUpdate::leaves_room<N>(const GpuQueue&) const;                                                              \
-    template void GpuUpdate::step<N>(GpuQueue&, const UpdateArgs<N>&, GpuState<N>&) const;                                       \
-    template void GpuUpdate::mend<N>(GpuQueue&, std::int64_t, FailureReport*, const CopyTask<N>&, GpuState<N>&) const;
+#define PARHELION_INSTANTIATE(N) template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

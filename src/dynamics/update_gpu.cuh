@@ -35,6 +35,8 @@ struct GpuUpdate::View
 
 namespace update_gpu {
 
+constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
+
 // What the threads of a block add to the sums of the step; for all of them at once. The virial of a force f at r, seldom: so as
 // not to take registers from what every step needs, a call.
 template <class Sum>
@@ -44,8 +46,8 @@ template <class Sum>
     for (int i = 0; i < 9; ++i) { virial[i] = to_sum<Sum>(-0.5 * r[i / 3] * f[i % 3]); }
     add_block_sums(virial, total);
 }
-template <Motion motion, class N>
-__device__ void add_heat(const UpdateArgs<N>& args, double heat)
+template <Motion motion, class N, class Copies>
+__device__ void add_heat(const UpdateArgs<N, Copies>& args, double heat)
 {
     if constexpr (motion == Motion::Stochastic)
     {
@@ -120,10 +122,10 @@ struct StarsOf // n constraints
 };
 
 // One step of a lane's atom.
-template <Motion motion, class Groups, class N>
-__device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+template <Motion motion, class Groups, class N, class Copies>
+__device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                            const PeriodicBox<N>& box, const GroupLanes<Groups::atoms>& lanes, std::int32_t shape_number,
-                           ReturnedForces<N>& returned, MovingAtom<N>& atom)
+                           typename Copies::Arrival& returned, MovingAtom<N, Copies>& atom)
 {
     const typename Groups::Lane lane = Groups::lane(Groups::shape(view, shape_number), lanes.atom());
     const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
@@ -154,9 +156,9 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N>& arg
 
 // If this block's groups are of the kind. It goes round: while its lanes move their atoms, the next ones are on their way, and so
 // is which ones come after them.
-template <Motion motion, class Groups, class N>
-__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
-                            GroupsShared<N>& shared)
+template <Motion motion, class Groups, class N, class Copies>
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                            GroupsShared<N, Copies>& shared)
 {
     constexpr int atoms = Groups::atoms, lanes_of_group = GroupLanes<atoms>::count, groups_of_block = threads / lanes_of_group;
     const HomeGroupsView& groups = view.groups[Groups::kind];
@@ -180,14 +182,14 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& ar
         else { shared.ahead.fetch_none(); }
     };
     fetch_lane(first + stride + own_group);
-    ReturnedForces<N> returned(args.copies);
+    typename Copies::Arrival returned(args.copies);
     if (threadIdx.x == 0) { shared.box = PeriodicBox<N>(box_length); }
     __syncthreads();
     for (; first < count; first += stride)
     {
         const bool has_atom = first + own_group < count && lanes.atom() < atoms;
         const std::int32_t shape_now = shape;
-        MovingAtom<N> atom = shared.ahead.template take<motion>(args, slot, has_atom);
+        MovingAtom<N, Copies> atom = shared.ahead.template take<motion>(args, slot, has_atom);
         shared.ahead.take_lane(slot, shape);
         if (first + stride < count) { shared.ahead.template fetch<motion>(args, state, slot); }
         fetch_lane(first + 2 * stride + own_group);
@@ -202,9 +204,9 @@ struct GroupKinds
 using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>>;
 static_assert(largest_star == 4);
 
-template <Motion motion, class N, class... Groups>
-__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
-                            GroupsShared<N>& shared, GroupKinds<Groups...>)
+template <Motion motion, class N, class Copies, class... Groups>
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                            GroupsShared<N, Copies>& shared, GroupKinds<Groups...>)
 {
     (step_groups<motion, Groups>(view, args, state, shared), ...);
 }
@@ -215,8 +217,8 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N>& ar
 
 // A bond of the block that has turned too far, or is not a number, is reported. Adds the virial of the forces along bonds to
 // *virial, if that is wanted.
-template <class N>
-__device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state,
+template <class N, class Copies>
+__device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                             const LincsBlock& lincs, const std::int32_t* slots, ScalarSum<N>* virial)
 {
     for (int first = 0; first < lincs.block().bonds; first += threads)
@@ -239,16 +241,17 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N>& ar
 }
 
 // Kicks the atoms; writes lincs.move() and lincs.reference().
-template <Motion motion, class N>
-__device__ void start_block(const UpdateArgs<N>& args, const GpuView<N>& state, const std::int32_t* slots, LincsBlock& lincs)
+template <Motion motion, class N, class Copies>
+__device__ void start_block(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const std::int32_t* slots,
+                            LincsBlock& lincs)
 {
     const UpdateBlock& block = lincs.block();
     const PeriodicBox<N> box = state.box();
     const int first = static_cast<int>(threadIdx.x);
-    ReturnedForces<N>(args.copies).await();
+    typename Copies::Arrival(args.copies).await();
     for (int i = first; i < block.atoms; i += threads)
     {
-        MovingAtom<N> atom = load<motion>(args, state, slots[i]);
+        MovingAtom<N, Copies> atom = load<motion>(args, state, slots[i]);
         kick<motion>(args, state, load_kick<motion>(args, atom), atom);
         lincs.move()[i] = atom.is_there ? args.dt * atom.v : Vec3<double>{};
     }
@@ -262,8 +265,8 @@ __device__ void start_block(const UpdateArgs<N>& args, const GpuView<N>& state, 
 }
 
 // Noise on the velocities in lincs.move(), which go to lincs.before().
-template <class N>
-__device__ void add_noise_to_block(const UpdateArgs<N>& args, const GpuView<N>& state, const std::int32_t* slots,
+template <class N, class Copies>
+__device__ void add_noise_to_block(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const std::int32_t* slots,
                                    LincsBlock& lincs)
 {
     for (int i = static_cast<int>(threadIdx.x); i < lincs.block().atoms; i += threads)
@@ -275,8 +278,9 @@ __device__ void add_noise_to_block(const UpdateArgs<N>& args, const GpuView<N>& 
     }
 }
 
-template <Motion motion, class N>
-__device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& args, const GpuView<N>& state, LincsBlock& lincs)
+template <Motion motion, class N, class Copies>
+__device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                           LincsBlock& lincs)
 {
     const UpdateBlock& block = lincs.block();
     const std::int32_t* const slots = view.block_slots + block.first_atom;
@@ -308,7 +312,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N>& arg
     for (int i = first; i < block.atoms; i += threads)
     {
         if (slots[i] < 0) { continue; }
-        MovingAtom<N> atom{slots[i], true, state.xq[slots[i]]};
+        MovingAtom<N, Copies> atom{slots[i], true, state.xq[slots[i]]};
         atom.copies = load_copies(args.copies, slots[i]);
         if constexpr (motion != Motion::Mend) { atom.vm.inverse_mass = state.v[slots[i]].inverse_mass; }
         atom.v = (1 / args.dt) * lincs.move()[i];

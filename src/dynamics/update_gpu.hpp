@@ -16,7 +16,6 @@
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/update_blocks.hpp"
-#include "halo/gpu_copies.hpp"
 #include "state/gpu_cell.hpp"
 #include "state/gpu_state.hpp"
 
@@ -39,8 +38,20 @@ struct UpdateLimits
     double displacement = 0; // nm in one step
 };
 
+// What the update does for copies of the atoms it moves, which others hold: a policy, of which this one says that there are none.
+// What the kernel asks of a policy is in moving_atom.cuh; halo/gpu_copies.hpp has another.
+struct NoCopies
+{
+    struct OfAtom;  // of one atom
+    struct Arrival; // of forces that others computed
+    template <int threads>
+    class Ahead; // OfAtom, on its way to the threads of a block
+
+    bool is_empty() const { return true; }
+};
+
 // What the update of one step reads and adds to, besides the atoms. Pointers are into device memory.
-template <class N>
+template <class N, class Copies>
 struct UpdateArgs
 {
     std::int64_t step_offset = 0;    // the step is DeviceScalars::step + step_offset, so that captured steps can be replayed
@@ -52,7 +63,7 @@ struct UpdateArgs
     FailureReport* failure = nullptr;
     ScalarSum<N>* virial = nullptr; // nine elements: constraint forces' virial is added; null: not wanted
     ScalarSum<N>* heat = nullptr;   // heat from the bath of stochastic dynamics is added, kJ/mol
-    CopyTask<N> copies;             // on other ranks
+    Copies copies;
 };
 
 // What tests make less of than the GPU has.
@@ -74,16 +85,15 @@ public:
     void resolve(GpuQueue& queue, const GpuState<N>& state);
 
     // One step of every home atom. Requires resolve() since the last repartition and complete forces. Clears them.
-    template <class N>
-    void step(GpuQueue& queue, const UpdateArgs<N>& args, GpuState<N>& state) const;
+    template <class N, class Copies>
+    void step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
     // Moves positions onto the constraints, directions from the positions themselves; as the CPU's constrain_positions.
-    template <class N>
-    void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const CopyTask<N>& copies,
-              GpuState<N>& state) const;
+    template <class N, class Copies>
+    void mend(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies, GpuState<N>& state) const;
 
     // May step() wait for other ranks while a kernel of this rank that these wait for has yet to find room on the GPU? Not if it
     // might keep that out.
-    template <class N>
+    template <class N, class Copies>
     bool leaves_room(const GpuQueue& queue) const;
 
     // What the kernels read.

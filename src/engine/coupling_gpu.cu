@@ -259,9 +259,9 @@ const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offse
 }
 
 template <class N>
-UpdateArgs<N> GpuCoupling<N>::update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick)
+UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick)
 {
-    UpdateArgs<N> update;
+    UpdateArgs<N, CopyTask<N>> update;
     update.step_offset = step_offset;
     update.dt = plan_.dt;
     update.kick = kick;

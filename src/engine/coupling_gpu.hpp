@@ -15,6 +15,7 @@
 #include "engine/observer.hpp"
 #include "engine/schedule.hpp"
 #include "forces/dispersion.hpp"
+#include "halo/gpu_copies.hpp"
 #include "state/gpu_state.hpp"
 
 #include <cstdint>
@@ -54,7 +55,7 @@ public:
     // Before the update: what the kick does to velocities in the step at this offset, by temperature group, on the device.
     const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
     // The arguments of the step's update.
-    UpdateArgs<N> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
+    UpdateArgs<N, CopyTask<N>> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
     // After it. Every rank calls these in turn; between them, what they have put into com_sums(), and then into sums(), is added
     // up over the ranks.
     void sum_com_motion(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state);

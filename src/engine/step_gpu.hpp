@@ -82,7 +82,7 @@ template <class N>
 bool begins_during_return(GpuRank<N>& r, const StepPattern& flags)
 {
     const bool more_follows = flags.frame || flags.couple_temperature || flags.couple_pressure;
-    return !more_follows && r.halo->update_may_begin_early() && r.update.template leaves_room<N>(r.queue);
+    return !more_follows && r.halo->update_may_begin_early() && r.update.template leaves_room<N, CopyTask<N>>(r.queue);
 }
 
 // Sums over atoms become sums over all of them, and those the observables and the box of the next step.
@@ -132,7 +132,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     else { queue.after(nonlocal.done()); }
     if (flags.frame) { co_await output(r); }
 
-    UpdateArgs<N> update = r.coupling.update_args(step_offset, flags, kick);
+    UpdateArgs<N, CopyTask<N>> update = r.coupling.update_args(step_offset, flags, kick);
     update.copies = r.halo->update_task(!flags.frame_forces, !r.coupling.mends(flags));
     co_await all_are_here;
     r.update.step(queue, update, r.state); // U C D; it sends and waits: nothing is queued between those of several ranks

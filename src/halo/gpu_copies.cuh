@@ -7,8 +7,9 @@
 
 namespace parhelion {
 
-// The copies of an atom. The first is loaded with the number: most atoms have one at most. In a run that has failed already there
-// may be more than messages, for which the table has no room: whoever loads the number leaves it at that.
+// The copies of an atom; without an atom, none. The first is loaded with the number: most atoms have one at most. In a run that
+// has failed already there may be more than messages, for which the table has no room: whoever loads the number leaves it at
+// that.
 template <class N>
 struct AtomCopies
 {
@@ -16,11 +17,39 @@ struct AtomCopies
     Copy<N> first{};
 };
 template <class N>
-__device__ AtomCopies<N> load_copies(const CopyTask<N>& task, std::int32_t slot)
+__device__ AtomCopies<N> load_copies(const CopyTask<N>& task, std::int32_t slot, bool is_there = true)
 {
     if (task.copies.count == 0) { return {}; }
-    return {min(task.copies.copies_of_slot[slot], task.copies.count), task.copies.copies[slot]};
+    AtomCopies<N> copies{min(task.copies.copies_of_slot[slot], task.copies.count), task.copies.copies[slot]};
+    if (!is_there) { copies.count = 0; }
+    return copies;
 }
+
+// The same in two steps: on its way into shared memory, where each thread has a place; and taken from there, once it is there.
+template <class N, int threads>
+class CopiesAhead
+{
+public:
+    // begin_copy(to, from): of an element, to this thread's place.
+    template <class BeginCopy>
+    __device__ void fetch(const CopyTask<N>& task, std::int32_t slot, BeginCopy&& begin_copy)
+    {
+        if (task.copies.count == 0) { return; }
+        begin_copy(first_, task.copies.copies[slot]);
+        begin_copy(count_, task.copies.copies_of_slot[slot]);
+    }
+    __device__ AtomCopies<N> take(const CopyTask<N>& task, bool is_there) const
+    {
+        const int most = task.copies.count;
+        AtomCopies<N> copies;
+        if (is_there && most > 0) { copies = {min(count_[threadIdx.x], most), first_[threadIdx.x]}; }
+        return copies;
+    }
+
+private:
+    Copy<N> first_[threads];
+    std::int32_t count_[threads];
+};
 
 // body(copy) for the copies behind the first.
 template <class N, class Body>

@@ -19,6 +19,13 @@ namespace parhelion {
 struct BlockCounter; // comm/gpu_block.cuh
 template <class N>
 struct GpuMessage; // halo/gpu_halo_message.cuh
+// halo/gpu_copies.cuh
+template <class N>
+struct AtomCopies;
+template <class N>
+class ReturnedForces;
+template <class N, int threads>
+class CopiesAhead;
 
 // Of one atom, on one other rank.
 template <class N>
@@ -41,14 +48,21 @@ struct GpuCopies
     BlockCounter* done = nullptr;
 };
 
-// What a kernel does for the copies of the atoms it moves.
+// What a kernel does for the copies of the atoms it moves: a policy of the update (dynamics/update_gpu.hpp).
 template <class N>
 struct CopyTask
 {
+    using OfAtom = AtomCopies<N>;
+    using Arrival = ReturnedForces<N>;
+    template <int threads>
+    using Ahead = CopiesAhead<N, threads>;
+
     GpuCopies<N> copies;      // none: nothing
     bool adds_forces = false; // those that came back
     bool sends_positions = false;
     bool awaits_positions = false; // of the copies here; for a rank that has a GPU to itself
+
+    bool is_empty() const { return copies.count == 0; }
 };
 
 } // namespace parhelion

@@ -152,7 +152,7 @@ public:
     Outcome<N> take_step(bool stochastic, bool virial, const UpdateLimits& limits = {1e9, 0.5})
     {
         Outcome<N> outcome = on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>* sums) {
-            UpdateArgs<N> args;
+            UpdateArgs<N, NoCopies> args;
             args.step_offset = step;
             args.dt = dt;
             args.kick = kick_.data();
@@ -302,7 +302,7 @@ TYPED_TEST(RanksOnGpu, constrain_long_chains_alike_in_shared_and_in_global_memor
             std::vector<Outcome<N>> outcomes = {ranks().take_step(false, true), ranks().take_step(true, true)};
             UpdateRanks<N> mended = ranks();
             outcomes.push_back(mended.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-                update.mend(queue, step, failure, {}, state);
+                update.mend(queue, step, failure, NoCopies{}, state);
             }));
             return outcomes;
         };
@@ -350,7 +350,7 @@ TYPED_TEST(RanksOnGpu, move_alike_however_few_blocks_go_round)
             std::vector<Outcome<N>> outcomes = {ranks().take_step(false, true), ranks().take_step(true, true)};
             UpdateRanks<N> mended = ranks();
             outcomes.push_back(mended.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-                update.mend(queue, step, failure, {}, state);
+                update.mend(queue, step, failure, NoCopies{}, state);
             }));
             return outcomes;
         };
@@ -373,7 +373,7 @@ TYPED_TEST(RanksOnGpu, mend_positions_as_one)
     const ParticleState<N> particles = particles_in_input_order<N>(bent);
     const auto mend = [&](UpdateRanks<N>& ranks) {
         return ranks.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-            update.mend(queue, step, failure, {}, state);
+            update.mend(queue, step, failure, NoCopies{}, state);
         });
     };
     UpdateRanks<N> one(queue, bent, particles, {1, 1, 1});
