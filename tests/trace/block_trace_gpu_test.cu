@@ -5,6 +5,7 @@
 #include "device/gpu_graph.hpp"
 #include "device/kernel_table.hpp"
 #include "device/launch.cuh"
+#include "trace/timeline.hpp"
 
 #include <gtest/gtest.h>
 
