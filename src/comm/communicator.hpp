@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank holds of the communication layer: who it is, its channels, its symmetric memory, sums over all ranks, and messages
-// of any size for setting up. All members are for the rank's own thread. Every wait is bounded: CommError for the rank that
-// waited in vain first, PeerAborted for all others.
+// What a rank holds of the communication layer: who it is, the group of all ranks with its sums and symmetric memory, its
+// channels, groups of some ranks, and messages of any size for setting up. All members are for the rank's own thread. Every wait
+// is bounded: CommError for the rank that waited in vain first, PeerAborted for all others.
 //
-// This is what the room promises whoever uses it, in this program or another: also allocate(), release(), data() and barrier(),
-// of which the engine has no need.
+// This is what the room promises whoever uses it, in this program or another: also groups, symmetric memory and barriers, of
+// which the engine has no need.
 #pragma once
 
-#include "comm/channel.hpp"
+#include "comm/rank_group.hpp"
 
 #include <map>
 #include <span>
@@ -24,32 +24,20 @@ struct Parcel
     Bytes bytes;
 };
 
-class Communicator
+class Communicator : public RankGroup // of all ranks
 {
 public:
     Communicator(World& world, int rank);
 
-    int rank() const { return rank_; }
-    int ranks() const;
+    int rank() const { return place(); }
+    int ranks() const { return static_cast<int>(members().size()); }
+    // Some ranks, this one among them, in this order; all of them call, in one order for the same members. Returns at once.
+    RankGroup group(std::vector<int> members);
 
     // The ends of a channel to or from another rank. Returns at once, whether or not the peer has opened its end; each end is
     // opened once in the life of a world. Throws ContractError if the peer's options differ.
     SendChannel open_send(const std::string& label, int peer, const ChannelOptions& options = {});
     ReceiveChannel open_receive(const std::string& label, int peer, const ChannelOptions& options = {});
-
-    // Symmetric memory: in this rank's arena, or at the same offset for all members of a team (which includes this rank; members
-    // make their calls for a team in one order). Throws CommError if an arena is full.
-    Window allocate(std::size_t bytes);
-    Window allocate(const std::vector<int>& team, std::size_t bytes);
-    void release(Window window);
-    std::byte* data(Window window) const;
-
-    // Element by element over all ranks, in rank order: every rank gets the same bits. Collective: all ranks call in one order.
-    void sum(std::span<double> values);
-    void sum(std::span<std::int64_t> values);
-    void max(std::span<std::int64_t> values);
-    // Returns once all ranks have called it. What they wrote before is visible.
-    void barrier();
 
     // Sends parcels and returns one for each of `sources`, in this order. Between two ranks parcels keep their order; a rank may
     // send to itself, to nobody, or several times to one peer. Every parcel needs its entry in the destination's sources. Sends
@@ -67,20 +55,10 @@ public:
     void abort();
 
 private:
-    struct Peer // the channels of the collective operations
-    {
-        SendChannel send;
-        ReceiveChannel receive;
-    };
+    ChannelPair& parcel_peer(int peer);
 
-    template <class T, class Combine>
-    void reduce(std::span<T> values, Combine&& combine);
-    Peer& parcel_peer(int peer);
-
-    World* world_;
-    int rank_;
-    std::vector<Peer> reduce_peers_;   // all other ranks in rank order
-    std::map<int, Peer> parcel_peers_; // opened at first use
+    std::map<std::vector<int>, int> groups_made_;
+    std::map<int, ChannelPair> parcel_peers_; // opened at first use
 };
 
 } // namespace parhelion

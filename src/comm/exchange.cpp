@@ -124,12 +124,12 @@ Verdict run(std::map<int, Outgoing>& outgoing, std::map<int, Incoming>& incoming
 
 } // namespace
 
-Communicator::Peer& Communicator::parcel_peer(int peer)
+ChannelPair& Communicator::parcel_peer(int peer)
 {
     const auto found = parcel_peers_.find(peer);
     if (found != parcel_peers_.end()) { return found->second; }
     const ChannelOptions options{2, Credits::Yes, chunk_bytes};
-    Peer opened{open_send("parcels", peer, options), open_receive("parcels", peer, options)};
+    ChannelPair opened{open_send("parcels", peer, options), open_receive("parcels", peer, options)};
     return parcel_peers_.emplace(peer, std::move(opened)).first->second;
 }
 
@@ -142,7 +142,7 @@ std::vector<Parcel> Communicator::exchange(std::span<const Parcel> parcels, std:
     std::vector<const Bytes*> to_self;
     for (const Parcel& parcel : parcels)
     {
-        if (parcel.peer == rank_) { to_self.push_back(&parcel.bytes); }
+        if (parcel.peer == rank()) { to_self.push_back(&parcel.bytes); }
         else
         {
             outgoing.try_emplace(parcel.peer, Outgoing{&parcel_peer(parcel.peer).send, {}})
@@ -152,7 +152,7 @@ std::vector<Parcel> Communicator::exchange(std::span<const Parcel> parcels, std:
     std::size_t from_self = 0;
     for (Parcel& parcel : received)
     {
-        if (parcel.peer != rank_)
+        if (parcel.peer != rank())
         {
             incoming.try_emplace(parcel.peer, Incoming{&parcel_peer(parcel.peer).receive, {}})
                 .first->second.parcels.push_back(&parcel.bytes);
@@ -162,9 +162,9 @@ std::vector<Parcel> Communicator::exchange(std::span<const Parcel> parcels, std:
         parcel.bytes = *to_self[from_self++];
     }
     PARHELION_EXPECTS(from_self == to_self.size());
-    const Watch& watch = world_->watch(rank_);
+    const Watch& watch = world().watch(rank());
     const Verdict verdict = run(outgoing, incoming, watch);
-    if (verdict != Verdict::Reached) { world_->throw_failure(rank_, verdict); }
+    if (verdict != Verdict::Reached) { world().throw_failure(rank(), verdict); }
     return received;
 }
 

@@ -3,33 +3,35 @@
 
 namespace parhelion {
 
-GpuCollective::GpuCollective(GpuWorld& world, const std::string& label, std::size_t capacity, Word first_epoch)
+GpuCollective::GpuCollective(GpuWorld& world, std::span<const int> group, const std::string& label, std::size_t capacity,
+                             Word first_epoch)
     : capacity_(capacity), world_(world)
 {
-    const auto ranks = static_cast<std::size_t>(world.ranks());
-    std::vector<std::vector<GpuSender>> senders(ranks, std::vector<GpuSender>(ranks));
-    std::vector<std::vector<GpuReceiver>> receivers(ranks, std::vector<GpuReceiver>(ranks));
-    for (std::size_t source = 0; source < ranks; ++source)
+    const std::size_t members = group.size();
+    std::vector<std::vector<GpuSender>> senders(members, std::vector<GpuSender>(members));
+    std::vector<std::vector<GpuReceiver>> receivers(members, std::vector<GpuReceiver>(members));
+    for (std::size_t source = 0; source < members; ++source)
     {
-        for (std::size_t destination = 0; destination < ranks; ++destination)
+        for (std::size_t destination = 0; destination < members; ++destination)
         {
             if (source == destination) { continue; }
-            const GpuChannel channel = world.open(label, static_cast<int>(source), static_cast<int>(destination),
-                                                  {2, Credits::No, capacity, first_epoch});
+            const GpuChannel channel =
+                world.open(label, group[source], group[destination], {2, Credits::No, capacity, first_epoch});
             senders[source][destination] = channel.sender;
             receivers[destination][source] = channel.receiver;
         }
     }
-    for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t m = 0; m < members; ++m)
     {
-        const int rank = static_cast<int>(r);
+        const int rank = group[m];
         GpuQueue& queue = world.setup_queue(rank);
         queue.make_current();
         Ends ends;
-        ends.senders.upload(queue, senders[r]);
-        ends.receivers.upload(queue, receivers[r]);
+        ends.senders.upload(queue, senders[m]);
+        ends.receivers.upload(queue, receivers[m]);
         queue.synchronize();
-        ends_.push_back({rank, world.ranks(), world.watch(rank), ends.senders.data(), ends.receivers.data()});
+        ends_[rank] = {static_cast<int>(m), static_cast<int>(members), world.watch(rank), ends.senders.data(),
+                       ends.receivers.data()};
         memory_.push_back(std::move(ends));
     }
 }

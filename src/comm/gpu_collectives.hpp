@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over all ranks and barriers, by kernels alone.
+// Sums and barriers by kernels alone, over all ranks of a world or a group of some of them.
 //
-// The idea: every rank stores its values into a slot of each other rank and signals; who has all signals adds in rank order, so
-// that all ranks get the same bits. One block a rank, no host, and epochs in device memory, so that captured work can be
-// replayed. Meant for some thousand values at most: every rank receives those of all others.
+// The idea: every member stores its values into a slot of each other member and signals; who has all signals adds in the order of
+// the group, so that all members get the same bits. One block a rank, no host, and epochs in device memory, so that captured work
+// can be replayed. Meant for some thousand values at most: every rank receives those of all others.
 //
 // Where every rank has a GPU of its own, one kernel does it all. Where ranks share a GPU, all their sends are queued before the
 // first receive. A kernel of the caller's may do it, too: comm/gpu_collectives.cuh.
@@ -16,15 +16,16 @@
 
 #include "comm/gpu_world.hpp"
 
+#include <map>
 #include <vector>
 
 namespace parhelion {
 
-// A rank's ends of channels to and from all others, by peer; its own are unused. An argument of kernels, which alone write the
-// ends.
+// A member's ends of channels to and from all others, by their place in the group; its own are unused. An argument of kernels,
+// which alone write the ends.
 struct GpuRankEnds
 {
-    int rank, ranks;
+    int rank, ranks; // this member's place, and how many there are
     const Watch* watch;
     GpuSender* senders;
     GpuReceiver* receivers;
@@ -33,10 +34,16 @@ struct GpuRankEnds
 class GpuCollective
 {
 public:
-    // For messages of up to `capacity` bytes.
-    GpuCollective(GpuWorld& world, const std::string& label, std::size_t capacity, Word first_epoch = 1);
+    // For messages of up to `capacity` bytes, among all ranks of the world in their order, or a group of some, each once.
+    GpuCollective(GpuWorld& world, const std::string& label, std::size_t capacity, Word first_epoch = 1)
+        : GpuCollective(world, world.all_ranks(), label, capacity, first_epoch)
+    {
+    }
+    GpuCollective(GpuWorld& world, std::span<const int> group, const std::string& label, std::size_t capacity,
+                  Word first_epoch = 1);
 
-    const GpuRankEnds& ends(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
+    // Of a rank of the world, which is a member.
+    const GpuRankEnds& ends(int rank) const { return ends_.at(rank); }
     std::size_t capacity() const { return capacity_; }
     const GpuWorld& world() const { return world_; }
 
@@ -50,11 +57,11 @@ private:
     std::size_t capacity_;
     const GpuWorld& world_;
     std::vector<Ends> memory_;
-    std::vector<GpuRankEnds> ends_;
+    std::map<int, GpuRankEnds> ends_; // by rank
 };
 
-// values[i] becomes its sum over the ranks, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, or a type of the
-// caller's (comm/gpu_collectives.cuh); n values on every rank, within the capacity. A world of one rank: nothing. Only for a rank
+// values[i] becomes its sum over the members, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, or a type of the
+// caller's (comm/gpu_collectives.cuh); n values on every rank, within the capacity. A group of one: nothing. Only for a rank
 // that has a GPU of its own; others use the halves.
 template <class T>
 void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
@@ -64,7 +71,7 @@ void all_reduce_send(GpuQueue& queue, const GpuCollective& collective, int rank,
 template <class T>
 void all_reduce_receive(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
 
-// What is queued behind it begins after all ranks have reached it, and sees what their queues wrote before. Whole or in halves,
+// What is queued behind it begins after all members have reached it, and sees what their queues wrote before. Whole or in halves,
 // likewise.
 void barrier(GpuQueue& queue, const GpuCollective& collective, int rank);
 void barrier_arrive(GpuQueue& queue, const GpuCollective& collective, int rank);

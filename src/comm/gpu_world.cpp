@@ -85,11 +85,9 @@ GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
     return reinterpret_cast<Surroundings*>(data(rank, surroundings_));
 }
 
-Window GpuWorld::allocate(std::size_t bytes) { return layout_.allocate(everybody_, bytes); }
-
-void GpuWorld::release(Window window)
+void GpuWorld::release(std::span<const int> group, Window window)
 {
-    for (const int rank : everybody_) { layout_.release(rank, window); }
+    for (const int rank : group) { layout_.release(rank, window); }
 }
 
 std::size_t GpuWorld::make_signals(int rank, int count, Word shown)

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace parhelion {
@@ -67,6 +68,7 @@ public:
     GpuWorld& operator=(const GpuWorld&) = delete;
 
     int ranks() const { return static_cast<int>(devices_.size()); }
+    const std::vector<int>& all_ranks() const { return everybody_; }
     int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
     bool shares_gpu(int rank) const; // with another rank
     PhaseTag phase() const { return phase_; }
@@ -74,9 +76,12 @@ public:
     // For setting up; ranks on one GPU have the same.
     GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
 
-    // Symmetric memory: the same offset for all ranks, zero at first. Throws CommError if the arenas are full.
-    Window allocate(std::size_t bytes);
-    void release(Window window);
+    // Symmetric memory: the same offset for all ranks, or for a group of some of them, zero at first. Throws CommError if the
+    // arenas are full.
+    Window allocate(std::size_t bytes) { return allocate(everybody_, bytes); }
+    Window allocate(std::span<const int> group, std::size_t bytes) { return layout_.allocate(group, bytes); }
+    void release(Window window) { release(everybody_, window); }
+    void release(std::span<const int> group, Window window);
     std::byte* data(int rank, Window window) const { return payload_[static_cast<std::size_t>(rank)]->data() + window.offset; }
 
     // Throws CommError if there is no room.

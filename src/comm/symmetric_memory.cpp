@@ -63,7 +63,7 @@ SymmetricLayout::SymmetricLayout(int ranks, std::size_t payload_bytes, std::size
 
 Window SymmetricLayout::allocate(int rank, std::size_t bytes) { return allocate(std::span<const int>(&rank, 1), bytes); }
 
-Window SymmetricLayout::allocate(std::span<const int> team, std::size_t bytes)
+Window SymmetricLayout::allocate(std::span<const int> members, std::size_t bytes)
 {
     if (bytes == 0) { return {}; } // also in a full arena
     const std::scoped_lock lock(mutex_);
@@ -73,7 +73,7 @@ Window SymmetricLayout::allocate(std::span<const int> team, std::size_t bytes)
     for (bool is_raised = true; is_raised;)
     {
         is_raised = false;
-        for (const int rank : team)
+        for (const int rank : members)
         {
             const std::size_t fit = ranks_[static_cast<std::size_t>(rank)].free.fit(offset, size);
             if (fit == FreeExtents::none)
@@ -85,7 +85,7 @@ Window SymmetricLayout::allocate(std::span<const int> team, std::size_t bytes)
         }
     }
     const Window window{offset, size};
-    for (const int rank : team) { ranks_[static_cast<std::size_t>(rank)].free.take(window); }
+    for (const int rank : members) { ranks_[static_cast<std::size_t>(rank)].free.take(window); }
     return window;
 }
 

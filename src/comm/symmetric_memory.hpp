@@ -3,7 +3,7 @@
 // rank and an offset can name a place in it.
 //
 // Arenas are address space first and memory when touched, so that their size can be generous. Payload is handed out and taken
-// back; either in one rank's arena, or at the same offset for a team of ranks. Signal slots are handed out once and never taken
+// back; either in one rank's arena, or at the same offset for a group of ranks. Signal slots are handed out once and never taken
 // back: their epochs survive any change of the payload. All calls may come from any thread; they take a lock and are for setting
 // up, not for the step. Cost: a search of the list of free extents.
 #pragma once
@@ -56,8 +56,8 @@ public:
     int ranks() const { return static_cast<int>(ranks_.size()); }
     // In one rank's payload arena. Throws CommError if it is full.
     Window allocate(int rank, std::size_t bytes);
-    // At the same offset in the arenas of all members. One call for the whole team.
-    Window allocate(std::span<const int> team, std::size_t bytes);
+    // At the same offset in the arenas of all members. One call for the whole group.
+    Window allocate(std::span<const int> members, std::size_t bytes);
     void release(int rank, Window window);
     // `count` neighbouring signal slots; the index of the first. Throws CommError if there are none left.
     std::size_t reserve_signals(int rank, int count);

@@ -107,15 +107,14 @@ ReceiveChannel World::open_receive(const std::string& label, int source, int des
                           {m.slots.offset, options.capacity});
 }
 
-Window World::allocate(int rank, const std::vector<int>& team, std::size_t bytes)
+Window World::allocate(const std::string& group, std::span<const int> members, int place, std::size_t bytes)
 {
     const std::scoped_lock lock(mutex_);
-    PARHELION_EXPECTS(std::find(team.begin(), team.end(), rank) != team.end());
-    TeamAllocation& of_team = team_allocations_[team];
-    const std::size_t call = of_team.calls[rank]++;
-    if (call == of_team.windows.size()) { of_team.windows.push_back(memory_.allocate(team, bytes)); }
-    PARHELION_EXPECTS(of_team.windows[call].bytes == round_up_window(bytes));
-    return of_team.windows[call];
+    GroupAllocation& made = group_allocations_[group];
+    const std::size_t call = made.calls[place]++;
+    if (call == made.windows.size()) { made.windows.push_back(memory_.allocate(members, bytes)); }
+    PARHELION_EXPECTS(made.windows[call].bytes == round_up_window(bytes));
+    return made.windows[call];
 }
 
 std::string World::text_of(const FailureRecord& record) const

@@ -53,8 +53,8 @@ public:
     // Either end of a channel; whichever comes first reserves the memory of both. Each end is opened once.
     SendChannel open_send(const std::string& label, int source, int destination, const ChannelOptions& options);
     ReceiveChannel open_receive(const std::string& label, int source, int destination, const ChannelOptions& options);
-    // The same offset for all members, whichever of them calls first. Members call in one order, with equal sizes.
-    Window allocate(int rank, const std::vector<int>& team, std::size_t bytes);
+    // The same offset for all members of a group, whichever of them calls first. Members call in one order, with equal sizes.
+    Window allocate(const std::string& group, std::span<const int> members, int place, std::size_t bytes);
     // Ends a wait that did not end well, seen from this rank: CommError if the failure is its own, else PeerAborted.
     [[noreturn]] void throw_failure(int rank, Verdict verdict) const;
 
@@ -72,10 +72,10 @@ private:
         int destination;
         friend auto operator<=>(const Key&, const Key&) = default;
     };
-    struct TeamAllocation
+    struct GroupAllocation
     {
         std::vector<Window> windows;      // one per collective call
-        std::map<int, std::size_t> calls; // made by each member
+        std::map<int, std::size_t> calls; // made by each member, by place
     };
 
     Match& match(const Key& key, const ChannelOptions& options);
@@ -90,7 +90,7 @@ private:
     mutable std::mutex mutex_; // of what follows
     std::map<Key, std::unique_ptr<Match>> matches_;
     std::vector<const Key*> channels_; // by number
-    std::map<std::vector<int>, TeamAllocation> team_allocations_;
+    std::map<std::string, GroupAllocation> group_allocations_;
     std::unique_ptr<Transport> transport_; // last: its threads end before the memory they write goes
 };
 

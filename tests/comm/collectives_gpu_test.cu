@@ -188,6 +188,50 @@ TEST_P(GpuCollectives, are_right_each_time_a_graph_is_replayed)
     EXPECT_NO_THROW(world.check());
 }
 
+TEST_P(GpuCollectives, of_groups_add_by_themselves_in_the_order_of_the_group)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    const int ranks = world.ranks();
+    std::vector<int> backwards, even, odd;
+    for (int r = ranks - 1; r >= 0; --r)
+    {
+        backwards.push_back(r);
+        (r % 2 == 0 ? even : odd).push_back(r);
+    }
+    const std::vector<std::vector<int>> groups = {backwards, even, odd, {ranks - 1}}; // overlapping, disjoint, alone
+    std::vector<std::unique_ptr<GpuCollective>> collectives;
+    std::vector<Window> values;
+    for (std::size_t g = 0; g < groups.size(); ++g)
+    {
+        collectives.push_back(std::make_unique<GpuCollective>(world, groups[g], "group " + std::to_string(g), sizeof(double)));
+        values.push_back(world.allocate(groups[g], sizeof(double)));
+    }
+    // Of all ranks but the first and the last, what is added between these two is lost: the order shows.
+    const auto term = [&](int rank) { return rank == 0 ? 1e16 : rank == ranks - 1 ? -1e16 : 1.0 + rank; };
+    const auto of = [&](std::size_t g, int rank) { return reinterpret_cast<double*>(world.data(rank, values[g])); };
+    const auto each_member = [&](auto&& body) {
+        for (std::size_t g = 0; g < groups.size(); ++g)
+        {
+            for (const int rank : groups[g]) { body(g, rank, world.setup_queue(rank)); }
+        }
+    };
+    each_member([&](std::size_t g, int rank, GpuQueue& queue) {
+        const double value = term(rank);
+        gpu_memory::to_device(queue, of(g, rank), &value, sizeof value);
+    });
+    each_member([&](std::size_t g, int r, GpuQueue& queue) { all_reduce_send<double>(queue, *collectives[g], r, of(g, r), 1); });
+    each_member([&](std::size_t g, int r, GpuQueue& queue) { all_reduce_receive(queue, *collectives[g], r, of(g, r), 1); });
+    each_member([&](std::size_t g, int rank, GpuQueue& queue) {
+        double expected = term(groups[g][0]), sum = 0;
+        for (std::size_t m = 1; m < groups[g].size(); ++m) { expected += term(groups[g][m]); }
+        gpu_memory::to_host(queue, &sum, of(g, rank), sizeof sum);
+        queue.synchronize();
+        EXPECT_EQ(sum, expected) << "group " << g << ", rank " << rank;
+    });
+    for (std::size_t g = 0; g < groups.size(); ++g) { world.release(groups[g], values[g]); }
+    EXPECT_NO_THROW(world.check());
+}
+
 namespace {
 
 struct SumRank

@@ -322,6 +322,24 @@ TEST(Faults, sums_and_parcels_name_what_they_miss)
     EXPECT_THAT(parcels[1].text, HasSubstr("channel 'parcels', epoch expected 1, seen 0"));
 }
 
+TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_their_group)
+{
+    WorldOptions options;
+    options.deadline = deadline;
+    const auto ends = run_to_the_end(options, 5, [](Communicator& c) {
+        RankGroup group = c.group(c.rank() < 3 ? std::vector<int>{2, 0, 1} : std::vector<int>{3, 4});
+        if (c.rank() == 1) { return; }
+        do {
+            group.barrier(); // 3 and 4 do well, until they are told
+        } while (c.rank() >= 3);
+    });
+    EXPECT_EQ(ends[1].kind, "");
+    EXPECT_EQ(count(ends, "CommError"), 1);
+    EXPECT_EQ(count(ends, "PeerAborted"), 3);
+    const End& first = ends[0].kind == "CommError" ? ends[0] : ends[2];
+    EXPECT_THAT(first.text, HasSubstr("for a message from rank 1: channel 'sum over ranks 2 0 1', epoch expected 1, seen 0"));
+}
+
 TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 {
     WorldOptions options;
