@@ -66,10 +66,11 @@ function(parhelion_optimise_less target level)
   target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:${level}>")
 endfunction()
 
-# One library per room; src/<room>/*.cpp and src/<room>/transports/*.cpp, but gpu_*.cpp and *.cu only with PARHELION_CUDA. Who may depend on whom: rooms.toml.
+# One library per room; src/<room>/*.cpp and those of its folders bootstraps and transports, but gpu_*.cpp and *.cu only with PARHELION_CUDA. Who may depend on whom: rooms.toml.
 function(parhelion_room name)
   cmake_parse_arguments(ROOM "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cpp ${PARHELION_ROOT}/src/${name}/transports/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cpp
+    ${PARHELION_ROOT}/src/${name}/bootstraps/*.cpp ${PARHELION_ROOT}/src/${name}/transports/*.cpp)
   if(PARHELION_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cu)
     list(APPEND sources ${kernels})

@@ -4,30 +4,55 @@
 #include "base/error.hpp"
 #include "comm/world.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace parhelion {
 
-std::string failure_text(const FailureRecord& record, const std::string& label, std::chrono::nanoseconds deadline,
-                         const std::string& tag_name)
+SendChannel::SendChannel(World& world, const HostSender& core, std::size_t capacity)
+    : world_(&world), core_(core), capacity_(capacity)
 {
-    return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', epoch expected {}, seen {}, credit {}, "
-                       "in {} {}.",
-                       record.rank, std::chrono::duration<double>(deadline).count(),
-                       record.awaited == Awaited::Credit ? "leave to write" : "a message", record.peer, label, record.expected,
-                       record.seen, record.credit, tag_name, record.tag);
+    connect();
 }
 
-SendChannel::SendChannel(World& world, const HostSender& core, Placement placement) : world_(&world), core_(core)
+bool SendChannel::connect()
 {
-    bind(placement);
+    if (is_connected_) { return true; }
+    SendRoute route = core_.route();
+    const std::optional<ReceiveEnd> there = world_->receive_end({route.source, route.destination, route.channel});
+    if (!there) { return false; }
+    parhelion::connect(route, *there, nullptr, world_->transport().reach_signal(route.source, route.destination, there->signals));
+    core_.rebind(route);
+    is_connected_ = true;
+    place({there->slots.offset, capacity_});
+    return true;
 }
 
-bool SendChannel::is_ready() const { return core_.is_ready(); }
+void SendChannel::wait_connected()
+{
+    const int rank = core_.route().source;
+    const Watch& watch = world_->watch(rank);
+    Patience<HostAtomics> patience(watch);
+    for (bool is_last_look = false; !connect();)
+    {
+        const Verdict verdict = is_last_look ? fail<HostAtomics>(watch, record(watch)) : patience.next();
+        if (is_last_look || verdict == Verdict::Aborted) { world_->throw_failure(rank, verdict); }
+        is_last_look = verdict == Verdict::Expired;
+    }
+}
+
+FailureRecord SendChannel::record(const Watch& watch) const
+{
+    FailureRecord record = core_.record(watch);
+    if (!is_connected_) { record.awaited = Awaited::Opening; }
+    return record;
+}
+
+bool SendChannel::is_ready() { return connect() && core_.is_ready(); }
 
 std::byte* SendChannel::begin(std::size_t bytes)
 {
     PARHELION_EXPECTS(bytes <= capacity_ && begun_ == not_begun);
+    if (!is_connected_) { wait_connected(); }
     const int rank = core_.route().source;
     const Verdict verdict = core_.wait_ready(world_->watch(rank));
     if (verdict != Verdict::Reached) { world_->throw_failure(rank, verdict); }
@@ -45,6 +70,12 @@ void SendChannel::publish(std::size_t bytes)
 void SendChannel::bind(Placement placement)
 {
     PARHELION_EXPECTS(begun_ == not_begun);
+    wait_connected();
+    place(placement);
+}
+
+void SendChannel::place(Placement placement)
+{
     SendRoute route = core_.route();
     route.offset = placement.offset;
     route.stride = round_up_window(placement.capacity);
@@ -60,9 +91,24 @@ void SendChannel::bind(Placement placement)
     capacity_ = placement.capacity;
 }
 
-ReceiveChannel::ReceiveChannel(World& world, const HostReceiver& core, Window slots, Placement placement)
-    : world_(&world), core_(core), placement_(placement), slots_(slots)
+ReceiveChannel::ReceiveChannel(World& world, const HostReceiver& core, Window slots, std::size_t capacity)
+    : world_(&world), core_(core), placement_{slots.offset, capacity}, slots_(slots)
 {
+    connect();
+}
+
+bool ReceiveChannel::connect()
+{
+    if (is_connected_) { return true; }
+    ReceiveRoute route = core_.route();
+    const std::optional<SendEnd> there = world_->send_end({route.source, route.destination, route.channel});
+    if (!there) { return false; }
+    SignalSlot* const credits =
+        route.has_credits ? world_->transport().reach_signal(route.destination, route.source, there->credits) : nullptr;
+    parhelion::connect(route, *there, credits);
+    core_.rebind(route);
+    is_connected_ = true;
+    return true;
 }
 
 bool ReceiveChannel::has_arrived() const { return core_.has_arrived(); }
@@ -80,6 +126,7 @@ Message ReceiveChannel::wait()
 void ReceiveChannel::ack()
 {
     PARHELION_EXPECTS(core_.owes_acknowledgement());
+    PARHELION_EXPECTS(connect()); // who has sent has opened its end
     core_.acknowledge();
 }
 

@@ -11,35 +11,12 @@
 // threads meet at an ArrivalCounter, whose last arriver publishes.
 #pragma once
 
-#include "comm/symmetric_memory.hpp"
+#include "comm/endpoint.hpp"
 #include "comm/transport.hpp"
-
-#include <chrono>
-#include <string>
 
 namespace parhelion {
 
 class World;
-
-enum class Credits : std::uint8_t
-{
-    Yes, // a slot is written again only after the destination's ack
-    No   // the pattern of messages implies as much; needs an argument and a model (docs/design/communication.md)
-};
-
-// The same at both ends.
-struct ChannelOptions
-{
-    int depth = 2; // slots, >= 1
-    Credits credits = Credits::Yes;
-    std::size_t capacity = 0; // bytes of a slot; 0: no slots until both ends are bound to some
-    Word first_epoch = 1;
-    friend bool operator==(const ChannelOptions&, const ChannelOptions&) = default;
-};
-
-// What a wait in vain says to people. tag_name: what the record's tag is of.
-std::string failure_text(const FailureRecord& record, const std::string& label, std::chrono::nanoseconds deadline,
-                         const std::string& tag_name);
 
 // The payload slots of a channel: `depth` of them in the destination's arena, round_up_window(capacity) apart.
 struct Placement
@@ -55,7 +32,7 @@ class SendChannel
 {
 public:
     SendChannel() = default; // to be assigned to
-    SendChannel(World& world, const HostSender& core, Placement placement);
+    SendChannel(World& world, const HostSender& core, std::size_t capacity);
     SendChannel(SendChannel&&) = default;
     SendChannel& operator=(SendChannel&&) = default;
 
@@ -65,17 +42,26 @@ public:
     const HostSender& core() const { return core_; }
 
     // Would begin() return without waiting?
-    bool is_ready() const;
-    // Where to pack the next message of up to `bytes` <= capacity, once its slot may be written. Throws CommError, PeerAborted.
+    bool is_ready();
+    // Where to pack the next message of up to `bytes` <= capacity, once the destination has opened its end and the slot may be
+    // written. Throws CommError, PeerAborted.
     std::byte* begin(std::size_t bytes);
     // Sends the packed message, 0 <= bytes <= those of begin(). Needs begin() before it, also for an empty message.
     void publish(std::size_t bytes);
     // Other slots from the next message on: those the destination has placed. Every earlier message has been received.
     void bind(Placement placement);
 
+    // Of a wait in vain.
+    FailureRecord record(const Watch& watch) const;
+
 private:
+    bool connect(); // true once the destination has opened its end
+    void wait_connected();
+    void place(Placement placement);
+
     World* world_ = nullptr;
     HostSender core_;
+    bool is_connected_ = false;
     std::size_t capacity_ = 0;
     std::size_t begun_ = not_begun;
     Window staging_; // here, if the transport does not reach the peer's payload
@@ -93,7 +79,7 @@ class ReceiveChannel
 {
 public:
     ReceiveChannel() = default;
-    ReceiveChannel(World& world, const HostReceiver& core, Window slots, Placement placement);
+    ReceiveChannel(World& world, const HostReceiver& core, Window slots, std::size_t capacity);
     ReceiveChannel(ReceiveChannel&&) = default;
     ReceiveChannel& operator=(ReceiveChannel&&) = default;
 
@@ -117,8 +103,11 @@ public:
     void bind(Placement placement);
 
 private:
+    bool connect(); // true once the source has opened its end
+
     World* world_ = nullptr;
     HostReceiver core_;
+    bool is_connected_ = false;
     Placement placement_;
     Window slots_; // allocated by this channel; empty if bound to the caller's
 };

@@ -7,6 +7,7 @@
 // which the engine has no need.
 #pragma once
 
+#include "comm/bootstrap.hpp"
 #include "comm/rank_group.hpp"
 
 #include <map>
@@ -14,8 +15,6 @@
 #include <vector>
 
 namespace parhelion {
-
-using Bytes = std::vector<std::byte>;
 
 // A message of any size.
 struct Parcel

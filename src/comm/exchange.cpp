@@ -114,7 +114,7 @@ Verdict run(std::map<int, Outgoing>& outgoing, std::map<int, Incoming>& incoming
             const auto late = std::find_if(incoming.begin(), incoming.end(), [](const auto& i) { return !i.second.is_done(); });
             if (late != incoming.end()) { return fail<HostAtomics>(watch, late->second.channel->core().record(watch)); }
             const auto stuck = std::find_if(outgoing.begin(), outgoing.end(), [](const auto& o) { return !o.second.is_done(); });
-            return fail<HostAtomics>(watch, stuck->second.channel->core().record(watch));
+            return fail<HostAtomics>(watch, stuck->second.channel->record(watch));
         }
         const Verdict verdict = patience.next();
         if (verdict == Verdict::Aborted) { return verdict; }

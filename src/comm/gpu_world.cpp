@@ -34,8 +34,7 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     : devices_(std::move(devices)), deadline_(options.deadline), phase_(options.phase), tag_name_(options.tag_name),
-      loses_(options.loses), layout_(static_cast<int>(devices_.size()), options.payload_bytes, options.signal_slots),
-      everybody_(devices_.size()), host_abort_(1)
+      loses_(options.loses), everybody_(devices_.size()), host_abort_(1)
 {
     PARHELION_EXPECTS(ranks() <= most_ranks);
     std::iota(everybody_.begin(), everybody_.end(), 0);
@@ -50,22 +49,30 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
             setup_queues_.push_back(std::make_unique<GpuQueue>(device));
         }
     }
+    std::vector<SymmetricMemory::Arenas> arenas;
     for (const int device : devices_)
     {
         payload_.push_back(std::make_unique<GpuArena>(device, options.payload_bytes, gpus));
         signals_.push_back(std::make_unique<GpuArena>(device, options.signal_slots * sizeof(SignalSlot), gpus));
+        arenas.push_back({payload_.back()->data(), reinterpret_cast<SignalSlot*>(signals_.back()->data())});
     }
     open_memory(gpus);
+    const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
+        if (shown == 0) { return; } // as the arena is from the start
+        const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
+        gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
+        setup_queue(rank).synchronize();
+    };
+    memory_.emplace(std::move(arenas), options.payload_bytes, options.signal_slots, show);
     host_abort_[0] = {0, 0};
     surroundings_ = allocate(sizeof(Surroundings));
-    for (const int r : everybody_) { layout_.reserve_signals(r, 1); } // number 0: the abort word
     for (int r = 0; r < ranks(); ++r)
     {
         Surroundings s{};
         s.tag = -1;
-        for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = signal(to, 0); }
+        for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = memory_->signal(to, SymmetricMemory::abort_signal); }
         Surroundings* const here = surroundings(r);
-        s.watch = {r,          ranks(),           deadline_.count(), signal(r, 0), here->abort_slots, &surroundings(0)->board,
+        s.watch = {r,          ranks(),           deadline_.count(), s.abort_slots[r], here->abort_slots, &surroundings(0)->board,
                    &here->tag, host_abort_.data()};
         copy_to_device(setup_queue(r), here, s);
     }
@@ -75,11 +82,6 @@ GpuWorld::~GpuWorld() = default;
 
 bool GpuWorld::shares_gpu(int rank) const { return std::count(devices_.begin(), devices_.end(), device(rank)) > 1; }
 
-SignalSlot* GpuWorld::signal(int rank, std::size_t index) const
-{
-    return reinterpret_cast<SignalSlot*>(signals_[static_cast<std::size_t>(rank)]->data()) + index;
-}
-
 GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
 {
     return reinterpret_cast<Surroundings*>(data(rank, surroundings_));
@@ -87,48 +89,23 @@ GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
 
 void GpuWorld::release(std::span<const int> group, Window window)
 {
-    for (const int rank : group) { layout_.release(rank, window); }
-}
-
-std::size_t GpuWorld::make_signals(int rank, int count, Word shown)
-{
-    const std::size_t first = layout_.reserve_signals(rank, count);
-    if (shown == 0) { return first; } // as the arena is from the start
-    const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
-    GpuQueue& queue = setup_queue(rank);
-    gpu_memory::to_device(queue, signal(rank, first), slots.data(), slots.size() * sizeof(SignalSlot));
-    queue.synchronize();
-    return first;
+    for (const int rank : group) { memory_->release(rank, window); }
 }
 
 GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
-    PARHELION_EXPECTS(options.depth >= 1 && source != destination);
-    PARHELION_EXPECTS(std::min(source, destination) >= 0 && std::max(source, destination) < ranks());
-    const bool has_credits = options.credits == Credits::Yes;
-    const int number = static_cast<int>(channels_.size());
-    const std::size_t stride = round_up_window(options.capacity);
-    const Word shown = options.first_epoch - 1;
-    const Window slots = layout_.allocate(destination, static_cast<std::size_t>(options.depth) * stride);
-    const std::size_t signals = make_signals(destination, options.depth, shown);
-    const std::size_t credits = has_credits ? make_signals(source, options.depth, shown) : 0;
-    std::byte* const payload = payload_[static_cast<std::size_t>(destination)]->data() + slots.offset;
-    SignalSlot* const credit_slots = has_credits ? signal(source, credits) : nullptr;
+    const ChannelName name{source, destination, static_cast<int>(channels_.size())};
+    const ReceiveEnd receive_end = make_receive_end(*memory_, name, options);
+    const SendEnd send_end = make_send_end(*memory_, name, options);
+    channels_.push_back(label);
+    ReceiveRoute receive = receive_route(*memory_, name, receive_end);
+    SendRoute send = send_route(*memory_, name, send_end);
     const bool is_lost = loses_ && loses_(label, source);
     SignalSlot* const raised =
-        is_lost ? signal(source, make_signals(source, options.depth, shown)) : signal(destination, signals);
-    channels_.push_back(label);
-
-    SendRoute send{};
-    send.source = source, send.destination = destination, send.channel = number;
-    send.depth = options.depth, send.has_credits = has_credits;
-    send.offset = slots.offset, send.stride = stride, send.signal = signals;
-    send.payload = payload, send.signals = raised, send.credits = credit_slots;
-    ReceiveRoute receive{};
-    receive.source = source, receive.destination = destination, receive.channel = number;
-    receive.depth = options.depth, receive.has_credits = has_credits;
-    receive.stride = stride, receive.credit = credits;
-    receive.payload = payload, receive.signals = signal(destination, signals), receive.credits = credit_slots;
+        is_lost ? memory_->signal(source, memory_->reserve_signals(source, options.depth, options.first_epoch - 1))
+                : receive.signals;
+    connect(send, receive_end, receive.payload, raised);
+    connect(receive, send_end, send.credits);
     return {GpuSender(send, nullptr, options.first_epoch), GpuReceiver(receive, nullptr, options.first_epoch)};
 }
 

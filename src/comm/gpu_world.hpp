@@ -13,7 +13,7 @@
 // Cost: check() is a look at a word of host memory.
 #pragma once
 
-#include "comm/channel.hpp"
+#include "comm/endpoint.hpp"
 #include "device/device_buffer.hpp"
 #include "device/gpu_arena.hpp"
 #include "device/phase_clock.hpp"
@@ -21,6 +21,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -79,10 +80,10 @@ public:
     // Symmetric memory: the same offset for all ranks, or for a group of some of them, zero at first. Throws CommError if the
     // arenas are full.
     Window allocate(std::size_t bytes) { return allocate(everybody_, bytes); }
-    Window allocate(std::span<const int> group, std::size_t bytes) { return layout_.allocate(group, bytes); }
+    Window allocate(std::span<const int> group, std::size_t bytes) { return memory_->allocate(group, bytes); }
     void release(Window window) { release(everybody_, window); }
     void release(std::span<const int> group, Window window);
-    std::byte* data(int rank, Window window) const { return payload_[static_cast<std::size_t>(rank)]->data() + window.offset; }
+    std::byte* data(int rank, Window window) const { return memory_->payload(rank, window.offset); }
 
     // Throws CommError if there is no room.
     GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
@@ -114,8 +115,6 @@ private:
 
     template <class HasHappened>
     void wait_until(int rank, HostWait how, HasHappened&& has_happened);
-    SignalSlot* signal(int rank, std::size_t index) const;
-    std::size_t make_signals(int rank, int count, Word shown); // the index of the first
     Surroundings* surroundings(int rank) const;
 
     std::vector<int> devices_; // by rank
@@ -123,9 +122,9 @@ private:
     PhaseTag phase_;
     std::string tag_name_;
     std::function<bool(const std::string& label, int source)> loses_;
-    SymmetricLayout layout_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
+    std::optional<SymmetricMemory> memory_;                    // there
     PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
     std::atomic<bool> has_given_up_ = false;
     Window surroundings_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace parhelion {
 
@@ -86,7 +87,26 @@ void RankGroup::barrier()
     sum(std::span(&nothing, 1));
 }
 
-Window RankGroup::allocate(std::size_t bytes) { return world_->allocate(label_, members_, place_, bytes); }
+Window RankGroup::allocate(std::size_t bytes)
+{
+    const auto size = static_cast<std::int64_t>(round_up_window(bytes));
+    const std::size_t offset = common_offset([&](std::size_t from) {
+        // Nothing is taken before all agree: in its own arena nobody allocates but this rank.
+        const std::size_t fit = world_->memory().fit(world_rank(), from, static_cast<std::size_t>(size));
+        std::int64_t greatest[] = {static_cast<std::int64_t>(fit), size};
+        max(greatest);
+        PARHELION_EXPECTS(greatest[1] == size); // all members ask for one size
+        return static_cast<std::size_t>(greatest[0]);
+    });
+    if (size == 0) { return {}; }
+    if (offset == FreeExtents::none)
+    {
+        throw CommError(fmt::format("The symmetric memory of a rank of '{}' has no {} bytes left in one piece.", label_, size));
+    }
+    const Window window{offset, static_cast<std::size_t>(size)};
+    world_->memory().take(world_rank(), window);
+    return window;
+}
 
 void RankGroup::release(Window window) { world_->memory().release(world_rank(), window); }
 

@@ -39,8 +39,8 @@ public:
     // Returns once all members have called it. What they wrote before is visible.
     void barrier();
 
-    // Symmetric memory, at the same offset for all members, who call in one order. Each releases its own. Throws CommError if an
-    // arena is full.
+    // Symmetric memory, at the same offset for all members. Collective; each releases its own. Throws CommError if the arena of a
+    // member is full.
     Window allocate(std::size_t bytes);
     void release(Window window);
     std::byte* data(Window window) const; // this rank's

@@ -33,9 +33,10 @@ PARHELION_HD constexpr bool reached(Word seen, Word expected) { return static_ca
 
 enum class Awaited : std::uint32_t
 {
-    Signal, // the receiver: a message
-    Credit, // the sender: leave to write a slot again
-    Nothing // a rank that stopped the run for a reason of its own
+    Signal,  // the receiver: a message
+    Credit,  // the sender: leave to write a slot again
+    Opening, // the sender: the other end
+    Nothing  // a rank that stopped the run for a reason of its own
 };
 
 // What a rank that waited in vain knew. Epochs as on the channel; credit: the largest epoch the sender may write as far as this

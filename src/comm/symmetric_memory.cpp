@@ -3,10 +3,8 @@
 
 #include "base/error.hpp"
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <utility>
 
 namespace parhelion {
@@ -54,83 +52,50 @@ void FreeExtents::give_back(Window window)
     extents_[begin] = end;
 }
 
-SymmetricLayout::SymmetricLayout(int ranks, std::size_t payload_bytes, std::size_t signal_slots) : signal_slots_(signal_slots)
+SymmetricMemory::SymmetricMemory(std::vector<Arenas> of_ranks, std::size_t payload_bytes, std::size_t signal_slots, Show show)
+    : signal_slots_(signal_slots), show_(std::move(show))
 {
-    PARHELION_EXPECTS(ranks >= 1);
+    PARHELION_EXPECTS(!of_ranks.empty());
     PARHELION_EXPECTS(payload_bytes > 0 && payload_bytes % window_alignment == 0);
-    for (int r = 0; r < ranks; ++r) { ranks_.push_back({FreeExtents(payload_bytes)}); }
+    for (const Arenas& arenas : of_ranks) { ranks_.push_back({arenas, FreeExtents(payload_bytes)}); }
 }
 
-Window SymmetricLayout::allocate(int rank, std::size_t bytes) { return allocate(std::span<const int>(&rank, 1), bytes); }
+Window SymmetricMemory::allocate(int rank, std::size_t bytes) { return allocate(std::span<const int>(&rank, 1), bytes); }
 
-Window SymmetricLayout::allocate(std::span<const int> members, std::size_t bytes)
+Window SymmetricMemory::allocate(std::span<const int> members, std::size_t bytes)
 {
     if (bytes == 0) { return {}; } // also in a full arena
-    const std::scoped_lock lock(mutex_);
     const std::size_t size = round_up_window(bytes);
-    // Raise the offset until every member is content with it. A round in which nobody raises it ends the search.
-    std::size_t offset = 0;
-    for (bool is_raised = true; is_raised;)
-    {
-        is_raised = false;
+    const std::size_t offset = common_offset([&](std::size_t from) {
+        std::size_t greatest = 0;
         for (const int rank : members)
         {
-            const std::size_t fit = ranks_[static_cast<std::size_t>(rank)].free.fit(offset, size);
-            if (fit == FreeExtents::none)
+            greatest = std::max(greatest, fit(rank, from, size));
+            if (greatest == FreeExtents::none)
             {
                 throw CommError(fmt::format("The symmetric memory of rank {} has no {} bytes left in one piece.", rank, size));
             }
-            is_raised = is_raised || fit != offset;
-            offset = fit;
         }
-    }
-    const Window window{offset, size};
-    for (const int rank : members) { ranks_[static_cast<std::size_t>(rank)].free.take(window); }
-    return window;
+        return greatest;
+    });
+    for (const int rank : members) { take(rank, {offset, size}); }
+    return {offset, size};
 }
 
-void SymmetricLayout::release(int rank, Window window)
+void SymmetricMemory::release(int rank, Window window)
 {
-    const std::scoped_lock lock(mutex_);
-    if (window.bytes > 0) { ranks_[static_cast<std::size_t>(rank)].free.give_back(window); }
-}
-
-std::size_t SymmetricLayout::reserve_signals(int rank, int count)
-{
-    const std::scoped_lock lock(mutex_);
-    std::size_t& next = ranks_[static_cast<std::size_t>(rank)].next_signal;
-    if (static_cast<std::size_t>(count) > signal_slots_ - next)
-    {
-        throw CommError(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
-    }
-    return std::exchange(next, next + static_cast<std::size_t>(count));
-}
-
-Arena::Arena(std::size_t bytes) : bytes_(bytes)
-{
-    void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED)
-    {
-        throw SystemError(
-            fmt::format("mmap of {} bytes of address space for messages between ranks failed: {}. Allow the process "
-                        "so much more for each rank (ulimit -v), or use fewer ranks",
-                        bytes, std::strerror(errno)));
-    }
-    data_ = static_cast<std::byte*>(pages);
-}
-
-Arena::~Arena() { munmap(data_, bytes_); }
-
-SymmetricMemory::SymmetricMemory(int ranks, std::size_t payload_bytes, std::size_t signal_slots)
-    : SymmetricLayout(ranks, payload_bytes, signal_slots)
-{
-    for (int r = 0; r < ranks; ++r) { arenas_.push_back(std::make_unique<Arenas>(payload_bytes, signal_slots)); }
+    if (window.bytes > 0) { of(rank).free.give_back(window); }
 }
 
 std::size_t SymmetricMemory::reserve_signals(int rank, int count, Word shown)
 {
-    const std::size_t first = SymmetricLayout::reserve_signals(rank, count);
-    for (std::size_t i = first; i < first + static_cast<std::size_t>(count); ++i) { *signal(rank, i) = {shown, 0}; }
+    std::size_t& next = of(rank).next_signal;
+    if (static_cast<std::size_t>(count) > signal_slots_ - next)
+    {
+        throw CommError(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
+    }
+    const std::size_t first = std::exchange(next, next + static_cast<std::size_t>(count));
+    show_(rank, signal(rank, first), count, shown);
     return first;
 }
 

@@ -4,15 +4,15 @@
 //
 // Arenas are address space first and memory when touched, so that their size can be generous. Payload is handed out and taken
 // back; either in one rank's arena, or at the same offset for a group of ranks. Signal slots are handed out once and never taken
-// back: their epochs survive any change of the payload. All calls may come from any thread; they take a lock and are for setting
-// up, not for the step. Cost: a search of the list of free extents.
+// back: their epochs survive any change of the payload. What is free in a rank's arenas that rank alone knows: nobody else
+// allocates there, and no lock is needed. For setting up, not for the step. Cost: a search of the list of free extents.
 #pragma once
 
 #include "comm/signal.hpp"
 
+#include <functional>
+#include <limits>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -37,7 +37,7 @@ class FreeExtents
 public:
     explicit FreeExtents(std::size_t bytes) { extents_[0] = bytes; }
 
-    static constexpr std::size_t none = ~std::size_t{0};
+    static constexpr std::size_t none = std::numeric_limits<std::int64_t>::max(); // above every offset
     // The smallest offset >= `from` at which `bytes` are free, or none.
     std::size_t fit(std::size_t from, std::size_t bytes) const;
     void take(Window window); // which is free
@@ -47,79 +47,65 @@ private:
     std::map<std::size_t, std::size_t> extents_; // begin -> end, apart from each other
 };
 
-// Which parts of the ranks' arenas are taken.
-class SymmetricLayout
+// The least offset that suits everybody: greatest_fit(offset) is the greatest at or above `offset` that any member asks for.
+template <class GreatestFit>
+std::size_t common_offset(GreatestFit&& greatest_fit)
+{
+    // Raise the offset until every member is content with it. A round in which nobody raises it ends the search.
+    for (std::size_t offset = 0;;)
+    {
+        const std::size_t fit = greatest_fit(offset);
+        if (fit == offset || fit == FreeExtents::none) { return fit; }
+        offset = fit;
+    }
+}
+
+// The arenas of all ranks, by whoever allocates for this one or, where one thread sets up for all, for any.
+class SymmetricMemory
 {
 public:
-    SymmetricLayout(int ranks, std::size_t payload_bytes, std::size_t signal_slots);
+    struct Arenas
+    {
+        std::byte* payload; // aligned to window_alignment
+        SignalSlot* signals;
+    };
+    // Makes `count` slots of a rank show an epoch.
+    using Show = std::function<void(int rank, SignalSlot* first, int count, Word shown)>;
+
+    SymmetricMemory(std::vector<Arenas> of_ranks, std::size_t payload_bytes, std::size_t signal_slots, Show show);
+
+    // Of every rank, from the start.
+    static constexpr std::size_t abort_signal = 0;
 
     int ranks() const { return static_cast<int>(ranks_.size()); }
+    std::byte* payload(int rank, std::size_t offset) const { return of(rank).arenas.payload + offset; }
+    SignalSlot* signal(int rank, std::size_t index) const { return of(rank).arenas.signals + index; }
+
     // In one rank's payload arena. Throws CommError if it is full.
     Window allocate(int rank, std::size_t bytes);
     // At the same offset in the arenas of all members. One call for the whole group.
     Window allocate(std::span<const int> members, std::size_t bytes);
     void release(int rank, Window window);
-    // `count` neighbouring signal slots; the index of the first. Throws CommError if there are none left.
-    std::size_t reserve_signals(int rank, int count);
-
-private:
-    struct OfRank
-    {
-        FreeExtents free;
-        std::size_t next_signal = 0;
-    };
-
-    std::size_t signal_slots_;
-    std::mutex mutex_;
-    std::vector<OfRank> ranks_;
-};
-
-// Pages of this process, zero until touched.
-class Arena
-{
-public:
-    explicit Arena(std::size_t bytes); // throws SystemError
-    ~Arena();
-    Arena(const Arena&) = delete;
-    Arena& operator=(const Arena&) = delete;
-    std::byte* data() const { return data_; }
-
-private:
-    std::byte* data_;
-    std::size_t bytes_;
-};
-
-class SymmetricMemory : private SymmetricLayout
-{
-public:
-    // Throws SystemError if the address space cannot be had.
-    SymmetricMemory(int ranks, std::size_t payload_bytes, std::size_t signal_slots);
-
-    using SymmetricLayout::allocate, SymmetricLayout::ranks, SymmetricLayout::release;
-    std::byte* payload(int rank, std::size_t offset) const
-    {
-        return arenas_[static_cast<std::size_t>(rank)]->payload.data() + offset;
-    }
-    SignalSlot* signal(int rank, std::size_t index) const
-    {
-        return reinterpret_cast<SignalSlot*>(arenas_[static_cast<std::size_t>(rank)]->signals.data()) + index;
-    }
+    // The smallest offset >= `from` at which so much is free, or FreeExtents::none; and what is to be done with it.
+    std::size_t fit(int rank, std::size_t from, std::size_t bytes) const { return of(rank).free.fit(from, bytes); }
+    void take(int rank, Window window) { of(rank).free.take(window); }
 
     // `count` neighbouring slots whose epochs show `shown`; the index of the first. Throws CommError if there are none left.
     std::size_t reserve_signals(int rank, int count, Word shown);
 
 private:
-    struct Arenas
+    struct OfRank
     {
-        Arenas(std::size_t payload_bytes, std::size_t signal_slots)
-            : payload(payload_bytes), signals(signal_slots * sizeof(SignalSlot))
-        {
-        }
-        Arena payload;
-        Arena signals;
+        Arenas arenas;
+        FreeExtents free;
+        std::size_t next_signal = abort_signal + 1;
     };
+    OfRank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    const OfRank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    std::vector<std::unique_ptr<Arenas>> arenas_;
+    std::size_t signal_slots_;
+    Show show_;
+    std::vector<OfRank> ranks_;
 };
 
 } // namespace parhelion

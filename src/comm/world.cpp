@@ -2,42 +2,66 @@
 #include "comm/world.hpp"
 
 #include "base/error.hpp"
+#include "comm/bootstraps/threads.hpp"
 #include "comm/communicator.hpp"
 #include "comm/transports/threads.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
-#include <utility>
 
 namespace parhelion {
 
-struct World::Match
-{
-    ChannelOptions options;
-    int number;
-    Window slots;        // in the destination's arena
-    std::size_t signals; // the first, at the destination
-    std::size_t credits; // the first, at the source
-    bool send_is_open = false;
-    bool receive_is_open = false;
-};
+namespace {
 
-World::World(int ranks, const WorldOptions& options)
-    : memory_(ranks, options.payload_bytes, options.signal_slots), deadline_(options.deadline), tag_name_(options.tag_name),
-      contexts_(static_cast<std::size_t>(ranks))
+SymmetricMemory memory_from(Bootstrap& bootstrap, const WorldOptions& options)
 {
-    for (int r = 0; r < ranks; ++r) { abort_slots_.push_back(memory_.signal(r, memory_.reserve_signals(r, 1, 0))); }
-    for (int r = 0; r < ranks; ++r)
+    std::vector<SymmetricMemory::Arenas> arenas;
+    for (int r = 0; r < bootstrap.ranks(); ++r)
     {
-        Context& context = contexts_[static_cast<std::size_t>(r)];
-        context.watch = {r,
-                         ranks,
-                         deadline_.count(),
-                         abort_slots_[static_cast<std::size_t>(r)],
-                         abort_slots_.data(),
-                         &board_,
-                         &context.tag,
-                         nullptr};
+        const auto pages = [&](const char* what, std::size_t bytes) {
+            return bootstrap.pages(fmt::format("{} of rank {}", what, r), bytes);
+        };
+        std::byte* const signals = pages("signals", options.signal_slots * sizeof(SignalSlot));
+        arenas.push_back({pages("payload", options.payload_bytes), reinterpret_cast<SignalSlot*>(signals)});
+    }
+    const auto show = [](int, SignalSlot* first, int count, Word shown) {
+        for (SignalSlot* slot = first; slot != first + count; ++slot) { *slot = {shown, 0}; }
+    };
+    return SymmetricMemory(std::move(arenas), options.payload_bytes, options.signal_slots, show);
+}
+
+// Under which an end is left for the other.
+std::string key_of(const char* what, const ChannelName& name, const std::string& label)
+{
+    return fmt::format("{} from rank {} to rank {}: {}", what, name.source, name.destination, label);
+}
+constexpr const char* sends = "sends";
+constexpr const char* receives = "receives";
+
+template <class End>
+Bytes bytes_of(const End& end)
+{
+    static_assert(std::is_trivially_copyable_v<End>);
+    Bytes bytes(sizeof end);
+    std::memcpy(bytes.data(), &end, sizeof end);
+    return bytes;
+}
+
+} // namespace
+
+World::World(int ranks, const WorldOptions& options) : World(std::make_unique<ThreadsBootstrap>(ranks), options) {}
+
+World::World(std::unique_ptr<Bootstrap> bootstrap, const WorldOptions& options)
+    : bootstrap_(std::move(bootstrap)), memory_(memory_from(*bootstrap_, options)), deadline_(options.deadline),
+      tag_name_(options.tag_name), board_(reinterpret_cast<FailureBoard*>(bootstrap_->pages("board", sizeof(FailureBoard)))),
+      of_ranks_(static_cast<std::size_t>(bootstrap_->ranks()))
+{
+    for (int r = 0; r < ranks(); ++r) { abort_slots_.push_back(memory_.signal(r, SymmetricMemory::abort_signal)); }
+    for (int r = 0; r < ranks(); ++r)
+    {
+        of(r).watch = {
+            r,          ranks(), deadline_.count(), abort_slots_[static_cast<std::size_t>(r)], abort_slots_.data(), board_,
+            &of(r).tag, nullptr};
     }
     transport_ = std::make_unique<ThreadsTransport>(memory_, options.access);
     if (options.wrap_transport) { transport_ = options.wrap_transport(std::move(transport_)); }
@@ -47,88 +71,59 @@ World::~World() = default;
 
 Communicator World::communicator(int rank) { return Communicator(*this, rank); }
 
-World::Match& World::match(const Key& key, const ChannelOptions& options)
-{
-    PARHELION_EXPECTS(options.depth >= 1);
-    PARHELION_EXPECTS(key.source != key.destination);
-    PARHELION_EXPECTS(std::min(key.source, key.destination) >= 0 && std::max(key.source, key.destination) < ranks());
-    if (const auto found = matches_.find(key); found != matches_.end())
-    {
-        if (found->second->options == options) { return *found->second; }
-        throw ContractError(fmt::format("The ends of channel '{}' from rank {} to rank {} differ in their options.", key.label,
-                                        key.source, key.destination));
-    }
-    // The slots show the epoch before the first: nothing has arrived, and everything before has been acknowledged.
-    const Word shown = options.first_epoch - 1;
-    Match made{options, static_cast<int>(channels_.size()), {}, 0, 0};
-    const std::size_t bytes = static_cast<std::size_t>(options.depth) * round_up_window(options.capacity);
-    made.slots = memory_.allocate(key.destination, bytes);
-    made.signals = memory_.reserve_signals(key.destination, options.depth, shown);
-    made.credits = options.credits == Credits::Yes ? memory_.reserve_signals(key.source, options.depth, shown) : 0;
-    const auto entry = matches_.emplace(key, std::make_unique<Match>(made)).first;
-    channels_.push_back(&entry->first);
-    return *entry->second;
-}
-
 SendChannel World::open_send(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
-    const std::scoped_lock lock(mutex_);
-    Match& m = match({label, source, destination}, options);
-    PARHELION_EXPECTS(!std::exchange(m.send_is_open, true));
-    SendRoute route{};
-    route.source = source;
-    route.destination = destination;
-    route.channel = m.number;
-    route.depth = options.depth;
-    route.has_credits = options.credits == Credits::Yes;
-    route.signal = m.signals;
-    route.signals = transport_->reach_signal(source, destination, m.signals);
-    route.credits = route.has_credits ? memory_.signal(source, m.credits) : nullptr;
-    return SendChannel(*this, HostSender(route, transport_.get(), options.first_epoch), {m.slots.offset, options.capacity});
+    const ChannelName name{source, destination, static_cast<int>(of(source).channels.size())};
+    of(source).channels.emplace_back(label, options);
+    static_cast<void>(receive_end(name)); // before anything is done: do the options agree?
+    const SendEnd end = make_send_end(memory_, name, options);
+    bootstrap_->put(key_of(sends, name, label), bytes_of(end));
+    const SendRoute route = send_route(memory_, name, end);
+    return SendChannel(*this, HostSender(route, transport_.get(), options.first_epoch), options.capacity);
 }
 
 ReceiveChannel World::open_receive(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
-    const std::scoped_lock lock(mutex_);
-    Match& m = match({label, source, destination}, options);
-    PARHELION_EXPECTS(!std::exchange(m.receive_is_open, true));
-    ReceiveRoute route{};
-    route.source = source;
-    route.destination = destination;
-    route.channel = m.number;
-    route.depth = options.depth;
-    route.has_credits = options.credits == Credits::Yes;
-    route.stride = round_up_window(options.capacity);
-    route.credit = m.credits;
-    route.payload = memory_.payload(destination, m.slots.offset);
-    route.signals = memory_.signal(destination, m.signals);
-    route.credits = route.has_credits ? transport_->reach_signal(destination, source, m.credits) : nullptr;
-    return ReceiveChannel(*this, HostReceiver(route, transport_.get(), options.first_epoch), m.slots,
-                          {m.slots.offset, options.capacity});
+    const ChannelName name{source, destination, static_cast<int>(of(destination).channels.size())};
+    of(destination).channels.emplace_back(label, options);
+    static_cast<void>(send_end(name));
+    const ReceiveEnd end = make_receive_end(memory_, name, options);
+    bootstrap_->put(key_of(receives, name, label), bytes_of(end));
+    const ReceiveRoute route = receive_route(memory_, name, end);
+    return ReceiveChannel(*this, HostReceiver(route, transport_.get(), options.first_epoch), end.slots, options.capacity);
 }
 
-Window World::allocate(const std::string& group, std::span<const int> members, int place, std::size_t bytes)
+template <class End>
+std::optional<End> World::find(const char* what, const ChannelName& name, int asker) const
 {
-    const std::scoped_lock lock(mutex_);
-    GroupAllocation& made = group_allocations_[group];
-    const std::size_t call = made.calls[place]++;
-    if (call == made.windows.size()) { made.windows.push_back(memory_.allocate(members, bytes)); }
-    PARHELION_EXPECTS(made.windows[call].bytes == round_up_window(bytes));
-    return made.windows[call];
+    const auto& [label, options] = of(asker).channels[static_cast<std::size_t>(name.number)];
+    const std::optional<Bytes> bytes = bootstrap_->get(key_of(what, name, label));
+    if (!bytes) { return std::nullopt; }
+    PARHELION_EXPECTS(bytes->size() == sizeof(End));
+    End end;
+    std::memcpy(&end, bytes->data(), sizeof end);
+    if (end.options == options) { return end; }
+    throw ContractError(fmt::format("The ends of channel '{}' from rank {} to rank {} differ in their options.", label,
+                                    name.source, name.destination));
 }
 
-std::string World::text_of(const FailureRecord& record) const
+std::optional<SendEnd> World::send_end(const ChannelName& name) const { return find<SendEnd>(sends, name, name.destination); }
+
+std::optional<ReceiveEnd> World::receive_end(const ChannelName& name) const
 {
-    const std::scoped_lock lock(mutex_);
-    return failure_text(record, channels_[static_cast<std::size_t>(record.channel)]->label, deadline_, tag_name_);
+    return find<ReceiveEnd>(receives, name, name.source);
 }
 
 void World::throw_failure(int rank, Verdict verdict) const
 {
-    if (verdict == Verdict::Expired) { throw CommError(text_of(board_.record)); }
+    if (verdict == Verdict::Expired) // then the record is this rank's
+    {
+        const std::string& label = of(rank).channels[static_cast<std::size_t>(board_->record.channel)].first;
+        throw CommError(failure_text(board_->record, label, deadline_, tag_name_));
+    }
     // Who came second to the board may be here before the first has written.
     const bool is_written = HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0;
-    throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, board_.record.rank)
+    throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, board_->record.rank)
                                  : fmt::format("Rank {} stopped because another rank did.", rank));
 }
 

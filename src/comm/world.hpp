@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one process: their symmetric memory, the transport between them, the table in which the two ends of a channel find
-// each other, and the board for the first failure. Runs nothing: each rank is a thread of the caller's, which takes its
-// communicator and shares nothing else with the others.
+// The ranks that talk to each other, as one process sees them: their symmetric memory, the transport between them, the ends of
+// channels they have opened, and the board for the first failure. Runs nothing: each rank of this process is a thread of the
+// caller's, which takes its communicator and shares nothing else with the others. How ranks find each other is the bootstrap's
+// matter (comm/bootstrap.hpp).
 #pragma once
 
+#include "comm/bootstrap.hpp"
 #include "comm/channel.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace parhelion {
 
@@ -36,7 +40,8 @@ struct WorldOptions
 class World
 {
 public:
-    explicit World(int ranks, const WorldOptions& options = {});
+    explicit World(int ranks, const WorldOptions& options = {}); // threads of this process
+    explicit World(std::unique_ptr<Bootstrap> bootstrap, const WorldOptions& options = {});
     ~World();
     World(const World&) = delete;
     World& operator=(const World&) = delete;
@@ -48,49 +53,37 @@ public:
     // What follows is for the parts of this room.
     SymmetricMemory& memory() { return memory_; }
     Transport& transport() { return *transport_; }
-    const Watch& watch(int rank) const { return contexts_[static_cast<std::size_t>(rank)].watch; }
-    void set_tag(int rank, std::int64_t tag) { contexts_[static_cast<std::size_t>(rank)].tag = tag; }
-    // Either end of a channel; whichever comes first reserves the memory of both. Each end is opened once.
+    const Watch& watch(int rank) const { return of(rank).watch; }
+    void set_tag(int rank, std::int64_t tag) { of(rank).tag = tag; }
+    // Either end of a channel, for the rank's own thread. Each end is opened once.
     SendChannel open_send(const std::string& label, int source, int destination, const ChannelOptions& options);
     ReceiveChannel open_receive(const std::string& label, int source, int destination, const ChannelOptions& options);
-    // The same offset for all members of a group, whichever of them calls first. Members call in one order, with equal sizes.
-    Window allocate(const std::string& group, std::span<const int> members, int place, std::size_t bytes);
+    // The other end of one's channel of this number, once it is open. Throws ContractError if its options differ.
+    std::optional<SendEnd> send_end(const ChannelName& name) const;
+    std::optional<ReceiveEnd> receive_end(const ChannelName& name) const;
     // Ends a wait that did not end well, seen from this rank: CommError if the failure is its own, else PeerAborted.
     [[noreturn]] void throw_failure(int rank, Verdict verdict) const;
 
 private:
-    struct Context
+    struct OfRank
     {
         Watch watch{};
         std::int64_t tag = -1;
+        std::vector<std::pair<std::string, ChannelOptions>> channels; // ends, by number; the rank's own
     };
-    struct Match; // what both ends of a channel share
-    struct Key
-    {
-        std::string label;
-        int source;
-        int destination;
-        friend auto operator<=>(const Key&, const Key&) = default;
-    };
-    struct GroupAllocation
-    {
-        std::vector<Window> windows;      // one per collective call
-        std::map<int, std::size_t> calls; // made by each member, by place
-    };
+    OfRank& of(int rank) { return of_ranks_[static_cast<std::size_t>(rank)]; }
+    const OfRank& of(int rank) const { return of_ranks_[static_cast<std::size_t>(rank)]; }
 
-    Match& match(const Key& key, const ChannelOptions& options);
-    std::string text_of(const FailureRecord& record) const;
+    template <class End>
+    std::optional<End> find(const char* what, const ChannelName& name, int asker) const;
 
+    std::unique_ptr<Bootstrap> bootstrap_; // first: all memory is its
     SymmetricMemory memory_;
     std::chrono::nanoseconds deadline_;
     std::string tag_name_;
-    FailureBoard board_;
+    FailureBoard* board_;
     std::vector<SignalSlot*> abort_slots_;
-    std::vector<Context> contexts_;
-    mutable std::mutex mutex_; // of what follows
-    std::map<Key, std::unique_ptr<Match>> matches_;
-    std::vector<const Key*> channels_; // by number
-    std::map<std::string, GroupAllocation> group_allocations_;
+    std::vector<OfRank> of_ranks_;
     std::unique_ptr<Transport> transport_; // last: its threads end before the memory they write goes
 };
 

@@ -300,7 +300,7 @@ TEST_P(Conformance, arrival_and_readiness_are_told_without_waiting)
         if (c.rank() == 0)
         {
             SendChannel send = c.open_send("asked", 1, options);
-            EXPECT_TRUE(send.is_ready());
+            EXPECT_TRUE(comes_true([&] { return send.is_ready(); })); // once the peer has opened its end
             send.begin(8);
             c.barrier(); // the peer has looked
             send.publish(0);
@@ -333,6 +333,8 @@ TEST(Channels, misuse_is_a_broken_contract)
     SendChannel send = c.open_send("once", 1, {2, Credits::Yes, 16});
     EXPECT_THROW(c.open_send("once", 1, {2, Credits::Yes, 16}), ContractError);
     EXPECT_THROW(d.open_receive("once", 0, {3, Credits::Yes, 16}), ContractError);
+    EXPECT_EQ(d.open_receive("once", 0, {2, Credits::Yes, 16}).peer(), 0);
+    EXPECT_THROW(d.open_receive("once", 0, {2, Credits::Yes, 16}), ContractError);
     EXPECT_THROW(send.publish(0), ContractError);
     EXPECT_THROW(send.begin(17), ContractError);
     send.begin(8);

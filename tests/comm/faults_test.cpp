@@ -340,14 +340,34 @@ TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_th
     EXPECT_THAT(first.text, HasSubstr("for a message from rank 1: channel 'sum over ranks 2 0 1', epoch expected 1, seen 0"));
 }
 
+TEST(Faults, an_end_that_is_never_opened_is_named)
+{
+    WorldOptions options;
+    options.deadline = deadline;
+    const auto channel = run_to_the_end(options, 2, [](Communicator& c) {
+        if (c.rank() == 0) { c.open_send("one way", 1, small).begin(0); }
+    });
+    EXPECT_EQ(channel[0].kind, "CommError");
+    EXPECT_EQ(channel[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'one way', in round -1.");
+    const auto parcel = run_to_the_end(options, 2, [](Communicator& c) {
+        const Parcel one{1, Bytes(1)};
+        if (c.rank() == 0) { c.exchange(std::span(&one, 1), {}); }
+    });
+    EXPECT_EQ(parcel[0].kind, "CommError");
+    EXPECT_EQ(parcel[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'parcels', in round -1.");
+}
+
 TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 {
     WorldOptions options;
     options.deadline = deadline;
     const auto ends = run_to_the_end(options, 2, [](Communicator& c) {
-        const Parcel parcel{1, Bytes(1'000'000)};
-        if (c.rank() == 0) { c.exchange(std::span(&parcel, 1), {}); }
+        const Parcel small{1, Bytes(1)}, large{1, Bytes(1'000'000)};
+        const int source = 0;
+        if (c.rank() == 1) { return static_cast<void>(c.exchange({}, std::span(&source, 1))); }
+        c.exchange(std::span(&small, 1), {});
+        c.exchange(std::span(&large, 1), {});
     });
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text, HasSubstr("leave to write from rank 1: channel 'parcels', epoch expected 1, seen 0, credit 2"));
+    EXPECT_THAT(ends[0].text, HasSubstr("leave to write from rank 1: channel 'parcels', epoch expected 2, seen 0, credit 2"));
 }

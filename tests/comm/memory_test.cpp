@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "comm/bootstraps/threads.hpp"
 #include "comm/ranks.hpp"
 
+#include <algorithm>
 #include <optional>
 
 using namespace parhelion;
+
+namespace {
+
+// Arenas of `ranks` ranks in this process.
+struct Arenas
+{
+    Arenas(int ranks, std::size_t payload_bytes, std::size_t signal_slots)
+        : bootstrap(ranks), memory(of(bootstrap, payload_bytes, signal_slots), payload_bytes, signal_slots, show)
+    {
+    }
+    static void show(int, SignalSlot* first, int count, Word shown) { std::fill_n(first, count, SignalSlot{shown, 0}); }
+    static std::vector<SymmetricMemory::Arenas> of(Bootstrap& bootstrap, std::size_t payload_bytes, std::size_t signal_slots)
+    {
+        std::vector<SymmetricMemory::Arenas> arenas;
+        for (int r = 0; r < bootstrap.ranks(); ++r)
+        {
+            std::byte* const signals = bootstrap.pages("signals " + std::to_string(r), signal_slots * sizeof(SignalSlot));
+            arenas.push_back(
+                {bootstrap.pages("payload " + std::to_string(r), payload_bytes), reinterpret_cast<SignalSlot*>(signals)});
+        }
+        return arenas;
+    }
+    ThreadsBootstrap bootstrap;
+    SymmetricMemory memory;
+};
+
+} // namespace
 
 TEST(FreeExtents, random_takes_and_returns_never_overlap_and_leave_nothing_behind)
 {
@@ -49,13 +78,14 @@ TEST(FreeExtents, a_window_given_back_twice_is_a_broken_contract)
     EXPECT_THROW(free.take({900, 256}), ContractError);
 }
 
-TEST(SymmetricMemory, a_team_gets_one_offset_that_is_free_for_every_member)
+TEST(SymmetricMemory, a_group_gets_one_offset_that_is_free_for_every_member)
 {
-    SymmetricMemory memory(3, 1 << 16, 16);
+    Arenas arenas(3, 1 << 16, 16);
+    SymmetricMemory& memory = arenas.memory;
     memory.allocate(0, 1000);
     memory.allocate(2, 5000);
-    const int team[] = {0, 1, 2}, pair[] = {0, 1};
-    const Window all = memory.allocate(team, 300);
+    const int three[] = {0, 1, 2}, pair[] = {0, 1};
+    const Window all = memory.allocate(three, 300);
     EXPECT_EQ(all.offset, round_up_window(5000));
     EXPECT_EQ(all.offset % window_alignment, 0u);
     EXPECT_EQ(memory.allocate(pair, 100).offset, round_up_window(1000)); // the gap that both members have
@@ -65,18 +95,21 @@ TEST(SymmetricMemory, a_team_gets_one_offset_that_is_free_for_every_member)
 
 TEST(SymmetricMemory, a_full_arena_and_too_many_signals_are_errors_that_name_the_rank)
 {
-    SymmetricMemory memory(2, 1 << 12, 4);
+    Arenas arenas(2, 1 << 12, 4);
+    SymmetricMemory& memory = arenas.memory;
     memory.allocate(1, 1 << 12);
     EXPECT_THROW(memory.allocate(1, 1), CommError);
     EXPECT_NO_THROW(memory.allocate(0, 1));
-    EXPECT_EQ(memory.reserve_signals(0, 3, 9), 0u);
+    EXPECT_EQ(memory.reserve_signals(0, 2, 9), 1u); // after the abort word
+    EXPECT_EQ(memory.signal(0, SymmetricMemory::abort_signal)->epoch, 0u);
     EXPECT_EQ(memory.signal(0, 2)->epoch, 9u);
     EXPECT_THROW(memory.reserve_signals(0, 2, 0), CommError);
 }
 
 TEST(SymmetricMemory, nothing_fits_into_a_full_arena)
 {
-    SymmetricMemory memory(2, 1 << 12, 4);
+    Arenas arenas(2, 1 << 12, 4);
+    SymmetricMemory& memory = arenas.memory;
     const int both[] = {0, 1};
     memory.allocate(both, 1 << 12);
     const Window nothing = memory.allocate(both, 0);

@@ -10,6 +10,7 @@
 #include "comm/world.hpp"
 
 #include <condition_variable>
+#include <mutex>
 #include <thread>
 
 namespace parhelion {
