@@ -171,7 +171,8 @@ def test_a_checkpoint_of_the_last_step_does_not_make_a_run_complete(tmp_path):
     room = (through / "md.trr").stat().st_size - 1024
     limited = subprocess.run(command("-q", "--checkpoint", "0s"), cwd=folder, capture_output=True, text=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
-    assert limited.returncode == 6 and "E601 md.trr" in limited.stderr
+    # The last configuration has no room either, and either may be told.
+    assert limited.returncode == 6 and re.search(r"E601 md\.(trr|gro\.tmp)", limited.stderr)
     assert "complete" not in run(folder)
     assert outputs(folder) == outputs(through)
     assert "complete" in run(folder)
