@@ -4,7 +4,7 @@
 #include "describe.hpp"
 #ifdef PARHELION_CUDA
 #include "bench/comm/comm_timing.hpp"
-#include "device/gpu_queue.hpp"
+#include "device/gpu/queue_gpu.hpp"
 #endif
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "describe.hpp"
 #include "io/preprocessor.hpp"
 #ifdef PARHELION_CUDA
-#include "comm/gpu_self_test.hpp"
+#include "comm/gpu/self_test.hpp"
 #include "engine/choose_gpus.hpp"
 #endif
 

@@ -48,7 +48,7 @@ SUITES = {
     # reach another: the last filters are of two and four, and are skipped where there are fewer.
     "halo": Suite(
         "test_halo_gpu",
-        ["src/halo", "src/comm/gpu_block.cuh", "src/device/instructions.cuh"],
+        ["src/halo", "src/comm/gpu/block.cuh", "src/device/gpu/instructions.cuh"],
         r"tests/halo/|src/halo/",
         [
             "*GpuHaloStress.brings*/direct*side_by_side:*GpuHaloStress.is_done*/direct*side_by_side:*GpuHaloStress.brings*/staged_fused*side_by_side",
@@ -60,8 +60,8 @@ SUITES = {
     # Channels by themselves and sums, with barriers that some threads reach late.
     "sums": Suite(
         "test_comm_gpu",
-        ["src/comm/gpu_collectives.cuh", "src/comm/gpu_collectives.cu", "src/device/instructions.cuh"],
-        r"tests/comm/(collectives|channels)_gpu_test\.cu|src/comm/gpu_collectives\.cu",
+        ["src/comm/gpu/collectives.cuh", "src/comm/gpu/collectives.cu", "src/device/gpu/instructions.cuh"],
+        r"tests/comm/(collectives|channels)_gpu_test\.cu|src/comm/gpu/collectives\.cu",
         ["*GpuCollectives.*_on_one:*GpuCollectives.*_on_each_of_two", "*GpuChannels.*:*GpuBlocks.*", "*GpuCollectives.*gpus"],
         seconds=60,
         options=("-include", "tests/halo/late_blocks.cuh", "-I", "tests"),
@@ -69,16 +69,16 @@ SUITES = {
     # Ranks that share a GPU share its queues, which wait for everything by themselves.
     "engine": Suite(
         "test_engine_gpu",
-        ["src/engine/step_gpu.hpp", "src/engine/exchange_gpu.hpp", "src/engine/gpu_ranks.cpp"],
-        r"src/engine/gpu_ranks\.cpp",
-        ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:RanksOnGpus.make_room*:RanksOnGpus.have_the_bits*:*FewAtomsOnRanks*reproducible"],
+        ["src/engine/gpu/step_gpu.hpp", "src/engine/gpu/exchange_gpu.hpp", "src/engine/gpu/ranks.cpp"],
+        r"src/engine/gpu/ranks\.cpp",
+        ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:RanksOnGpus.grow_capacity*:RanksOnGpus.have_the_bits*:*FewAtomsOnRanks*reproducible"],
         gpus=2,
         seconds=300,
     ),
     "update": Suite(
         "test_engine_gpu",
-        ["src/dynamics/update_gpu.cuh"],
-        r"src/engine/update_gpu\.cu",
+        ["src/dynamics/gpu/update_gpu.cuh"],
+        r"src/engine/gpu/update_gpu\.cu",
         ["RanksOnGpus.follow_the_trajectory_of_one_bit_by_bit:*FewAtomsOnRanks*reproducible"],
         gpus=2,
         seconds=300,
@@ -98,14 +98,14 @@ OPERATORS = [
     Operator("acq_rel -> relaxed", r"atom\.acq_rel\.gpu", "atom.relaxed.gpu", "instructions", True),
     Operator("acq_rel of the GPU -> of the block", r"atom\.acq_rel\.gpu", "atom.acq_rel.cta", "instructions", True),
     # The halo.
-    Operator("no signal", EFFECT.format("publish|signal|signal_when_last|store_release_system"), r"\g<gap>;", files="halo/|gpu_collectives.cuh"),
+    Operator("no signal", EFFECT.format("publish|signal|signal_when_last|store_release_system"), r"\g<gap>;", files="halo/|comm/gpu/collectives.cuh"),
     Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
     Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
     Operator("no wait of a queue or the host", r"\bworld_\.wait\([^;]*;|wait_for\(queue, [^;]*;", ";", files="halo/"),
     Operator("no next epoch", EFFECT.format("take|take_when_last"), r"\g<gap>;"),
     Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
     Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),
-    Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", f"    {LATE}", files="halo/|gpu_block"),
+    Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", f"    {LATE}", files="halo/|gpu/block"),
     Operator("no barrier of the warp", r"(?<=\n) *__syncwarp\(\);", ""),
     Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
     Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
@@ -113,20 +113,20 @@ OPERATORS = [
     Operator("forces go in the order of positions", r"messages_\.count\(\) - 1 - round", "round"),
     # Sums over ranks.
     Operator("no wait", r"(?<=has_failed = )receiver\.wait_arrived[^;]*", "false"),
-    Operator("stored before places are known", r"(?<=slot\(\)\); \}\n) *__syncthreads\(\);", f"    {LATE}", files="gpu_collectives"),
+    Operator("stored before places are known", r"(?<=slot\(\)\); \}\n) *__syncthreads\(\);", f"    {LATE}", files="gpu/collectives"),
     Operator("signalled before all have stored", r"(?<=\n) *__syncthreads\(\);(?= *\n    if \(is_peer\) \{ ends\.senders)", f"    {LATE}"),
     Operator("added before all have arrived", r"__syncthreads_or\(has_failed\)", "has_failed"),
     Operator("not in rank order", r"T sum = ends\.rank == 0 [^;]*;(\s*)for \(int r = 1; r < ends\.ranks; \+\+r\) \{[^}]*\}",
              r"T sum = mine;\1for (int r = 0; r < ends.ranks; ++r) { if (r != ends.rank) { sum = combine(sum, slots[r][i]); } }"),
     Operator("last rank left out", r"(?<=r < ends\.ranks)(?=; \+\+r\) \{ sum)", " - 1"),
     Operator("sum not settled", r"(?<=values\[i\] = )settled\(sum\)", "sum"),
-    Operator("one slot", r"(?<=\{)2(?=, Credits::No)", "1", files="gpu_collectives"),
+    Operator("one slot", r"(?<=\{)2(?=, Credits::No)", "1", files="gpu/collectives"),
     # What the engine queues, and the update.
     Operator("flags not agreed on", r"co_await agree_on_flags\([^;]*;", "co_return;", files="engine/"),
-    Operator("boards not released", r"co_await release_boards\([^;]*;", "co_await all_are_here;", files="engine/"),
+    Operator("exchange buffers not released", r"co_await release_exchange_buffers\([^;]*;", "co_await all_are_here;", files="engine/"),
     Operator("release without a wait", r"barrier_wait\(queue[^;]*;", "", files="engine/"),
     Operator("sums not awaited", r"all_reduce_receive\(r\.queue[^;]*;", "", files="engine/"),
-    Operator("waits are queued before sends", r"(\n *(?:all_reduce_send|r\.halo->announce)\([^;]*;)\n *co_await all_are_here;", r"\1", files="engine/"),
+    Operator("waits are queued before sends", r"(\n *(?:all_reduce_send|r\.halo->request_atoms)\([^;]*;)\n *co_await all_are_here;", r"\1", files="engine/"),
     Operator("update does not await forces", r"(?:if \(lanes\.any_of_warp\([^\n]*\n)|(?:typename Copies::Arrival\(args\.copies\)\.await\(\);)", "\n", files="update_gpu"),
 ]
 

@@ -60,15 +60,15 @@ OPERATORS = [
     Operator("nobody is last", r"(?<=&arrivals_, 1\)) \+ 1 == goal", " == goal"),
     Operator("thread 0 does not wait for the others", r"team\.is_last\(m\)", "(team.is_last(m), thread == 0)"),
     # Ranks that are away.
-    Operator("absences not watched", r"(?<=if \()was_anyone_away\(\)", "false && was_anyone_away()"),
-    Operator("short absences not seen", r"absences_ != last \|\| (?=is_anyone_away)", ""),
-    Operator("long absences not seen", r" \|\| is_anyone_away\(absences_\)", ""),
-    Operator("absences never forgotten", r"absences_ != last(?= \|\|)", "absences_ != 0 * last"),
+    Operator("pauses not watched", r"(?<=if \()was_anyone_paused\(\)", "false && was_anyone_paused()"),
+    Operator("short pauses not seen", r"pauses_ != last \|\| (?=is_anyone_paused)", ""),
+    Operator("long pauses not seen", r" \|\| is_anyone_paused\(pauses_\)", ""),
+    Operator("pauses never forgotten", r"pauses_ != last(?= \|\|)", "pauses_ != 0 * last"),
     Operator("not away, or not back", EFFECT.format("fetch_add_relaxed_system"), r"\g<gap>;"),
     # Order of steps.
     Operator("size after signal", r"(\w*Atomics::store_relaxed_system\(&signal->bytes[^;]*;)(\s*)(\w*Atomics::store_release_system\(&signal->epoch[^;]*;)", r"\3\2\1"),
     Operator("signal before payload", r"(    if \(put\.data != nullptr && [^\n]*\n)((?:    [^\n]*\n)*)(?=\})", r"\2\1"),
-    Operator("slot given back before it is read", r"(        parcel\.insert\([^;]*;)(.*?)(\n        channel->ack\(\);)", r"\3\1\2"),
+    Operator("slot given back before it is read", r"(        message\.insert\([^;]*;)(.*?)(\n        channel->ack\(\);)", r"\3\1\2"),
     Operator("sent before it is packed", r"(        if \(n > 0\) \{ std::memcpy[^\n]*\n)(        channel->publish\([^;]*;\n)", r"\2\1"),
 ]
 
@@ -77,8 +77,8 @@ EXCEPTIONS = {
     "no wait: src/comm/exchange.cpp": (Outcome.SURVIVED, "the loop has seen, with acquire, that the message is there"),
     "no acknowledgement: src/comm/rank_group.cpp": (Outcome.SURVIVED, "a channel without credits counts, and sends nothing"),
     "no deadline: src/comm/signal.hpp": (Outcome.TIMED_OUT, "it takes the bound away"),
-    "failure not told to the team: src/halo/team.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
-    "failure in the team not watched: src/halo/team.hpp": (Outcome.TIMED_OUT, "as above"),
+    "failure not told to the team: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
+    "failure in the team not watched: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "as above"),
 }
 
 

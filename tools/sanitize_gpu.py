@@ -36,7 +36,7 @@ from visible_gpus import visible_gpus
 TOOLS = ["launches", "racecheck", "initcheck", "memcheck", "synccheck"]  # in this order: what counts variants, then the slowest
 # The programs with most work first; in so many parts. Not more than it takes to keep a machine busy: drivers let processes take turns
 # to begin with a GPU, a second or two each, which was more than all tests together with 16 parts of the first two.
-PARTS = {"test_engine_gpu": 6, "test_forces_gpu": 4, "test_dynamics_gpu": 2, "test_pairs_gpu": 2}
+PARTS = {"test_engine_gpu": 6, "test_interactions_gpu": 4, "test_dynamics_gpu": 2, "test_pairs_gpu": 2}
 # Commands of the program whose kernels no test launches: they wait for kernels that run beside them, on two GPUs at least.
 COMMANDS = {"doctor": ["doctor"], "bench_comm": ["bench", "comm", "--gpus", "2", "--repetitions", "1"]}
 # On two GPUs, if there are, in so many parts.

@@ -2,9 +2,9 @@
 #include "bench/comm/comm_timing.hpp"
 
 #include "base/error.hpp"
-#include "comm/gpu_collectives.cuh"
-#include "comm/gpu_pair.cuh"
-#include "device/gpu_graph.hpp"
+#include "comm/gpu/collectives.cuh"
+#include "comm/gpu/pair.cuh"
+#include "device/gpu/graph.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(4 * threads)
 // Purpose        sums, one after another, without launches
 // Work           one block a rank
 // Reads/Writes   values, own slots / values, all slots, time in host memory
-// Orders         as comm/gpu_collectives.cuh
+// Orders         as comm/gpu/collectives.cuh
 // Requires       all ranks' kernels running at the same time
 // Cost           epochs sums
 __global__ void sums_kernel(GpuRankEnds ends, double* values, int n, int epochs, std::int64_t* ns)

@@ -2,7 +2,7 @@
 // How long the bonded forces of a system take: JSON lines, one for each kind of interaction and one for all. The best of many
 // evaluations, atoms in cluster order as in a run, bonds to hydrogen constrained.
 //   bonded_bench -c conf.gro -p topol.top [--threads N]
-#include "forces/bonded.hpp"
+#include "interactions/bonded/bonded.hpp"
 #include "io/gro.hpp"
 #include "io/top.hpp"
 #include "pairs/cluster_order.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the records of blocks cost: a kernel of 4 224 blocks of a warp and one of 119 blocks, as in a step, after each other in a
 // graph; without a span, with one that is off, with one that records. Microseconds for the two; four repetitions.
-#include "device/block_trace.cuh"
-#include "device/gpu_graph.hpp"
-#include "device/launch.cuh"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/graph.hpp"
+#include "device/gpu/launch.cuh"
 #include "trace/phases.hpp"
 
 #include <chrono>

@@ -3,9 +3,9 @@
 //   pairs_gpu_bench [--atoms 45000 90000] [--policy mixed] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
 // One JSON line per size: microseconds a call, median of the repetitions, each a graph of many calls, as in a run; the distance
 // of the forces from the CPU's in double first.
-#include "forces/nonbonded_gpu.hpp"
+#include "interactions/pair/gpu/nonbonded_gpu.hpp"
 #include "pairs/cluster_order.hpp"
-#include "pairs/cluster_order_gpu.hpp"
+#include "pairs/gpu/cluster_order_gpu.hpp"
 #include "series_timing.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of a repartition, and of the pair forces of its two lists, of one rank of several on a GPU of its own.
 //   repartition_gpu_bench [--atoms 45000] [--grid 2 2 2] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
-// One JSON line: microseconds a call, median of the repetitions, each a graph of many calls. The boards of all ranks are in this
-// GPU's memory: what links cost is not in it. Atoms are taken from a complete board, and what finding them there takes is in it.
-#include "domain/gpu_grid.hpp"
-#include "forces/nonbonded_gpu.hpp"
+// One JSON line: microseconds a call, median of the repetitions, each a graph of many calls. The exchange buffers of all ranks
+// are in this GPU's memory: what links cost is not in it. Atoms are taken from a complete exchange buffer, and what finding them
+// there takes is in it.
+#include "domain/gpu/grid_gpu.hpp"
+#include "interactions/pair/gpu/nonbonded_gpu.hpp"
 #include "pairs/cluster_order.hpp"
-#include "pairs/cluster_order_gpu.hpp"
+#include "pairs/gpu/cluster_order_gpu.hpp"
 #include "series_timing.hpp"
 
 #include <CLI/CLI.hpp>
@@ -80,31 +81,32 @@ void measure(const Request& request)
     const auto ranks = static_cast<std::size_t>(grid.ranks());
     DeviceBuffer<PositionCharge<N>> x(ranks * atoms);
     DeviceBuffer<VelocityMass<N>> v(ranks * atoms);
-    DeviceBuffer<std::uint8_t> zone_on_board(ranks * atoms);
-    std::vector<GpuBoard<N>> of_ranks;
+    DeviceBuffer<std::uint8_t> zone_in_buffer(ranks * atoms);
+    std::vector<GpuExchangeBuffer<N>> of_ranks;
     for (std::size_t r = 0; r < ranks; ++r)
     {
         const GpuCell cell =
-            make_gpu_cell(grid, static_cast<int>(r), box, request.list_cutoff, longest_straying(topology, groups));
-        of_ranks.push_back({cell, x.data() + r * atoms, v.data() + r * atoms, zone_on_board.data() + r * atoms});
+            make_gpu_cell(grid, static_cast<int>(r), box, request.list_cutoff, longest_overhang(topology, groups));
+        of_ranks.push_back({cell, x.data() + r * atoms, v.data() + r * atoms, zone_in_buffer.data() + r * atoms});
     }
-    const GpuBoard<N> board = of_ranks[0];
-    fill_board(queue, whole, board);
-    DeviceBuffer<GpuBoard<N>> boards;
-    boards.upload(queue, of_ranks);
+    const GpuExchangeBuffer<N> exchange_buffer = of_ranks[0];
+    fill_exchange_buffer(queue, whole, exchange_buffer);
+    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers;
+    exchange_buffers.upload(queue, of_ranks);
     const GpuAtomTable table = make_atom_table(queue, whole, topology, groups);
-    const GpuCell& cell = board.cell;
+    const GpuCell& cell = exchange_buffer.cell;
     GpuState<N> state;
     TakeScratch scratch;
     reserve_slots(queue, cell, box, atoms, 1.3, state);
 
     const auto take = [&] {
-        find_zones(queue, state, table, board);
-        take_atoms(queue, board, table, scratch, state);
+        find_zones(queue, state, table, exchange_buffer);
+        take_atoms(queue, exchange_buffer, table, scratch, state);
     };
     take();
-    const double publish_us = median_us(queue, request.repetitions, 20, [&] { publish_atoms(queue, state, table, boards); });
-    fill_board(queue, whole, board);
+    const double publish_us =
+        median_us(queue, request.repetitions, 20, [&] { publish_atoms(queue, state, table, exchange_buffers); });
+    fill_exchange_buffer(queue, whole, exchange_buffer);
     const double take_us = median_us(queue, request.repetitions, 10, take);
     GpuNonbondedTables<N> tables(queue, NonbondedTables<N>(make_nonbonded(topology, input.parameters)));
     resolve_nonbonded(queue, state, tables);

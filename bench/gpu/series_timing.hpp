@@ -2,7 +2,7 @@
 // What the benchmarks of GPU kernels share: systems of the water/ethanol series, and times of graphs of many calls.
 #pragma once
 
-#include "device/gpu_graph.hpp"
+#include "device/gpu/graph.hpp"
 #include "generate/ethanol_water.hpp"
 #include "io/load.hpp"
 

@@ -3,13 +3,13 @@
 // what is the rank's.
 //   update_gpu_bench [--atoms 45000] [--grid 1 1 1]
 // One JSON line: microseconds a call, the shortest of many short graphs, so that other programs on the GPU disturb little.
-#include "domain/gpu_grid.hpp"
+#include "domain/gpu/grid_gpu.hpp"
+#include "dynamics/gpu/update_gpu.hpp"
 #include "dynamics/leap_frog.hpp"
-#include "dynamics/update_gpu.hpp"
-#include "forces/bonded_gpu.hpp"
-#include "halo/gpu_copies.hpp"
+#include "halo/gpu/copies.hpp"
+#include "interactions/bonded/gpu/bonded_gpu.hpp"
 #include "pairs/cluster_order.hpp"
-#include "pairs/cluster_order_gpu.hpp"
+#include "pairs/gpu/cluster_order_gpu.hpp"
 #include "series_timing.hpp"
 
 #include <CLI/CLI.hpp>
@@ -36,15 +36,15 @@ GpuState<N> make_rank_state(GpuQueue& queue, const LoadedInput& input, const Upd
     DeviceBuffer<PositionCharge<N>> x(atoms);
     DeviceBuffer<VelocityMass<N>> v(atoms);
     DeviceBuffer<std::uint8_t> zone(atoms);
-    const GpuBoard<N> board{cell, x.data(), v.data(), zone.data()};
-    fill_board(queue, whole, board);
+    const GpuExchangeBuffer<N> exchange_buffer{cell, x.data(), v.data(), zone.data()};
+    fill_exchange_buffer(queue, whole, exchange_buffer);
     const GpuAtomTable table = make_atom_table(queue, whole, input.system.topology, groups);
     GpuState<N> state;
     TakeScratch scratch;
     reserve_slots(queue, cell, input.system.box, atoms, 1.3, state);
-    find_zones(queue, state, table, board);
-    take_atoms(queue, board, table, scratch, state);
-    queue.synchronize(); // before the board goes
+    find_zones(queue, state, table, exchange_buffer);
+    take_atoms(queue, exchange_buffer, table, scratch, state);
+    queue.synchronize(); // before the exchange buffer goes
     return state;
 }
 
@@ -57,7 +57,7 @@ void measure(const Request& request)
     GpuQueue queue;
     const UpdateGroups groups = make_update_groups(topology);
     const GpuCell cell =
-        make_gpu_cell({request.grid}, 0, input.system.box, request.list_cutoff, longest_straying(topology, groups));
+        make_gpu_cell({request.grid}, 0, input.system.box, request.list_cutoff, longest_overhang(topology, groups));
     GpuState<N> state = make_rank_state<N>(queue, input, groups, cell);
 
     GpuUpdate update(queue, make_update_blocks(topology, {parameters.lincs_order, parameters.lincs_iterations}), parameters);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/halo/halo_timing.hpp"
 
-#include "comm/every_rank.hpp"
+#include "comm/run_ranks.hpp"
 #include "comm/world.hpp"
 #include "domain/migrate.hpp"
 #include "halo/halo.hpp"
@@ -112,7 +112,7 @@ HaloTiming time_halo(const HaloTimingOptions& options)
         }
         if (rank == 0) { result.messages = static_cast<int>(plan.messages.size()); }
     };
-    on_every_rank(options.ranks, body, [&](int rank) { comms[static_cast<std::size_t>(rank)].abort(); });
+    run_ranks(options.ranks, body, [&](int rank) { comms[static_cast<std::size_t>(rank)].abort(); });
 
     for (std::size_t rank = 0; rank < atoms.size(); ++rank)
     {

@@ -5,7 +5,7 @@
 // machine only ever adds.
 #include "pairs/simd_targets.hpp" // before anything of Highway
 
-#include "forces/nonbonded.hpp"
+#include "interactions/pair/nonbonded.hpp"
 #include "io/gro.hpp"
 #include "io/top.hpp"
 #include "pairs/buffer.hpp"

@@ -64,7 +64,8 @@ struct DoubleReproducible
 #define PARHELION_FOR_EACH_NUMERICS(macro) macro(Mixed) macro(Double) macro(MixedReproducible) macro(DoubleReproducible)
 
 // 64-bit fixed-point sums: resolution 2^-32 = 2.3e-10, range +-2.1e9 (kJ/mol/nm for forces, kJ/mol for energies). One
-// contribution is limited to a quarter of that, so that a few saturated ones do not wrap before the runaway check has seen them.
+// contribution is limited to a quarter of that, so that a few saturated ones do not wrap before the unstable atom check has seen
+// them.
 inline constexpr double fixed_sum_scale = 4294967296.0;
 inline constexpr double fixed_sum_limit = 5e8;
 // The same for the energy of a pair and each element of its virial, kJ/mol, as those of all pairs meet in one sum: room for 200
@@ -72,7 +73,7 @@ inline constexpr double fixed_sum_limit = 5e8;
 inline constexpr double fixed_sum_pair_limit = 1e7;
 
 // Converts a contribution to the sum's type and a sum back to a number. A contribution outside the fixed-point range (or NaN)
-// saturates to the limit, so that the runaway check sees it instead of a wrapped small number.
+// saturates to the limit, so that the unstable atom check sees it instead of a wrapped small number.
 template <class Sum>
 PARHELION_HD inline Sum to_sum(double value)
 {

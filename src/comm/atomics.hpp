@@ -18,8 +18,8 @@ using Word = std::uint64_t;
 
 struct HostAtomics
 {
-    // May ranks do something else in between, however long it takes (Communicator::leave())? Kernels may not.
-    static constexpr bool has_absences = true;
+    // May ranks do something else in between, however long it takes (Communicator::pause_deadlines())? Kernels may not.
+    static constexpr bool has_pauses = true;
 
     static Word load_acquire_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_acquire); }
     static Word load_relaxed_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_relaxed); }

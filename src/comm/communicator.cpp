@@ -44,9 +44,15 @@ ReceiveChannel Communicator::open_receive(const std::string& label, int peer, co
 
 void Communicator::set_tag(std::int64_t tag) { world().set_tag(rank(), tag); }
 
-void Communicator::leave() { HostAtomics::fetch_add_relaxed_system(&world().watch(rank()).board->absences, one_leaves); }
+void Communicator::pause_deadlines()
+{
+    HostAtomics::fetch_add_relaxed_system(&world().watch(rank()).first_failure->pauses, one_pauses);
+}
 
-void Communicator::enter() { HostAtomics::fetch_add_relaxed_system(&world().watch(rank()).board->absences, one_is_back); }
+void Communicator::resume_deadlines()
+{
+    HostAtomics::fetch_add_relaxed_system(&world().watch(rank()).first_failure->pauses, one_resumes);
+}
 
 void Communicator::abort()
 {

@@ -17,7 +17,7 @@
 namespace parhelion {
 
 // A message of any size.
-struct Parcel
+struct SetupMessage
 {
     int peer; // its destination or source
     Bytes bytes;
@@ -38,15 +38,15 @@ public:
     SendChannel open_send(const std::string& label, int peer, const ChannelOptions& options = {});
     ReceiveChannel open_receive(const std::string& label, int peer, const ChannelOptions& options = {});
 
-    // Sends parcels and returns one for each of `sources`, in this order. Between two ranks parcels keep their order; a rank may
-    // send to itself, to nobody, or several times to one peer. Every parcel needs its entry in the destination's sources. Sends
-    // and receives advance together, so that no order of calls and no size can block.
-    std::vector<Parcel> exchange(std::span<const Parcel> parcels, std::span<const int> sources);
+    // Sends setup messages and returns one for each of `sources`, in this order. Between two ranks they keep their order; a rank
+    // may send to itself, to nobody, or several times to one peer. Every message needs its entry in the destination's sources.
+    // Sends and receives advance together, so that no order of calls and no size can block.
+    std::vector<SetupMessage> exchange(std::span<const SetupMessage> messages, std::span<const int> sources);
 
-    // Between the two this rank is away, with an observer for instance. Meanwhile no wait of another rank comes to its deadline;
-    // afterwards each has all of it again, as what this rank owes may be late by then. Each leave() has its enter().
-    void leave();
-    void enter();
+    // Between the two this rank does something else: it writes a file, for instance. No wait of another rank comes to its
+    // deadline meanwhile, and each has its whole deadline afterwards, as what this rank owes may be late. Calls come in pairs.
+    void pause_deadlines();
+    void resume_deadlines();
 
     // Where this rank's program is, for the text of failures: WorldOptions::tag_name says what the number is of.
     void set_tag(std::int64_t tag);
@@ -54,10 +54,10 @@ public:
     void abort();
 
 private:
-    ChannelPair& parcel_peer(int peer);
+    ChannelPair& setup_peer(int peer);
 
     std::map<std::vector<int>, int> groups_made_;
-    std::map<int, ChannelPair> parcel_peers_; // opened at first use
+    std::map<int, ChannelPair> setup_peers_; // opened at first use
 };
 
 } // namespace parhelion

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parcels: messages of any size through two small slots per pair of ranks. A parcel is a chunk that begins with its size, then as
-// many more as it takes. One loop moves every stream as far as it goes without waiting, so that a rank never waits to send while
-// it could receive: no order of sizes and peers can block.
+// Setup messages: messages of any size through two small slots per pair of ranks. A setup message is a chunk that begins with its
+// size, then as many more as it takes. One loop moves every stream as far as it goes without waiting, so that a rank never waits
+// to send while it could receive: no order of sizes and peers can block.
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "comm/world.hpp"
@@ -16,34 +16,34 @@ namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 16;
 
-// The parcels of one exchange to one peer, and how far they are.
+// The setup messages of one exchange to one peer, and how far they are.
 struct Outgoing
 {
     SendChannel* channel;
-    std::vector<const Bytes*> parcels;
-    std::size_t sent = 0; // bytes of the first parcel
+    std::vector<const Bytes*> messages;
+    std::size_t sent = 0; // bytes of the first setup message
     bool is_begun = false;
 
-    bool is_done() const { return parcels.empty(); }
+    bool is_done() const { return messages.empty(); }
     bool advance()
     {
         if (is_done() || !channel->is_ready()) { return false; }
-        const Bytes& parcel = *parcels.front();
+        const Bytes& message = *messages.front();
         std::byte* const slot = channel->begin(chunk_bytes);
         std::size_t used = 0;
         if (!std::exchange(is_begun, true))
         {
-            const std::uint64_t size = parcel.size();
+            const std::uint64_t size = message.size();
             std::memcpy(slot, &size, sizeof size);
             used = sizeof size;
         }
-        const std::size_t n = std::min(chunk_bytes - used, parcel.size() - sent);
-        if (n > 0) { std::memcpy(slot + used, parcel.data() + sent, n); }
+        const std::size_t n = std::min(chunk_bytes - used, message.size() - sent);
+        if (n > 0) { std::memcpy(slot + used, message.data() + sent, n); }
         channel->publish(used + n);
         sent += n;
-        if (sent == parcel.size())
+        if (sent == message.size())
         {
-            parcels.erase(parcels.begin());
+            messages.erase(messages.begin());
             sent = 0;
             is_begun = false;
         }
@@ -51,20 +51,20 @@ struct Outgoing
     }
 };
 
-// The parcels of one exchange from one peer.
+// The setup messages of one exchange from one peer.
 struct Incoming
 {
     ReceiveChannel* channel;
-    std::vector<Bytes*> parcels;
-    std::size_t missing = 0; // bytes of the first parcel
+    std::vector<Bytes*> messages;
+    std::size_t missing = 0; // bytes of the first setup message
     bool is_begun = false;
 
-    bool is_done() const { return parcels.empty(); }
+    bool is_done() const { return messages.empty(); }
     bool advance()
     {
         if (is_done() || !channel->has_arrived()) { return false; }
         const Message chunk = channel->wait();
-        Bytes& parcel = *parcels.front();
+        Bytes& message = *messages.front();
         std::size_t used = 0;
         if (!std::exchange(is_begun, true))
         {
@@ -72,14 +72,14 @@ struct Incoming
             std::memcpy(&size, chunk.data, sizeof size);
             used = sizeof size;
             missing = size;
-            parcel.reserve(size);
+            message.reserve(size);
         }
-        parcel.insert(parcel.end(), chunk.data + used, chunk.data + chunk.bytes);
+        message.insert(message.end(), chunk.data + used, chunk.data + chunk.bytes);
         missing -= chunk.bytes - used;
         channel->ack();
         if (missing == 0)
         {
-            parcels.erase(parcels.begin());
+            messages.erase(messages.begin());
             is_begun = false;
         }
         return true;
@@ -124,42 +124,42 @@ Verdict run(std::map<int, Outgoing>& outgoing, std::map<int, Incoming>& incoming
 
 } // namespace
 
-ChannelPair& Communicator::parcel_peer(int peer)
+ChannelPair& Communicator::setup_peer(int peer)
 {
-    const auto found = parcel_peers_.find(peer);
-    if (found != parcel_peers_.end()) { return found->second; }
+    const auto found = setup_peers_.find(peer);
+    if (found != setup_peers_.end()) { return found->second; }
     const ChannelOptions options{2, Credits::Yes, chunk_bytes};
-    ChannelPair opened{open_send("parcels", peer, options), open_receive("parcels", peer, options)};
-    return parcel_peers_.emplace(peer, std::move(opened)).first->second;
+    ChannelPair opened{open_send("setup messages", peer, options), open_receive("setup messages", peer, options)};
+    return setup_peers_.emplace(peer, std::move(opened)).first->second;
 }
 
-std::vector<Parcel> Communicator::exchange(std::span<const Parcel> parcels, std::span<const int> sources)
+std::vector<SetupMessage> Communicator::exchange(std::span<const SetupMessage> messages, std::span<const int> sources)
 {
-    std::vector<Parcel> received;
+    std::vector<SetupMessage> received;
     for (const int source : sources) { received.push_back({source, {}}); }
     std::map<int, Outgoing> outgoing;
     std::map<int, Incoming> incoming;
     std::vector<const Bytes*> to_self;
-    for (const Parcel& parcel : parcels)
+    for (const SetupMessage& message : messages)
     {
-        if (parcel.peer == rank()) { to_self.push_back(&parcel.bytes); }
+        if (message.peer == rank()) { to_self.push_back(&message.bytes); }
         else
         {
-            outgoing.try_emplace(parcel.peer, Outgoing{&parcel_peer(parcel.peer).send, {}})
-                .first->second.parcels.push_back(&parcel.bytes);
+            outgoing.try_emplace(message.peer, Outgoing{&setup_peer(message.peer).send, {}})
+                .first->second.messages.push_back(&message.bytes);
         }
     }
     std::size_t from_self = 0;
-    for (Parcel& parcel : received)
+    for (SetupMessage& message : received)
     {
-        if (parcel.peer != rank())
+        if (message.peer != rank())
         {
-            incoming.try_emplace(parcel.peer, Incoming{&parcel_peer(parcel.peer).receive, {}})
-                .first->second.parcels.push_back(&parcel.bytes);
+            incoming.try_emplace(message.peer, Incoming{&setup_peer(message.peer).receive, {}})
+                .first->second.messages.push_back(&message.bytes);
             continue;
         }
         PARHELION_EXPECTS(from_self < to_self.size());
-        parcel.bytes = *to_self[from_self++];
+        message.bytes = *to_self[from_self++];
     }
     PARHELION_EXPECTS(from_self == to_self.size());
     const Watch& watch = world().watch(rank());

@@ -55,17 +55,17 @@ struct FailureRecord
 
 // One per run, where every rank and the host can reach it. The record may be read by who wrote it, and by who has seen an abort
 // word raised, with acquire.
-struct alignas(128) FailureBoard
+struct alignas(128) FirstFailure
 {
     Word claimed = 0; // exchanged from 0 to 1 by the rank whose record it becomes
     FailureRecord record{};
-    Word absences = 0; // added to by ranks that leave and come back; relaxed: it orders nothing
+    Word pauses = 0; // of deadlines, counted by one_pauses and one_resumes; relaxed: it orders nothing
 };
 
-// What they add: the lower half of the word counts those that are away, the upper half how often one has come back.
-inline constexpr Word one_leaves = 1;
-inline constexpr Word one_is_back = (Word{1} << 32) - one_leaves;
-PARHELION_HD constexpr bool is_anyone_away(Word absences) { return (absences & ((Word{1} << 32) - 1)) != 0; }
+// What they add: the lower half of the word counts ranks that pause deadlines now, the upper half how often one has resumed them.
+inline constexpr Word one_pauses = 1;
+inline constexpr Word one_resumes = (Word{1} << 32) - one_pauses;
+PARHELION_HD constexpr bool is_anyone_paused(Word pauses) { return (pauses & ((Word{1} << 32) - 1)) != 0; }
 
 // What a wait needs to know of its surroundings; one per rank, a plain view.
 struct Watch
@@ -75,7 +75,7 @@ struct Watch
     std::int64_t deadline_ns;       // of one wait
     SignalSlot* own_abort;          // looked at while waiting
     SignalSlot* const* abort_slots; // of all listeners, raised by whoever fails
-    FailureBoard* board;
+    FirstFailure* first_failure;
     const std::int64_t* tag; // for the record
     SignalSlot* host_abort;  // raised before the others; null: ranks are threads, and their driver sees them end
 };
@@ -83,7 +83,7 @@ struct Watch
 enum class Verdict : std::uint8_t
 {
     Reached,
-    Expired, // this rank's record is on the board
+    Expired, // this rank was the first to fail: its record tells why all ended
     Aborted  // somebody else stopped the run
 };
 
@@ -103,10 +103,10 @@ public:
             if (Atomics::load_acquire_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
             const std::int64_t now = Atomics::nanoseconds();
             if (start_ns_ == 0) { start_ns_ = now; }
-            if constexpr (Atomics::has_absences)
+            if constexpr (Atomics::has_pauses)
             {
-                // Asked after the clock: no absence hides in the time that counts.
-                if (was_anyone_away()) { start_ns_ = Atomics::nanoseconds(); }
+                // Asked after the clock was read, so that no pause falls into the time that counts.
+                if (was_anyone_paused()) { start_ns_ = Atomics::nanoseconds(); }
             }
             if (now - start_ns_ > watch_.deadline_ns) { return Verdict::Expired; }
         }
@@ -124,11 +124,11 @@ public:
 
 private:
     // Since the last look, or now.
-    PARHELION_HD bool was_anyone_away()
+    PARHELION_HD bool was_anyone_paused()
     {
-        const Word last = absences_;
-        absences_ = Atomics::load_relaxed_system(&watch_.board->absences);
-        return absences_ != last || is_anyone_away(absences_);
+        const Word last = pauses_;
+        pauses_ = Atomics::load_relaxed_system(&watch_.first_failure->pauses);
+        return pauses_ != last || is_anyone_paused(pauses_);
     }
 
     static constexpr int polls_per_look = 64;
@@ -136,22 +136,22 @@ private:
     const Watch& watch_;
     int polls_ = 0;
     std::int64_t start_ns_ = 0; // 0: the first look is still to come
-    Word absences_ = 0;         // at the last look
+    Word pauses_ = 0;           // at the last look
 };
 
-// Puts the record on the board unless another is there, and ends all waits. Expired if it is this one, else Aborted. On return
-// the host's abort word is raised, unless whoever was first got stuck for longer than the deadline while raising it.
+// Leaves the record as the first failure unless there is one, and ends all waits. Expired if this is the first, else Aborted. On
+// return the host's abort word is raised, unless whoever was first got stuck for longer than the deadline while raising it.
 template <class Atomics>
 PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
 {
-    const bool is_first = Atomics::exchange_relaxed_system(&watch.board->claimed, 1) == 0;
+    const bool is_first = Atomics::exchange_relaxed_system(&watch.first_failure->claimed, 1) == 0;
     if (!is_first)
     {
         Patience<Atomics> patience(watch);
         while (patience.next() == Verdict::Reached) {}
         return Verdict::Aborted;
     }
-    watch.board->record = record; // released by the abort words
+    watch.first_failure->record = record; // released by the abort words
     if (watch.host_abort != nullptr) { Atomics::store_release_system(&watch.host_abort->epoch, 1); }
     for (int r = 0; r < watch.listeners; ++r) { Atomics::store_release_system(&watch.abort_slots[r]->epoch, 1); }
     return Verdict::Expired;

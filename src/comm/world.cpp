@@ -53,15 +53,21 @@ World::World(int ranks, const WorldOptions& options) : World(std::make_unique<Th
 
 World::World(std::unique_ptr<Bootstrap> bootstrap, const WorldOptions& options)
     : bootstrap_(std::move(bootstrap)), memory_(memory_from(*bootstrap_, options)), deadline_(options.deadline),
-      tag_name_(options.tag_name), board_(reinterpret_cast<FailureBoard*>(bootstrap_->pages("board", sizeof(FailureBoard)))),
+      tag_name_(options.tag_name),
+      first_failure_(reinterpret_cast<FirstFailure*>(bootstrap_->pages("first failure", sizeof(FirstFailure)))),
       of_ranks_(static_cast<std::size_t>(bootstrap_->ranks()))
 {
     for (int r = 0; r < ranks(); ++r) { abort_slots_.push_back(memory_.signal(r, SymmetricMemory::abort_signal)); }
     for (int r = 0; r < ranks(); ++r)
     {
-        of(r).watch = {
-            r,          ranks(), deadline_.count(), abort_slots_[static_cast<std::size_t>(r)], abort_slots_.data(), board_,
-            &of(r).tag, nullptr};
+        of(r).watch = {r,
+                       ranks(),
+                       deadline_.count(),
+                       abort_slots_[static_cast<std::size_t>(r)],
+                       abort_slots_.data(),
+                       first_failure_,
+                       &of(r).tag,
+                       nullptr};
     }
     transport_ = std::make_unique<ThreadsTransport>(memory_, options.access);
     if (options.wrap_transport) { transport_ = options.wrap_transport(std::move(transport_)); }
@@ -118,12 +124,12 @@ void World::throw_failure(int rank, Verdict verdict) const
 {
     if (verdict == Verdict::Expired) // then the record is this rank's
     {
-        const std::string& label = of(rank).channels[static_cast<std::size_t>(board_->record.channel)].first;
-        throw CommError(failure_text(board_->record, label, deadline_, tag_name_));
+        const std::string& label = of(rank).channels[static_cast<std::size_t>(first_failure_->record.channel)].first;
+        throw CommError(failure_text(first_failure_->record, label, deadline_, tag_name_));
     }
-    // Who came second to the board may be here before the first has written.
+    // Who failed second may be here before the first has written.
     const bool is_written = HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0;
-    throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, board_->record.rank)
+    throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, first_failure_->record.rank)
                                  : fmt::format("Rank {} stopped because another rank did.", rank));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks that talk to each other, as one process sees them: their symmetric memory, the transport between them, the ends of
-// channels they have opened, and the board for the first failure. Runs nothing: each rank of this process is a thread of the
+// channels they have opened, and the record of the first failure. Runs nothing: each rank of this process is a thread of the
 // caller's, which takes its communicator and shares nothing else with the others. How ranks find each other is the bootstrap's
 // matter (comm/bootstrap.hpp).
 #pragma once
@@ -81,7 +81,7 @@ private:
     SymmetricMemory memory_;
     std::chrono::nanoseconds deadline_;
     std::string tag_name_;
-    FailureBoard* board_;
+    FirstFailure* first_failure_;
     std::vector<SignalSlot*> abort_slots_;
     std::vector<OfRank> of_ranks_;
     std::unique_ptr<Transport> transport_; // last: its threads end before the memory they write goes

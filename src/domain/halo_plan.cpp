@@ -79,7 +79,7 @@ private:
     // How far atoms have strayed from their cells, over all ranks, and what follows: the reach and the number of pulses.
     void measure(double list_reach)
     {
-        std::int64_t stray[6] = {}; // behind and ahead of the cell, per dimension, leading units
+        std::int64_t overhang[6] = {}; // behind and ahead of the cell, per dimension, leading units
         for (std::size_t slot = 0; slot < state_.home_slots(); ++slot)
         {
             const auto x = state_.x.get(slot);
@@ -87,17 +87,17 @@ private:
             {
                 if (grid_.cells[static_cast<std::size_t>(d)] == 1) { continue; }
                 const std::int64_t from_lower = beyond_lower(d, leading_bits(x[d]));
-                stray[d] = std::max(stray[d], -from_lower);
-                stray[3 + d] = std::max(stray[3 + d], from_lower - width(d, 0));
+                overhang[d] = std::max(overhang[d], -from_lower);
+                overhang[3 + d] = std::max(overhang[3 + d], from_lower - width(d, 0));
             }
         }
-        comm_.max(stray);
+        comm_.max(overhang);
         for (int d = 0; d < 3; ++d)
         {
-            stray_ahead_[d] = static_cast<double>(stray[3 + d]) * nm_per_unit_[d];
+            overhang_ahead_[d] = static_cast<double>(overhang[3 + d]) * nm_per_unit_[d];
             // Distances are float in the pair search, and here of rounded corners.
             list_reach_ = list_reach * (1 + 1e-5);
-            reach_[d] = list_reach_ + stray_ahead_[d] + static_cast<double>(stray[d]) * nm_per_unit_[d];
+            reach_[d] = list_reach_ + overhang_ahead_[d] + static_cast<double>(overhang[d]) * nm_per_unit_[d];
         }
         plan_.pulses = pulses_for(grid_, state_.box.length(), reach_);
     }
@@ -171,7 +171,7 @@ private:
             if (offset[k] + behind[k] == 0) { continue; }
             std::int64_t gap = low_[cluster][k];
             for (int c = 1 - behind[k]; c < offset[k]; ++c) { gap += width(d, c); }
-            const double distance = std::max(0.0, static_cast<double>(gap) * nm_per_unit_[d] - stray_ahead_[d]);
+            const double distance = std::max(0.0, static_cast<double>(gap) * nm_per_unit_[d] - overhang_ahead_[d]);
             distance2 += distance * distance;
         }
         return distance2 < list_reach_ * list_reach_;
@@ -224,16 +224,16 @@ private:
 
     void exchange(std::vector<Outgoing> outgoing)
     {
-        std::vector<Parcel> parcels;
+        std::vector<SetupMessage> setup_messages;
         std::vector<int> sources;
         for (const Outgoing& out : outgoing)
         {
-            ByteWriter writer(parcels.emplace_back(Parcel{out.message.send_to, {}}).bytes);
+            ByteWriter writer(setup_messages.emplace_back(SetupMessage{out.message.send_to, {}}).bytes);
             writer.put_all(out.shipment.zone), writer.put_all(out.shipment.low), writer.put_all(out.shipment.x);
             writer.put_all(out.shipment.charge), writer.put_all(out.shipment.lj_type), writer.put_all(out.shipment.global);
             sources.push_back(out.message.receive_from);
         }
-        const std::vector<Parcel> received = comm_.exchange(parcels, sources);
+        const std::vector<SetupMessage> received = comm_.exchange(setup_messages, sources);
         for (std::size_t m = 0; m < outgoing.size(); ++m)
         {
             ByteReader reader(received[m].bytes);
@@ -273,7 +273,7 @@ private:
     const Offset cell_;
     Vec3<double> nm_per_unit_;    // of leading units
     double list_reach_ = 0;       // nm
-    Vec3<double> stray_ahead_;    // nm that atoms may be ahead of their owner's cell
+    Vec3<double> overhang_ahead_; // nm that atoms may be ahead of their owner's cell
     Vec3<double> reach_;          // list_reach_ and what atoms stray, nm
     std::vector<Offset> offsets_; // by zone
     std::vector<LowCorner> low_;  // by cluster

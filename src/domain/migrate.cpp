@@ -136,7 +136,7 @@ void migrate(CpuQueue& queue, const CellGrid& grid, const Topology& topology, co
         }
         leaving[static_cast<std::size_t>(peer - peers.begin())].push_back(record(state, slot));
     }
-    std::vector<Parcel> parcels;
+    std::vector<SetupMessage> setup_messages;
     for (std::size_t p = 0; p < peers.size(); ++p)
     {
         for (const AtomRecord<N>& atom : leaving[p])
@@ -145,12 +145,12 @@ void migrate(CpuQueue& queue, const CellGrid& grid, const Topology& topology, co
             state.global_of_slot[static_cast<std::size_t>(slot)] = -1;
             slot = -1;
         }
-        ByteWriter(parcels.emplace_back(Parcel{peers[p], {}}).bytes).put_all(leaving[p]);
+        ByteWriter(setup_messages.emplace_back(SetupMessage{peers[p], {}}).bytes).put_all(leaving[p]);
     }
     std::size_t end = state.home_slots();
-    for (const Parcel& parcel : comm.exchange(parcels, peers))
+    for (const SetupMessage& setup_message : comm.exchange(setup_messages, peers))
     {
-        const std::vector<AtomRecord<N>> arriving = ByteReader(parcel.bytes).get_all<AtomRecord<N>>();
+        const std::vector<AtomRecord<N>> arriving = ByteReader(setup_message.bytes).get_all<AtomRecord<N>>();
         resize(state, end + arriving.size());
         for (const AtomRecord<N>& atom : arriving) { put(state, end++, atom); }
     }

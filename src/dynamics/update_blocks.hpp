@@ -71,7 +71,7 @@ struct UpdateBlock
     std::int64_t arena = 0;        // where in global memory its working arrays begin, bytes; unused if they are in shared memory
 };
 
-// Bytes of the working arrays of one block (lincs_block.cuh): 144 for each atom of a long chain of constraints.
+// Bytes of the working arrays of one block (gpu/lincs_block.cuh): 144 for each atom of a long chain of constraints.
 PARHELION_HD constexpr std::size_t lincs_arena_bytes(const UpdateBlock& block)
 {
     return static_cast<std::size_t>(block.atoms) * 2 * sizeof(Vec3<double>) +

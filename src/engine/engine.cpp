@@ -2,13 +2,13 @@
 #include "engine/engine.hpp"
 
 #include "base/error.hpp"
-#include "comm/every_rank.hpp"
+#include "comm/run_ranks.hpp"
 #include "device/cores.hpp"
-#include "engine/away.hpp"
+#include "engine/deadline_pause.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
-#include "mesh/force_error.hpp"
-#include "mesh/mesh_size.hpp"
+#include "interactions/mesh/force_error.hpp"
+#include "interactions/mesh/mesh_size.hpp"
 #include "pairs/simd_target_name.hpp"
 
 #include <algorithm>
@@ -175,7 +175,7 @@ template <class N>
 void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 {
     const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank)]; };
-    on_every_rank(
+    run_ranks(
         static_cast<int>(runs_.size()), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
 }
 
@@ -199,8 +199,8 @@ RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::ato
     on_every_run([&](RankRun<N>& run) {
         Observer silent;
         const bool speaks = run.comm().rank() == 0;
-        AwayFrom away(run.comm(), observer);
-        Observer& heard = speaks ? static_cast<Observer&>(away) : silent;
+        PausingObserver pausing(run.comm(), observer);
+        Observer& heard = speaks ? static_cast<Observer&>(pausing) : silent;
         summaries[static_cast<std::size_t>(run.comm().rank())] = run.integrate(steps, heard, stop);
     });
     for (std::size_t rank = 1; rank < runs_.size(); ++rank) { summaries[0].pairs_per_atom += summaries[rank].pairs_per_atom; }

@@ -47,7 +47,7 @@ public:
     RankRun<N>& lone_run() { return *runs_[0]; }
 
 private:
-    // Every rank's run at once (comm/every_rank.hpp).
+    // Every rank's run at once (comm/run_ranks.hpp).
     void on_every_run(const std::function<void(RankRun<N>&)>& body);
     void make_plan(const SimulationOptions& options);
     // Of the last repartition; while no rank runs.

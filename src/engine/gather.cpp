@@ -23,23 +23,23 @@ AtomData<N> atom_data(const ParticleState<N>& state, const OutputDue& due)
 template <class N>
 std::vector<AtomData<N>> gather(Communicator& comm, AtomData<N>&& own)
 {
-    std::vector<Parcel> parcels;
+    std::vector<SetupMessage> setup_messages;
     std::vector<int> sources;
     if (comm.rank() != 0)
     {
-        ByteWriter writer(parcels.emplace_back(Parcel{0, {}}).bytes);
+        ByteWriter writer(setup_messages.emplace_back(SetupMessage{0, {}}).bytes);
         writer.put_all(own.global), writer.put_all(own.x), writer.put_all(own.v), writer.put_all(own.f);
     }
     else
     {
         for (int rank = 1; rank < comm.ranks(); ++rank) { sources.push_back(rank); }
     }
-    const std::vector<Parcel> received = comm.exchange(parcels, sources);
+    const std::vector<SetupMessage> received = comm.exchange(setup_messages, sources);
     std::vector<AtomData<N>> parts;
     if (comm.rank() == 0) { parts.push_back(std::move(own)); }
-    for (const Parcel& parcel : received)
+    for (const SetupMessage& setup_message : received)
     {
-        ByteReader reader(parcel.bytes);
+        ByteReader reader(setup_message.bytes);
         AtomData<N>& part = parts.emplace_back();
         part.global = reader.get_all<std::int32_t>(), part.x = reader.get_all<Vec3<typename N::Fixed>>();
         part.v = reader.get_all<Vec3<typename N::Real>>(), part.f = reader.get_all<Vec3<typename N::ForceSum>>();

@@ -15,20 +15,20 @@ namespace {
 // How bad an atom is: above 1 is beyond the limits, NaN counts as infinitely bad.
 double badness(double force, double displacement)
 {
-    const double worst = std::max(force / runaway_force, displacement / runaway_displacement);
+    const double worst = std::max(force / unstable_force, displacement / unstable_displacement);
     return force + displacement < std::numeric_limits<double>::infinity() ? worst : std::numeric_limits<double>::infinity();
 }
 } // namespace
 
 template <class N>
-std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& state, double dt)
+std::optional<UnstableAtom> find_unstable_atom(CpuQueue& queue, const ParticleState<N>& state, double dt)
 {
     const ScopedPhase span(queue.clock(), Phase::SumForces);
     using Real = typename N::Real;
     using ForceSum = typename N::ForceSum;
     struct Worst
     {
-        std::optional<Runaway> atom;
+        std::optional<UnstableAtom> atom;
         double badness = 1;
     };
     std::vector<Worst> found(static_cast<std::size_t>(queue.threads()));
@@ -38,13 +38,13 @@ std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& sta
         const double displacement = norm(Vec3<double>(state.v.get(slot))) * dt;
         if (const double b = badness(force, displacement); b > worst.badness)
         {
-            worst = {Runaway{static_cast<std::int32_t>(slot), force, displacement}, b};
+            worst = {UnstableAtom{static_cast<std::int32_t>(slot), force, displacement}, b};
         }
     };
     // Components against half the limits, in a loop that vectorises; only a suspect cluster is looked at atom by atom. The
     // comparisons are written so that NaN is a suspect.
-    const auto force_limit = to_sum<ForceSum>(0.5 * runaway_force);
-    const auto speed_limit = static_cast<Real>(0.5 * runaway_displacement / dt);
+    const auto force_limit = to_sum<ForceSum>(0.5 * unstable_force);
+    const auto speed_limit = static_cast<Real>(0.5 * unstable_displacement / dt);
     queue.for_range(state.home_clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
@@ -182,7 +182,7 @@ void stop_if_beyond_range([[maybe_unused]] const Observables& o)
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template std::optional<Runaway> find_runaway<N>(CpuQueue&, const ParticleState<N>&, double);                                 \
+    template std::optional<UnstableAtom> find_unstable_atom<N>(CpuQueue&, const ParticleState<N>&, double);                      \
     template std::string range_remark<N>(const std::vector<Vec3<double>>&, const EnergyVirial&);                                 \
     template void check_range<N>(const Topology&, const RunParameters&, const AtomGroups&);                                      \
     template void stop_if_beyond_range<N>(const Observables&);

@@ -17,7 +17,7 @@
 
 namespace parhelion {
 
-struct Runaway
+struct UnstableAtom
 {
     std::int32_t slot = 0;
     double force = 0;        // kJ/mol/nm; may be NaN
@@ -26,13 +26,13 @@ struct Runaway
 
 // An atom that moves this far in one step is not in a simulation any more: 100 km/s at 2 fs, fifty times the thermal speed of
 // hydrogen.
-inline constexpr double runaway_displacement = 0.2; // nm
+inline constexpr double unstable_displacement = 0.2; // nm
 // The largest force a sane configuration has is some 1e5; float pair kernels stay finite far above this.
-inline constexpr double runaway_force = 1e8; // kJ/mol/nm
+inline constexpr double unstable_force = 1e8; // kJ/mol/nm
 
 // The worst atom beyond the limits (not finite counts as worst), or nothing.
 template <class N>
-std::optional<Runaway> find_runaway(CpuQueue& queue, const ParticleState<N>& state, double dt);
+std::optional<UnstableAtom> find_unstable_atom(CpuQueue& queue, const ParticleState<N>& state, double dt);
 
 // What to say of an evaluation whose reproducible sums may have met their limits (base/numerics.hpp); empty: nothing. `forces`:
 // of all atoms, kJ/mol/nm. Not noticed: limited forces that cancel on every atom, totals of very many overlaps that have gone all

@@ -4,11 +4,12 @@
 // The idea: the host looks at its GPUs by waits that end (GpuWorld::wait), but calls that queue work, capture graphs or find
 // memory may wait inside the driver, for ever if a GPU is stuck, and nothing can be asked of a thread that is held there. So
 // another thread watches it. It counts its own looks, not the time: a process that was stopped for an hour has not been held for
-// one. What the host does itself in between is none of its business: an observer's disk may take long (engine/away.hpp), and so
-// may the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at least.
+// one. What the host does itself in between is none of its business: an observer's disk may take long
+// (engine/deadline_pause.hpp), and so may the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at
+// least.
 #pragma once
 
-#include "engine/away.hpp"
+#include "engine/deadline_pause.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -27,13 +28,13 @@ public:
     void begin_call() { calls_.fetch_add(1, std::memory_order_relaxed); }
     void end_call() { calls_.fetch_add(1, std::memory_order_relaxed); }
     // Between the two of a call, and also within each other; by the thread that is watched.
-    void leave()
+    void pause_deadlines()
     {
-        if (absences_++ == 0) { end_call(); }
+        if (pauses_++ == 0) { end_call(); }
     }
-    void enter()
+    void resume_deadlines()
     {
-        if (--absences_ == 0) { begin_call(); }
+        if (--pauses_ == 0) { begin_call(); }
     }
 
 private:
@@ -41,7 +42,7 @@ private:
 
     std::function<void()> when_held_;
     std::atomic<std::uint64_t> calls_{0}; // odd: the host is in one
-    int absences_ = 0;                    // how many are within each other
+    int pauses_ = 0;                      // how many are within each other
     std::jthread thread_;                 // last, so that it ends first
 };
 
@@ -65,6 +66,6 @@ private:
 };
 
 // The host has come from among GPUs for work of its own, which waits for none.
-using OwnWork = Absence<HostWatch>;
+using WatchPause = DeadlinePause<HostWatch>;
 
 } // namespace parhelion

@@ -6,7 +6,7 @@
 #include "dynamics/barostat_body.hpp"
 #include "dynamics/kinetic.hpp"
 #include "engine/observer.hpp"
-#include "forces/dispersion.hpp"
+#include "interactions/pair/dispersion.hpp"
 
 namespace parhelion {
 

@@ -205,7 +205,7 @@ template <class N>
 void RankRun<N>::advance(StepFlags flags, Observer& observer)
 {
     comm_.set_tag(rank_.step);
-    flags.repartition = flags.repartition || list_has_aged(rank_);
+    flags.repartition = flags.repartition || list_is_stale(rank_);
     queue_.clock().set_step(rank_.step);
     const auto output = [&](Rank<N>&) {
         if (!flags.due.any_frame()) { return; }
@@ -214,7 +214,7 @@ void RankRun<N>::advance(StepFlags flags, Observer& observer)
         if (comm_.rank() == 0) { observer.frame(flags.due, std::move(frame)); }
     };
     step(rank_, flags, output, [](Rank<N>& r) {
-        stop_if_running_away(r);
+        stop_if_unstable(r);
         return true;
     });
     if (flags.observe)
@@ -258,7 +258,7 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
         const Failures known = over_ranks(r, failures) == failures ? Failures::OfAll : Failures::OfThisRank;
         try
         {
-            stop_if_running_away(r, known);
+            stop_if_unstable(r, known);
         }
         catch (const PhysicsError& error)
         {

@@ -2,7 +2,7 @@
 // What a failed segment on GPUs demands, by the flags that its steps have raised.
 #pragma once
 
-#include "state/gpu_state.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
 
 #include <cstdint>
 
@@ -11,22 +11,22 @@ namespace parhelion {
 enum class Remedy : std::uint8_t
 {
     RepeatByInterval, // so that the one that fails is found
-    MoreRoom,         // for atoms or lists
+    GrowCapacity,     // for atoms or lists
     NewerLists,       // in the middle of the interval
     BlowUp,           // the CPU takes the same steps, and finds what to say
     LongestTerm,      // named: it is longer than halos reach
     RefuseGrid
 };
 
-// flags: of the segment's end, not 0. What was computed after a list overflow or with an aged list says nothing more, so these
+// flags: of the segment's end, not 0. What was computed after a list overflow or with an stale list says nothing more, so these
 // come first.
 inline Remedy remedy_for(std::uint32_t flags, bool is_one_interval)
 {
     constexpr std::uint32_t overflows = gpu_flag_list_overflow | gpu_flag_scratch_overflow | gpu_flag_slot_overflow;
     if (!is_one_interval) { return Remedy::RepeatByInterval; }
-    if ((flags & overflows) != 0) { return Remedy::MoreRoom; }
-    if ((flags & gpu_flag_list_aged) != 0) { return Remedy::NewerLists; }
-    if ((flags & gpu_flag_runaway) != 0) { return Remedy::BlowUp; }
+    if ((flags & overflows) != 0) { return Remedy::GrowCapacity; }
+    if ((flags & gpu_flag_list_stale) != 0) { return Remedy::NewerLists; }
+    if ((flags & gpu_flag_unstable_atom) != 0) { return Remedy::BlowUp; }
     return (flags & gpu_flag_ambiguous) != 0 ? Remedy::RefuseGrid : Remedy::LongestTerm;
 }
 

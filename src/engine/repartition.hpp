@@ -6,7 +6,7 @@
 #include "domain/migrate.hpp"
 #include "engine/assign.hpp"
 #include "engine/rank.hpp"
-#include "engine/runaway.hpp"
+#include "engine/unstable_atom.hpp"
 #include "pairs/cluster_order.hpp"
 #include "trace/phases.hpp"
 
@@ -30,17 +30,17 @@ void repartition(Rank<N>& r)
 // Could a pair have come within the cut-off unlisted? Collective: every rank gets the same answer. Never where lists may miss
 // pairs.
 template <class N>
-bool list_has_aged(Rank<N>& r)
+bool list_is_stale(Rank<N>& r)
 {
     if constexpr (!lists_miss_nothing<N>) { return false; }
     const double cutoff = std::max(r.parameters.lj_cutoff, r.parameters.coulomb_cutoff);
     const Vec3<double>&now = r.state.box.length(), &then = r.listed.box;
     const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
-    const double room = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // of an atom
-    std::int64_t aged[1] = {largest_displacement(r.queue, r.state, r.listed) > room ? 1 : 0};
+    const double allowed = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // of an atom
+    std::int64_t stale[1] = {largest_displacement(r.queue, r.state, r.listed) > allowed ? 1 : 0};
     const ScopedPhase span(r.queue.clock(), Phase::Reduce);
-    r.comm.max(aged);
-    return aged[0] != 0;
+    r.comm.max(stale);
+    return stale[0] != 0;
 }
 
 // Prunes the list when its plan says so: with the build and at even distances after it.

@@ -5,7 +5,7 @@
 
 #include "dynamics/thermostat.hpp"
 #include "engine/observer.hpp"
-#include "forces/force_buffers.hpp"
+#include "interactions/force_buffers.hpp"
 #include "model/run_parameters.hpp"
 
 #include <compare>

@@ -2,12 +2,12 @@
 #include "engine/simulation.hpp"
 
 #include "base/error.hpp"
-#include "engine/away.hpp"
 #include "engine/choose_gpus.hpp"
+#include "engine/deadline_pause.hpp"
 #include "engine/engine.hpp"
 #include "engine/host_watch.hpp"
 #ifdef PARHELION_CUDA
-#include "engine/gpu_engine.hpp"
+#include "engine/gpu/engine_gpu.hpp"
 #endif
 
 #include <fmt/format.h>
@@ -129,8 +129,8 @@ RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::at
     {
         return attempt([&] { return implementation_->run(steps, observer, stop); });
     }
-    AwayFrom away(*watch_, observer);
-    return attempt([&] { return implementation_->run(steps, away, stop); });
+    PausingObserver pausing(*watch_, observer);
+    return attempt([&] { return implementation_->run(steps, pausing, stop); });
 }
 Frame Simulation::frame()
 {

@@ -19,7 +19,7 @@
 #include "engine/over_ranks.hpp"
 #include "engine/rank.hpp"
 #include "engine/repartition.hpp"
-#include "engine/runaway.hpp"
+#include "engine/unstable_atom.hpp"
 
 namespace parhelion {
 

@@ -2,7 +2,7 @@
 #include "halo/halo.hpp"
 
 #include "base/bytes.hpp"
-#include "halo/team.hpp"
+#include "halo/shared_messages.hpp"
 #include "trace/phases.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void Halo<N>::bind(HaloPlan plan)
     plan_ = std::move(plan);
     links_.clear();
     forwards_.assign(messages(), {});
-    std::vector<Parcel> parcels;
+    std::vector<SetupMessage> setup_messages;
     std::vector<int> sources;
     for (std::size_t m = 0; m < messages(); ++m)
     {
@@ -62,11 +62,11 @@ void Halo<N>::bind(HaloPlan plan)
         // The slots are the receiver's; it tells the sender where they are. Never empty: an address says that a message has come.
         const Placement x = l.receive_x.reserve(static_cast<std::size_t>(message.count + 1) * block_bytes<Fixed>);
         const Placement f = l.receive_f.reserve((message.clusters.size() + 1) * block_bytes<ForceSum>);
-        ByteWriter(parcels.emplace_back(Parcel{message.receive_from, {}}).bytes).put(x);
-        ByteWriter(parcels.emplace_back(Parcel{message.send_to, {}}).bytes).put(f);
+        ByteWriter(setup_messages.emplace_back(SetupMessage{message.receive_from, {}}).bytes).put(x);
+        ByteWriter(setup_messages.emplace_back(SetupMessage{message.send_to, {}}).bytes).put(f);
         sources.insert(sources.end(), {message.send_to, message.receive_from});
     }
-    const std::vector<Parcel> placements = comm_.exchange(parcels, sources);
+    const std::vector<SetupMessage> placements = comm_.exchange(setup_messages, sources);
     for (std::size_t m = 0; m < messages(); ++m)
     {
         link(m).send_x.bind(ByteReader(placements[2 * m].bytes).get<Placement>());
@@ -202,13 +202,13 @@ void Halo<N>::send_fused(ParticleState<N>& state)
     const auto bytes = [&](std::size_t m) { return plan_.messages[m].clusters.size() * block_bytes<Fixed>; };
     std::vector<std::byte*> out(messages());
     for (std::size_t m = 0; m < messages(); ++m) { out[m] = link(m).send_x.begin(bytes(m)); }
-    Team team(queue_.threads(), messages());
+    SharedMessages shared(queue_.threads(), messages());
     const auto await = [&](std::size_t m, int thread) {
-        return team.await(m, thread, [&] { return link(m).receive_x.wait().data; });
+        return shared.await(m, thread, [&] { return link(m).receive_x.wait().data; });
     };
-    team.run(queue_, [&](int thread) {
+    shared.run(queue_, [&](int thread) {
         const auto meet = [&](std::size_t m) {
-            if (team.is_last(m)) { link(m).send_x.publish(bytes(m)); }
+            if (shared.is_last(m)) { link(m).send_x.publish(bytes(m)); }
         };
         for (std::size_t m = 0; m < messages(); ++m)
         {
@@ -252,20 +252,20 @@ void Halo<N>::return_fused(ClusterArray<ForceSum>& halo_forces, ParticleState<N>
     const auto bytes = [&](std::size_t m) { return static_cast<std::size_t>(plan_.messages[m].count) * block_bytes<ForceSum>; };
     std::vector<std::byte*> out(messages());
     for (std::size_t m = 0; m < messages(); ++m) { out[m] = link(m).send_f.begin(bytes(m)); }
-    Team team(queue_.threads(), messages());
+    SharedMessages shared(queue_.threads(), messages());
     // By message: the first of those that must have come back before it is complete; messages() if none.
     std::vector<std::size_t> needs(messages(), messages());
     for (std::size_t m = messages(); m-- > 0;)
     {
         for (const std::size_t earlier : forwards_[m]) { needs[earlier] = m; }
     }
-    team.run(queue_, [&](int thread) {
+    shared.run(queue_, [&](int thread) {
         std::size_t to_add = messages(); // those from here on have been added
         const auto add_from = [&](std::size_t m) {
             while (to_add > m)
             {
                 const std::byte* const in =
-                    team.await(to_add - 1, thread, [&] { return link(to_add - 1).receive_f.wait().data; });
+                    shared.await(to_add - 1, thread, [&] { return link(to_add - 1).receive_f.wait().data; });
                 if (in == nullptr) { return false; }
                 add_forces(--to_add, thread, in, halo_forces, state);
             }
@@ -275,7 +275,7 @@ void Halo<N>::return_fused(ClusterArray<ForceSum>& halo_forces, ParticleState<N>
         {
             if (!add_from(needs[m])) { return; }
             pack_forces(m, thread, halo_forces, out[m]);
-            if (team.is_last(m)) { link(m).send_f.publish(bytes(m)); }
+            if (shared.is_last(m)) { link(m).send_f.publish(bytes(m)); }
         }
         add_from(0);
     });

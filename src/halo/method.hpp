@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of halo exchange, by name; halo/halo.hpp and halo/gpu_halo.hpp say what they are.
+// The methods of halo exchange, by name; halo/halo.hpp and halo/gpu/halo_gpu.hpp say what they are.
 #pragma once
 
 #include <array>

@@ -82,14 +82,14 @@ public:
     // bits 1..64, value < 2^bits
     void put(int bits, std::uint64_t value)
     {
-        const int room = 64 - filled_;
-        if (bits < room)
+        const int free_bits = 64 - filled_;
+        if (bits < free_bits)
         {
-            word_ |= value << (room - bits);
+            word_ |= value << (free_bits - bits);
             filled_ += bits;
             return;
         }
-        filled_ = bits - room;
+        filled_ = bits - free_bits;
         store(word_ | value >> filled_);
         word_ = filled_ > 0 ? value << (64 - filled_) : 0;
     }

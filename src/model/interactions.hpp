@@ -66,7 +66,7 @@ inline constexpr InteractionRow interaction_table[] = {
     {InteractionKind::PositionRestraint, "position restraint", 1, 3, EnergyTerm::PositionRestraint}, // kx, ky, kz
 };
 inline constexpr int interaction_kinds = static_cast<int>(std::size(interaction_table));
-// The kinds that tie atoms to each other; a position restraint ties one to a place (forces/restraints.hpp).
+// The kinds that tie atoms to each other; a position restraint ties one to a place (interactions/bonded/restraints.hpp).
 inline constexpr int bonded_kinds = interaction_kinds - 1;
 
 static_assert(is_in_order(interaction_table, &InteractionRow::kind));

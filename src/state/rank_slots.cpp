@@ -2,7 +2,7 @@
 #include "state/rank_slots.hpp"
 
 #include "base/error.hpp"
-#include "state/gpu_state.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ double extent(const GpuCell& cell, const Vec3<double>& box, int d, int offset)
 {
     const double width = box[d] / cell.cells[d];
     if (offset == 0 || offset < cell.pulses[d]) { return width; }
-    return std::clamp(cell.reach + cell.straying[d] - (offset - 1) * width, 0.1 * width, width);
+    return std::clamp(cell.reach + cell.overhang[d] - (offset - 1) * width, 0.1 * width, width);
 }
 
 GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, double edge)
@@ -53,9 +53,10 @@ int most_columns(std::size_t shared_bytes)
 
 } // namespace
 
-RankSlots plan_slots(const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double crowding, std::size_t shared_bytes)
+RankSlots plan_slots(const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double density_factor,
+                     std::size_t shared_bytes)
 {
-    PARHELION_EXPECTS(crowding >= 1);
+    PARHELION_EXPECTS(density_factor >= 1);
     RankSlots result;
     const double volume = box.x * box.y * box.z;
     double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
@@ -67,7 +68,7 @@ RankSlots plan_slots(const GpuCell& cell, const Vec3<double>& box, std::size_t a
         here *= length;
     }
     const double mean = static_cast<double>(atoms) * here / volume;
-    result.atoms = std::min(atoms, static_cast<std::size_t>(crowding * mean) + supercluster_size);
+    result.atoms = std::min(atoms, static_cast<std::size_t>(density_factor * mean) + supercluster_size);
     result.columns = make_columns(cell, box, edge);
     // Wider ones, if a box is so flat.
     for (const int most = most_columns(shared_bytes); result.columns.count > most; result.columns = make_columns(cell, box, edge))

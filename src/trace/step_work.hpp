@@ -7,11 +7,11 @@
 //   nonlocal      from the begin of the first kernel that sends halo positions, or of pair forces with halo atoms where there is
 //                 none, to the end of the last that exchanges forces, with what runs between them, and all gaps
 //   non-overlap   from the end of the first interval to the end of the second, at least 0
-// Where the update sends positions and adds the forces that come back (engine/step_gpu.hpp), nonlocal work begins with the kernel
-// that waits for positions and ends with the one that sends forces; the rest is in `update`.
-// They are means over steps without a repartition, as there. Here a repartition is also a step with forces, so its own time is
-// what such a step takes longer than the others, spread over all steps; there it is taken off the run's wall time. A step lasts
-// from its first block to that of the next step, so the gaps between graphs are in it.
+// Where the update sends positions and adds the forces that come back (engine/gpu/step_gpu.hpp), nonlocal work begins with the
+// kernel that waits for positions and ends with the one that sends forces; the rest is in `update`. They are means over steps
+// without a repartition, as there. Here a repartition is also a step with forces, so its own time is what such a step takes
+// longer than the others, spread over all steps; there it is taken off the run's wall time. A step lasts from its first block to
+// that of the next step, so the gaps between graphs are in it.
 //   mean time of a step = step + repartition;   step = local + non-overlap + other, if local work begins first
 //
 // Cost: linear in the records.

@@ -6,7 +6,7 @@
 // launches, so the blocks of a launch lie together. Cost: linear in the records, but for sorting spans.
 #pragma once
 
-#include "device/block_record.hpp"
+#include "device/gpu/block_record.hpp"
 #include "device/phase_clock.hpp"
 #include "trace/phases.hpp"
 

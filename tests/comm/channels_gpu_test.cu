@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The channel protocol between kernels, and the test of all links by which a run begins.
-#include "comm/gpu_block.cuh"
+#include "comm/gpu/block.cuh"
+#include "comm/gpu/self_test.hpp"
 #include "comm/gpu_ranks.cuh"
-#include "comm/gpu_self_test.hpp"
 
 #include <cstdio>
 #include <set>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over ranks and barriers by kernels.
-#include "comm/gpu_collectives.cuh"
+#include "comm/gpu/collectives.cuh"
 #include "comm/gpu_ranks.cuh"
-#include "device/gpu_graph.hpp"
+#include "device/gpu/graph.hpp"
 
 #include <random>
 

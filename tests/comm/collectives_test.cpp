@@ -109,12 +109,12 @@ TEST_P(Collectives, parcels_of_any_size_reach_their_destinations_in_order)
         run_ranks(world, [&](Communicator& c) {
             for (int round = 0; round < GetParam().scaled(60); ++round)
             {
-                std::vector<Parcel> parcels;
+                std::vector<SetupMessage> setup_messages;
                 const auto ours = plan(round, c.rank());
                 for (std::size_t i = 0; i < ours.size(); ++i)
                 {
-                    parcels.push_back({ours[i].first, Bytes(ours[i].second)});
-                    Payload{i, c.rank(), ours[i].first, round}.pack(parcels.back().bytes.data(), ours[i].second);
+                    setup_messages.push_back({ours[i].first, Bytes(ours[i].second)});
+                    Payload{i, c.rank(), ours[i].first, round}.pack(setup_messages.back().bytes.data(), ours[i].second);
                 }
                 std::vector<int> sources;
                 std::vector<std::pair<Payload, std::size_t>> expected;
@@ -128,7 +128,7 @@ TEST_P(Collectives, parcels_of_any_size_reach_their_destinations_in_order)
                         expected.push_back({Payload{i, s, c.rank(), round}, theirs[i].second});
                     }
                 }
-                std::vector<Parcel> received = c.exchange(parcels, sources);
+                std::vector<SetupMessage> received = c.exchange(setup_messages, sources);
                 ASSERT_EQ(received.size(), expected.size());
                 for (std::size_t i = 0; i < received.size(); ++i)
                 {
@@ -147,16 +147,16 @@ TEST_P(Collectives, large_parcels_between_all_pairs_do_not_block_each_other)
     constexpr std::size_t bytes = 1'500'000;
     World world(ranks, GetParam().options(12));
     run_ranks(world, [&](Communicator& c) {
-        std::vector<Parcel> parcels;
+        std::vector<SetupMessage> setup_messages;
         std::vector<int> sources;
         for (int peer = 0; peer < ranks; ++peer)
         {
-            parcels.push_back({peer, Bytes(bytes, static_cast<std::byte>(16 * c.rank() + peer))});
+            setup_messages.push_back({peer, Bytes(bytes, static_cast<std::byte>(16 * c.rank() + peer))});
             sources.push_back(ranks - 1 - peer); // in another order than they are sent
         }
-        for (const Parcel& parcel : c.exchange(parcels, sources))
+        for (const SetupMessage& setup_message : c.exchange(setup_messages, sources))
         {
-            EXPECT_EQ(parcel.bytes, Bytes(bytes, static_cast<std::byte>(16 * parcel.peer + c.rank())));
+            EXPECT_EQ(setup_message.bytes, Bytes(bytes, static_cast<std::byte>(16 * setup_message.peer + c.rank())));
         }
     });
 }
@@ -174,8 +174,8 @@ TEST(Communicator, ranks_that_send_to_each_other_receive_meanwhile)
         const int peer = 1 - c.rank();
         for (int round = 0; round < 3; ++round)
         {
-            const Parcel parcel{peer, Bytes(300'000, static_cast<std::byte>(c.rank()))};
-            const std::vector<Parcel> received = c.exchange(std::span(&parcel, 1), std::span(&peer, 1));
+            const SetupMessage setup_message{peer, Bytes(300'000, static_cast<std::byte>(c.rank()))};
+            const std::vector<SetupMessage> received = c.exchange(std::span(&setup_message, 1), std::span(&peer, 1));
             EXPECT_EQ(received.front().bytes, Bytes(300'000, static_cast<std::byte>(peer)));
         }
     });
@@ -186,11 +186,11 @@ TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
     World world(3, transport_cases.front().options(15));
     run_ranks(world, [](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 8};
-        const Parcel parcel{1, Bytes(300'000)};
+        const SetupMessage setup_message{1, Bytes(300'000)};
         if (c.rank() == 0) // sends only after rank 2 has done so
         {
             c.open_receive("done", 2, options).wait();
-            c.exchange(std::span(&parcel, 1), {});
+            c.exchange(std::span(&setup_message, 1), {});
         }
         else if (c.rank() == 1)
         {
@@ -199,7 +199,7 @@ TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
         }
         else
         {
-            c.exchange(std::span(&parcel, 1), {});
+            c.exchange(std::span(&setup_message, 1), {});
             SendChannel done = c.open_send("done", 0, options);
             done.begin(0);
             done.publish(0);
@@ -222,8 +222,8 @@ TEST(Communicator, a_parcel_to_oneself_that_nobody_expects_is_a_broken_contract)
 {
     World world(1);
     Communicator c = world.communicator(0);
-    const Parcel parcel{0, Bytes(3)};
+    const SetupMessage setup_message{0, Bytes(3)};
     const int self = 0;
-    EXPECT_THROW(c.exchange(std::span(&parcel, 1), {}), ContractError);
+    EXPECT_THROW(c.exchange(std::span(&setup_message, 1), {}), ContractError);
     EXPECT_THROW(c.exchange({}, std::span(&self, 1)), ContractError);
 }

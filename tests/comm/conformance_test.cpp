@@ -271,9 +271,9 @@ TEST_P(Conformance, slots_move_and_grow_between_epochs)
             const Placement here = receive.reserve(needed);
             EXPECT_GE(here.capacity, std::max(needed, capacity));
             capacity = here.capacity;
-            Parcel parcel{peer, Bytes(sizeof here)};
-            std::memcpy(parcel.bytes.data(), &here, sizeof here);
-            const std::vector<Parcel> answer = c.exchange(std::span(&parcel, 1), std::span(&peer, 1));
+            SetupMessage setup_message{peer, Bytes(sizeof here)};
+            std::memcpy(setup_message.bytes.data(), &here, sizeof here);
+            const std::vector<SetupMessage> answer = c.exchange(std::span(&setup_message, 1), std::span(&peer, 1));
             Placement there;
             std::memcpy(&there, answer[0].bytes.data(), sizeof there);
             send.bind(there);

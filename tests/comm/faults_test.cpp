@@ -176,8 +176,8 @@ TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
 {
     const auto exchange = [](Communicator& c) {
         const int peer = 1 - c.rank();
-        const Parcel parcel{peer, Bytes(10)};
-        c.exchange(std::span(&parcel, 1), std::span(&peer, 1));
+        const SetupMessage setup_message{peer, Bytes(10)};
+        c.exchange(std::span(&setup_message, 1), std::span(&peer, 1));
     };
     for (const auto& wait : {std::function<void(Communicator&)>(ring), std::function<void(Communicator&)>(exchange)})
     {
@@ -187,9 +187,9 @@ TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
             c.barrier();
             if (c.rank() == 0)
             {
-                c.leave();
+                c.pause_deadlines();
                 std::this_thread::sleep_for(1.5 * deadline);
-                c.enter();
+                c.resume_deadlines();
             }
             wait(c);
         });
@@ -206,8 +206,8 @@ TEST(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
         if (c.rank() == 0) // late by more than the deadline in all, but away in the middle of it, if only for an instant
         {
             std::this_thread::sleep_for(0.6 * deadline);
-            c.leave();
-            c.enter();
+            c.pause_deadlines();
+            c.resume_deadlines();
             std::this_thread::sleep_for(0.6 * deadline);
         }
         ring(c);
@@ -225,8 +225,8 @@ TEST(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
         {
             for (int i = 0; i < 3; ++i)
             {
-                c.leave();
-                c.enter();
+                c.pause_deadlines();
+                c.resume_deadlines();
             }
             throw RankDied();
         }
@@ -246,7 +246,7 @@ TEST(Faults, the_error_of_a_rank_ends_all_others_while_one_is_away)
         c.barrier();
         if (c.rank() == 0)
         {
-            c.leave();
+            c.pause_deadlines();
             return;
         }
         if (c.rank() == 1) { throw PhysicsError(17, "too hot"); }
@@ -312,14 +312,14 @@ TEST(Faults, sums_and_parcels_name_what_they_miss)
     EXPECT_EQ(sums[1].kind, "CommError");
     EXPECT_THAT(sums[1].text, HasSubstr("channel 'sum over ranks', epoch expected 1, seen 0"));
 
-    const auto parcels = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
-        const Parcel parcel{1, Bytes(10)};
+    const auto setup_messages = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
+        const SetupMessage setup_message{1, Bytes(10)};
         const int source = 0;
-        c.rank() == 0 ? c.exchange(std::span(&parcel, 1), {}) : c.exchange({}, std::span(&source, 1));
+        c.rank() == 0 ? c.exchange(std::span(&setup_message, 1), {}) : c.exchange({}, std::span(&source, 1));
     });
-    EXPECT_EQ(parcels[0].kind, "");
-    EXPECT_EQ(parcels[1].kind, "CommError");
-    EXPECT_THAT(parcels[1].text, HasSubstr("channel 'parcels', epoch expected 1, seen 0"));
+    EXPECT_EQ(setup_messages[0].kind, "");
+    EXPECT_EQ(setup_messages[1].kind, "CommError");
+    EXPECT_THAT(setup_messages[1].text, HasSubstr("channel 'setup messages', epoch expected 1, seen 0"));
 }
 
 TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_their_group)
@@ -349,12 +349,12 @@ TEST(Faults, an_end_that_is_never_opened_is_named)
     });
     EXPECT_EQ(channel[0].kind, "CommError");
     EXPECT_EQ(channel[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'one way', in round -1.");
-    const auto parcel = run_to_the_end(options, 2, [](Communicator& c) {
-        const Parcel one{1, Bytes(1)};
+    const auto setup_message = run_to_the_end(options, 2, [](Communicator& c) {
+        const SetupMessage one{1, Bytes(1)};
         if (c.rank() == 0) { c.exchange(std::span(&one, 1), {}); }
     });
-    EXPECT_EQ(parcel[0].kind, "CommError");
-    EXPECT_EQ(parcel[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'parcels', in round -1.");
+    EXPECT_EQ(setup_message[0].kind, "CommError");
+    EXPECT_EQ(setup_message[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'setup messages', in round -1.");
 }
 
 TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
@@ -362,12 +362,13 @@ TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
     WorldOptions options;
     options.deadline = deadline;
     const auto ends = run_to_the_end(options, 2, [](Communicator& c) {
-        const Parcel small{1, Bytes(1)}, large{1, Bytes(1'000'000)};
+        const SetupMessage small{1, Bytes(1)}, large{1, Bytes(1'000'000)};
         const int source = 0;
         if (c.rank() == 1) { return static_cast<void>(c.exchange({}, std::span(&source, 1))); }
         c.exchange(std::span(&small, 1), {});
         c.exchange(std::span(&large, 1), {});
     });
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text, HasSubstr("leave to write from rank 1: channel 'parcels', epoch expected 2, seen 0, credit 2"));
+    EXPECT_THAT(ends[0].text,
+                HasSubstr("leave to write from rank 1: channel 'setup messages', epoch expected 2, seen 0, credit 2"));
 }

@@ -3,9 +3,9 @@
 // when it belongs, random delays inside kernels.
 #pragma once
 
-#include "comm/gpu_atomics.cuh"
-#include "comm/gpu_world.hpp"
-#include "device/launch.cuh"
+#include "comm/gpu/atomics_gpu.cuh"
+#include "comm/gpu/world_gpu.hpp"
+#include "device/gpu/launch.cuh"
 #include "support/random_delay.cuh"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that GPUs share, and worlds that come and go.
-#include "comm/gpu_collectives.hpp"
+#include "comm/gpu/collectives.hpp"
 #include "comm/gpu_ranks.cuh"
-#include "device/gpu_graph.hpp"
+#include "device/gpu/graph.hpp"
 #include "support/stall.cuh"
 
 #include <filesystem>

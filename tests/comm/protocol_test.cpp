@@ -27,10 +27,10 @@ struct SlowToRaise : HostAtomics
     }
 };
 
-// Three ranks on one board, and a host.
+// Three ranks that share one record of the first failure, and a host.
 struct Waiters
 {
-    FailureBoard board;
+    FirstFailure first_failure;
     SignalSlot host_abort{}, never_raised{};
     std::array<SignalSlot, 3> aborts{};
     std::array<SignalSlot*, 3> abort_slots{&aborts[0], &aborts[1], &aborts[2]};
@@ -38,8 +38,8 @@ struct Waiters
 
     Watch watch(int rank, std::chrono::nanoseconds deadline)
     {
-        return {rank,   3,     deadline.count(), abort_slots[static_cast<std::size_t>(rank)], abort_slots.data(),
-                &board, &step, &host_abort};
+        return {rank,           3,     deadline.count(), abort_slots[static_cast<std::size_t>(rank)], abort_slots.data(),
+                &first_failure, &step, &host_abort};
     }
 };
 
@@ -91,7 +91,7 @@ TEST(Signals, no_wait_ends_in_vain_before_the_host_is_told)
 TEST(Signals, who_fails_second_does_not_wait_for_ever_for_the_first)
 {
     Waiters waiters;
-    waiters.board.claimed = 1; // by a rank that is stuck
+    waiters.first_failure.claimed = 1; // by a rank that is stuck
     EXPECT_EQ(fail<HostAtomics>(waiters.watch(1, 50ms), {}), Verdict::Aborted);
     EXPECT_EQ(waiters.host_abort.epoch, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The description of the GPUs that are here.
-#include "device/gpu_arena.hpp"
+#include "device/gpu/arena.hpp"
 #include "device/host_gpus.hpp"
 #include "support/gpu_test.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that follows the begin of a kernel, on a GPU: a kernel waits, within limits, for a word that only its follower sets.
-#include "device/launch_begun.cuh"
+#include "device/gpu/launch_begun.cuh"
 
-#include "device/block_trace.cuh"
-#include "device/device_buffer.hpp"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/device_buffer.hpp"
 
 #include <gtest/gtest.h>
 

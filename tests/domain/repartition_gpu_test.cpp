@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atoms divided among ranks on GPUs: every atom is one rank's, the halo is what the board says, every pair is in one list of one
-// rank; against all pairs, on grids that are thick and thin. The ranks share a GPU.
-#include "device/gpu_graph.hpp"
+// Atoms divided among ranks on GPUs: every atom is one rank's, the halo is what the exchange buffer says, every pair is in one
+// list of one rank; against all pairs, on grids that are thick and thin. The ranks share a GPU.
+#include "device/gpu/graph.hpp"
 #include "generate/ethanol_water.hpp"
 #include "io/load.hpp"
 #include "support/domain_systems.hpp"
@@ -28,7 +28,7 @@ struct RepartitionCase
     const char* name;
     System system;
     double cutoff, pruned_cutoff;
-    double crowding = 1.5;
+    double density_factor = 1.5;
 };
 
 // Densities of a liquid: where atoms are sparse, clusters are long, and boxes must be larger.
@@ -113,7 +113,7 @@ std::vector<int> owners(RanksOnGpu<N>& d)
     return owner;
 }
 
-// Every slot of every rank against the board: whose it is, in which zone, with what belongs to it.
+// Every slot of every rank against the exchange buffer: whose it is, in which zone, with what belongs to it.
 template <class N>
 void expect_atoms_right(RanksOnGpu<N>& d)
 {
@@ -290,7 +290,7 @@ TYPED_TEST(GpuRepartition, gives_every_atom_a_home_and_every_pair_a_place_in_one
         for (const CellGrid& grid : grids)
         {
             SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
-            RanksOnGpu<TypeParam> d(queue, c.system, {.grid = grid, .reach = c.cutoff, .crowding = c.crowding});
+            RanksOnGpu<TypeParam> d(queue, c.system, {.grid = grid, .reach = c.cutoff, .density_factor = c.density_factor});
             d.repartition(c.pruned_cutoff);
             expect_division_right(d, c.cutoff, c.pruned_cutoff, in_list, in_range);
             if (testing::Test::HasFailure()) { return; }
@@ -310,7 +310,7 @@ TYPED_TEST(GpuRepartition, is_right_or_says_that_it_cannot_be_where_atoms_are_aw
         {
             SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
             RanksOnGpu<TypeParam> d(queue, c.system,
-                                    {.grid = grid, .reach = 0.3, .crowding = static_cast<double>(27 * grid.ranks())});
+                                    {.grid = grid, .reach = 0.3, .density_factor = static_cast<double>(27 * grid.ranks())});
             d.repartition(0.3);
             expect_atoms_right(d);
             if (d.flags() == 0)
@@ -367,22 +367,22 @@ TYPED_TEST(GpuRepartition, can_be_captured_and_replayed_with_atoms_elsewhere)
 
 // Boards of all ranks, in which only what is published can be right.
 template <class N>
-struct EmptyBoards
+struct EmptyExchangeBuffers
 {
     std::vector<DeviceBuffer<PositionCharge<N>>> x;
     std::vector<DeviceBuffer<VelocityMass<N>>> v;
     std::vector<DeviceBuffer<std::uint8_t>> zone;
-    std::vector<GpuBoard<N>> of_rank;
-    DeviceBuffer<GpuBoard<N>> all;
+    std::vector<GpuExchangeBuffer<N>> of_rank;
+    DeviceBuffer<GpuExchangeBuffer<N>> all;
 
-    explicit EmptyBoards(RanksOnGpu<N>& d)
+    explicit EmptyExchangeBuffers(RanksOnGpu<N>& d)
     {
         const std::size_t atoms = d.whole().slot_of_global.size();
         for (int r = 0; r < d.ranks(); ++r)
         {
             x.emplace_back(atoms), v.emplace_back(atoms), zone.emplace_back();
             x.back().clear(d.queue()), v.back().clear(d.queue());
-            zone.back().upload(d.queue(), std::vector<std::uint8_t>(atoms, GpuBoard<N>::not_here));
+            zone.back().upload(d.queue(), std::vector<std::uint8_t>(atoms, GpuExchangeBuffer<N>::not_here));
             of_rank.push_back({d.rank(r).cell, x.back().data(), v.back().data(), zone.back().data()});
         }
         all.upload(d.queue(), of_rank);
@@ -391,23 +391,23 @@ struct EmptyBoards
     std::ptrdiff_t marked(GpuQueue& queue, std::size_t rank) const
     {
         const auto zones = zone[rank].to_vector(queue);
-        return std::count_if(zones.begin(), zones.end(), [](std::uint8_t z) { return z != GpuBoard<N>::not_here; });
+        return std::count_if(zones.begin(), zones.end(), [](std::uint8_t z) { return z != GpuExchangeBuffer<N>::not_here; });
     }
 };
 
 // Moves home atoms, each molecule by a step of its own of up to a twentieth of the box, so that many change their cells; as the
-// states and the complete board have them.
+// states and the complete exchange buffer have them.
 template <class N>
-void move_molecules(RanksOnGpu<N>& d, std::vector<PositionCharge<N>>& board)
+void move_molecules(RanksOnGpu<N>& d, std::vector<PositionCharge<N>>& exchange_buffer)
 {
-    for (std::size_t g = 0; g < board.size(); ++g)
+    for (std::size_t g = 0; g < exchange_buffer.size(); ++g)
     {
         using Fixed = typename N::Fixed;
         std::mt19937_64 engine(static_cast<std::uint64_t>(d.topology().locate(static_cast<std::int64_t>(g)).molecule_first_atom));
         const auto step = [&] {
             return static_cast<Fixed>(static_cast<Fixed>(engine()) / 10 - static_cast<Fixed>(~Fixed{0}) / 20);
         };
-        board[g].x += step(), board[g].y += step(), board[g].z += step();
+        exchange_buffer[g].x += step(), exchange_buffer[g].y += step(), exchange_buffer[g].z += step();
     }
     for (int r = 0; r < d.ranks(); ++r)
     {
@@ -419,7 +419,7 @@ void move_molecules(RanksOnGpu<N>& d, std::vector<PositionCharge<N>>& board)
         {
             if (global[slot] < 0) { continue; }
             // Copies of others' atoms are where they were: nobody may ask them.
-            if (zone[slot / supercluster_size] == 0) { xq[slot] = board[static_cast<std::size_t>(global[slot])]; }
+            if (zone[slot / supercluster_size] == 0) { xq[slot] = exchange_buffer[static_cast<std::size_t>(global[slot])]; }
         }
         state.xq.upload(d.queue(), xq);
         d.queue().synchronize();
@@ -441,24 +441,24 @@ TYPED_TEST(GpuRepartition, gives_ranks_by_what_others_publish_the_atoms_that_the
         SCOPED_TRACE(name_of(grid));
         System system = repartition_cases()[0].system;
         for (std::size_t i = 0; i < system.x.size(); ++i) { system.v.push_back({0.25 * static_cast<double>(i), 1, -2}); }
-        RanksOnGpu<TypeParam> d(queue, system, {.grid = grid, .reach = 0.8, .crowding = 2}),
-            complete(queue, system, {.grid = grid, .reach = 0.8, .crowding = 2});
-        const EmptyBoards<TypeParam> boards(d);
+        RanksOnGpu<TypeParam> d(queue, system, {.grid = grid, .reach = 0.8, .density_factor = 2}),
+            complete(queue, system, {.grid = grid, .reach = 0.8, .density_factor = 2});
+        const EmptyExchangeBuffers<TypeParam> exchange_buffers(d);
         for (int r = 0; r < d.ranks(); ++r) { d.take(r); }
         std::vector<PositionCharge<TypeParam>> whole = d.positions().to_vector(queue);
         std::size_t sent = 0, homes_elsewhere = 0;
         for (int repetition = 0; repetition < 3; ++repetition)
         {
             move_molecules(d, whole);
-            complete.put_on_board(whole);
+            complete.put_in_exchange_buffer(whole);
             const std::vector<std::int32_t> before = d.rank(0).state.slot_of_global.to_vector(queue);
-            for (int r = 0; r < d.ranks(); ++r) { publish_atoms(queue, d.rank(r).state, d.table(), boards.all); }
+            for (int r = 0; r < d.ranks(); ++r) { publish_atoms(queue, d.rank(r).state, d.table(), exchange_buffers.all); }
             for (int r = 0; r < d.ranks(); ++r)
             {
                 const auto of_rank = static_cast<std::size_t>(r);
-                sent += static_cast<std::size_t>(boards.marked(queue, of_rank));
-                take_atoms(queue, boards.of_rank[of_rank], d.table(), d.rank(r).scratch, d.rank(r).state);
-                EXPECT_EQ(boards.marked(queue, of_rank), 0);
+                sent += static_cast<std::size_t>(exchange_buffers.marked(queue, of_rank));
+                take_atoms(queue, exchange_buffers.of_rank[of_rank], d.table(), d.rank(r).scratch, d.rank(r).state);
+                EXPECT_EQ(exchange_buffers.marked(queue, of_rank), 0);
                 complete.take(r);
                 const GpuState<TypeParam>&taken = d.rank(r).state, &expected = complete.rank(r).state;
                 EXPECT_TRUE(same_bits(queue, taken.global_of_slot, expected.global_of_slot));
@@ -477,45 +477,45 @@ TYPED_TEST(GpuRepartition, gives_ranks_by_what_others_publish_the_atoms_that_the
     }
 }
 
-TYPED_TEST(GpuRepartition, leaves_states_from_which_the_board_they_were_taken_from_can_be_collected)
+TYPED_TEST(GpuRepartition, leaves_states_from_which_their_exchange_buffer_can_be_collected)
 {
     GpuQueue queue;
     System system = repartition_cases()[0].system;
     for (std::size_t i = 0; i < system.x.size(); ++i) { system.v.push_back({0.25 * static_cast<double>(i), 1, -2}); }
     RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 2, 2}}, .reach = 0.8});
     d.repartition(0.8);
-    const EmptyBoards<TypeParam> boards(d);
+    const EmptyExchangeBuffers<TypeParam> exchange_buffers(d);
     const auto collect_all = [&] {
-        for (int r = 0; r < d.ranks(); ++r) { collect_atoms(queue, d.rank(r).state, boards.all); }
+        for (int r = 0; r < d.ranks(); ++r) { collect_atoms(queue, d.rank(r).state, exchange_buffers.all); }
     };
     collect_all();
-    EXPECT_TRUE(same_bits(queue, boards.x[0], d.positions()));
-    EXPECT_TRUE(same_bits(queue, boards.v[0], d.velocities()));
-    EXPECT_EQ(boards.marked(queue, 0), 0);
+    EXPECT_TRUE(same_bits(queue, exchange_buffers.x[0], d.positions()));
+    EXPECT_TRUE(same_bits(queue, exchange_buffers.v[0], d.velocities()));
+    EXPECT_EQ(exchange_buffers.marked(queue, 0), 0);
 }
 
-TYPED_TEST(GpuRepartition, leaves_boards_alone_where_a_state_has_a_flag)
+TYPED_TEST(GpuRepartition, leaves_exchange_buffers_alone_where_a_state_has_a_flag)
 {
     GpuQueue queue;
     const System system = repartition_cases()[0].system;
     RanksOnGpu<TypeParam> d(queue, system, {.grid = {{2, 2, 2}}, .reach = 0.8});
     d.repartition(0.8);
-    const EmptyBoards<TypeParam> boards(d);
+    const EmptyExchangeBuffers<TypeParam> exchange_buffers(d);
     for (int r = 0; r < d.ranks(); ++r)
     {
         auto scalars = d.rank(r).state.scalars.to_vector(queue);
-        scalars[0].flags = gpu_flag_runaway;
+        scalars[0].flags = gpu_flag_unstable_atom;
         d.rank(r).state.scalars.upload(queue, scalars);
-        publish_atoms(queue, d.rank(r).state, d.table(), boards.all);
-        collect_atoms(queue, d.rank(r).state, boards.all);
+        publish_atoms(queue, d.rank(r).state, d.table(), exchange_buffers.all);
+        collect_atoms(queue, d.rank(r).state, exchange_buffers.all);
     }
-    for (std::size_t r = 0; r < boards.of_rank.size(); ++r)
+    for (std::size_t r = 0; r < exchange_buffers.of_rank.size(); ++r)
     {
-        EXPECT_EQ(boards.marked(queue, r), 0);
-        for (const auto& p : boards.v[r].to_vector(queue)) { ASSERT_EQ(p.inverse_mass, 0); }
+        EXPECT_EQ(exchange_buffers.marked(queue, r), 0);
+        for (const auto& p : exchange_buffers.v[r].to_vector(queue)) { ASSERT_EQ(p.inverse_mass, 0); }
     }
     // Ranks then take no atoms, and have none.
-    take_atoms(queue, boards.of_rank[0], d.table(), d.rank(0).scratch, d.rank(0).state);
+    take_atoms(queue, exchange_buffers.of_rank[0], d.table(), d.rank(0).scratch, d.rank(0).state);
     for (const std::int32_t global : d.rank(0).state.global_of_slot.to_vector(queue)) { ASSERT_EQ(global, -1); }
 }
 
@@ -523,7 +523,7 @@ TYPED_TEST(GpuRepartition, says_when_there_are_more_atoms_than_slots_and_is_righ
 {
     GpuQueue queue;
     const System system = squeezed(random_liquid({6, 6, 12}, 1000, 100, 5), {1, 1, 0.3});
-    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{1, 1, 2}}, .reach = 0.7, .crowding = 1});
+    RanksOnGpu<TypeParam> d(queue, system, {.grid = {{1, 1, 2}}, .reach = 0.7, .density_factor = 1});
     d.repartition(0.7);
     EXPECT_NE(d.rank(0).state.scalars.to_vector(queue)[0].flags & gpu_flag_slot_overflow, 0u);
     EXPECT_EQ(d.rank(1).state.scalars.to_vector(queue)[0].flags & gpu_flag_slot_overflow, 0u);
@@ -611,12 +611,12 @@ TEST(GpuCell, has_the_borders_of_the_grid_and_room_for_what_strays)
 TEST(GpuCell, leaves_room_for_the_longest_way_along_constraints)
 {
     System system = random_liquid({3, 3, 3}, 2, 1, 1);
-    EXPECT_EQ(longest_straying(system.topology, make_update_groups(system.topology)), 0);
+    EXPECT_EQ(longest_overhang(system.topology, make_update_groups(system.topology)), 0);
     MoleculeType& type = system.topology.molecule_types[0];
     type.constraints = {{0, 1, 0.1}, {1, 2, 0.15}}; // the reference atom is in the middle
-    const double straying = longest_straying(system.topology, make_update_groups(system.topology));
-    EXPECT_GE(straying, 0.15);
-    EXPECT_LT(straying, 0.16);
+    const double overhang = longest_overhang(system.topology, make_update_groups(system.topology));
+    EXPECT_GE(overhang, 0.15);
+    EXPECT_LT(overhang, 0.16);
 }
 
 // us per step on H200: bench/gpu/scaling.
@@ -668,14 +668,14 @@ TEST(GpuCell, divides_boxes_by_the_grid_that_was_measured_to_be_fastest)
 
 TEST(GpuCell, divides_boxes_by_a_grid_that_gpus_can_exchange_halos_of_if_there_is_one)
 {
-    constexpr double reach = 1.27, straying = 0.1;
+    constexpr double reach = 1.27, overhang = 0.1;
     const auto can_exchange = [&](const CellGrid& grid, const Vec3<double>& box) {
-        const GpuCell cell = make_gpu_cell(grid, 0, box, reach, straying);
+        const GpuCell cell = make_gpu_cell(grid, 0, box, reach, overhang);
         return std::max(cell.pulses[0], cell.pulses[1]) < GpuStrips::most_offsets && cell.zones() - 1 <= most_gpu_messages;
     };
     for (const Vec3<double>& box : {Vec3<double>{6.2, 6.2, 6.2}, {2.9, 5, 5}, {7.65, 7.65, 7.65}, {5, 40, 5}, {5, 5, 40}})
     {
-        const GridCriteria criteria = gpu_grid_criteria(reach, straying, 24000, box);
+        const GridCriteria criteria = gpu_grid_criteria(reach, overhang, 24000, box);
         for (int ranks = 2; ranks <= 64; ++ranks)
         {
             const std::optional<CellGrid> chosen = find_grid(ranks, box, criteria);

@@ -2,10 +2,10 @@
 // Motion of a system dealt out to ranks on GPUs: home atoms move as with one rank, bit for bit, and as on the CPU; nobody moves
 // the halo; what ranks sum adds up.
 #include "dynamics/constraints.hpp"
-#include "dynamics/kinetic_gpu.hpp"
+#include "dynamics/gpu/kinetic_gpu.hpp"
+#include "dynamics/gpu/update_gpu.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/toy_systems.hpp"
-#include "dynamics/update_gpu.hpp"
 #include "support/compare.hpp"
 #include "support/constraint_deviation.hpp"
 #include "support/gpu_parts.hpp"
@@ -101,13 +101,13 @@ class UpdateRanks
 {
 public:
     UpdateRanks(GpuQueue& queue, const System& system, const ParticleState<N>& whole, const Cells& cells,
-                const UpdateRoom& room = {})
+                const UpdateCapacity& capacity = {})
         : queue_(queue), ranks_(queue, whole, system.topology, cells, 0.5)
     {
         const UpdateBlocks blocks = make_update_blocks(system.topology, {});
         for (GpuPart<N>& part : ranks_.parts)
         {
-            updates_.emplace_back(queue, blocks, RunParameters(), room);
+            updates_.emplace_back(queue, blocks, RunParameters(), capacity);
             updates_.back().forget(queue, part.state.slots, part.cell);
             updates_.back().resolve(queue, part.state);
         }
@@ -176,7 +176,7 @@ private:
              const std::vector<ScalarSum<N>>& sums) const
     {
         for (std::size_t i = 0; i < sums.size(); ++i) { outcome.sums[i] += sums[i]; }
-        outcome.flagged += (state.scalars.to_vector(queue_)[0].flags & gpu_flag_runaway) != 0;
+        outcome.flagged += (state.scalars.to_vector(queue_)[0].flags & gpu_flag_unstable_atom) != 0;
         if (failure.atom < 0) { return; }
         EXPECT_EQ(failure.step, step);
         outcome.failed = failure.atom;
@@ -298,11 +298,13 @@ TYPED_TEST(RanksOnGpu, constrain_long_chains_alike_in_shared_and_in_global_memor
         const System chains = toy_system({{chain(atoms), 3}, {rigid_water(), 50}, {ring(), 20}}, {4, 4, 4}, 300, 11);
         const ParticleState<N> particles = pushed_particles<N>(chains);
         const auto move = [&](std::size_t shared_bytes) {
-            const auto ranks = [&] { return UpdateRanks<N>(queue, chains, particles, {1, 1, 1}, UpdateRoom{0, shared_bytes}); };
+            const auto ranks = [&] {
+                return UpdateRanks<N>(queue, chains, particles, {1, 1, 1}, UpdateCapacity{0, shared_bytes});
+            };
             std::vector<Outcome<N>> outcomes = {ranks().take_step(false, true), ranks().take_step(true, true)};
             UpdateRanks<N> mended = ranks();
             outcomes.push_back(mended.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-                update.mend(queue, step, failure, NoCopies{}, state);
+                update.reconstrain(queue, step, failure, NoCopies{}, state);
             }));
             return outcomes;
         };
@@ -346,11 +348,11 @@ TYPED_TEST(RanksOnGpu, move_alike_however_few_blocks_go_round)
     for (const Cells& cells : {Cells{1, 1, 1}, Cells{1, 3, 2}})
     {
         const auto move = [&](int places) {
-            const auto ranks = [&] { return UpdateRanks<N>(queue, this->system, this->whole, cells, UpdateRoom{places, 0}); };
+            const auto ranks = [&] { return UpdateRanks<N>(queue, this->system, this->whole, cells, UpdateCapacity{places, 0}); };
             std::vector<Outcome<N>> outcomes = {ranks().take_step(false, true), ranks().take_step(true, true)};
             UpdateRanks<N> mended = ranks();
             outcomes.push_back(mended.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-                update.mend(queue, step, failure, NoCopies{}, state);
+                update.reconstrain(queue, step, failure, NoCopies{}, state);
             }));
             return outcomes;
         };
@@ -373,7 +375,7 @@ TYPED_TEST(RanksOnGpu, mend_positions_as_one)
     const ParticleState<N> particles = particles_in_input_order<N>(bent);
     const auto mend = [&](UpdateRanks<N>& ranks) {
         return ranks.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
-            update.mend(queue, step, failure, NoCopies{}, state);
+            update.reconstrain(queue, step, failure, NoCopies{}, state);
         });
     };
     UpdateRanks<N> one(queue, bent, particles, {1, 1, 1});
@@ -393,7 +395,7 @@ TYPED_TEST(RanksOnGpu, mend_positions_as_one)
     }
 }
 
-TYPED_TEST(RanksOnGpu, report_an_atom_that_runs_away_by_its_owner)
+TYPED_TEST(RanksOnGpu, report_an_unstable_atom_by_its_owner)
 {
     using N = TypeParam;
     GpuQueue queue;

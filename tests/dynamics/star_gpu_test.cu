@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The constraints of stars on lanes of a warp: as LINCS of the same groups, and with the same bits wherever they are.
-#include "dynamics/star_lanes.cuh"
+#include "dynamics/gpu/star_lanes.cuh"
 
-#include "device/device_buffer.hpp"
-#include "device/gpu_queue.hpp"
-#include "device/launch.cuh"
+#include "device/gpu/device_buffer.hpp"
+#include "device/gpu/launch.cuh"
+#include "device/gpu/queue_gpu.hpp"
 #include "trace/phases.hpp"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The update of atoms that have no copies, for the tests of this program.
-#include "dynamics/update_launch.cuh"
+#include "dynamics/gpu/update_launch.cuh"
 
 namespace parhelion {
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuUpdate::step(GpuQueue&, const UpdateArgs<N, NoCopies>&, GpuState<N>&) const;                                \
-    template void GpuUpdate::mend(GpuQueue&, std::int64_t, FailureReport*, const NoCopies&, GpuState<N>&) const;
+    template void GpuUpdate::reconstrain(GpuQueue&, std::int64_t, FailureReport*, const NoCopies&, GpuState<N>&) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

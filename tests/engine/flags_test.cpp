@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/flags_gpu.hpp"
+#include "engine/gpu/flags_gpu.hpp"
 
 #include <gtest/gtest.h>
 

@@ -71,7 +71,7 @@ std::string error_of(const Refdata& data, Summation summation, const Grid& grid 
 
 } // namespace
 
-TEST(Guard, finds_the_runaway_on_the_rank_that_owns_it_and_on_no_other)
+TEST(Guard, finds_the_unstable_atom_on_the_rank_that_owns_it_and_on_no_other)
 {
     const System system = random_liquid({2, 3, 4}, 40, 5, 3);
     const std::vector<int> owner = random_owners(system.topology.atom_count(), 3, 1);
@@ -82,7 +82,7 @@ TEST(Guard, finds_the_runaway_on_the_rank_that_owns_it_and_on_no_other)
     for (int rank = 0; rank < 3; ++rank)
     {
         const auto state = state_of_rank(whole, owner, rank);
-        const auto found = find_runaway(queue, state, 0.001);
+        const auto found = find_unstable_atom(queue, state, 0.001);
         ASSERT_EQ(found.has_value(), rank == owner[victim]);
         if (found) { EXPECT_EQ(state.global_of_slot[static_cast<std::size_t>(found->slot)], static_cast<std::int32_t>(victim)); }
     }

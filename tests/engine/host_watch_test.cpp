@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/host_watch.hpp"
 
-#include "engine/away.hpp"
+#include "engine/deadline_pause.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST_F(HostWatchTest, does_so_also_after_the_host_has_been_with_an_observer)
     HostWatch watch(100ms, [this] { ++told; });
     const AmongGpus host(&watch);
     Observer nobody;
-    AwayFrom(watch, nobody).progress(1, 2, 300);
+    PausingObserver(watch, nobody).progress(1, 2, 300);
     EXPECT_TRUE(told_within(10s));
 }
 
@@ -72,7 +72,7 @@ TEST_F(HostWatchTest, says_nothing_of_a_host_that_is_elsewhere)
     EXPECT_FALSE(told_within(1500ms));
     const AmongGpus host(&watch);
     SlowObserver slow;
-    AwayFrom(watch, slow).progress(1, 2, 300);
+    PausingObserver(watch, slow).progress(1, 2, 300);
     EXPECT_EQ(told, 0);
 }
 
@@ -80,9 +80,9 @@ TEST_F(HostWatchTest, says_nothing_of_a_host_that_works_itself)
 {
     HostWatch watch(500ms, [this] { ++told; });
     const AmongGpus host(&watch);
-    const OwnWork explanation(&watch);
+    const WatchPause explanation(&watch);
     SlowObserver slow;
-    AwayFrom(watch, slow).progress(1, 2, 300); // of a CPU that goes on by itself
+    PausingObserver(watch, slow).progress(1, 2, 300); // of a CPU that goes on by itself
     EXPECT_FALSE(told_within(1500ms));
 }
 
@@ -92,8 +92,8 @@ TEST_F(HostWatchTest, tells_of_a_host_that_does_not_come_back_after_work_of_its_
     const AmongGpus host(&watch);
     try
     {
-        const OwnWork explanation(&watch);
-        const OwnWork of_it(&watch);
+        const WatchPause explanation(&watch);
+        const WatchPause of_it(&watch);
         throw 1;
     }
     catch (int)

@@ -18,10 +18,10 @@ TEST(Remedy, of_an_interval_is_the_one_for_its_flag)
 {
     for (const std::uint32_t overflow : {gpu_flag_list_overflow, gpu_flag_scratch_overflow, gpu_flag_slot_overflow})
     {
-        EXPECT_EQ(remedy_for(overflow, true), Remedy::MoreRoom) << overflow;
+        EXPECT_EQ(remedy_for(overflow, true), Remedy::GrowCapacity) << overflow;
     }
-    EXPECT_EQ(remedy_for(gpu_flag_list_aged, true), Remedy::NewerLists);
-    EXPECT_EQ(remedy_for(gpu_flag_runaway, true), Remedy::BlowUp);
+    EXPECT_EQ(remedy_for(gpu_flag_list_stale, true), Remedy::NewerLists);
+    EXPECT_EQ(remedy_for(gpu_flag_unstable_atom, true), Remedy::BlowUp);
     EXPECT_EQ(remedy_for(gpu_flag_missing_terms, true), Remedy::LongestTerm);
     EXPECT_EQ(remedy_for(gpu_flag_ambiguous, true), Remedy::RefuseGrid);
 }
@@ -29,8 +29,8 @@ TEST(Remedy, of_an_interval_is_the_one_for_its_flag)
 // What was computed with pairs missing may raise any other flag.
 TEST(Remedy, of_several_flags_is_the_one_for_the_cause)
 {
-    EXPECT_EQ(remedy_for(gpu_flag_list_overflow | gpu_flag_list_aged | gpu_flag_runaway, true), Remedy::MoreRoom);
-    EXPECT_EQ(remedy_for(gpu_flag_list_aged | gpu_flag_runaway | gpu_flag_ambiguous, true), Remedy::NewerLists);
-    EXPECT_EQ(remedy_for(gpu_flag_runaway | gpu_flag_ambiguous | gpu_flag_missing_terms, true), Remedy::BlowUp);
+    EXPECT_EQ(remedy_for(gpu_flag_list_overflow | gpu_flag_list_stale | gpu_flag_unstable_atom, true), Remedy::GrowCapacity);
+    EXPECT_EQ(remedy_for(gpu_flag_list_stale | gpu_flag_unstable_atom | gpu_flag_ambiguous, true), Remedy::NewerLists);
+    EXPECT_EQ(remedy_for(gpu_flag_unstable_atom | gpu_flag_ambiguous | gpu_flag_missing_terms, true), Remedy::BlowUp);
     EXPECT_EQ(remedy_for(gpu_flag_ambiguous | gpu_flag_missing_terms, true), Remedy::RefuseGrid);
 }

@@ -33,7 +33,8 @@ TEST_P(SinglePointTest, in_double_has_the_virial_and_pressure_of_the_reference)
 {
     const SinglePoint point = simulate(load_nve(GetParam()), Precision::Double).evaluate();
     const EnergyTable expected = refdata_energies(GetParam());
-    // The reference's interpolated 1-4 forces are worth some 1e-9 of the virial (tests/forces/total_test.cpp has it without).
+    // The reference's interpolated 1-4 forces are worth some 1e-9 of the virial (tests/interactions/total_test.cpp has it
+    // without).
     EXPECT_LE(max_relative(point.observables.virial, expected.tensor("Vir")), GetParam() == "spce" ? 1e-9 : 5e-9);
     EXPECT_NEAR(point.observables.kinetic_energy, expected["Kinetic En."], 1e-9 * expected["Kinetic En."]);
     EXPECT_NEAR(point.observables.pressure, expected["Pressure"], 1e-5); // of differences of some 1e4 bar

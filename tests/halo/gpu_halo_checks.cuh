@@ -3,8 +3,8 @@
 // (step, rank that computed them, atom). Errors are counted on the GPU. Cost: a look at every slot.
 #pragma once
 
-#include "comm/gpu_atomics.cuh"
-#include "halo/gpu_copies.cuh"
+#include "comm/gpu/atomics_gpu.cuh"
+#include "halo/gpu/copies.cuh"
 #include "support/random_delay.cuh"
 
 #include <cstdint>

@@ -8,11 +8,11 @@
 // the first. Staged exchanges bring a zone from the neighbour's copy of it, so no zone has more than that.
 #pragma once
 
-#include "comm/every_rank.hpp"
-#include "comm/gpu_collectives.hpp"
-#include "device/gpu_graph.hpp"
-#include "device/launch.cuh"
-#include "halo/gpu_halo.hpp"
+#include "comm/gpu/collectives.hpp"
+#include "comm/run_ranks.hpp"
+#include "device/gpu/graph.hpp"
+#include "device/gpu/launch.cuh"
+#include "halo/gpu/halo_gpu.hpp"
 #include "halo/gpu_halo_checks.cuh"
 #include "support/stall.cuh"
 #include "trace/phases.hpp"
@@ -154,7 +154,7 @@ public:
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
         repartitioned_ = std::make_unique<GpuCollective>(*world_, "repartition", 0);
         const bool shares_gpus = layout.queues == Queues::OfGpus && world_->ranks_share_gpus();
-        room_ = make_gpu_halo_room<N>(*world_, method, cells, capacity, shares_gpus);
+        room_ = make_gpu_halo_memory<N>(*world_, method, cells, capacity, shares_gpus);
         make_lanes();
         for (int rank = 0; rank < layout.ranks(); ++rank) { add_rank(rank, cells[static_cast<std::size_t>(rank)], dealt); }
         for (const auto& lane : lanes_) { tell_checks(*lane, partitions.size()); }
@@ -444,7 +444,7 @@ private:
             queue_steps(lanes_, p, steps);
             return;
         }
-        on_every_rank(
+        run_ranks(
             static_cast<int>(lanes_.size()),
             [&](int lane) { queue_steps(Lanes(lanes_).subspan(static_cast<std::size_t>(lane), 1), p, steps); },
             [&](int) { world_->give_up(); });
@@ -454,8 +454,8 @@ private:
         pause(lanes, p, 3, false);
         for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_arrive(q, *repartitioned_, r.rank); });
         for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { barrier_wait(q, *repartitioned_, r.rank); });
-        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->announce(q, r.partitions[p].state); });
-        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->learn(q, r.partitions[p].state); });
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->request_atoms(q, r.partitions[p].state); });
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->build_send_lists(q, r.partitions[p].state); });
         for (int step = 0; step < steps; ++step) { queue_step(lanes, p, step == 0, step == steps - 1); }
     }
     void queue_step(Lanes lanes, std::size_t p, bool is_first, bool is_last)
@@ -537,7 +537,7 @@ private:
     const std::size_t partitions_;
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> repartitioned_;
-    GpuHaloRoom room_;
+    GpuHaloMemory room_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<Lane*> lane_of_rank_;
     std::int64_t occupied_ns_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list on the GPU has aged when a home atom has moved half of what it reaches beyond the cut-off: wherever the atom is, across
+// A list on the GPU has stale when a home atom has moved half of what it reaches beyond the cut-off: wherever the atom is, across
 // the border of the box, and after the box has changed; not when a halo atom has.
-#include "pairs/listed_positions_gpu.hpp"
+#include "pairs/gpu/listed_positions_gpu.hpp"
 
 #include "support/gpu_parts.hpp"
 #include "support/gpu_test.hpp"
@@ -25,7 +25,7 @@ protected:
     }
 
     // Of the first rank of two, after the atoms have moved by moves[global] and the box has been scaled.
-    bool has_aged(const std::vector<Vec3<double>>& moves, double scale)
+    bool is_stale(const std::vector<Vec3<double>>& moves, double scale)
     {
         GpuQueue queue;
         GpuParts<N> parts(queue, whole, system.topology, {2, 1, 1}, 1.0);
@@ -45,20 +45,20 @@ protected:
         state.scalars.upload(queue, {&scalars, 1});
         listed.check(queue, state);
         const std::uint32_t flags = state.scalars.to_vector(queue)[0].flags;
-        EXPECT_EQ(flags & ~static_cast<std::uint32_t>(gpu_flag_list_aged), 0u);
+        EXPECT_EQ(flags & ~static_cast<std::uint32_t>(gpu_flag_list_stale), 0u);
         return flags != 0;
     }
     // One atom by (-0.3, -0.4, 1.2) / 1.3 nm times `distance`, others by less.
-    bool has_aged(std::size_t atom, double distance, double scale = 1)
+    bool is_stale(std::size_t atom, double distance, double scale = 1)
     {
         std::vector<Vec3<double>> moves(system.x.size(), Vec3<double>{0.05, 0, 0});
         moves[atom] = (distance / 1.3) * Vec3<double>{-0.3, -0.4, 1.2};
-        return has_aged(moves, scale);
+        return is_stale(moves, scale);
     }
 
     System system;
     ParticleState<N> whole;
-    std::size_t home_atom = 0, halo_atom = 0; // some, after has_aged()
+    std::size_t home_atom = 0, halo_atom = 0; // some, after is_stale()
 };
 using Policies = ::testing::Types<Mixed, Double, MixedReproducible, DoubleReproducible>;
 TYPED_TEST_SUITE(ListedPositionsOnGpu, Policies);
@@ -67,22 +67,22 @@ TYPED_TEST_SUITE(ListedPositionsOnGpu, Policies);
 
 TYPED_TEST(ListedPositionsOnGpu, age_when_a_home_atom_has_moved_half_the_buffer)
 {
-    EXPECT_FALSE(this->has_aged(0, 0.0999));
+    EXPECT_FALSE(this->is_stale(0, 0.0999));
     for (const std::size_t atom : {std::size_t{0}, this->home_atom})
     {
-        EXPECT_FALSE(this->has_aged(atom, 0.0999)) << atom;
-        EXPECT_TRUE(this->has_aged(atom, 0.1001)) << atom;
+        EXPECT_FALSE(this->is_stale(atom, 0.0999)) << atom;
+        EXPECT_TRUE(this->is_stale(atom, 0.1001)) << atom;
     }
-    EXPECT_FALSE(this->has_aged(this->halo_atom, 0.5));
+    EXPECT_FALSE(this->is_stale(this->halo_atom, 0.5));
 }
 
 TYPED_TEST(ListedPositionsOnGpu, age_as_the_box_shrinks)
 {
     // Scaled by 0.95, the list reaches 1.045 nm: an atom may move 0.0725 nm of the present box.
-    EXPECT_FALSE(this->has_aged(0, 0.0724 / 0.95, 0.95));
-    EXPECT_TRUE(this->has_aged(0, 0.0726 / 0.95, 0.95));
-    EXPECT_TRUE(this->has_aged(std::vector<Vec3<double>>(this->system.x.size()), 0.81));
+    EXPECT_FALSE(this->is_stale(0, 0.0724 / 0.95, 0.95));
+    EXPECT_TRUE(this->is_stale(0, 0.0726 / 0.95, 0.95));
+    EXPECT_TRUE(this->is_stale(std::vector<Vec3<double>>(this->system.x.size()), 0.81));
     // A growing box takes atoms apart, and what they have moved grows with it.
-    EXPECT_FALSE(this->has_aged(0, 0.0999 / 1.05, 1.05));
-    EXPECT_TRUE(this->has_aged(0, 0.1001 / 1.05, 1.05));
+    EXPECT_FALSE(this->is_stale(0, 0.0999 / 1.05, 1.05));
+    EXPECT_TRUE(this->is_stale(0, 0.1001 / 1.05, 1.05));
 }

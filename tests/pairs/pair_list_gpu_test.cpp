@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order and pair list on the GPU against all pairs: nothing within the cutoff missing, nothing twice, exclusions out.
-#include "pairs/pair_list_gpu.hpp"
+#include "pairs/gpu/pair_list_gpu.hpp"
 
-#include "device/gpu_graph.hpp"
+#include "device/gpu/graph.hpp"
 #include "support/gpu_pairs.hpp"
 #include "support/gpu_particles.hpp"
 #include "support/gpu_test.hpp"

@@ -3,13 +3,13 @@
 // hang a GPU end with an account. All but the latter also holds on a GPU.
 #include "gpu.hpp"
 
-#include "device/append.cuh"
-#include "device/block_sum.cuh"
-#include "device/device_buffer.hpp"
-#include "device/gpu_graph.hpp"
-#include "device/instructions.cuh"
-#include "device/launch.cuh"
-#include "device/launch_begun.cuh"
+#include "device/gpu/append.cuh"
+#include "device/gpu/block_sum.cuh"
+#include "device/gpu/device_buffer.hpp"
+#include "device/gpu/graph.hpp"
+#include "device/gpu/instructions.cuh"
+#include "device/gpu/launch.cuh"
+#include "device/gpu/launch_begun.cuh"
 #include "trace/phases.hpp"
 
 #include <gmock/gmock-matchers.h>

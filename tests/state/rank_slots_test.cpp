@@ -2,7 +2,7 @@
 // The slots that a rank on a GPU is given, by numbers alone.
 #include "state/rank_slots.hpp"
 
-#include "state/gpu_state.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>

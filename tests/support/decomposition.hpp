@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "comm/every_rank.hpp"
+#include "comm/run_ranks.hpp"
 #include "comm/world.hpp"
 #include "domain/halo_plan.hpp"
 #include "domain/migrate.hpp"
@@ -117,7 +117,7 @@ public:
     template <class Body>
     void on_ranks(Body&& body)
     {
-        on_every_rank(
+        run_ranks(
             ranks(), [&](int r) { body(rank(r)); }, [&](int r) { rank(r).comm.abort(); });
     }
 

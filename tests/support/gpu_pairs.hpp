@@ -2,7 +2,7 @@
 // The pairs of atoms that a pair list on the GPU stands for, and its shares.
 #pragma once
 
-#include "pairs/pair_list_gpu.hpp"
+#include "pairs/gpu/pair_list_gpu.hpp"
 
 #include <algorithm>
 #include <cstdint>

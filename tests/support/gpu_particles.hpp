@@ -2,7 +2,7 @@
 // A system on the GPU, in the GPU's cluster order.
 #pragma once
 
-#include "pairs/cluster_order_gpu.hpp"
+#include "pairs/gpu/cluster_order_gpu.hpp"
 #include "support/particles.hpp"
 
 namespace parhelion::test {

@@ -6,8 +6,8 @@
 
 #include "model/topology.hpp"
 #include "model/update_groups.hpp"
-#include "state/gpu_cell.hpp"
-#include "state/gpu_state.hpp"
+#include "state/gpu/cell.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
 #include "state/particle_state.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ public:
             for (int d = 0; d < 3; ++d)
             {
                 const double outside = std::abs(from_owner(atom, d)) - 0.5 / cells[at(d)];
-                straying_[d] = std::max(straying_[d], outside * whole.box.length()[d]);
+                overhang_[d] = std::max(overhang_[d], outside * whole.box.length()[d]);
             }
         }
         for (int x = 0; x < cells[0]; ++x)
@@ -114,7 +114,7 @@ private:
     {
         GpuCell cell;
         cell.reach = reach_;
-        cell.straying = straying_;
+        cell.overhang = overhang_;
         for (int d = 0; d < 3; ++d)
         {
             const auto n = static_cast<std::uint64_t>(cells_[at(d)]), c = static_cast<std::uint64_t>(mine[at(d)]);
@@ -124,7 +124,7 @@ private:
             cell.lower[d] = static_cast<std::uint32_t>(lower(c)),
             cell.width[d] = static_cast<std::uint32_t>(lower(c + 1) - lower(c));
             const double width = whole_.box.length()[d] / static_cast<double>(n);
-            cell.pulses[d] = std::min(cells_[at(d)] - 1, static_cast<int>((reach_ + straying_[d]) / width) + 1);
+            cell.pulses[d] = std::min(cells_[at(d)] - 1, static_cast<int>((reach_ + overhang_[d]) / width) + 1);
         }
         return cell;
     }
@@ -140,7 +140,7 @@ private:
             if (offset[d] > cell.pulses[d]) { return -1; }
             if (offset[d] == 0) { continue; }
             const double beyond =
-                ((offset[d] - 0.5) / cells_[at(d)] + from_owner(atom, d)) * whole_.box.length()[d] - straying_[d];
+                ((offset[d] - 0.5) / cells_[at(d)] + from_owner(atom, d)) * whole_.box.length()[d] - overhang_[d];
             beyond2 += beyond > 0 ? beyond * beyond : 0;
         }
         return beyond2 < reach_ * reach_ ? cell.zone_at(offset[0], offset[1], offset[2]) : -1;
@@ -213,7 +213,7 @@ private:
     const Cells cells_;
     const double reach_;
     std::vector<Cells> owner_; // by global atom
-    Vec3<double> straying_;    // nm
+    Vec3<double> overhang_;    // nm
 };
 
 } // namespace parhelion::test

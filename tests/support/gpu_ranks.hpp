@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system divided among the ranks of a grid, all on one GPU and fed from one complete board, so that nobody has to talk to
-// anybody.
+// A system divided among the ranks of a grid, all on one GPU and fed from one complete exchange buffer, so that nobody has to
+// talk to anybody.
 #pragma once
 
-#include "domain/gpu_grid.hpp"
+#include "domain/gpu/grid_gpu.hpp"
 #include "model/system.hpp"
-#include "pairs/cluster_order_gpu.hpp"
-#include "pairs/pair_list_gpu.hpp"
+#include "pairs/gpu/cluster_order_gpu.hpp"
+#include "pairs/gpu/pair_list_gpu.hpp"
 #include "support/particles.hpp"
 
 #include <memory>
@@ -21,7 +21,7 @@ struct RankOnGpu
     GpuState<N> state;
     TakeScratch scratch;
     GpuPairList local, nonlocal;
-    DeviceBuffer<std::uint8_t> zone; // of its board
+    DeviceBuffer<std::uint8_t> zone; // of its exchange buffer
 };
 
 template <class N>
@@ -31,8 +31,8 @@ public:
     struct Options
     {
         CellGrid grid;
-        double reach = 0;      // nm, of the pair list
-        double crowding = 1.5; // of reserve_slots()
+        double reach = 0;            // nm, of the pair list
+        double density_factor = 1.5; // of reserve_slots()
     };
 
     RanksOnGpu(GpuQueue& queue, const System& system, const Options& options)
@@ -40,35 +40,35 @@ public:
           whole_(particles_in_input_order<N>(system)), table_(make_atom_table(queue, whole_, topology_, groups_)),
           exclusions_(make_gpu_exclusions(queue, topology_)), x_(whole_.slot_of_global.size()), v_(whole_.slot_of_global.size())
     {
-        const double straying = longest_straying(topology_, groups_);
+        const double overhang = longest_overhang(topology_, groups_);
         for (int r = 0; r < options.grid.ranks(); ++r)
         {
             auto rank = std::make_unique<RankOnGpu<N>>();
-            rank->cell = make_gpu_cell(options.grid, r, system.box, options.reach, straying);
+            rank->cell = make_gpu_cell(options.grid, r, system.box, options.reach, overhang);
             rank->zone.resize(whole_.slot_of_global.size());
             ranks_.push_back(std::move(rank));
         }
-        fill_board(queue, whole_, board(0));
-        reserve(options.crowding);
+        fill_exchange_buffer(queue, whole_, exchange_buffer(0));
+        reserve(options.density_factor);
     }
 
-    void reserve(double crowding)
+    void reserve(double density_factor)
     {
         for (auto& r : ranks_)
         {
             const Vec3<double>& box = whole_.box.length();
-            reserve_slots(queue_, r->cell, box, whole_.slot_of_global.size(), crowding, r->state);
+            reserve_slots(queue_, r->cell, box, whole_.slot_of_global.size(), density_factor, r->state);
             reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Local, r->local);
             reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Nonlocal, r->nonlocal);
         }
     }
-    // Queued: atoms from the complete board.
+    // Queued: atoms from the complete exchange buffer.
     void take(int r)
     {
-        find_zones(queue_, rank(r).state, table_, board(r));
-        take_atoms(queue_, board(r), table_, rank(r).scratch, rank(r).state);
+        find_zones(queue_, rank(r).state, table_, exchange_buffer(r));
+        take_atoms(queue_, exchange_buffer(r), table_, rank(r).scratch, rank(r).state);
     }
-    // Queued: all that a repartition does when the board is complete.
+    // Queued: all that a repartition does when the exchange buffer is complete.
     void repartition(double pruned_cutoff)
     {
         for (int rank = 0; rank < ranks(); ++rank)
@@ -87,10 +87,10 @@ public:
     void move(const System& system)
     {
         whole_ = particles_in_input_order<N>(system);
-        fill_board(queue_, whole_, board(0));
+        fill_exchange_buffer(queue_, whole_, exchange_buffer(0));
     }
     // The same, by global number.
-    void put_on_board(const std::vector<PositionCharge<N>>& positions)
+    void put_in_exchange_buffer(const std::vector<PositionCharge<N>>& positions)
     {
         x_.upload(queue_, positions);
         queue_.synchronize();
@@ -100,8 +100,8 @@ public:
     const CellGrid& grid() const { return options_.grid; }
     const Topology& topology() const { return topology_; }
     const UpdateGroups& groups() const { return groups_; }
-    const ParticleState<N>& whole() const { return whole_; } // as it is on the board
-    GpuBoard<N> board(int r) { return {rank(r).cell, x_.data(), v_.data(), rank(r).zone.data()}; }
+    const ParticleState<N>& whole() const { return whole_; } // as it is on the exchange buffer
+    GpuExchangeBuffer<N> exchange_buffer(int r) { return {rank(r).cell, x_.data(), v_.data(), rank(r).zone.data()}; }
     const DeviceBuffer<PositionCharge<N>>& positions() const { return x_; }
     const DeviceBuffer<VelocityMass<N>>& velocities() const { return v_; }
     const GpuAtomTable& table() const { return table_; }

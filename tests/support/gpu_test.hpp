@@ -2,7 +2,7 @@
 // The fixture of tests that need a GPU: without one they are skipped, and say so.
 #pragma once
 
-#include "device/gpu_queue.hpp"
+#include "device/gpu/queue_gpu.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // A queue that is held up.
 #pragma once
 
-#include "comm/gpu_atomics.cuh"
-#include "device/launch.cuh"
+#include "comm/gpu/atomics_gpu.cuh"
+#include "device/gpu/launch.cuh"
 
 #include <chrono>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of blocks on a GPU: one of each block, in order, from launches and from graphs that are replayed.
-#include "device/block_trace.cuh"
+#include "device/gpu/block_trace.cuh"
 
-#include "device/gpu_graph.hpp"
-#include "device/kernel_table.hpp"
-#include "device/launch.cuh"
+#include "device/gpu/graph.hpp"
+#include "device/gpu/kernel_table.hpp"
+#include "device/gpu/launch.cuh"
 #include "trace/timeline.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Four ranks, a thread each. In every round a rank sends its values to the next one and adds what comes from the one before;
 // in the end all add up what they have.
-#include "comm/every_rank.hpp"
+#include "comm/run_ranks.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -12,7 +12,7 @@ int main()
 {
     constexpr int ranks = 4, rounds = 3;
     World world(ranks);
-    on_every_rank(world, [](Communicator& comm) {
+    run_ranks(world, [](Communicator& comm) {
         const int next = (comm.rank() + 1) % ranks, previous = (comm.rank() + ranks - 1) % ranks;
         double values[2] = {1.0 + comm.rank(), 0.0};
         const ChannelOptions options{.capacity = sizeof values}; // two slots, written again when they have been read

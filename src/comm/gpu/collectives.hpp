@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and barriers by kernels alone, over all ranks of a world or a group of some of them.
+//
+// The idea: every member stores its values into a slot of each other member and signals; who has all signals adds in the order of
+// the group, so that all members get the same bits. One block a rank, no host, and epochs in device memory, so that captured work
+// can be replayed. Meant for some thousand values at most: every rank receives those of all others.
+//
+// Where every rank has a GPU of its own, one kernel does it all. Where ranks share a GPU, all their sends are queued before the
+// first receive. A kernel of the caller's may do it, too: comm/gpu/collectives.cuh.
+//
+// Two slots and no credits, as the sums of CPU ranks: who has all of epoch e + 1 knows that all have read his e. Model:
+// all_reduce.pml.
+//
+// A rank whose wait is in vain leaves its values as they are; GpuWorld::check() tells.
+#pragma once
+
+#include "comm/gpu/world_gpu.hpp"
+
+#include <map>
+#include <vector>
+
+namespace parhelion {
+
+// A member's ends of channels to and from all others, by their place in the group; its own are unused. An argument of kernels,
+// which alone write the ends.
+struct GpuRankEnds
+{
+    int rank, ranks; // this member's place, and how many there are
+    const Watch* watch;
+    GpuSender* senders;
+    GpuReceiver* receivers;
+};
+
+class GpuCollective
+{
+public:
+    // For messages of up to `capacity` bytes, among all ranks of the world in their order, or a group of some, each once.
+    GpuCollective(GpuWorld& world, const std::string& label, std::size_t capacity, Word first_epoch = 1)
+        : GpuCollective(world, world.all_ranks(), label, capacity, first_epoch)
+    {
+    }
+    GpuCollective(GpuWorld& world, std::span<const int> group, const std::string& label, std::size_t capacity,
+                  Word first_epoch = 1);
+
+    // Of a rank of the world, which is a member.
+    const GpuRankEnds& ends(int rank) const { return ends_.at(rank); }
+    std::size_t capacity() const { return capacity_; }
+    const GpuWorld& world() const { return world_; }
+
+private:
+    struct Ends
+    {
+        DeviceBuffer<GpuSender> senders;
+        DeviceBuffer<GpuReceiver> receivers;
+    };
+
+    std::size_t capacity_;
+    const GpuWorld& world_;
+    std::vector<Ends> memory_;
+    std::map<int, GpuRankEnds> ends_; // by rank
+};
+
+// values[i] becomes its sum over the members, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, or a type of the
+// caller's (comm/gpu/collectives.cuh); n values on every rank, within the capacity. A group of one: nothing. Only for a rank
+// that has a GPU of its own; others use the halves.
+template <class T>
+void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
+// The same in two halves, for any rank; nothing may change the values in between.
+template <class T>
+void all_reduce_send(GpuQueue& queue, const GpuCollective& collective, int rank, const T* values, int n);
+template <class T>
+void all_reduce_receive(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
+
+// What is queued behind it begins after all members have reached it, and sees what their queues wrote before. Whole or in halves,
+// likewise.
+void barrier(GpuQueue& queue, const GpuCollective& collective, int rank);
+void barrier_arrive(GpuQueue& queue, const GpuCollective& collective, int rank);
+void barrier_wait(GpuQueue& queue, const GpuCollective& collective, int rank);
+
+} // namespace parhelion

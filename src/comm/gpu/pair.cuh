@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of two ranks that run at the same time, on two GPUs or beside each other on one: what self-test and timing share.
+#pragma once
+
+#include "comm/gpu/block.cuh"
+#include "device/gpu/graph.hpp"
+#include "device/gpu/launch.cuh"
+
+#include <array>
+
+namespace parhelion {
+
+// One rank's side of the channels between two, for all blocks of a kernel. Both ranks send in every epoch, at once or
+// in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other has read his e. Model:
+// all_reduce.pml.
+struct PairSide
+{
+    bool is_first;
+    SendRoute send;
+    ReceiveRoute receive;
+    const Watch* watch;
+    ArrivalCounter<CudaAtomics>* arrivals; // at 0; one for each slot
+
+    __device__ GpuSender sender(Word epoch) const { return {send, nullptr, epoch}; }
+    __device__ GpuReceiver receiver(Word epoch) const { return {receive, nullptr, epoch}; }
+    __device__ bool wait(Word epoch) const { return block_wait_arrived(receiver(epoch), *watch); }
+    // The nth message of this kernel, from 1.
+    __device__ void signal(Word epoch, Word nth) const
+    {
+        if (block_arrive(arrivals[epoch % 2], (nth + 1) / 2 * gridDim.x)) { sender(epoch).signal(); }
+    }
+};
+
+class GpuPair
+{
+public:
+    GpuPair(GpuWorld& world, const std::string& label, int first, int second, std::size_t capacity) : world_(world)
+    {
+        const ChannelOptions options{2, Credits::No, capacity};
+        const GpuChannel there = world.open(label, first, second, options), back = world.open(label, second, first, options);
+        for (const int rank : {first, second})
+        {
+            Of& of = of_side_[rank == first ? 0 : 1];
+            of.rank = rank;
+            of.queue = std::make_unique<GpuQueue>(world.device(rank)); // its own: on one GPU the sides need two streams
+            of.arrivals.resize(2);
+            const GpuChannel& out = rank == first ? there : back;
+            const GpuChannel& in = rank == first ? back : there;
+            of.side = {rank == first, out.sender.route(), in.receiver.route(), world.watch(rank), of.arrivals.data()};
+        }
+    }
+
+    // kernel(side, first epoch, epochs, arguments...) for both; returns when they are done. arguments: of each side. Throws
+    // CommError as GpuWorld::wait() does; what destroys this then waits for a GPU that is stuck, maybe for ever.
+    template <class Kernel, class... Arguments>
+    void run(Kernel kernel, LaunchShape shape, int epochs, const std::array<std::tuple<Arguments...>, 2>& arguments)
+    {
+        for (Of& of : of_side_) { of.arrivals.clear(*of.queue); }
+        wait();
+        for (std::size_t s = 0; s < 2; ++s)
+        {
+            std::apply(
+                [&](const Arguments&... a) {
+                    launch(*of_side_[s].queue, world_.phase(), kernel, shape, of_side_[s].side, next_epoch_, epochs, a...);
+                },
+                arguments[s]);
+        }
+        wait();
+        next_epoch_ += static_cast<Word>(epochs);
+    }
+
+private:
+    void wait()
+    {
+        for (Of& of : of_side_)
+        {
+            of.queue->make_current();
+            GpuEvent done;
+            done.record(*of.queue);
+            world_.wait(of.rank, done);
+        }
+    }
+
+    struct Of
+    {
+        int rank;
+        std::unique_ptr<GpuQueue> queue;
+        DeviceBuffer<ArrivalCounter<CudaAtomics>> arrivals;
+        PairSide side;
+    };
+    GpuWorld& world_;
+    std::array<Of, 2> of_side_;
+    Word next_epoch_ = 1;
+};
+
+} // namespace parhelion

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/gpu/world_gpu.hpp"
+
+#include "base/error.hpp"
+#include "device/gpu/graph.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+#include <thread>
+
+namespace parhelion {
+
+// In the rank's own memory; the record of the first failure is in rank 0's, where an exchange is one operation for all GPUs, as
+// it would not be in host memory.
+struct GpuWorld::Surroundings
+{
+    FirstFailure first_failure;
+    Watch watch;
+    std::int64_t tag;
+    SignalSlot* abort_slots[most_ranks];
+};
+
+namespace {
+
+template <class T>
+void copy_to_device(GpuQueue& queue, T* to, const T& from)
+{
+    gpu_memory::to_device(queue, to, &from, sizeof(T));
+    queue.synchronize();
+}
+
+} // namespace
+
+GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
+    : devices_(std::move(devices)), deadline_(options.deadline), phase_(options.phase), tag_name_(options.tag_name),
+      loses_(options.loses), everybody_(devices_.size()), host_abort_(1)
+{
+    PARHELION_EXPECTS(ranks() <= most_ranks);
+    std::iota(everybody_.begin(), everybody_.end(), 0);
+    std::vector<int> gpus;
+    for (const int device : devices_)
+    {
+        const auto known = std::find(gpus.begin(), gpus.end(), device);
+        queue_of_rank_.push_back(static_cast<std::size_t>(known - gpus.begin()));
+        if (known == gpus.end())
+        {
+            gpus.push_back(device);
+            setup_queues_.push_back(std::make_unique<GpuQueue>(device));
+        }
+    }
+    std::vector<SymmetricMemory::Arenas> arenas;
+    for (const int device : devices_)
+    {
+        payload_.push_back(std::make_unique<GpuArena>(device, options.payload_bytes, gpus));
+        signals_.push_back(std::make_unique<GpuArena>(device, options.signal_slots * sizeof(SignalSlot), gpus));
+        arenas.push_back({payload_.back()->data(), reinterpret_cast<SignalSlot*>(signals_.back()->data())});
+    }
+    open_memory(gpus);
+    const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
+        if (shown == 0) { return; } // as the arena is from the start
+        const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
+        gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
+        setup_queue(rank).synchronize();
+    };
+    memory_.emplace(std::move(arenas), options.payload_bytes, options.signal_slots, show);
+    host_abort_[0] = {0, 0};
+    surroundings_ = allocate(sizeof(Surroundings));
+    for (int r = 0; r < ranks(); ++r)
+    {
+        Surroundings s{};
+        s.tag = -1;
+        for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = memory_->signal(to, SymmetricMemory::abort_signal); }
+        Surroundings* const here = surroundings(r);
+        s.watch = {r,
+                   ranks(),
+                   deadline_.count(),
+                   s.abort_slots[r],
+                   here->abort_slots,
+                   &surroundings(0)->first_failure,
+                   &here->tag,
+                   host_abort_.data()};
+        copy_to_device(setup_queue(r), here, s);
+    }
+}
+
+GpuWorld::~GpuWorld() = default;
+
+bool GpuWorld::shares_gpu(int rank) const { return std::count(devices_.begin(), devices_.end(), device(rank)) > 1; }
+
+GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
+{
+    return reinterpret_cast<Surroundings*>(data(rank, surroundings_));
+}
+
+void GpuWorld::release(std::span<const int> group, Window window)
+{
+    for (const int rank : group) { memory_->release(rank, window); }
+}
+
+GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
+{
+    const ChannelName name{source, destination, static_cast<int>(channels_.size())};
+    const ReceiveEnd receive_end = make_receive_end(*memory_, name, options);
+    const SendEnd send_end = make_send_end(*memory_, name, options);
+    channels_.push_back(label);
+    ReceiveRoute receive = receive_route(*memory_, name, receive_end);
+    SendRoute send = send_route(*memory_, name, send_end);
+    const bool is_lost = loses_ && loses_(label, source);
+    SignalSlot* const raised =
+        is_lost ? memory_->signal(source, memory_->reserve_signals(source, options.depth, options.first_epoch - 1))
+                : receive.signals;
+    connect(send, receive_end, receive.payload, raised);
+    connect(receive, send_end, send.credits);
+    return {GpuSender(send, nullptr, options.first_epoch), GpuReceiver(receive, nullptr, options.first_epoch)};
+}
+
+const Watch* GpuWorld::watch(int rank) const { return &surroundings(rank)->watch; }
+
+void GpuWorld::set_tag_word(int rank, const std::int64_t* tag)
+{
+    copy_to_device(setup_queue(rank), &surroundings(rank)->watch.tag, tag);
+}
+
+void GpuWorld::check()
+{
+    if (HostAtomics::load_acquire_system(&host_abort_[0].epoch) == 0) { return; }
+    FirstFailure first_failure;
+    gpu_memory::to_host(setup_queue(0), &first_failure, &surroundings(0)->first_failure, sizeof first_failure);
+    setup_queue(0).synchronize();
+    const FailureRecord& record = first_failure.record;
+    throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_, tag_name_));
+}
+
+template <class HasHappened>
+void GpuWorld::wait_until(int rank, HostWait how, HasHappened&& has_happened)
+{
+    constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
+    // If the host was stopped, so were the threads that others queue by; and GPUs were not, so there is one more look.
+    const auto now = [] { return std::chrono::nanoseconds(HostAtomics::nanoseconds()); };
+    const std::chrono::nanoseconds begin = now();
+    for (bool is_last_look = false; !has_happened();)
+    {
+        check();
+        if (has_given_up_) { throw PeerAborted("another thread of this process has failed"); }
+        if (is_last_look)
+        {
+            throw CommError(fmt::format("The host waited {:g} s in vain for rank {}: its GPU is stuck, or one that it waits for.",
+                                        std::chrono::duration<double>(2 * deadline_).count(), rank));
+        }
+        const std::chrono::nanoseconds waited = now() - begin;
+        is_last_look = waited > 2 * deadline_;
+        if (how == HostWait::Sleeps) { std::this_thread::sleep_for(std::min(waited / 2, longest_sleep)); }
+        else { std::this_thread::yield(); }
+    }
+}
+
+void GpuWorld::wait(int rank, const GpuEvent& event, HostWait how)
+{
+    if (ranks() == 1) { event.wait(); }
+    else
+    {
+        wait_until(rank, how, [&] { return event.has_passed(); });
+    }
+}
+
+void GpuWorld::wait(int rank, const std::atomic<std::uint64_t>& count, std::uint64_t enough)
+{
+    wait_until(rank, HostWait::Spins, [&] { return count.load(std::memory_order_acquire) >= enough; });
+}
+
+} // namespace parhelion

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of one process that are GPUs: memory they reach in each other, channels between their kernels, and the record of the
+// first failure.
+//
+// The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
+// its own epochs, so that captured work can be replayed. Every GPU addresses every arena, hence nothing is carried by a
+// transport. One host thread sets up for all ranks; it or a thread for each GPU queues, and waits for none without a deadline: a
+// kernel whose wait is in vain ends, and check() tells; wait() ends before the work of a GPU that is stuck.
+//
+// Several ranks may share a GPU. A kernel that waits may then keep the one it waits for from starting, so their work goes to one
+// queue, in an order in which every signal is queued before its wait.
+//
+// Cost: check() is a look at a word of host memory.
+#pragma once
+
+#include "comm/endpoint.hpp"
+#include "device/gpu/arena.hpp"
+#include "device/gpu/device_buffer.hpp"
+#include "device/phase_clock.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace parhelion {
+
+struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
+class GpuEvent;
+
+struct NoTransport
+{
+    PARHELION_HD void put_signal(const Put&) const {} // never called: sources reach payload and signals
+};
+
+using GpuSender = Sender<CudaAtomics, NoTransport>;
+using GpuReceiver = Receiver<CudaAtomics, NoTransport>;
+
+// Both ends, for the memory of the source's and the destination's GPU. A channel without capacity carries signals alone.
+struct GpuChannel
+{
+    GpuSender sender;
+    GpuReceiver receiver;
+};
+
+struct GpuWorldOptions
+{
+    std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
+    std::size_t payload_bytes = std::size_t{1} << 26;             // of each rank
+    std::size_t signal_slots = std::size_t{1} << 14;              // of each rank; 2 MiB
+    PhaseTag phase;                                               // what the kernels of this room count as
+    std::string tag_name = "round"; // what the words of set_tag_word() count, for the text of failures
+    // For tests: do the signals of this source get lost on channels of this label?
+    std::function<bool(const std::string& label, int source)> loses;
+};
+
+class GpuWorld
+{
+public:
+    static constexpr int most_ranks = 64;
+
+    // One rank for each entry, on that GPU; afterwards kernels also reach what is allocated on the others for one rank alone.
+    // Throws DeviceError, also where GPUs do not reach each other.
+    explicit GpuWorld(std::vector<int> devices, const GpuWorldOptions& options = {});
+    ~GpuWorld();
+    GpuWorld(const GpuWorld&) = delete;
+    GpuWorld& operator=(const GpuWorld&) = delete;
+
+    int ranks() const { return static_cast<int>(devices_.size()); }
+    const std::vector<int>& all_ranks() const { return everybody_; }
+    int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
+    bool shares_gpu(int rank) const; // with another rank
+    PhaseTag phase() const { return phase_; }
+    bool ranks_share_gpus() const { return setup_queues_.size() < devices_.size(); }
+    // For setting up; ranks on one GPU have the same.
+    GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
+
+    // Symmetric memory: the same offset for all ranks, or for a group of some of them, zero at first. Throws CommError if the
+    // arenas are full.
+    Window allocate(std::size_t bytes) { return allocate(everybody_, bytes); }
+    Window allocate(std::span<const int> group, std::size_t bytes) { return memory_->allocate(group, bytes); }
+    void release(Window window) { release(everybody_, window); }
+    void release(std::span<const int> group, Window window);
+    std::byte* data(int rank, Window window) const { return memory_->payload(rank, window.offset); }
+
+    // Throws CommError if there is no room.
+    GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
+
+    // For the waits of a rank's kernels; in its GPU's memory.
+    const Watch* watch(int rank) const;
+    // Where kernels find the tag for the text of failures; at first nowhere: -1. Nothing queued may wait meanwhile.
+    void set_tag_word(int rank, const std::int64_t* tag);
+
+    // Throws CommError if a wait of any rank was in vain. Everything after that wait has then gone on with wrong data; no wait
+    // of this world waits any more.
+    void check();
+    // Until the work of `rank` has passed the event; its GPU may be stuck, or wait for the event of one that is. Throws CommError
+    // as check() does, and if that takes twice the deadline: a kernel's wait, which would end by itself with a better account,
+    // may begin late in it; PeerAborted after give_up(). A lone rank waits for nobody, and its work may take any time.
+    enum class HostWait : std::uint8_t
+    {
+        Sleeps, // in the end up to a millisecond too long
+        Spins   // for what takes microseconds
+    };
+    void wait(int rank, const GpuEvent& event, HostWait how = HostWait::Sleeps);
+    // Likewise, until another thread, which queues for `rank`, has counted so far.
+    void wait(int rank, const std::atomic<std::uint64_t>& count, std::uint64_t enough);
+    // Ends the waits of the other threads that queue, for good: this world has failed.
+    void give_up() { has_given_up_ = true; }
+
+private:
+    struct Surroundings; // of a rank's waits
+
+    template <class HasHappened>
+    void wait_until(int rank, HostWait how, HasHappened&& has_happened);
+    Surroundings* surroundings(int rank) const;
+
+    std::vector<int> devices_; // by rank
+    std::chrono::nanoseconds deadline_;
+    PhaseTag phase_;
+    std::string tag_name_;
+    std::function<bool(const std::string& label, int source)> loses_;
+    std::vector<int> everybody_;
+    std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
+    std::optional<SymmetricMemory> memory_;                    // there
+    PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
+    std::atomic<bool> has_given_up_ = false;
+    Window surroundings_;
+    std::vector<std::string> channels_; // by number
+    std::vector<std::size_t> queue_of_rank_;
+    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
+};
+
+} // namespace parhelion

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of one process: a thread each.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "comm/world.hpp"
+
+#include <functional>
+
+namespace parhelion {
+
+// Calls body(rank) for every rank at once, rank 0 on the calling thread. If one throws, abort(rank) is called, which must end the
+// waits of the others; the first to fail for a reason of its own (not PeerAborted) is rethrown.
+void run_ranks(int ranks, const std::function<void(int rank)>& body, const std::function<void(int rank)>& abort);
+
+// Likewise with the communicators of a world, which has made none before.
+void run_ranks(World& world, const std::function<void(Communicator&)>& body);
+
+} // namespace parhelion

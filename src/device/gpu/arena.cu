@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/arena.hpp"
+
+#include "device/gpu/launch.cuh"
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace parhelion {
+
+namespace {
+
+// The driver's functions are looked up, not linked: the program starts on machines without a driver.
+template <class Function>
+Function* driver_function(const char* name)
+{
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    cuda_check(cudaGetDriverEntryPointByVersion(name, &function, CUDART_VERSION, cudaEnableDefault, &found), name);
+    if (found != cudaDriverEntryPointSuccess) { throw DeviceError(std::string(name) + ": the driver does not have it"); }
+    return reinterpret_cast<Function*>(function);
+}
+#define PARHELION_DRIVER(name) driver_function<decltype(::name)>(#name)
+
+void driver_check(CUresult status, const char* what)
+{
+    if (status == CUDA_SUCCESS) { return; }
+    const char* text = "unknown error";
+    PARHELION_DRIVER(cuGetErrorString)(status, &text);
+    throw DeviceError(std::string(what) + ": " + text);
+}
+
+CUdeviceptr address(const std::byte* data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+CUmemAllocationProp pages_on(int device)
+{
+    CUmemAllocationProp properties{};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+    return properties;
+}
+
+void open_to(int device, std::byte* data, std::size_t bytes, std::span<const int> accessed_by)
+{
+    std::vector<int> devices(accessed_by.begin(), accessed_by.end());
+    devices.push_back(device);
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    std::vector<CUmemAccessDesc> access;
+    for (const int d : devices)
+    {
+        if (!gpu_link(d, device).has_access)
+        {
+            throw DeviceError("GPU " + std::to_string(d) + " cannot address the memory of GPU " + std::to_string(device) +
+                              ". Use --gpus 1, or let CUDA_VISIBLE_DEVICES name GPUs that can.");
+        }
+        access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, d}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    }
+    driver_check(PARHELION_DRIVER(cuMemSetAccess)(address(data), bytes, access.data(), access.size()), "cuMemSetAccess");
+}
+
+} // namespace
+
+GpuLink gpu_link(int from, int to)
+{
+    if (from == to) { return {true, true}; }
+    int access = 0, atomics = 0;
+    cuda_check(cudaDeviceGetP2PAttribute(&access, cudaDevP2PAttrAccessSupported, from, to), "cudaDeviceGetP2PAttribute");
+    cuda_check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to), "cudaDeviceGetP2PAttribute");
+    return {access != 0, atomics != 0};
+}
+
+bool makes_shared_memory(int device)
+{
+    int value = 0;
+    driver_check(PARHELION_DRIVER(cuDeviceGetAttribute)(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device),
+                 "cuDeviceGetAttribute");
+    return value != 0;
+}
+
+void open_memory(std::span<const int> devices)
+{
+    static std::mutex mutex;
+    static std::set<std::pair<int, int>> open; // of the process; a second time would be an error
+    const std::lock_guard lock(mutex);
+    for (const int from : devices)
+    {
+        cuda_check(cudaSetDevice(from), "cudaSetDevice");
+        for (const int to : devices)
+        {
+            if (from == to || open.contains({from, to})) { continue; }
+            const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+            if (status == cudaErrorPeerAccessAlreadyEnabled) { cudaGetLastError(); } // by another library
+            else { cuda_check(status, "cudaDeviceEnablePeerAccess"); }
+            open.emplace(from, to);
+        }
+    }
+}
+
+GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by)
+    : is_mapped_(std::any_of(accessed_by.begin(), accessed_by.end(), [&](int other) { return other != device; })), bytes_(bytes)
+{
+    cuda_check(cudaSetDevice(device), "cudaSetDevice");
+    try
+    {
+        if (is_mapped_) { map(device, accessed_by); }
+        else { data_ = static_cast<std::byte*>(gpu_memory::allocate(bytes)); }
+        cuda_check(cudaMemset(data_, 0, bytes_), "cudaMemset");
+        cuda_check(cudaStreamSynchronize(nullptr), "cudaMemset");
+    }
+    catch (...)
+    {
+        give_back();
+        throw;
+    }
+}
+
+void GpuArena::map(int device, std::span<const int> accessed_by)
+{
+    const CUmemAllocationProp properties = pages_on(device);
+    std::size_t granule = 0;
+    driver_check(PARHELION_DRIVER(cuMemGetAllocationGranularity)(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                 "cuMemGetAllocationGranularity");
+    bytes_ = (bytes_ + granule - 1) / granule * granule;
+
+    CUmemGenericAllocationHandle pages;
+    driver_check(PARHELION_DRIVER(cuMemCreate)(&pages, bytes_, &properties, 0), "cuMemCreate");
+    CUdeviceptr at = 0;
+    CUresult status = PARHELION_DRIVER(cuMemAddressReserve)(&at, bytes_, granule, 0, 0);
+    if (status == CUDA_SUCCESS)
+    {
+        status = PARHELION_DRIVER(cuMemMap)(at, bytes_, 0, pages, 0);
+        if (status != CUDA_SUCCESS) { PARHELION_DRIVER(cuMemAddressFree)(at, bytes_); }
+    }
+    PARHELION_DRIVER(cuMemRelease)(pages); // the mapping keeps them
+    driver_check(status, "mapping memory of the GPU");
+    data_ = reinterpret_cast<std::byte*>(at);
+    gpu_memory::count(static_cast<std::ptrdiff_t>(bytes_));
+    open_to(device, data_, bytes_, accessed_by);
+}
+
+void GpuArena::give_back() noexcept
+{
+    if (data_ == nullptr) { return; }
+    if (!is_mapped_) { gpu_memory::free(data_, bytes_); }
+    else
+    {
+        gpu_memory::count(-static_cast<std::ptrdiff_t>(bytes_));
+        PARHELION_DRIVER(cuMemUnmap)(address(data_), bytes_);
+        PARHELION_DRIVER(cuMemAddressFree)(address(data_), bytes_);
+    }
+}
+
+GpuArena::~GpuArena() { give_back(); }
+
+} // namespace parhelion

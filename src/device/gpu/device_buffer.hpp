@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays in device memory and in pinned host memory. Elements are plain data: they are copied as bytes and never constructed.
+#pragma once
+
+#include "base/error.hpp"
+#include "device/gpu/queue_gpu.hpp"
+
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace parhelion {
+
+template <class T>
+class DeviceBuffer
+{
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    DeviceBuffer() = default;
+    explicit DeviceBuffer(std::size_t size) { resize(size); }
+    ~DeviceBuffer() { gpu_memory::free(data_, capacity_ * sizeof(T)); }
+    DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+    DeviceBuffer& operator=(DeviceBuffer&& other) noexcept
+    {
+        swap(other);
+        return *this;
+    }
+
+    // Contents are lost, and the address changes, if more room is needed than ever before; then a quarter more is taken, so that
+    // sizes that creep up do not allocate each time. Nothing queued may use the old memory.
+    void resize(std::size_t size)
+    {
+        if (size > capacity_)
+        {
+            const std::size_t enlarged = capacity_ == 0 ? size : size + size / 4;
+            gpu_memory::free(std::exchange(data_, nullptr), std::exchange(capacity_, 0) * sizeof(T));
+            data_ = static_cast<T*>(gpu_memory::allocate(enlarged * sizeof(T)));
+            capacity_ = enlarged;
+        }
+        size_ = size;
+    }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+
+    // Copies are queued; see gpu_memory for when host memory is read and written.
+    void upload(GpuQueue& queue, std::span<const T> from)
+    {
+        resize(from.size());
+        gpu_memory::to_device(queue, data_, from.data(), from.size_bytes());
+    }
+    void download(GpuQueue& queue, std::span<T> to) const
+    {
+        PARHELION_EXPECTS(to.size() <= size_);
+        gpu_memory::to_host(queue, to.data(), data_, to.size_bytes());
+    }
+    // Waits.
+    std::vector<T> to_vector(GpuQueue& queue) const
+    {
+        std::vector<T> values(size_);
+        download(queue, values);
+        queue.synchronize();
+        return values;
+    }
+    void clear(GpuQueue& queue) { gpu_memory::set_bytes(queue, data_, 0, size_ * sizeof(T)); }
+
+private:
+    void swap(DeviceBuffer& other) noexcept
+    {
+        std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+    }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+// Host memory that the GPU reads and writes while the host goes on. Not initialised.
+template <class T>
+class PinnedBuffer
+{
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    PinnedBuffer() = default;
+    explicit PinnedBuffer(std::size_t size) : data_(static_cast<T*>(gpu_memory::allocate_pinned(size * sizeof(T)))), size_(size)
+    {
+    }
+    ~PinnedBuffer() { gpu_memory::free_pinned(data_); }
+    PinnedBuffer(PinnedBuffer&& other) noexcept { swap(other); }
+    PinnedBuffer& operator=(PinnedBuffer&& other) noexcept
+    {
+        swap(other);
+        return *this;
+    }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+    const T& operator[](std::size_t i) const { return data_[i]; }
+    operator std::span<T>() { return {data_, size_}; }
+
+private:
+    void swap(PinnedBuffer& other) noexcept { std::swap(data_, other.data_), std::swap(size_, other.size_); }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+} // namespace parhelion

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/queue_gpu.hpp"
+
+#include "device/gpu/launch.cuh"
+
+#include <atomic>
+#include <cstdlib>
+
+namespace parhelion {
+
+namespace {
+// What the driver reads at the first use of a GPU; settings of the user's win.
+// Loading a kernel at its first use can wait for what runs on the GPU, and what runs may wait for a kernel that is not queued yet
+// (rule D4). So all are loaded at once, which costs 0.15 s.
+[[maybe_unused]] const int loads_at_once = setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+// Of two queues on one of the hardware's, of which there are eight otherwise, one waits for the other's waits (rule D5).
+[[maybe_unused]] const int hardware_queues = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+} // namespace
+
+int gpu_count()
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess)
+    {
+        cudaGetLastError(); // a machine without a driver is no error
+        return 0;
+    }
+    return count;
+}
+
+GpuQueue::GpuQueue(int device, Priority priority) : device_(device)
+{
+    make_current();
+    cudaDeviceProp properties;
+    cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    multiprocessors_ = properties.multiProcessorCount;
+    shared_bytes_of_block_ = properties.sharedMemPerBlockOptin;
+    shared_bytes_of_multiprocessor_ = properties.sharedMemPerMultiprocessor;
+    name_ = properties.name;
+    int lowest = 0, highest = 0;
+    cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
+    cuda_check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == Priority::First ? highest : lowest),
+               "cudaStreamCreate");
+    cudaEvent_t event = nullptr;
+    cuda_check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming), "cudaEventCreate");
+    done_ = event;
+}
+
+GpuQueue::~GpuQueue()
+{
+    cudaSetDevice(device_);
+    cudaStreamSynchronize(stream_);
+    cudaEventDestroy(static_cast<cudaEvent_t>(done_));
+    cudaStreamDestroy(stream_);
+}
+
+void GpuQueue::make_current() const { cuda_check(cudaSetDevice(device_), "cudaSetDevice"); }
+
+void GpuQueue::synchronize()
+{
+    const auto event = static_cast<cudaEvent_t>(done_);
+    cuda_check(cudaEventRecord(event, stream()), "cudaEventRecord");
+    cuda_check(cudaEventSynchronize(event), "waiting for the GPU");
+}
+
+namespace gpu_memory {
+
+namespace {
+std::atomic<std::ptrdiff_t> held_bytes = 0;
+}
+
+std::size_t held() { return static_cast<std::size_t>(held_bytes.load(std::memory_order_relaxed)); }
+void count(std::ptrdiff_t bytes) { held_bytes.fetch_add(bytes, std::memory_order_relaxed); }
+
+void* allocate(std::size_t bytes)
+{
+    void* p = nullptr;
+    if (bytes > 0) { cuda_check(cudaMalloc(&p, bytes), "cudaMalloc"); }
+    count(static_cast<std::ptrdiff_t>(bytes));
+    return p;
+}
+void free(void* device, std::size_t bytes) noexcept
+{
+    cudaFree(device);
+    count(-static_cast<std::ptrdiff_t>(bytes));
+}
+void* allocate_pinned(std::size_t bytes)
+{
+    void* p = nullptr;
+    if (bytes > 0) { cuda_check(cudaMallocHost(&p, bytes), "cudaMallocHost"); }
+    return p;
+}
+void free_pinned(void* host) noexcept { cudaFreeHost(host); }
+
+void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, queue.stream()), "copy to the GPU");
+}
+void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, queue.stream()), "copy from the GPU");
+}
+void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
+{
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, queue.stream()), "copy on the GPU");
+}
+void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes)
+{
+    cuda_check(cudaMemsetAsync(to, value, bytes, queue.stream()), "cudaMemset");
+}
+
+} // namespace gpu_memory
+
+} // namespace parhelion

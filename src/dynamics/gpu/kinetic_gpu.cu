@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/block_sum.cuh"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "dynamics/gpu/kinetic_gpu.hpp"
+#include "state/gpu/view.cuh"
+#include "trace/phases.hpp"
+
+namespace parhelion {
+
+namespace {
+
+constexpr int threads = 256;
+
+template <class N>
+struct Velocities
+{
+    VelocityMass<N>* v;
+    const std::uint8_t* temperature_group;
+    const std::int32_t* global_of_slot;
+    const std::uint8_t* zone_of_supercluster;
+    std::int64_t slots;
+
+    explicit Velocities(const GpuState<N>& s)
+        : v(const_cast<VelocityMass<N>*>(s.v.data())), temperature_group(s.temperature_group.data()),
+          global_of_slot(s.global_of_slot.data()), zone_of_supercluster(s.zone_of_supercluster.data()),
+          slots(static_cast<std::int64_t>(s.slots))
+    {
+    }
+    __device__ static std::int64_t my_slot() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
+    // Is there a home atom?
+    __device__ bool is_home(std::int64_t slot) const
+    {
+        return slot < slots && zone_of_supercluster[slot / supercluster_size] == 0 && global_of_slot[slot] >= 0;
+    }
+    __device__ Vec3<double> velocity(std::int64_t slot) const
+    {
+        return {static_cast<double>(v[slot].x), static_cast<double>(v[slot].y), static_cast<double>(v[slot].z)};
+    }
+    __device__ void set_velocity(std::int64_t slot, const Vec3<double>& a) const
+    {
+        using Real = typename N::Real;
+        v[slot].x = static_cast<Real>(a.x), v[slot].y = static_cast<Real>(a.y), v[slot].z = static_cast<Real>(a.z);
+    }
+};
+
+// Adds `value` to the sums of the group this thread's atom is in; a block visits only the groups it meets.
+template <int n, class Sum>
+__device__ void add_group_sums(const Sum (&value)[n], int group, int groups, Sum* sums)
+{
+    for (int g = 0; g < groups; ++g)
+    {
+        if (groups > 1 && __syncthreads_or(static_cast<int>(group == g)) == 0) { continue; }
+        Sum mine[n];
+        for (int k = 0; k < n; ++k) { mine[k] = group == g ? value[k] : Sum{}; }
+        add_block_sums(mine, sums + g * n);
+    }
+}
+
+// Purpose        kinetic energy tensors of the temperature groups
+// Work           a thread per slot
+// Reads/Writes   velocities, masses, groups / sums (one atomic per block, group and element)
+// Orders         nothing: stream order alone
+// Requires       sums cleared
+// Cost           21 bytes, 20 flop per slot
+template <class N>
+__global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Velocities<N> a, int groups, ScalarSum<N>* sums)
+{
+    const BlockSpan span(tracing);
+
+    ScalarSum<N> value[kinetic_elements] = {};
+    int group = -1;
+    const std::int64_t slot = a.my_slot();
+    if (a.is_home(slot))
+    {
+        group = a.temperature_group[slot];
+        const Vec3<double> v = a.velocity(slot);
+        const double half_mass = 0.5 / static_cast<double>(a.v[slot].inverse_mass);
+        const double products[kinetic_elements] = {v.x * v.x, v.y * v.y, v.z * v.z, v.x * v.y, v.x * v.z, v.y * v.z};
+        for (int k = 0; k < kinetic_elements; ++k) { value[k] = to_sum<ScalarSum<N>>(half_mass * products[k]); }
+    }
+    add_group_sums(value, group, groups, sums);
+}
+
+__device__ int com_group(const std::uint8_t* of_atom, std::int32_t global) { return of_atom == nullptr ? 0 : of_atom[global]; }
+
+// Purpose        momentum and mass of the centre-of-mass groups
+// Work           a thread per slot
+// Reads/Writes   velocities, masses, global numbers / sums
+// Orders         nothing: stream order alone
+// Requires       sums cleared
+// Cost           21 bytes, 10 flop per slot
+template <class N>
+__global__ void __launch_bounds__(threads)
+    com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, int groups, ScalarSum<N>* sums)
+{
+    const BlockSpan span(tracing);
+
+    ScalarSum<N> value[com_elements] = {};
+    int group = AtomGroups::none;
+    const std::int64_t slot = a.my_slot();
+    if (a.is_home(slot))
+    {
+        group = com_group(of_atom, a.global_of_slot[slot]);
+        if (group != AtomGroups::none)
+        {
+            const Vec3<double> v = a.velocity(slot);
+            const double mass = 1 / static_cast<double>(a.v[slot].inverse_mass);
+            const double products[com_elements] = {mass * v.x, mass * v.y, mass * v.z, mass};
+            for (int k = 0; k < com_elements; ++k) { value[k] = to_sum<ScalarSum<N>>(products[k]); }
+        }
+    }
+    add_group_sums(value, group, groups, sums);
+}
+
+// Purpose        velocities relative to the centre of mass of each group
+// Work           a thread per slot
+// Reads/Writes   velocities (both), global numbers, sums
+// Orders         nothing: stream order alone
+// Requires       the sums of com_kernel
+// Cost           36 bytes per slot
+template <class N>
+__global__ void __launch_bounds__(threads)
+    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, const ScalarSum<N>* sums)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t slot = a.my_slot();
+    if (!a.is_home(slot)) { return; }
+    const int group = com_group(of_atom, a.global_of_slot[slot]);
+    if (group == AtomGroups::none) { return; }
+    const ScalarSum<N>* const sum = sums + group * com_elements;
+    const double per_mass = 1 / from_sum(sum[3]); // the atom's own mass is part of it
+    a.set_velocity(slot, a.velocity(slot) - per_mass * Vec3<double>{from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])});
+}
+
+// Purpose        one factor on all velocities
+// Work           a thread per slot
+// Reads/Writes   velocities (both), the factor
+// Orders         nothing: stream order alone
+// Requires       -
+// Cost           28 bytes per slot
+template <class N>
+__global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velocities<N> a, const double* factor)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t slot = a.my_slot();
+    if (a.is_home(slot)) { a.set_velocity(slot, *factor * a.velocity(slot)); }
+}
+
+const std::uint8_t* table_of(const GpuComGroups& groups) { return groups.of_atom.size() == 0 ? nullptr : groups.of_atom.data(); }
+
+} // namespace
+
+template <class N>
+void add_kinetic(GpuQueue& queue, const GpuState<N>& state, int groups, ScalarSum<N>* sums)
+{
+    launch(queue, Phase::Kinetic, kinetic_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), groups, sums);
+}
+
+GpuComGroups::GpuComGroups(GpuQueue& queue, const AtomGroups& groups) : count(groups.count)
+{
+    of_atom.upload(queue, groups.of_atom);
+    queue.synchronize();
+}
+
+template <class N>
+void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<N>& state, ScalarSum<N>* sums)
+{
+    launch(queue, Phase::Kinetic, com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), table_of(groups),
+           groups.count, sums);
+}
+
+template <class N>
+void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state)
+{
+    launch(queue, Phase::Kinetic, subtract_com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state),
+           table_of(groups), sums);
+}
+
+template <class N>
+void scale_velocities(GpuQueue& queue, const double* factor, GpuState<N>& state)
+{
+    launch(queue, Phase::Couple, scale_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), factor);
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void add_kinetic<N>(GpuQueue&, const GpuState<N>&, int, ScalarSum<N>*);                                             \
+    template void add_com_motion<N>(GpuQueue&, const GpuComGroups&, const GpuState<N>&, ScalarSum<N>*);                          \
+    template void subtract_com_motion<N>(GpuQueue&, const GpuComGroups&, const ScalarSum<N>*, GpuState<N>&);                     \
+    template void scale_velocities<N>(GpuQueue&, const double*, GpuState<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

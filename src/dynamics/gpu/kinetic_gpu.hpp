@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over velocities on the GPU, and what is done to all velocities alike: kinetic energy, motion of the centre of mass,
+// scaling. Needed in few steps, so each is a kernel of its own. Cost: one pass over the velocities each, a few us at 100 000
+// atoms.
+#pragma once
+
+#include "device/gpu/device_buffer.hpp"
+#include "device/gpu/queue_gpu.hpp"
+#include "dynamics/atom_groups.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
+
+namespace parhelion {
+
+inline constexpr int kinetic_elements = 6; // xx, yy, zz, xy, xz, yz of 1/2 sum m v (x) v
+inline constexpr int com_elements = 4;     // momentum and mass
+
+// sums[group][kinetic_elements] += the kinetic energies of the state's temperature groups, kJ/mol.
+template <class N>
+void add_kinetic(GpuQueue& queue, const GpuState<N>& state, int groups, ScalarSum<N>* sums);
+
+// Groups for the removal of centre-of-mass motion, on the device.
+struct GpuComGroups
+{
+    GpuComGroups(GpuQueue& queue, const AtomGroups& groups);
+    int count;
+    DeviceBuffer<std::uint8_t> of_atom; // as AtomGroups
+};
+
+// sums[group][com_elements] += momentum (u nm/ps) and mass (u) of each group.
+template <class N>
+void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<N>& state, ScalarSum<N>* sums);
+// Takes each group's velocity, by these sums, from those of its atoms.
+template <class N>
+void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state);
+
+// Multiplies every velocity by *factor, in device memory.
+template <class N>
+void scale_velocities(GpuQueue& queue, const double* factor, GpuState<N>& state);
+
+} // namespace parhelion

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lanes of the GPU's update do to a group of few atoms, and what a block of threads does to an update block. The formulas
+// are those of settle_body.hpp, star_lanes.cuh and lincs_block.cuh; what is done to a single atom, moving_atom.cuh.
+#pragma once
+
+#include "device/gpu/block_sum.cuh"
+#include "dynamics/gpu/lincs_block.cuh"
+#include "dynamics/gpu/moving_atom.cuh"
+#include "dynamics/gpu/star_lanes.cuh"
+#include "dynamics/gpu/update_gpu.hpp"
+#include "dynamics/settle_body.hpp"
+
+namespace parhelion {
+
+// The home groups of one kind of a rank.
+struct HomeGroupsView
+{
+    const std::int32_t* records;      // slots of the atoms, and the shape; room for what whole blocks of threads move
+    const std::int32_t* count;        // of records
+    std::int32_t first_block, blocks; // of the launch: they go round until all groups are moved
+};
+
+struct GpuUpdate::View
+{
+    const SettleWater* water_kinds;
+    const StarShape* star_shapes;
+    HomeGroupsView groups[kinds];
+    std::int32_t first_block; // of blocks, which come last
+    UpdateBlocksView blocks;
+    const std::int32_t* block_slots; // -1: not at home
+    LincsLimits lincs;
+    std::byte* arena; // null: in shared memory
+    std::size_t arena_bytes;
+};
+
+namespace update_gpu {
+
+constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
+
+// What the threads of a block add to the sums of the step; for all of them at once. The virial of a force f at r, seldom: so as
+// not to take registers from what every step needs, a call.
+template <class Sum>
+[[gnu::noinline]] __device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
+{
+    Sum virial[9];
+    for (int i = 0; i < 9; ++i) { virial[i] = to_sum<Sum>(-0.5 * r[i / 3] * f[i % 3]); }
+    add_block_sums(virial, total);
+}
+template <Motion motion, class N, class Copies>
+__device__ void add_heat(const UpdateArgs<N, Copies>& args, double heat)
+{
+    if constexpr (motion == Motion::Stochastic)
+    {
+        const ScalarSum<N> sum[1] = {to_sum<ScalarSum<N>>(heat)};
+        add_block_sums(sum, args.heat);
+    }
+}
+
+// --- groups of few atoms: a lane each
+
+// As StarConstraints; every lane computes the whole water's.
+struct WaterConstraints
+{
+    const GroupLanes<3>& lanes;
+    const SettleWater& water;
+    const Vec3<double>& bond;
+
+    __device__ Push constrain(const Vec3<double>& move, const LincsLimits&) const
+    {
+        const Vec3<double> moved = bond + move;
+        const SettleTriangle t = settle_triangle(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(moved, 0),
+                                                 lanes.of(moved, 1), lanes.of(moved, 2));
+        const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
+        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0};
+    }
+};
+struct NoConstraints
+{
+    __device__ Push constrain(const Vec3<double>&, const LincsLimits&) const { return {{}, {}, true}; }
+};
+
+// The kinds of groups, in the order of GpuUpdate's tables. A shape is what copies of a group have in common; Lane, what one lane
+// needs of it.
+struct Waters
+{
+    static constexpr int kind = 0, atoms = 3;
+    using Shape = SettleWater;
+    using Lane = SettleWater;
+
+    __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.water_kinds[number]; }
+    __device__ static Lane lane(const Shape& water, int) { return water; }
+    __device__ static WaterConstraints constraints(const GroupLanes<atoms>& lanes, const Lane& water, const Vec3<double>& bond)
+    {
+        return {lanes, water, bond};
+    }
+};
+struct FreeAtoms
+{
+    static constexpr int kind = 1, atoms = 1;
+    struct Shape
+    {
+    };
+    using Lane = Shape;
+
+    __device__ static Shape shape(const GpuUpdate::View&, std::int32_t) { return {}; }
+    __device__ static Lane lane(const Shape&, int) { return {}; }
+    __device__ static NoConstraints constraints(const GroupLanes<atoms>&, const Lane&, const Vec3<double>&) { return {}; }
+};
+template <int n>
+struct StarsOf // n constraints
+{
+    static constexpr int kind = 1 + n, atoms = n + 1;
+    using Shape = StarShape;
+    using Lane = StarLane<n>;
+
+    __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.star_shapes[number]; }
+    __device__ static Lane lane(const Shape& star, int atom) { return {star, atom}; }
+    __device__ static StarConstraints<n> constraints(const GroupLanes<atoms>& lanes, const Lane& star, const Vec3<double>& bond)
+    {
+        return {lanes, star, bond};
+    }
+};
+
+// One step of a lane's atom.
+template <Motion motion, class Groups, class N, class Copies>
+__device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                           const PeriodicBox<N>& box, const GroupLanes<Groups::atoms>& lanes, std::int32_t shape_number,
+                           typename Copies::Arrival& returned, MovingAtom<N, Copies>& atom)
+{
+    const typename Groups::Lane lane = Groups::lane(Groups::shape(view, shape_number), lanes.atom());
+    const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
+    const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
+    const auto constraints = Groups::constraints(lanes, lane, bond);
+    if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
+    kick<motion>(args, state, group_kick, atom);
+    const auto constrain = [&] {
+        const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
+        atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
+        if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
+        return push.impulse;
+    };
+    const Vec3<double> impulse = constrain();
+    if (Groups::atoms > 1 && args.virial != nullptr)
+    {
+        const bool has_force = atom.is_there && lanes.atom() > 0;
+        add_virial(args.virial, bond, has_force ? args.per_dt * args.per_dt * impulse : Vec3<double>{});
+    }
+    const Vec3<double> v1 = atom.v;
+    if constexpr (motion == Motion::Stochastic)
+    {
+        atom.v = with_friction_and_noise(args, state, atom.slot, atom.inverse_mass(), atom.v);
+        constrain();
+    }
+    add_heat<motion>(args, drift_and_store<motion>(args, state, box, atom, v1));
+}
+
+// If this block's groups are of the kind. It goes round: while its lanes move their atoms, the next ones are on their way, and so
+// is which ones come after them.
+template <Motion motion, class Groups, class N, class Copies>
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                            GroupsShared<N, Copies>& shared)
+{
+    constexpr int atoms = Groups::atoms, lanes_of_group = GroupLanes<atoms>::count, groups_of_block = threads / lanes_of_group;
+    const HomeGroupsView& groups = view.groups[Groups::kind];
+    const int block = static_cast<int>(blockIdx.x) - groups.first_block;
+    if (block < 0 || block >= groups.blocks) { return; }
+    const GroupLanes<atoms> lanes;
+    const auto record_of = [&](std::int32_t group) { return groups.records + static_cast<std::int64_t>(group) * (atoms + 1); };
+    // A lane without an atom fetches its neighbour's: if all fetched the same, that would take longer than all else.
+    const int own_atom = min(lanes.atom(), atoms - 1), own_group = static_cast<int>(threadIdx.x) / lanes_of_group;
+    const std::int32_t stride = groups.blocks * groups_of_block;
+    std::int32_t first = block * groups_of_block; // group of the block, in this round
+    // Under way together. There is room for a record, if there is none.
+    const std::int32_t* const record = record_of(first + own_group);
+    std::int32_t slot = record[own_atom], shape = record[atoms];
+    const std::int32_t count = *groups.count;
+    const Vec3<double> box_length = state.scalars->box_length;
+    if (first + own_group >= count) { slot = shape = 0; }
+    shared.ahead.template fetch<motion>(args, state, slot);
+    const auto fetch_lane = [&](std::int32_t group) {
+        if (group < count) { shared.ahead.fetch_lane(record_of(group)[own_atom], record_of(group)[atoms]); }
+        else { shared.ahead.fetch_none(); }
+    };
+    fetch_lane(first + stride + own_group);
+    typename Copies::Arrival returned(args.copies);
+    if (threadIdx.x == 0) { shared.box = PeriodicBox<N>(box_length); }
+    __syncthreads();
+    for (; first < count; first += stride)
+    {
+        const bool has_atom = first + own_group < count && lanes.atom() < atoms;
+        const std::int32_t shape_now = shape;
+        MovingAtom<N, Copies> atom = shared.ahead.template take<motion>(args, slot, has_atom);
+        shared.ahead.take_lane(slot, shape);
+        if (first + stride < count) { shared.ahead.template fetch<motion>(args, state, slot); }
+        fetch_lane(first + 2 * stride + own_group);
+        step_group<motion, Groups>(view, args, state, shared.box, lanes, shape_now, returned, atom);
+    }
+}
+
+template <class... Groups>
+struct GroupKinds
+{
+};
+using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>>;
+static_assert(largest_star == 4);
+
+template <Motion motion, class N, class Copies, class... Groups>
+__device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                            GroupsShared<N, Copies>& shared, GroupKinds<Groups...>)
+{
+    (step_groups<motion, Groups>(view, args, state, shared), ...);
+}
+
+// --- all other atoms
+
+// A group of a block is at home or not. One that is not is carried along at rest, with constraints that hold.
+
+// A bond of the block that has turned too far, or is not a number, is reported. Adds the virial of the forces along bonds to
+// *virial, if that is wanted.
+template <class N, class Copies>
+__device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                            const LincsBlock& lincs, const std::int32_t* slots, ScalarSum<N>* virial)
+{
+    for (int first = 0; first < lincs.block().bonds; first += threads)
+    {
+        const int i = first + static_cast<int>(threadIdx.x);
+        const std::int32_t slot = i < lincs.block().bonds ? slots[lincs.end_a(lincs.bond(i))] : -1;
+        Vec3<double> old_bond, force; // on atom a
+        if (slot >= 0)
+        {
+            old_bond = lincs.reference()[i];
+            const Vec3<double> new_bond = lincs.moved_bond(i);
+            if (!(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * norm2(new_bond))))
+            {
+                report_failure(args, state, slot);
+            }
+            force = (-lincs.multiplier()[i] / (args.dt * args.dt)) * lincs.direction()[i];
+        }
+        if (virial != nullptr) { add_virial(virial, old_bond, force); }
+    }
+}
+
+// Kicks the atoms; writes lincs.move() and lincs.reference().
+template <Motion motion, class N, class Copies>
+__device__ void start_block(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const std::int32_t* slots,
+                            LincsBlock& lincs)
+{
+    const UpdateBlock& block = lincs.block();
+    const PeriodicBox<N> box = state.box();
+    const int first = static_cast<int>(threadIdx.x);
+    typename Copies::Arrival(args.copies).await();
+    for (int i = first; i < block.atoms; i += threads)
+    {
+        MovingAtom<N, Copies> atom = load<motion>(args, state, slots[i]);
+        kick<motion>(args, state, load_kick<motion>(args, atom), atom);
+        lincs.move()[i] = atom.is_there ? args.dt * atom.v : Vec3<double>{};
+    }
+    for (int i = first; i < block.bonds; i += threads)
+    {
+        const BlockMember bond = lincs.bond(i);
+        const std::int32_t a = slots[lincs.end_a(bond)], b = slots[lincs.end_b(bond)];
+        lincs.reference()[i] =
+            a < 0 || b < 0 ? Vec3<double>{lincs.shape(bond).length, 0, 0} : box.difference(state.position(a), state.position(b));
+    }
+}
+
+// Noise on the velocities in lincs.move(), which go to lincs.before().
+template <class N, class Copies>
+__device__ void add_noise_to_block(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const std::int32_t* slots,
+                                   LincsBlock& lincs)
+{
+    for (int i = static_cast<int>(threadIdx.x); i < lincs.block().atoms; i += threads)
+    {
+        if (slots[i] < 0) { continue; }
+        lincs.before()[i] = (1 / args.dt) * lincs.move()[i];
+        const auto inverse_mass = static_cast<double>(state.v[slots[i]].inverse_mass);
+        lincs.move()[i] = args.dt * with_friction_and_noise(args, state, slots[i], inverse_mass, lincs.before()[i]);
+    }
+}
+
+template <Motion motion, class N, class Copies>
+__device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
+                           LincsBlock& lincs)
+{
+    const UpdateBlock& block = lincs.block();
+    const std::int32_t* const slots = view.block_slots + block.first_atom;
+    const int first = static_cast<int>(threadIdx.x);
+    bool some = false;
+    for (int i = first; i < block.atoms; i += threads) { some |= slots[i] >= 0; }
+    if (__syncthreads_or(some) == 0) { return; }
+    start_block<motion>(args, state, slots, lincs);
+    if (block.bonds > 0)
+    {
+        __syncthreads();
+        lincs.constrain(view.lincs.iterations);
+        check_bonds(view, args, state, lincs, slots, args.virial);
+    }
+    if constexpr (motion == Motion::Stochastic)
+    {
+        __syncthreads();
+        add_noise_to_block(args, state, slots, lincs);
+        if (block.bonds > 0)
+        {
+            __syncthreads();
+            lincs.constrain(view.lincs.iterations);
+            check_bonds<N>(view, args, state, lincs, slots, nullptr);
+        }
+    }
+    // All bonds have been read from the old positions: by the barriers of constrain(), or because there are none.
+    const PeriodicBox<N> box = state.box();
+    double heat = 0;
+    for (int i = first; i < block.atoms; i += threads)
+    {
+        if (slots[i] < 0) { continue; }
+        MovingAtom<N, Copies> atom{slots[i], true, state.xq[slots[i]]};
+        atom.copies = load_copies(args.copies, slots[i]);
+        if constexpr (motion != Motion::Mend) { atom.vm.inverse_mass = state.v[slots[i]].inverse_mass; }
+        atom.v = (1 / args.dt) * lincs.move()[i];
+        heat +=
+            drift_and_store<motion>(args, state, box, atom, motion == Motion::Stochastic ? lincs.before()[i] : Vec3<double>{});
+    }
+    add_heat<motion>(args, heat);
+}
+
+} // namespace update_gpu
+
+} // namespace parhelion

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launch of the GPU's update: its kernel, and the members of GpuUpdate that are templates over what is done for copies. Who
+// has such a policy includes this and instantiates them. Cost: minutes of the compiler for each policy.
+#pragma once
+
+#include "base/error.hpp"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "dynamics/gpu/update_gpu.cuh"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace update_gpu {
+
+// Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
+// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved;
+//                the next atoms are fetched meanwhile. A block of threads for each block of other atoms; with nothing at home
+//                they leave
+// Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
+//                there are copies, forces that came back / positions of the copies
+// Orders         with copies: warps that have some wait for the messages of forces with acquire; the last block signals
+//                positions with release
+// Requires       home groups listed since the last repartition; dynamic shared memory for GroupsShared and for the largest
+//                block's arena; with copies: forces sent by all ranks that share this GPU
+// Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
+template <class N, class Copies, Motion motion>
+__global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
+    update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N, Copies> args, GpuView<N> state)
+{
+    const BlockSpan span(tracing);
+
+    PARHELION_DYNAMIC_SHARED(float4, shared_memory);
+    const int block = static_cast<int>(blockIdx.x);
+    if (block < view.first_block)
+    {
+        step_groups<motion>(view, args, state, *reinterpret_cast<GroupsShared<N, Copies>*>(shared_memory), EveryGroup());
+    }
+    else
+    {
+        const UpdateBlock& members = view.blocks.blocks[block - view.first_block];
+        void* const arena =
+            view.arena == nullptr ? static_cast<void*>(shared_memory) : static_cast<void*>(view.arena + members.arena);
+        LincsBlock lincs(view.blocks, members, arena);
+        step_block<motion>(view, args, state, lincs);
+    }
+    end_copies(args.copies);
+}
+
+// Dynamic shared memory of a block.
+template <class N, class Copies>
+std::size_t shared_bytes(const GpuUpdate::View& view)
+{
+    return std::max(sizeof(GroupsShared<N, Copies>), view.arena == nullptr ? view.arena_bytes : 0);
+}
+
+template <class N, class Copies, Motion motion>
+void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N, Copies>& args,
+                   GpuState<N>& state)
+{
+    const std::size_t shared = shared_bytes<N, Copies>(view);
+    const auto kernel = update_kernel<N, Copies, motion>;
+    allow_shared_memory(queue, kernel, shared);
+    UpdateArgs<N, Copies> complete = args;
+    complete.per_dt = 1 / args.dt;
+    launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));
+}
+
+} // namespace update_gpu
+
+template <class N, class Copies>
+bool GpuUpdate::leaves_free_places(const GpuQueue& queue) const
+{
+    const int most = most_waiting_blocks(update_gpu::shared_bytes<N, Copies>(view()), queue.shared_bytes_of_multiprocessor());
+    return step_blocks() <= most * queue.multiprocessors();
+}
+
+template <class N, class Copies>
+void GpuUpdate::step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const
+{
+    PARHELION_EXPECTS(args.dt != 0 && args.kick != nullptr && args.failure != nullptr);
+    if (args.friction == nullptr)
+    {
+        update_gpu::launch_update<N, Copies, update_gpu::Motion::LeapFrog>(queue, view(), blocks_, args, state);
+    }
+    else { update_gpu::launch_update<N, Copies, update_gpu::Motion::Stochastic>(queue, view(), blocks_, args, state); }
+}
+
+template <class N, class Copies>
+void GpuUpdate::reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,
+                            GpuState<N>& state) const
+{
+    if (constraints_ == 0 && copies.is_empty()) { return; }
+    // At rest, the constrained "velocity" for a unit of time is the displacement itself.
+    UpdateArgs<N, Copies> args;
+    args.step_offset = step_offset;
+    args.dt = 1;
+    args.limits.displacement = 1e3; // no guard: a displacement is finite, or constraints have failed
+    args.failure = failure;
+    args.copies = copies;
+    update_gpu::launch_update<N, Copies, update_gpu::Motion::Mend>(queue, view(), blocks_, args, state);
+}
+
+} // namespace parhelion

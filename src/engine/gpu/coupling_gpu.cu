@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu/coupling_gpu.hpp"
+
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "dynamics/thermostat_body.hpp"
+#include "engine/guard.hpp"
+#include "engine/observe_body.hpp"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+// Where what is in the array of sums.
+constexpr int virial_sums = 0, heat_sum = 9, kinetic_sums = 10;
+
+} // namespace
+
+template <class N>
+struct GpuCoupling<N>::Args
+{
+    // plan
+    Thermostat thermostat;
+    double thermostat_time_step, dt;
+    std::uint64_t seed;
+    const TemperatureCoupling::Group* temperature_groups;
+    int groups, com_groups;
+    PressureCoupling pressure;
+    DispersionTail dispersion;
+    // this step
+    std::int64_t step_offset;
+    bool couple_temperature, couple_pressure, remove_com, kinetic, observe;
+    // state
+    DeviceScalars* scalars;
+    EnergySums<N>* energies;
+    ScalarSum<N>* sums;
+    CouplingState* state;
+    CouplingGroup* group;
+    GroupKick* kick;
+    double* velocity_factor;
+    std::int64_t* observed;
+    ObservedStep* records;
+    double* record_temperatures;
+    std::int64_t record_count;
+
+    __device__ std::int64_t step() const { return scalars->step + step_offset; }
+    __device__ ScalarSum<N>* kinetic_of(int g) const { return sums + kinetic_sums + g * kinetic_elements; }
+    __device__ ScalarSum<N>* com_of(int c) const { return kinetic_of(groups) + c * com_elements; }
+};
+
+namespace {
+
+// A sum's value; leaves zero behind.
+template <class Sum>
+__device__ double take(Sum& sum)
+{
+    const double value = from_sum(sum);
+    sum = 0;
+    return value;
+}
+
+template <class Sum>
+__device__ Mat3<double> take_tensor(Sum* sums)
+{
+    Mat3<double> tensor;
+    for (int i = 0; i < 9; ++i) { tensor[i / 3][i % 3] = take(sums[i]); }
+    return tensor;
+}
+
+template <class Sum>
+__device__ Mat3<double> take_kinetic(Sum* sums)
+{
+    const double xx = take(sums[0]), yy = take(sums[1]), zz = take(sums[2]);
+    const double xy = take(sums[3]), xz = take(sums[4]), yz = take(sums[5]);
+    return {{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
+}
+
+template <class N>
+using Args = typename GpuCoupling<N>::Args;
+
+// Purpose        what thermostat and barostat do to the velocities in this step
+// Work           one thread
+// Reads/Writes   kinetic energies, coupling state (both) / kick coefficients
+// Orders         nothing: stream order alone
+// Requires       half-step kinetic energies of the step before
+// Cost           a few us, in coupled steps only
+template <class N>
+__global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
+{
+    const BlockSpan span(tracing);
+
+    const Vec3<double> drag = a.couple_pressure ? box_drag(a.pressure, a.scalars->box_length, a.state->barostat) : Vec3<double>{};
+    for (int g = 0; g < a.groups; ++g)
+    {
+        CouplingGroup& group = a.group[g];
+        GroupThermostat next{group.thermostat};
+        if (a.couple_temperature)
+        {
+            const RandomSequence random(a.seed, RandomPurpose::Thermostat, a.step(), static_cast<std::uint32_t>(g));
+            next = couple_group(a.thermostat, a.temperature_groups[g], a.thermostat_time_step, random, trace(group.half_step),
+                                group.thermostat);
+        }
+        group.thermostat = next.state;
+        a.kick[g] = group_kick(a.dt, next.scale, next.friction, drag);
+    }
+}
+
+// The kinetic energies of this half step replace those of the last. Returns the mean of both, and the temperatures of it.
+template <class A>
+__device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
+{
+    Mat3<double> total;
+    for (int g = 0; g < a.groups; ++g)
+    {
+        const Mat3<double> before = a.group[g].half_step, after = take_kinetic(a.kinetic_of(g));
+        const Mat3<double> mean = 0.5 * (before + after);
+        temperatures[g] = temperature(trace(mean), a.temperature_groups[g].degrees_of_freedom);
+        total += mean;
+        a.group[g].half_step = after;
+    }
+    return total;
+}
+
+template <class A>
+__device__ void observe(const A& a, ObservedStep& o)
+{
+    o.step = a.step();
+    o.box = a.scalars->box_length;
+    for (int i = 0; i < energy_terms; ++i) { o.forces.energy[i] = take(a.energies->energy[i]); }
+    o.forces.virial = take_tensor(&a.energies->virial[0]);
+    double degrees_of_freedom = 0;
+    for (int g = 0; g < a.groups; ++g) { degrees_of_freedom += a.temperature_groups[g].degrees_of_freedom; }
+    complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.state->barostat, o);
+}
+
+// The box of the next step.
+template <class N, class A>
+__device__ void scale_box(const A& a, const ObservedStep& o)
+{
+    double kinetic_energy = 0;
+    for (int g = 0; g < a.groups; ++g) { kinetic_energy += trace(a.group[g].half_step); }
+    const BoxScaling scaling =
+        next_box(a.pressure, o.step, {trace(o.virial), o.pressure}, a.scalars->box_length, kinetic_energy, a.state->barostat);
+    for (int g = 0; g < a.groups; ++g) { a.group[g].half_step *= scaling.velocity * scaling.velocity; }
+    *a.velocity_factor = scaling.velocity;
+    const PeriodicBox<N> box(scaling.box);
+    a.scalars->box_length = box.length();
+    a.scalars->nm_per_unit = box.nm_per_unit();
+}
+
+template <class A>
+__device__ void balance_energy(const A& a, ObservedStep& o)
+{
+    double thermostat = 0;
+    for (int g = 0; g < a.groups; ++g)
+    {
+        thermostat += conserved_contribution(a.thermostat, a.temperature_groups[g], a.group[g].thermostat);
+    }
+    balance_observed_step(thermostat, a.pressure, a.scalars->box_length, a.state->bath_heat, a.state->barostat, o);
+}
+
+// Purpose        the end of a step that is observed, couples, or removes motion: sums become observables, the box its next size
+// Work           one thread
+// Reads/Writes   sums of the step (left zero), coupling state, box (both) / a record for the host
+// Orders         the record is the host's after an event behind this kernel
+// Requires       the sums that its flags name
+// Cost           a few us, in such steps only
+template <class N>
+__global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
+{
+    const BlockSpan span(tracing);
+
+    a.state->bath_heat += take(a.sums[heat_sum]);
+    for (int c = 0; a.remove_com && c < a.com_groups; ++c)
+    {
+        ScalarSum<N>* const sum = a.com_of(c);
+        const Vec3<double> momentum{take(sum[0]), take(sum[1]), take(sum[2])};
+        const double mass = take(sum[3]);
+        if (mass > 0) { a.state->bath_heat -= 0.5 * norm2(momentum) / mass; }
+    }
+    const std::int64_t record = *a.observed % a.record_count;
+    ObservedStep o{};
+    if (a.kinetic) { o.kinetic = advance_kinetic(a, a.record_temperatures + record * a.groups); }
+    if (a.observe) { observe(a, o); }
+    if (a.couple_pressure) { scale_box<N>(a, o); } // Parrinello-Rahman's needs no observables
+    if (!a.observe) { return; }
+    balance_energy(a, o);
+    a.records[record] = o;
+    ++*a.observed;
+}
+
+} // namespace
+
+template <class N>
+GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records)
+    : plan_(plan), com_groups_(queue, com_groups), kick_(plan.temperature.groups.size()), state_(1),
+      groups_(plan.temperature.groups.size()), failure_(1),
+      sums_(kinetic_sums + kinetic_elements * plan.temperature.groups.size() +
+            com_elements * static_cast<std::size_t>(com_groups.count)),
+      velocity_factor_(1), observed_(1), records_(records), record_temperatures_(records * plan.temperature.groups.size())
+{
+    const std::size_t groups = plan.temperature.groups.size();
+    temperature_groups_.upload(queue, plan.temperature.groups);
+    friction_.upload(queue, plan.stochastic.groups);
+    free_kick_.upload(queue, std::vector<GroupKick>(groups, group_kick(plan.dt, 1, 0, {})));
+    state_.clear(queue), groups_.clear(queue), observed_.clear(queue);
+    forget_step(queue);
+    queue.synchronize();
+}
+
+template <class N>
+void GpuCoupling<N>::forget_step(GpuQueue& queue)
+{
+    const FailureReport none;
+    sums_.clear(queue);
+    failure_.upload(queue, {&none, 1});
+}
+
+template <class N>
+typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
+{
+    return {.thermostat = plan_.temperature.kind,
+            .thermostat_time_step = plan_.temperature.time_step,
+            .dt = plan_.dt,
+            .seed = plan_.temperature.seed,
+            .temperature_groups = temperature_groups_.data(),
+            .groups = static_cast<int>(plan_.temperature.groups.size()),
+            .com_groups = com_groups_.count,
+            .pressure = plan_.pressure,
+            .dispersion = plan_.dispersion,
+            .step_offset = step_offset,
+            .couple_temperature = flags.couple_temperature,
+            .couple_pressure = flags.couple_pressure,
+            .remove_com = flags.remove_com,
+            .kinetic = flags.kinetic,
+            .observe = flags.observe,
+            .scalars = state.scalars.data(),
+            .energies = state.energies.data(),
+            .sums = sums_.data(),
+            .state = state_.data(),
+            .group = groups_.data(),
+            .kick = kick_.data(),
+            .velocity_factor = velocity_factor_.data(),
+            .observed = observed_.data(),
+            .records = records_.data(),
+            .record_temperatures = record_temperatures_.data(),
+            .record_count = static_cast<std::int64_t>(records_.size())};
+}
+
+template <class N>
+const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
+{
+    if (!flags.couple_temperature && !flags.couple_pressure) { return free_kick_.data(); }
+    launch(queue, Phase::Couple, couple_kernel<N>, {1, 1, 0}, args(step_offset, flags, state));
+    return kick_.data();
+}
+
+template <class N>
+UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick)
+{
+    UpdateArgs<N, CopyTask<N>> update;
+    update.step_offset = step_offset;
+    update.dt = plan_.dt;
+    update.kick = kick;
+    update.friction = plan_.stochastic.groups.empty() ? nullptr : friction_.data();
+    update.seed = plan_.stochastic.seed;
+    update.limits = {unstable_force, unstable_displacement};
+    update.failure = failure_.data();
+    update.virial = flags.observe ? sums_.data() + virial_sums : nullptr;
+    update.heat = sums_.data() + heat_sum;
+    return update;
+}
+
+template <class N>
+std::span<ScalarSum<N>> GpuCoupling<N>::com_sums()
+{
+    const std::size_t before = kinetic_sums + kinetic_elements * groups_.size();
+    return {sums_.data() + before, sums_.size() - before};
+}
+template <class N>
+std::span<ScalarSum<N>> GpuCoupling<N>::sums()
+{
+    return {sums_.data(), kinetic_sums + kinetic_elements * groups_.size()};
+}
+
+template <class N>
+void GpuCoupling<N>::sum_com_motion(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state)
+{
+    if (flags.remove_com) { add_com_motion(queue, com_groups_, state, com_sums().data()); }
+}
+
+template <class N>
+void GpuCoupling<N>::sum(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state)
+{
+    if (flags.remove_com) { subtract_com_motion(queue, com_groups_, com_sums().data(), state); }
+    if (flags.kinetic) { add_kinetic(queue, state, static_cast<int>(groups_.size()), sums_.data() + kinetic_sums); }
+}
+
+template <class N>
+void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, const GpuUpdate& update,
+                            const CopyTask<N>& copies, GpuState<N>& state)
+{
+    if (needs_sums(flags)) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
+    if (!reconstrains(flags)) { return; }
+    if (plan_.pressure.kind == Barostat::CRescale) { scale_velocities(queue, velocity_factor_.data(), state); }
+    update.reconstrain(queue, step_offset, failure_.data(), copies, state);
+}
+
+template <class N>
+void GpuCoupling<N>::collect_heat(GpuQueue& queue, GpuState<N>& state)
+{
+    if (collects_heat()) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(0, {}, state)); }
+}
+
+template <class N>
+Observables GpuCoupling<N>::observables(std::int64_t number) const
+{
+    const auto index = static_cast<std::size_t>(number) % records_.size();
+    const std::size_t groups = plan_.temperature.groups.size();
+    Observables o;
+    static_cast<ObservedStep&>(o) = records_[index];
+    const double* const temperatures = record_temperatures_.data() + index * groups;
+    o.group_temperature.assign(temperatures, temperatures + groups);
+    return o;
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuCoupling<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu/engine_gpu.hpp"
+
+#include "base/error.hpp"
+#include "comm/gpu/self_test.hpp"
+#include "domain/gpu/grid_gpu.hpp"
+#include "engine/choose_gpus.hpp"
+#include "engine/gpu/profile.hpp"
+#include "engine/gpu/saved_state.hpp"
+#include "engine/guard.hpp"
+#include "engine/host_watch.hpp"
+#include "engine/run_length.hpp"
+#include "engine/unstable_atom.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+SimulationOptions lone(SimulationOptions options)
+{
+    options.ranks = 1;
+    options.grid = {};
+    options.trace = false;
+    return options;
+}
+
+// For the box that the run began with, also where it goes on in another: with the lists it had it has the bits it would have had.
+// How many ranks there will be is settled with the list's cutoff; here only what it costs depends on it.
+template <class N>
+ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
+{
+    const RunParameters& p = setup.parameters;
+    const std::int64_t atoms = setup.system.topology.atom_count();
+    const double cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff);
+    const Vec3<double>& box = setup.system.box;
+    const int asked = options.ranks_asked_for();
+    const auto chosen = [&] {
+        return choose_gpus(options, find_gpus(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
+    };
+    const int ranks = asked > 0 ? asked : chosen().grid.ranks();
+    const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
+    return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
+}
+
+} // namespace
+
+template <class N>
+GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
+    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
+      list_plan_(plan_list<N>(setup_, options)),
+      ranks_(host_.lone_run().rank(), setup_, list_plan_, options, GpuSegments<N>::most_records(list_plan_.interval)),
+      segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, host_.lone_run().rank().step),
+      output_(setup_, ranks_, host_.lone_run().queue())
+{
+    make_plan(options);
+}
+
+template <class N>
+void GpuEngine<N>::start(HostWatch* watch)
+{
+    watch_ = watch;
+    output_.set_watch(watch);
+    plan_.links = ranks_.test_links();
+    ranks_.deal_out();
+    segments_.keep_last_repartition();
+    ranks_.synchronize();
+    plan_.bytes = gpu_memory::held() - held_before_;
+}
+
+template <class N>
+void GpuEngine<N>::make_plan(const SimulationOptions& options)
+{
+    const RunParameters& p = setup_.parameters;
+    plan_ = host_.plan();
+    plan_.ranks = ranks_.ranks();
+    plan_.gpus = ranks_.gpus();
+    plan_.gpus_remark = ranks_.remark();
+    plan_.grid = ranks_.grid().cells;
+    plan_.halo = options.halo;
+    plan_.kernel = ranks_.queue().name();
+    plan_.on_gpu = true;
+    plan_.list_interval = list_plan_.interval;
+    plan_.list_cutoff = list_plan_.cutoff;
+    plan_.buffer = list_plan_.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
+}
+
+// --- running
+
+template <class N>
+bool GpuEngine<N>::complete_oldest(Observer& observer)
+{
+    if (const std::uint32_t flags = segments_.wait_for_oldest(); flags != 0) { return recover(flags, observer); }
+    attempts_ = 0;
+    const auto completed = segments_.take_oldest();
+    const Segment& segment = completed.segment;
+    output_.hand_on(completed, observer);
+    // Of the list that a CPU would have: pairs are taken by their nearest image, so a longer one may reach beyond half the box.
+    stop_if_box_too_small(segment.end(), completed.scalars.box_length, host_.lone_run().rank().list_plan.cutoff);
+    if (segment.ends_interval) { output_.tell_progress(segment.end(), observer); }
+    return true;
+}
+
+template <class N>
+bool GpuEngine<N>::complete_all(Observer& observer)
+{
+    while (!segments_.is_empty()) { complete_oldest(observer); }
+    return runs_on_ == RunsOn::Gpus;
+}
+
+template <class N>
+bool GpuEngine<N>::make_way(Observer& observer)
+{
+    while (segments_.is_full()) { complete_oldest(observer); }
+    return runs_on_ == RunsOn::Gpus;
+}
+
+template <class N>
+bool GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
+{
+    return segments_.try_step(flags, [&] { return complete_all(observer); });
+}
+
+template <class N>
+SinglePoint GpuEngine<N>::evaluate()
+{
+    struct Listener : Observer
+    {
+        SinglePoint point;
+        void frame(const OutputDue&, Frame&& frame) override { point.forces = std::move(frame.f); }
+        void energies(const OutputDue&, const Observables& observables) override { point.observables = observables; }
+    };
+    StepFlags flags;
+    flags.repartition = flags.observe = flags.kinetic = true;
+    flags.due.f = true;
+    Listener listener;
+    std::string trouble;
+    try
+    {
+        output_.begin_single_point();
+        if (runs_on_ == RunsOn::Gpus && observe_here(flags, listener))
+        {
+            const WatchPause pause(watch_);
+            listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
+            return std::move(listener.point);
+        }
+    }
+    catch (const PhysicsError& error) // what the GPU computed is lost
+    {
+        trouble = error.what();
+        go_on_on_cpu(trouble);
+    }
+    const WatchPause pause(watch_);
+    SinglePoint point = host_.evaluate();
+    if (point.trouble.empty()) { point.trouble = trouble; }
+    return point;
+}
+
+template <class N>
+RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    const RunParameters& p = setup_.parameters;
+    PARHELION_EXPECTS(p.integrator != Integrator::SteepestDescent);
+    steps = steps_to_take(steps, p);
+    const bool begins_on_gpus = runs_on_ == RunsOn::Gpus;
+    const std::int64_t first = begins_on_gpus ? segments_.step() : host_.lone_run().rank().step;
+    const Stopwatch whole;
+    RunSummary summary = begins_on_gpus ? run_on_gpus(steps, observer, stop) : RunSummary();
+    if (runs_on_ == RunsOn::Cpu) { summary = run_on_cpu(first, first + steps, observer, stop); }
+    summary.wall_s = whole.wall_s(); // of all these steps; if the CPU has taken over, rates are of those on it
+    return summary;
+}
+
+template <class N>
+RunSummary GpuEngine<N>::run_on_cpu(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop)
+{
+    const WatchPause pause(watch_);
+    const Rank<N>& r = host_.lone_run().rank();
+    const std::int64_t before = r.step - first;
+    observer.message(fmt::format("note: step {}: {} The CPU goes on from here.", r.step, why_on_cpu_));
+    RunSummary summary = host_.run(last - r.step, observer, stop);
+    summary.steps += before;
+    return summary;
+}
+
+// The summary is of a run that has stayed on GPUs.
+template <class N>
+RunSummary GpuEngine<N>::run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    const Stopwatch whole;
+    intervals_halved_ = 0;
+    const std::int64_t first = segments_.step(), last = first + steps;
+    const Schedule schedule(setup_.parameters, list_plan_.interval, setup_.first_step, last);
+    const std::int64_t steady = steady_from(first, steps);
+    std::int64_t timed_from = first;
+    Stopwatch timed = whole;
+    RunSummary summary;
+    output_.begin_run(last);
+    output_.tell_progress(first, observer);
+    for (;;)
+    {
+        const std::int64_t step = segments_.step();
+        const bool begins_interval = step == first || schedule.flags(step).repartition;
+        if (begins_interval && observer.checkpoint_due())
+        {
+            if (!complete_all(observer)) { return {}; }
+            segments_.keep_last_repartition();
+            observer.checkpoint(saved_state());
+        }
+        const bool stopped = begins_interval && stop.load(std::memory_order_relaxed);
+        if (step >= steady && timed_from < steady)
+        {
+            if (!complete_all(observer)) { return {}; }
+            add_profile(ranks_.records(), launched_kernels(), summary);
+            timed_from = step;
+            timed = {};
+        }
+        if (step == last || stopped)
+        {
+            if (!complete_all(observer)) { return {}; }
+            if (begins_interval) { segments_.keep_last_repartition(); }
+            break;
+        }
+        Segment segment = next_segment(schedule, step, segments_.pace(), first, last);
+        // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
+        if constexpr (lists_miss_nothing<N>)
+        {
+            segment.flags.front().repartition = true;
+            segment.ends_interval |= segment.end() < last; // the next begins with one, too
+        }
+        if (!make_way(observer)) { return {}; }
+        // The last segment before the part that is timed, if there is no trace.
+        const bool is_profiled = !keeps_trace_ && segment.first < steady && segment.end() >= steady;
+        segments_.profile(is_profiled);
+        if (is_profiled) { ranks_.clear_records(); }
+        segments_.submit(std::move(segment));
+    }
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
+    const std::int64_t end = segments_.step();
+    summary.end = end < last ? RunEnd::Stopped : RunEnd::Done;
+    summary.steps = end - first;
+    set_rates(summary, setup_.parameters.dt, end - timed_from, timed);
+    if (!finish(summary, observer)) { return {}; }
+    tell_of_halved_intervals(observer);
+    return summary;
+}
+
+// As on the CPU: the last configuration is observed by a step that is taken back.
+template <class N>
+bool GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
+{
+    constexpr double pairs_per_tile = cluster_size * cluster_size;
+    const std::int64_t atoms = setup_.system.topology.atom_count(), step = segments_.step();
+    summary.pairs_per_atom = ranks_.tiles() * pairs_per_tile / static_cast<double>(atoms);
+    StepFlags flags = Schedule(setup_.parameters, list_plan_.interval, setup_.first_step, step).flags(step);
+    flags.repartition = true;
+    if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
+    if (!observe_here(flags, observer)) { return false; }
+    set_drift(summary, output_.drift(), output_.latest_temperature(), atoms);
+    return true;
+}
+
+// --- reading
+
+template <class N>
+Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
+{
+    const OutputDue due = positions_and_velocities();
+    copy_to_host(ranks_.queue(), snapshot, ranks_.framed_forces(), due, read_);
+    ranks_.synchronize();
+    const WatchPause pause(watch_);
+    return output_.frame(read_, due, read_.scalars[0].step);
+}
+
+template <class N>
+Frame GpuEngine<N>::frame()
+{
+    if (runs_on_ == RunsOn::Gpus) { return read_frame(segments_.keep_now()); }
+    const WatchPause pause(watch_);
+    return host_.frame();
+}
+
+template <class N>
+Frame GpuEngine<N>::last_good_frame()
+{
+    if (runs_on_ == RunsOn::Gpus) { return read_frame(segments_.at_repartition()); }
+    const WatchPause pause(watch_);
+    return host_.last_good_frame();
+}
+
+template <class N>
+SavedState GpuEngine<N>::saved_state()
+{
+    if (runs_on_ == RunsOn::Gpus)
+    {
+        ranks_.synchronize();
+        return to_saved_state(ranks_.queue(), segments_.at_repartition(), setup_.parameters.random_seed);
+    }
+    const WatchPause pause(watch_);
+    return host_.saved_state();
+}
+
+template <class N>
+std::vector<Timeline> GpuEngine<N>::timelines()
+{
+    std::vector<Timeline> timelines;
+    if (!keeps_trace_) { return timelines; }
+    const std::vector<NamedKernel> kernels = named_kernels(launched_kernels());
+    for (const std::vector<BlockRecord>& records : ranks_.records())
+    {
+        const std::string name =
+            fmt::format("GPU {}, {}", ranks_.queue(static_cast<int>(timelines.size())).device(), plan_.kernel);
+        timelines.push_back(timeline_of_blocks(name, kernels, records));
+    }
+    return timelines;
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuEngine<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulation on GPUs in one numeric policy: the same face and the same semantics as Engine, with queues in between.
+//
+// The idea: a lone CPU engine plans the run and prepares its start, which is then uploaded. From there the host plans a segment,
+// as many list intervals as take some milliseconds, replays for each the graph of its pattern of flags, and sleeps until the
+// segment before is done. It then hands on what that left: records of observed steps, a frame. Two segments are under way at any
+// time, so the GPU never waits for the host. A segment with a flag up at its end is not handed on: the state set aside at its
+// beginning is put back, and it is done again, interval by interval; the interval that fails then is done again with more room if
+// a list was too small, in halves if a list that must miss nothing had stale, or on the CPU, which finds the same blow-up and
+// says what it always says. Where atoms have so many neighbours or exclusions that no list of the GPU can hold them, the CPU goes
+// on from there for good.
+//
+// Differences to the CPU: `stop` is looked at when a segment is queued, up to two segments ahead of the atoms. Minimisation runs
+// on the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about
+// 250 bytes an atom and the pair list.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/gpu/output.hpp"
+#include "engine/gpu/ranks.hpp"
+#include "engine/gpu/segments.hpp"
+#include "engine/remedy.hpp"
+
+namespace parhelion {
+
+template <class N>
+class GpuEngine final : public Simulation::Implementation
+{
+public:
+    // Throws DeviceError if there is no GPU to be had.
+    GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
+
+    void start(HostWatch* watch) override;
+    const PlanSummary& plan() const override { return runs_on_ == RunsOn::Gpus ? plan_ : host_.plan(); }
+    SinglePoint evaluate() override;
+    RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
+    Frame frame() override;
+    Frame last_good_frame() override;
+    SavedState saved_state() override;
+    std::vector<Timeline> timelines() override;
+
+private:
+    enum class RunsOn : std::uint8_t
+    {
+        Gpus,
+        Cpu // for good
+    };
+
+    void make_plan(const SimulationOptions& options);
+
+    // Running. What returns a bool says whether the run is still on GPUs.
+    bool complete_oldest(Observer& observer); // its output, or what its failure demands
+    bool complete_all(Observer& observer);
+    bool make_way(Observer& observer); // for one more segment
+    RunSummary run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    RunSummary run_on_cpu(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
+    bool finish(RunSummary& summary, Observer& observer);
+    // One step that is observed and taken back.
+    bool observe_here(const StepFlags& flags, Observer& observer);
+
+    // Recovery (gpu/recovery.cpp)
+    bool recover(std::uint32_t flags, Observer& observer);
+    void grow_capacity(std::uint32_t flags);
+    void build_lists_in_the_middle(Segment& interval);
+    [[noreturn]] void blow_up();
+    [[noreturn]] void stop_for_missing_terms();
+    [[noreturn]] void refuse_grid();
+    void tell_of_halved_intervals(Observer& observer) const;
+    // The state at the last repartition becomes the CPU engine's.
+    void hand_to_cpu();
+    void go_on_on_cpu(const std::string& why); // a sentence
+
+    Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
+
+    HostWatch* watch_ = nullptr; // nobody, if null
+    Engine<N> host_;             // prepares, explains, and takes over
+    const RunSetup& setup_;
+    const bool keeps_trace_;
+    const ListPlan list_plan_;
+    const std::size_t held_before_ = gpu_memory::held(); // by others
+    GpuRanks<N> ranks_;
+    GpuSegments<N> segments_;
+    GpuOutput<N> output_;
+    PlanSummary plan_;
+    HostSnapshot<N> read_;
+
+    RunsOn runs_on_ = RunsOn::Gpus;
+    std::string why_on_cpu_;
+    int attempts_ = 0;                  // to make more room, in a row
+    std::int64_t intervals_halved_ = 0; // because a list had stale, in this run
+};
+
+} // namespace parhelion

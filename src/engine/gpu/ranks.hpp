@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// All ranks of a run on their GPUs, as one thing: GpuEngine queues list intervals on it and reads what they leave, whether there
+// is one rank or eight.
+//
+// The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet
+// through signals alone. Halos that the host drives have no graphs, and a thread for each GPU. Everything that is the same on all
+// ranks (coupling, box, observables, flags) is read from rank 0; atoms are collected on rank 0's GPU, through the exchange
+// buffers. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
+#pragma once
+
+#include "engine/gpu/rank_gpu.hpp"
+#include "engine/rank_run.hpp"
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace parhelion {
+
+enum class Growth : std::uint8_t
+{
+    Made,
+    NotInLists, // larger ones would not help
+    NotInHalos  // of a grid whose ranks differ so much
+};
+
+template <class N>
+class GpuRanks
+{
+public:
+    // The whole system as `start` holds it, spread over ranks and GPUs as choose_gpus() says. At most `records` observed
+    // steps are kept. deal_out() must follow; until then no kernel has been queued. Throws InputError for a grid that does not
+    // fit or is too fine, or GPUs that are not there, DeviceError. Of `world` only what tests ask for counts.
+    GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
+             std::size_t records, const GpuWorldOptions& world = {});
+
+    int ranks() const { return world_->ranks(); }
+    int gpus() const { return static_cast<int>(gpus_.size()); }
+    const CellGrid& grid() const { return grid_; }
+    const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
+    // Of the run's GPUs; rank 0 is on the first.
+    GpuQueue& queue(int gpu = 0) { return gpus_[static_cast<std::size_t>(gpu)]->queue; }
+    const GpuCoupling<N>& coupling() const { return gpus_[0]->ranks[0].coupling; }
+
+    // Queues steps that begin `list_age` steps after the lists were built: a list interval, or a part of one.
+    void replay(std::int64_t list_age, std::span<const StepFlags> steps);
+    // What is replayed from here on leaves records, or no longer does.
+    void set_tracing(bool on) { is_traced_ = on; }
+    void clear_records(); // queued
+    // Queues that every rank's flags become those of all, and a copy of rank 0's scalars to pinned memory.
+    void report(DeviceScalars& scalars);
+    // Queues what of a step's frame the replayed steps have left: positions, velocities; forces if they were due.
+    const GpuSnapshot<N>& framed() const { return framed_; }
+    const Vec3<typename N::ForceSum>* framed_forces() const { return framed_forces_; }
+    // Queues that the state as it is now is kept, unless a flag is up.
+    void keep_state(GpuSnapshot<N>& snapshot);
+
+    // All of these wait.
+    // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck. What destroys this then
+    // waits for that GPU, too, maybe for ever.
+    void synchronize();
+    std::string test_links(); // what to tell of them; empty: there are none
+    // To every rank its atoms. Throws InputError E633 if one has so many that there is no room for its halos.
+    void deal_out();
+    void wait(const GpuEvent& event); // of a queue on rank 0's GPU
+    void put_back(const GpuSnapshot<N>& snapshot);
+    // After flags of an overflow; put_back() must follow, and nothing can if it has not been made.
+    Growth grow_capacity(std::uint32_t flags);
+    // How many atoms a rank has room for, relative to the mean density.
+    double density_factor() const { return density_factor_; }
+    // The kinetic energy of the velocities as they are, where no step asked for it.
+    void measure_kinetic();
+    FailureReport failure();
+    // The latest, of each GPU.
+    std::vector<std::vector<BlockRecord>> records() const;
+    double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
+
+private:
+    enum class Steps : std::uint8_t
+    {
+        Run,
+        Captured // into a graph
+    };
+    GpuRank<N> make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start, std::size_t records);
+    void make_world(const SimulationOptions& options, GpuWorldOptions world);
+    void make_exchange_buffers(Rank<N>& start);
+    void reserve(double density_factor);
+    std::size_t most_slots();                      // of a rank
+    std::size_t most_slots(double density_factor); // as it would be
+    void make_halos();
+    void take_from_exchange_buffers();
+    GpuSpan<N> of_gpu(int gpu) { return GpuSpan<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
+    void queue_steps(GpuSpan<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are);
+    void wait_for_earlier_steps(GpuSpan<N> teams);
+
+    const RunSetup& setup_;
+    const ListPlan& list_plan_;
+    const Vec3<double> box_; // at the beginning, nm: everything is laid out for it
+    const HaloMethod method_;
+    std::size_t atoms_;
+    CellGrid grid_;
+    std::string remark_;
+    std::vector<GpuCell> cells_;   // by rank
+    double density_factor_ = 1;    // what slots are reserved for, relative to the mean density
+    std::size_t window_bytes_ = 0; // of each rank: what others reach
+    std::size_t halo_bytes_ = 0;   // of them: what halos may take
+    std::vector<std::unique_ptr<GpuWithRanks<N>>> gpus_;
+    std::vector<GpuWithRanks<N>*> all_; // of them
+    std::unique_ptr<GpuWorld> world_;
+    std::unique_ptr<GpuCollective> sums_, buffers_read_;
+    GpuHaloMemory halo_memory_;
+    GpuSnapshot<N> framed_;
+    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
+    bool is_traced_ = false;
+    bool is_allocated_ = false; // everything is allocated: what is queued may be captured
+};
+
+} // namespace parhelion

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuRanks where memory is laid out: which ranks there are, room for their atoms and lists, what others reach, and more of it
+// where a rank has come to have more atoms than anybody planned for.
+#include "engine/gpu/ranks.hpp"
+
+#include "base/error.hpp"
+#include "comm/gpu/self_test.hpp"
+#include "domain/gpu/grid_gpu.hpp"
+#include "engine/choose_gpus.hpp"
+#include "engine/gpu/exchange_gpu.hpp"
+#include "engine/gpu/saved_state.hpp"
+#include "state/rank_slots.hpp"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+constexpr double first_density_factor = 1.25; // atoms of a rank of several, relative to the mean density
+constexpr double density_factor_growth = 1.5;
+
+template <class N>
+void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
+{
+    DeviceScalars scalars;
+    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.step = step;
+    state.scalars.upload(queue, {&scalars, 1});
+    queue.synchronize();
+}
+
+// Of what others wait for, over forces on home atoms: forces are back sooner if it goes first. Of many atoms they are back soon
+// enough, and the GPU is better filled if blocks of all kinds run side by side. bench/gpu/scaling
+GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
+{
+    constexpr std::size_t many = 200'000;
+    return ranks > 1 && atoms_of_gpu <= many ? GpuQueue::Priority::First : GpuQueue::Priority::Normal;
+}
+
+// What GPUs exchange is laid out for so many ranks, and for cells that see so many others.
+template <class N>
+void check_halo_fits(const CellGrid& grid, const GpuCell& cell, HaloMethod method)
+{
+    const auto refuse = [&](const std::string& why) {
+        throw InputError(
+            "E632", {},
+            fmt::format("the grid {}x{}x{} is too fine for GPUs: {}", grid.cells[0], grid.cells[1], grid.cells[2], why));
+    };
+    if (grid.ranks() > GpuWorld::most_ranks)
+    {
+        refuse(fmt::format("it has {} ranks, and {} can be there. Use fewer ranks.", grid.ranks(), GpuWorld::most_ranks));
+    }
+    const int farthest = std::max(cell.pulses[0], cell.pulses[1]);
+    if (farthest >= GpuStrips::most_offsets)
+    {
+        refuse(fmt::format("a rank needs atoms from {} cells ahead along x or y, and {} can be there. Use fewer ranks along it.",
+                           farthest, GpuStrips::most_offsets - 1));
+    }
+    if (const std::size_t messages = gpu_halo_messages<N>(method, cell), most = most_gpu_messages; messages > most)
+    {
+        const bool fits_staged = gpu_halo_messages<N>(HaloMethod::StagedFused, cell) <= most;
+        refuse(fmt::format("a rank's halo is of {} messages, and {} can be there. Use fewer ranks{}.", messages, most,
+                           fits_staged ? ", or --halo staged-fused" : ""));
+    }
+}
+
+} // namespace
+
+template <class N>
+GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
+                      std::size_t records, const GpuWorldOptions& world)
+    : setup_(setup), list_plan_(list_plan), box_(start.state.box.length()), method_(options.halo),
+      atoms_(start.state.slot_of_global.size())
+{
+    const double overhang = longest_overhang(start.topology, setup.update_groups);
+    const GpuChoice choice =
+        choose_gpus(options, find_gpus(), static_cast<std::int64_t>(atoms_), box_,
+                    gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
+    grid_ = choice.grid, remark_ = choice.remark;
+    for (int rank = 0; rank < grid_.ranks(); ++rank)
+    {
+        cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, overhang));
+    }
+    check_halo_fits<N>(grid_, cells_[0], method_);
+    const int teams = choice.gpus();
+    const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
+    for (int t = 0; t < teams; ++t)
+    {
+        gpus_.push_back(std::make_unique<GpuWithRanks<N>>(choice.devices[static_cast<std::size_t>(t)], priority));
+        all_.push_back(gpus_.back().get());
+        for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
+        {
+            gpus_.back()->ranks.push_back(make_rank(*gpus_.back(), rank, start, records));
+        }
+    }
+    const double density_factor = grid_.ranks() == 1 ? 1 : first_density_factor;
+    check_slots(most_slots(density_factor), grid_.ranks());
+    reserve(density_factor);
+    make_world(options, world);
+    make_exchange_buffers(start);
+    make_halos();
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        upload_coupling(gpu.queue, start, r.coupling);
+        set_box_and_step(gpu.queue, box_, start.step, r.state);
+    });
+    queue().make_current();
+    framed_.resize(queue(), atoms_, coupling().group_count());
+}
+
+template <class N>
+GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start, std::size_t records)
+{
+    const RunParameters& p = setup_.parameters;
+    const bool stochastic = p.integrator == Integrator::StochasticDynamics;
+    const UpdateBlocks blocks = make_update_blocks(start.topology, {p.lincs_order, p.lincs_iterations});
+    const CouplingPlan coupling{.temperature = start.temperature_coupling,
+                                .pressure = start.pressure_coupling,
+                                .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
+                                .dispersion = start.dispersion,
+                                .dt = p.dt};
+    GpuQueue& queue = gpu.queue;
+    queue.make_current();
+    return {.rank = rank,
+            .queue = GpuBranch(gpu.queue),
+            .nonlocal = GpuBranch(gpu.nonlocal),
+            .bonded_branch = GpuBranch(gpu.bonded_branch),
+            .background = GpuBranch(gpu.background),
+            .cell = cells_[static_cast<std::size_t>(rank)],
+            .list_plan = list_plan_,
+            .exclusions = make_gpu_exclusions(queue, start.topology),
+            .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
+            .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
+            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
+            .update = GpuUpdate(queue, blocks, p),
+            .exchange_buffer = {},
+            .exchange_buffers = {},
+            .state = {},
+            .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
+            .halo = {},
+            .pairs = {},
+            .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
+            .scratch = {},
+            .returning = GpuEvent(EventFor::Queues)};
+}
+
+// Slots and pair lists for so many times the atoms of the mean density.
+template <class N>
+void GpuRanks<N>::reserve(double density_factor)
+{
+    density_factor_ = density_factor;
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        gpu.queue.make_current();
+        reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
+        reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
+        if (grid_.ranks() > 1) { reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
+    });
+}
+
+template <class N>
+void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions world)
+{
+    const std::size_t slots = most_slots();
+    std::size_t sums = 0;
+    std::vector<int> devices;
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        devices.push_back(gpu.queue.device());
+        sums = std::max({sums, r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
+    });
+    constexpr std::size_t slack = std::size_t{1} << 20;
+    const std::size_t per_atom =
+        sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(std::uint8_t) + sizeof(Vec3<typename N::ForceSum>);
+    const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
+    world.deadline = options.comm_timeout;
+    world.phase = Phase::Reduce;
+    world.tag_name = "step";
+    // Halos twice: for more room, later.
+    halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], static_cast<std::size_t>(density_factor_growth * slots));
+    world.payload_bytes = window_bytes_ =
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_);
+    world_ = std::make_unique<GpuWorld>(devices, world);
+    sums_ = std::make_unique<GpuCollective>(*world_, "sums", sum_bytes);
+    buffers_read_ = std::make_unique<GpuCollective>(*world_, "exchange buffers", 0);
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>&, GpuRank<N>& r) {
+        r.sums = sums_.get(), r.buffers_read = buffers_read_.get();
+        world_->set_tag_word(r.rank, &r.state.scalars.data()->step);
+    });
+}
+
+template <class N>
+void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
+{
+    const Window x = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
+    const Window v = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
+    const Window zone = world_->allocate(atoms_ * sizeof(std::uint8_t));
+    const Window forces = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
+    framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces));
+    std::vector<GpuExchangeBuffer<N>> exchange_buffers;
+    for (int rank = 0; rank < ranks(); ++rank)
+    {
+        exchange_buffers.push_back({cells_[static_cast<std::size_t>(rank)],
+                                    reinterpret_cast<PositionCharge<N>*>(world_->data(rank, x)),
+                                    reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v)),
+                                    reinterpret_cast<std::uint8_t*>(world_->data(rank, zone))});
+    }
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        gpu.queue.make_current();
+        r.exchange_buffer = exchange_buffers[static_cast<std::size_t>(r.rank)];
+        r.exchange_buffers.upload(gpu.queue, exchange_buffers);
+        fill_exchange_buffer(gpu.queue, start.state, r.exchange_buffer);
+    });
+}
+
+template <class N>
+std::size_t GpuRanks<N>::most_slots()
+{
+    std::size_t slots = 0;
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
+    return slots;
+}
+template <class N>
+std::size_t GpuRanks<N>::most_slots(double density_factor)
+{
+    std::size_t slots = 0;
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        slots = std::max(slots, plan_slots(r.cell, box_, atoms_, density_factor, gpu.queue.shared_bytes_of_block()).slots);
+    });
+    return slots;
+}
+
+template <class N>
+void GpuRanks<N>::make_halos()
+{
+    const std::size_t slots = most_slots();
+    for (const Window& window : halo_memory_.windows) { world_->release(window); }
+    halo_memory_ = make_gpu_halo_memory<N>(*world_, method_, cells_, slots, world_->ranks_share_gpus());
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        gpu.queue.make_current();
+        r.halo = make_gpu_halo<N>(gpu.queue, halo_memory_, r.rank);
+    });
+}
+
+template <class N>
+void GpuRanks<N>::take_from_exchange_buffers()
+{
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        gpu.queue.make_current();
+        find_zones(gpu.queue, r.state, r.atoms, r.exchange_buffer);
+        take_atoms(gpu.queue, r.exchange_buffer, r.atoms, r.scratch, r.state);
+    });
+}
+
+template <class N>
+void GpuRanks<N>::deal_out()
+{
+    // What has no room now has none in the first snapshot either, so there would be nothing to put back.
+    for (;;)
+    {
+        take_from_exchange_buffers();
+        synchronize();
+        bool fits = true;
+        std::vector<DeviceScalars> scalars;
+        for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+            scalars.push_back(r.state.scalars.to_vector(gpu.queue)[0]);
+            fits = fits && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
+        });
+        if (fits) { break; }
+        const double density_factor = density_factor_;
+        if (grow_capacity(gpu_flag_slot_overflow) != Growth::Made)
+        {
+            throw InputError("E633", {},
+                             fmt::format("the grid {}x{}x{} divides the atoms too unevenly for GPUs: a rank has more than {:.1f} "
+                                         "times as many as it would have at the mean density, and there is no room for its "
+                                         "halo. Use fewer ranks, or a grid whose cells hold about as many atoms each.",
+                                         grid_.cells[0], grid_.cells[1], grid_.cells[2], density_factor));
+        }
+        auto of_rank = scalars.begin();
+        for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+            of_rank->flags = 0;
+            r.state.scalars.upload(gpu.queue, {&*of_rank++, 1});
+        });
+        synchronize();
+    }
+    // What the first repartition would make room for, so that all memory is taken when the plan is told.
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        gpu.queue.make_current();
+        resolve_nonbonded(gpu.queue, r.state, r.nonbonded);
+        r.update.forget(gpu.queue, r.state.slots, r.cell);
+        if constexpr (lists_miss_nothing<N>) { r.listed.keep(gpu.queue, r.state); }
+    });
+    synchronize();
+}
+
+template <class N>
+Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
+{
+    synchronize();
+    for (const auto& gpu : gpus_) { gpu->graphs.clear(); } // they name the old memory
+    is_allocated_ = false;
+    if ((flags & gpu_flag_slot_overflow) != 0) // whatever else came of it
+    {
+        if (most_slots(density_factor_growth * density_factor_) > most_gpu_clusters * cluster_size) { return Growth::NotInHalos; }
+        reserve(density_factor_growth * density_factor_);
+        if (gpu_halo_bytes<N>(method_, cells_[0], most_slots()) > halo_bytes_) { return Growth::NotInHalos; }
+        make_halos();
+        return Growth::Made;
+    }
+    if ((flags & gpu_flag_scratch_overflow) != 0) { return Growth::NotInLists; }
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        gpu.queue.make_current();
+        for (GpuPairList& list : r.pairs)
+        {
+            if (list.demand.size() > 0) { enlarge_pair_list(gpu.queue, list); }
+        }
+    });
+    return Growth::Made;
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template GpuRanks<N>::GpuRanks(Rank<N>&, const RunSetup&, const ListPlan&, const SimulationOptions&, std::size_t,            \
+                                   const GpuWorldOptions&);                                                                      \
+    template void GpuRanks<N>::take_from_exchange_buffers();                                                                     \
+    template void GpuRanks<N>::deal_out();                                                                                       \
+    template Growth GpuRanks<N>::grow_capacity(std::uint32_t);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuEngine where a segment has failed: what becomes of its flags.
+//
+// The idea: the state set aside is put back and what is under way is done again, one list interval at a time, so that the one
+// that fails is found; it gets more room, or newer lists in its middle (remedy.hpp). What no repetition can mend is explained by
+// the host: the CPU takes the same steps, the longest term is looked for. Where no list is large enough, the CPU takes over for
+// good. Cost: the failed segments once more, and a look by the host at each interval.
+#include "base/error.hpp"
+#include "engine/assign.hpp"
+#include "engine/gpu/engine_gpu.hpp"
+#include "engine/host_watch.hpp"
+#include "engine/longest_term.hpp"
+
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+constexpr int most_attempts = 8; // to make room for a list
+constexpr const char* list_is_full =
+    "Atoms in one place have more neighbours or exclusions than the GPU's pair list has room for.";
+
+} // namespace
+
+template <class N>
+bool GpuEngine<N>::recover(std::uint32_t flags, Observer& observer)
+{
+    segments_.wait_for_all();
+    Segment& oldest = segments_.oldest();
+    switch (remedy_for(flags, intervals_of(oldest).size() == 1))
+    {
+    case Remedy::RepeatByInterval:
+        break;
+    case Remedy::GrowCapacity:
+        grow_capacity(flags);
+        break;
+    case Remedy::NewerLists:
+        build_lists_in_the_middle(oldest);
+        break;
+    case Remedy::BlowUp:
+        blow_up();
+    case Remedy::LongestTerm:
+        stop_for_missing_terms();
+    case Remedy::RefuseGrid:
+        refuse_grid();
+    }
+    if (runs_on_ == RunsOn::Cpu) { return false; }
+    for (const Segment& segment : segments_.take_back())
+    {
+        for (Segment& interval : cut_into_intervals(segment))
+        {
+            if (!make_way(observer)) { return false; }
+            segments_.submit(std::move(interval));
+        }
+    }
+    return true;
+}
+
+template <class N>
+void GpuEngine<N>::build_lists_in_the_middle(Segment& interval)
+{
+    PARHELION_EXPECTS(interval.flags.size() > 1);
+    interval.flags[interval.flags.size() / 2].repartition = true;
+    ++intervals_halved_;
+}
+
+template <class N>
+void GpuEngine<N>::refuse_grid()
+{
+    const std::int64_t step = segments_.oldest().first;
+    throw GridError(step,
+                    fmt::format("E505 step {}: the box has become too small for the grid {}x{}x{}, or an atom has left its "
+                                "cell too far behind (which of two atoms is ahead would be undecided). Use a grid that does "
+                                "not divide its short edges, or fewer ranks.",
+                                step, plan_.grid[0], plan_.grid[1], plan_.grid[2]));
+}
+
+template <class N>
+void GpuEngine<N>::tell_of_halved_intervals(Observer& observer) const
+{
+    if (intervals_halved_ == 0) { return; }
+    observer.message(fmt::format("note: pair lists were built before their time {} times, and steps taken again, so that no "
+                                 "pair was missed (an atom had moved far).",
+                                 intervals_halved_));
+}
+
+template <class N>
+void GpuEngine<N>::grow_capacity(std::uint32_t flags)
+{
+    const double density_factor = ranks_.density_factor();
+    const Growth growth = ++attempts_ > most_attempts ? Growth::NotInLists : ranks_.grow_capacity(flags);
+    if (growth == Growth::NotInLists) { return go_on_on_cpu(list_is_full); }
+    if (growth == Growth::Made) { return; }
+    const std::int64_t step = segments_.oldest().first;
+    throw GridError(step, fmt::format("E509 step {}: with the grid {}x{}x{}, a rank has come to more than {:.1f} times as many "
+                                      "atoms as it would have at the mean density, and GPUs have no room for its halo. Use fewer "
+                                      "ranks, or a grid whose cells hold about as many atoms each.",
+                                      step, plan_.grid[0], plan_.grid[1], plan_.grid[2], density_factor));
+}
+
+template <class N>
+void GpuEngine<N>::hand_to_cpu()
+{
+    segments_.drop();
+    const SavedState state = saved_state();
+    const WatchPause pause(watch_);
+    put_back(state, host_.lone_run().rank());
+}
+
+template <class N>
+void GpuEngine<N>::go_on_on_cpu(const std::string& why)
+{
+    hand_to_cpu();
+    runs_on_ = RunsOn::Cpu;
+    why_on_cpu_ = why;
+}
+
+// The list's beginning is the snapshot's.
+template <class N>
+void GpuEngine<N>::stop_for_missing_terms()
+{
+    const Frame frame = read_frame(segments_.at_repartition());
+    const WatchPause pause(watch_);
+    const Topology& topology = setup_.system.topology;
+    const LongestTerm longest = longest_term(topology, frame.x, frame.box);
+    throw missing_terms(frame.step, "bonded terms", list_plan_.cutoff,
+                        fmt::format(" The longest spans {:.3f} nm, from {} to {}.", longest.length, topology.describe(longest.a),
+                                    topology.describe(longest.b)));
+}
+
+// The CPU takes the interval's steps once more, and finds what the GPU found.
+template <class N>
+void GpuEngine<N>::blow_up()
+{
+    hand_to_cpu();
+    const FailureReport report = ranks_.failure();
+    const WatchPause pause(watch_);
+    Observer nobody;
+    const std::atomic<bool> never{false};
+    const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
+    PARHELION_EXPECTS(report.atom >= 0 && steps > 0); // of the interval that is given up
+    host_.run(steps + list_plan_.interval, nobody, never);
+    throw PhysicsError(report.step, fmt::format("E508 step {}: {} was unstable on the GPU, but not when the CPU took the same "
+                                                "steps. Try a shorter time step, or --precision double.",
+                                                report.step, setup_.system.topology.describe(report.atom)));
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template bool GpuEngine<N>::recover(std::uint32_t, Observer&);                                                               \
+    template void GpuEngine<N>::tell_of_halved_intervals(Observer&) const;                                                       \
+    template void GpuEngine<N>::go_on_on_cpu(const std::string&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

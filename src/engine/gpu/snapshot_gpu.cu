@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu/snapshot_gpu.hpp"
+
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "state/gpu/view.cuh"
+#include "trace/phases.hpp"
+
+namespace parhelion {
+
+namespace {
+
+constexpr int threads = 256;
+
+__device__ std::int64_t my_index() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
+
+// The coupling's part of a snapshot, on one side or the other.
+struct CouplingPart
+{
+    DeviceScalars* scalars;
+    CouplingState* coupling;
+    CouplingGroup* groups;
+    int count;
+};
+
+__device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
+{
+    for (int g = 0; g < from.count; ++g) { to.groups[g] = from.groups[g]; }
+    *to.coupling = *from.coupling;
+    *to.scalars = *from.scalars;
+}
+
+// Purpose        positions, velocities and coupling in input order, from a exchange buffer
+// Work           a thread per atom; one more copies what is not per atom
+// Reads/Writes   exchange buffer, coupling / snapshot
+// Orders         nothing: stream order alone
+// Requires       the exchange buffer complete: behind the barrier of a publication
+// Cost           56 bytes per atom
+template <class N>
+__global__ void __launch_bounds__(threads)
+    keep_kernel(BlockTrace tracing, GpuExchangeBuffer<N> exchange_buffer, std::int64_t atoms, const DeviceScalars* scalars,
+                Vec3<typename N::Fixed>* x, Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+{
+    const BlockSpan span(tracing);
+
+    if (scalars->flags != 0) { return; }
+    const std::int64_t g = my_index();
+    if (g == 0) { copy_coupling(from, to); }
+    if (g >= atoms) { return; }
+    const PositionCharge<N> p = exchange_buffer.x[g];
+    const VelocityMass<N> u = exchange_buffer.v[g];
+    x[g] = {p.x, p.y, p.z};
+    v[g] = {u.x, u.y, u.z};
+}
+
+// Purpose        the opposite of keep_kernel, to the exchange buffers of all ranks
+// Work           a thread per atom
+// Reads/Writes   snapshot / exchange buffers, charges and masses excepted
+// Orders         nothing: whoever reads the exchange buffers waits for the kernel on the host
+// Requires       nobody reads or publishes meanwhile
+// Cost           24 bytes per atom and exchange buffer
+template <class N>
+__global__ void __launch_bounds__(threads)
+    put_back_kernel(BlockTrace tracing, const Vec3<typename N::Fixed>* x, const Vec3<typename N::Real>* v, std::int64_t atoms,
+                    const GpuExchangeBuffer<N>* exchange_buffers, int buffer_count)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t g = my_index();
+    if (g >= atoms) { return; }
+    for (int b = 0; b < buffer_count; ++b)
+    {
+        PositionCharge<N>& p = exchange_buffers[b].x[g];
+        VelocityMass<N>& u = exchange_buffers[b].v[g];
+        p.x = x[g].x, p.y = x[g].y, p.z = x[g].z;
+        u.x = v[g].x, u.y = v[g].y, u.z = v[g].z;
+    }
+}
+
+// Purpose        forces in input order
+// Work           a thread per slot
+// Reads/Writes   forces, global numbers / forces by global atom
+// Orders         nothing: stream order alone
+// Requires       complete forces
+// Cost           44 bytes per atom
+template <class N>
+__global__ void __launch_bounds__(threads)
+    gather_forces_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, Vec3<typename N::ForceSum>* f)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t slot = my_index();
+    if (slot >= slots || state.global_of_slot[slot] < 0) { return; }
+    if (state.zone_of_supercluster[slot / supercluster_size] != 0) { return; } // a copy
+    const ForceSlot<N> sum = state.f[slot];
+    f[state.global_of_slot[slot]] = {sum.x, sum.y, sum.z};
+}
+
+// Purpose        the step that the next replayed interval begins with
+// Work           one thread
+// Reads/Writes   the step (both)
+// Orders         nothing: stream order alone
+// Requires       -
+// Cost           a launch
+__global__ void advance_step_kernel(BlockTrace tracing, DeviceScalars* scalars, std::int64_t steps)
+{
+    const BlockSpan span(tracing);
+    scalars->step += steps;
+}
+
+template <class T>
+void copy(GpuQueue& queue, const DeviceBuffer<T>& from, DeviceBuffer<T>& to)
+{
+    PARHELION_EXPECTS(from.size() == to.size());
+    gpu_memory::on_device(queue, to.data(), from.data(), from.size() * sizeof(T));
+}
+
+template <class N>
+CouplingPart part_of(const GpuSnapshot<N>& s)
+{
+    auto& snapshot = const_cast<GpuSnapshot<N>&>(s); // read in one direction, written in the other
+    return {snapshot.scalars.data(), snapshot.coupling.data(), snapshot.groups.data(), static_cast<int>(snapshot.groups.size())};
+}
+template <class N>
+CouplingPart part_of(GpuState<N>& state, GpuCoupling<N>& coupling)
+{
+    return {state.scalars.data(), coupling.state().data(), coupling.groups().data(), static_cast<int>(coupling.groups().size())};
+}
+
+} // namespace
+
+template <class N>
+void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coupling_groups)
+{
+    x.resize(atoms), v.resize(atoms);
+    scalars.resize(1), coupling.resize(1), groups.resize(coupling_groups);
+    // The host reads all of it, padding too, even where a flag kept a snapshot from being taken; it then discards what it read.
+    x.clear(queue), v.clear(queue), scalars.clear(queue), coupling.clear(queue), groups.clear(queue);
+}
+
+template <class N>
+void keep(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer, GpuState<N>& state, GpuCoupling<N>& coupling,
+          GpuSnapshot<N>& snapshot)
+{
+    launch(queue, Phase::Output, keep_kernel<N>, one_thread_each(snapshot.x.size(), threads), exchange_buffer,
+           static_cast<std::int64_t>(snapshot.x.size()), state.scalars.data(), snapshot.x.data(), snapshot.v.data(),
+           part_of(state, coupling), part_of(snapshot));
+}
+
+template <class N>
+void put_back_atoms(GpuQueue& queue, const GpuSnapshot<N>& snapshot, const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers)
+{
+    launch(queue, Phase::Output, put_back_kernel<N>, one_thread_each(snapshot.x.size(), threads), snapshot.x.data(),
+           snapshot.v.data(), static_cast<std::int64_t>(snapshot.x.size()), exchange_buffers.data(),
+           static_cast<int>(exchange_buffers.size()));
+}
+
+template <class N>
+void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling)
+{
+    state.f.clear(queue);
+    state.energies.clear(queue);
+    coupling.forget_step(queue);
+    copy(queue, snapshot.scalars, state.scalars);
+    copy(queue, snapshot.coupling, coupling.state());
+    copy(queue, snapshot.groups, coupling.groups());
+    gpu_memory::set_bytes(queue, &state.scalars.data()->flags, 0, sizeof(std::uint32_t));
+}
+
+template <class N>
+void gather_forces(GpuQueue& queue, GpuState<N>& state, Vec3<typename N::ForceSum>* f)
+{
+    launch(queue, Phase::Output, gather_forces_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
+           static_cast<std::int64_t>(state.slots), f);
+}
+
+template <class N>
+void advance_step(GpuQueue& queue, std::int64_t steps, GpuState<N>& state)
+{
+    launch(queue, Phase::Output, advance_step_kernel, {1, 1, 0}, state.scalars.data(), steps);
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template struct GpuSnapshot<N>;                                                                                              \
+    template void keep<N>(GpuQueue&, const GpuExchangeBuffer<N>&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);               \
+    template void put_back_atoms<N>(GpuQueue&, const GpuSnapshot<N>&, const DeviceBuffer<GpuExchangeBuffer<N>>&);                \
+    template void put_back_coupling<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                         \
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, Vec3<typename N::ForceSum>*);                                        \
+    template void advance_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

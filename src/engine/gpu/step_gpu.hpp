@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// One leap-frog step of one rank on a GPU: the whole schedule, as engine/step.hpp is the CPU's; the same words, the same order of
+// events, the same step(t) before and after. Nothing here runs when it is called: it is queued, or captured to be replayed.
+//
+//   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces    T couple
+//   U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
+//
+//   queue        S ┬ L of home atoms ──────────────────────────┬ U C D ─ K G O
+//   background     └ B of home atoms ──────────────────────────┤
+//   nonlocal         X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
+//   beside              └ B with halo atoms ─┘
+//
+// In a step that repartitions, all of B is on the branch beside, which also lists terms and groups at home and on which ranks
+// agree on their halos: what others wait for first, what waits for others last. Blocks of nonlocal and beside take free places on
+// the GPU first, unless it has so many atoms that their forces are back in time anyway. Ranks meet through signals alone, raised
+// and awaited by kernels; a lone rank has no X, F, G and no halo. If the update exchanges, U itself adds the forces that come
+// back and exchanges the positions of the next step: no X, and F only sends, which U may begin beside (begins_during_return).
+//
+// Each rank runs this program. Ranks whose work one thread queues meet at all_are_here (rank_program.hpp): all have sent before
+// any waits.
+//
+// Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
+// Where lists must miss nothing, the branch beside begins with a look at how far atoms have moved since the lists were built;
+// that raises one, too.
+#pragma once
+
+#include "engine/gpu/exchange_gpu.hpp"
+#include "engine/gpu/rank_gpu.hpp"
+#include "engine/rank_program.hpp"
+#include "engine/schedule.hpp"
+
+namespace parhelion {
+
+// Atoms to their owners, and what every rank needs of the others'.
+template <class N>
+RankProgram repartition(GpuRank<N>& r)
+{
+    co_await publish(r);
+    r.bonded_branch.after(r.queue.done());
+    r.bonded.forget(r.bonded_branch);
+    r.update.forget(r.bonded_branch, r.state.slots, r.cell);
+    take_atoms(r.queue, r.exchange_buffer, r.atoms, r.scratch, r.state);
+    resolve_nonbonded(r.queue, r.state, r.nonbonded);
+}
+
+// Who sends whom which atoms from now on, and what is at home: lists of pairs need none of it. B, too, as its atoms are here.
+template <class N>
+RankProgram plan_exchange(GpuRank<N>& r, Compute compute)
+{
+    r.halo->request_atoms(r.bonded_branch, r.state);
+    co_await all_are_here;
+    r.bonded.resolve(r.bonded_branch, r.state, r.cell);
+    compute_bonded(r.bonded_branch, r.bonded, r.state, compute); // B
+    r.update.resolve(r.bonded_branch, r.state);
+    r.halo->build_send_lists(r.bonded_branch, r.state);
+    co_await release_exchange_buffers(r, r.bonded_branch);
+}
+
+// list_age: steps since the lists were built. The first pruning comes with the build, whether more follow or not.
+template <class N>
+void build_or_prune_if_due(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64_t list_age)
+{
+    const ListPlan& plan = r.list_plan;
+    GpuPairList& list = r.pairs[static_cast<std::size_t>(part)];
+    const bool is_pruned = plan.prune_interval > 0;
+    const bool is_new = list_age == 0, is_due = is_pruned && list_age % plan.prune_interval == 0;
+    if (is_new) { build_pair_list(queue, r.state, r.cell, r.exclusions, plan.cutoff, part, list); }
+    if (is_new || is_due) { prune_pair_list(queue, r.state, is_pruned ? plan.pruned_cutoff : plan.cutoff, list); }
+}
+
+template <class N>
+void compute_nonbonded(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64_t list_age, Compute compute)
+{
+    build_or_prune_if_due(queue, r, part, list_age);
+    compute_nonbonded(queue, r.nonbonded, r.pairs[static_cast<std::size_t>(part)], r.state, compute);
+}
+
+// May the update begin while forces are still on their way? It may if it waits for others' itself. It is let go by an event
+// that should pass when every block that sends this rank's forces has begun, but may pass before (device/gpu/launch_begun.cuh).
+// So not where it might keep such a block from finding room, and wait for ranks that wait for these forces; not where more comes
+// between.
+template <class N>
+bool begins_during_return(GpuRank<N>& r, const StepPattern& flags)
+{
+    const bool more_follows = flags.frame || flags.couple_temperature || flags.couple_pressure;
+    return !more_follows && r.halo->update_may_begin_early() && r.update.template leaves_free_places<N, CopyTask<N>>(r.queue);
+}
+
+// Sums over atoms become sums over all of them, and those the observables and the box of the next step.
+template <class N>
+RankProgram finish_step(GpuRank<N>& r, std::int64_t step_offset, const StepTasks& flags)
+{
+    r.coupling.sum_com_motion(r.queue, flags, r.state); // K
+    if (flags.remove_com) { co_await add_up(r, r.coupling.com_sums()); }
+    r.coupling.sum(r.queue, flags, r.state);
+    if (GpuCoupling<N>::needs_sums(flags)) { co_await add_up(r, r.coupling.sums()); } // G
+    if (flags.observe) { co_await add_up(r, energy_sums(r.state)); }
+    co_await all_are_here;
+    r.coupling.finish(r.queue, step_offset, flags, r.update, r.halo->update_task(false, r.coupling.reconstrains(flags)),
+                      r.state); // O T
+}
+
+// The step is that of the rank's scalars plus step_offset. `output` is queued between forces and update, if a frame is due:
+// output(rank), a program. After the last of some steps r.queue must come after r.nonlocal.
+template <class N, class Output>
+RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age, const StepPattern& flags, const Output& output)
+{
+    GpuBranch &queue = r.queue, &nonlocal = r.nonlocal, &bonded_branch = r.bonded_branch, &background = r.background;
+    const Compute compute = flags.compute();
+
+    if (flags.repartition) { co_await repartition(r); } // S
+    const Done atoms = queue.done();
+    nonlocal.after(atoms), bonded_branch.after(atoms);
+    if constexpr (lists_miss_nothing<N>)
+    {
+        flags.repartition ? r.listed.keep(bonded_branch, r.state) : r.listed.check(bonded_branch, r.state);
+    }
+    // Of branches that begin together the one that is queued first begins 1.6 us before the others, and its blocks find room
+    // first. So forces that others wait for come before those of home atoms, whose pairs fill the GPU, and whose bonded forces
+    // fill what pairs leave.
+    if (flags.repartition) { co_await plan_exchange(r, compute); } // S B; halo positions came with the atoms
+    else { co_await exchange_coordinates(r); }                     // X
+    const Done halo_x = nonlocal.done();
+    if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }                       // L
+    if (!flags.repartition) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
+    compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                                         // L
+    if (!flags.repartition)
+    {
+        compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B
+        queue.after(background.done());
+    }
+    const Done forces = nonlocal.after(bonded_branch.done()).done();
+    const bool update_begins_early = begins_during_return(r, flags);
+    co_await return_forces(r, update_begins_early, flags.frame_forces);                     // F
+    const GroupKick* const kick = r.coupling.couple(nonlocal, step_offset, flags, r.state); // T
+    if (update_begins_early) { queue.after(forces).after(r.returning); }
+    else { queue.after(nonlocal.done()); }
+    if (flags.frame) { co_await output(r); }
+
+    UpdateArgs<N, CopyTask<N>> update = r.coupling.update_args(step_offset, flags, kick);
+    update.copies = r.halo->update_task(!flags.frame_forces, !r.coupling.reconstrains(flags));
+    co_await all_are_here;
+    r.update.step(queue, update, r.state); // U C D; it sends and waits: nothing is queued between those of several ranks
+    co_await all_are_here;
+    co_await finish_step(r, step_offset, flags); // K G O T
+    co_await all_are_here;
+    r.halo->await_update(queue, r.state); // X of the next
+}
+
+} // namespace parhelion

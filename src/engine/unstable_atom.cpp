@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/unstable_atom.hpp"
+
+#include "base/error.hpp"
+#include "engine/guard.hpp"
+#include "engine/overflow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <initializer_list>
+
+namespace parhelion {
+
+namespace {
+
+constexpr const char* advice =
+    "Common causes: a start that overlaps or is not minimised, a time step too long, wrong parameters.";
+
+struct LargestTerm
+{
+    std::string term;
+    double force = -1; // kJ/mol/nm; NaN counts as larger than any
+};
+
+template <class N>
+double force_on(const Rank<N>& r, std::int32_t slot)
+{
+    Vec3<double> total;
+    for (const auto& forces : r.buffers.forces)
+    {
+        const auto f = forces.get(static_cast<std::size_t>(slot));
+        total += {from_sum(f.x), from_sum(f.y), from_sum(f.z)};
+    }
+    return norm(total);
+}
+
+void consider(LargestTerm& largest, std::string_view term, double force)
+{
+    if (std::isnan(largest.force)) { return; } // the first that is no number is the cause of the others
+    if (!(force <= largest.force)) { largest = {std::string(term), force}; }
+}
+
+// The term with the largest force on the atom, one after another; nobody is in a hurry any more. Leaves forces and energies as
+// they are: of a single point they are what was asked for.
+template <class N>
+LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
+{
+    ForceBuffers<N> kept = r.buffers;
+    LargestTerm largest;
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, Compute::Forces);
+    consider(largest, "non-bonded interaction", force_on(r, slot));
+    const auto consider_buffers = [&](InteractionKind kind) {
+        if (const double force = force_on(r, slot); force != 0) { consider(largest, row_of(kind).name, force); }
+    };
+    for (int k = 0; k < bonded_kinds; ++k)
+    {
+        const auto kind = static_cast<InteractionKind>(k);
+        clear_forces(r.queue, r.buffers, r.state.slots());
+        compute_bonded(r.queue, r.bonded, of_kind(r.assigned_terms, kind), r.state, r.buffers, Compute::Forces);
+        consider_buffers(kind);
+    }
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
+    consider_buffers(InteractionKind::PositionRestraint);
+    clear_forces(r.queue, r.buffers, r.state.slots());
+    compute_mesh(r.queue, r.mesh, r.state, r.buffers, Compute::Forces);
+    consider(largest, "reciprocal part of PME", force_on(r, slot));
+    r.buffers = std::move(kept);
+    return largest;
+}
+
+struct Neighbour
+{
+    std::int64_t atom = -1; // global; -1: there is none
+    double distance = 1e30; // nm
+};
+
+// Of those that it interacts with: bonded partners are always near.
+template <class N>
+Neighbour nearest_neighbour(const Rank<N>& r, std::int64_t atom)
+{
+    const std::vector<std::int32_t>& atoms = r.state.global_of_slot;
+    const auto slot = static_cast<std::size_t>(std::find(atoms.begin(), atoms.end(), atom) - atoms.begin());
+    Neighbour nearest;
+    for (std::size_t other = 0; other < r.state.slots() && slot < r.state.slots(); ++other)
+    {
+        if (atoms[other] < 0 || other == slot) { continue; }
+        const double distance = norm(r.state.box.difference(r.state.x.get(other), r.state.x.get(slot)));
+        if (distance < nearest.distance && !is_excluded(r.topology, atom, atoms[other])) { nearest = {atoms[other], distance}; }
+    }
+    return nearest;
+}
+
+// A sentence about the nearest neighbour of the first of these atoms that has the nearest. Atoms that are farther than the
+// cut-off have done nothing: then the box may have.
+template <class N>
+std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t> atoms)
+{
+    Neighbour closest;
+    std::int64_t of = -1;
+    for (const std::int64_t atom : atoms)
+    {
+        const Neighbour neighbour = nearest_neighbour(r, atom);
+        if (neighbour.distance < closest.distance) { closest = neighbour, of = atom; }
+    }
+    if (!(closest.distance <= r.list_plan.cutoff))
+    {
+        const Vec3<double>& box = r.state.box.length();
+        return fmt::format(" No other atom is within the cut-off; the box is {:.4g} x {:.4g} x {:.4g} nm.", box.x, box.y, box.z);
+    }
+    return fmt::format(" Nearest to {}: {}, at {:.4f} nm.", r.topology.describe(of), r.topology.describe(closest.atom),
+                       closest.distance);
+}
+
+// A sentence about the force on an atom, and which term makes most of it.
+template <class N>
+std::string largest_force_on(Rank<N>& r, std::int64_t atom)
+{
+    const std::vector<std::int32_t>& atoms = r.state.global_of_slot;
+    const auto slot = static_cast<std::int32_t>(std::find(atoms.begin(), atoms.end(), atom) - atoms.begin());
+    const LargestTerm largest = find_largest_term(r, slot);
+    return fmt::format(" Largest force on {}: {:.3g} kJ/mol/nm, from the {}.", r.topology.describe(atom), largest.force,
+                       largest.term);
+}
+
+// `force`: a sentence of largest_force_on(), or nothing.
+template <class N>
+[[noreturn]] void end_with_constraints(const Rank<N>& r, Failures known, const std::string& force)
+{
+    const ConstraintResult<N>& c = r.constraint_result;
+    const char* const how_many = r.comm.ranks() > 1 && known == Failures::OfThisRank ? "at least " : "";
+    throw PhysicsError(r.step, fmt::format("E501 step {}: {}{} constraint{} could not be satisfied or turned by more than "
+                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees: {} - {}.{}{} {}",
+                                           r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
+                                           r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b), force,
+                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
+}
+
+} // namespace
+
+template <class N>
+void stop_if_constraints_failed(const Rank<N>& r)
+{
+    if (r.constraint_result.failures > 0) { end_with_constraints(r, Failures::OfThisRank, ""); }
+}
+
+void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff)
+{
+    const double shortest = std::min({box.x, box.y, box.z});
+    if (2 * list_cutoff <= shortest) { return; }
+    throw PhysicsError(
+        step, fmt::format("E503 step {}: the box has shrunk to {:.4f} nm, less than twice the pair list's cut-off of {:.4f} nm "
+                          "(an atom would meet two images of another). Use a larger box or a shorter cut-off, or look for what "
+                          "makes the pressure so low.",
+                          step, shortest, list_cutoff));
+}
+
+template <class N>
+void stop_if_unstable(Rank<N>& r, Failures known)
+{
+    if (r.constraint_result.failures > 0)
+    {
+        end_with_constraints(r, known, largest_force_on(r, r.constraint_result.worst_atom_a));
+    }
+    const std::optional<UnstableAtom> unstable = find_unstable_atom(r.queue, r.state, r.parameters.dt);
+    if (!unstable) { return; }
+    const LargestTerm largest = find_largest_term(r, unstable->slot);
+    const std::int64_t atom = r.state.global_of_slot[static_cast<std::size_t>(unstable->slot)];
+    throw PhysicsError(
+        r.step,
+        fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{} {}",
+                    r.step, r.topology.describe(atom), unstable->displacement, unstable->force, largest.term,
+                    closest_contact(r, {atom}), advice));
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void stop_if_constraints_failed<N>(const Rank<N>&);                                                                 \
+    template void stop_if_unstable<N>(Rank<N>&, Failures);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "forces/nonbonded_gpu_kernel.cuh"
-
-namespace parhelion::nonbonded_gpu {
-
-template void run_kernel<Mixed>(GpuQueue&, const Arguments<Mixed>&, int, Compute, const NonbondedParameters&);
-
-} // namespace parhelion::nonbonded_gpu

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// direct: a message from every owner, all at once. Positions go straight to the slots of the copies, and the kernel that moves
+// atoms may exchange both itself (halo/gpu/copies.hpp).
+#pragma once
+
+#include "halo/gpu/messages.cuh"
+#include "trace/phases.hpp"
+
+namespace parhelion {
+
+namespace halo_direct {
+
+// Purpose        wait for positions that go straight to their slots
+// Work           a thread per message
+// Reads/Writes   signals
+// Orders         waits with acquire: what comes next in the stream sees them
+// Requires       sent by all ranks that share this GPU
+// Cost           latency of a signal
+template <class N>
+__global__ void __launch_bounds__(32) await_x_kernel(BlockTrace tracing, HaloArgs<N> a, int messages)
+{
+    const BlockSpan span(tracing);
+
+    if (static_cast<int>(threadIdx.x) >= messages) { return; }
+    GpuReceiver& receive = a.messages[threadIdx.x].x_receive;
+    receive.wait_arrived(*a.watch);
+    receive.take();
+}
+
+} // namespace halo_direct
+
+template <class N>
+class DirectHalo final : public GpuHalo<N>
+{
+public:
+    DirectHalo(GpuQueue& queue, const GpuHaloMemory& memory, int rank)
+        : shares_gpu_(memory.shares_gpus), done_(cleared<BlockCounter>(queue, 1)),
+          copies_of_slot_(cleared<std::int32_t>(queue, memory.capacity)),
+          copies_(cleared<Copy<N>>(queue, memory.capacity * memory.windows.size())),
+          messages_(queue, memory, rank,
+                    {.copies = {.copies_of_slot = copies_of_slot_.data(), .copies = copies_.data(), .done = done_.data()}})
+    {
+    }
+
+    void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
+    void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
+
+    int rounds() const override { return 1; }
+    void send_x(GpuQueue& queue, int, GpuState<N>& state) override { messages_.send_x(queue, messages_.all(), state); }
+    void receive_x(GpuQueue& queue, int, GpuState<N>& state) override
+    {
+        launch(queue, Phase::SendCoordinates, halo_direct::await_x_kernel<N>, {1, 32}, messages_.args(messages_.all(), state),
+               messages_.count());
+    }
+    void send_f(GpuQueue& queue, int, GpuState<N>& state) override { messages_.send_f(queue, messages_.all(), state); }
+    void receive_f(GpuQueue& queue, int, GpuState<N>& state) override { messages_.receive_f(queue, messages_.all(), state); }
+
+    bool update_exchanges() const override { return true; }
+    CopyTask<N> update_task(bool adds_forces, bool sends_positions) const override
+    {
+        return {messages_.copies(), adds_forces, sends_positions, sends_positions && !shares_gpu_};
+    }
+    // Where ranks share a GPU, positions are awaited behind the kernels of all; else by the kernel that sends them.
+    void await_update(GpuQueue& queue, GpuState<N>& state) override
+    {
+        if (shares_gpu_) { receive_x(queue, 0, state); }
+    }
+    // That kernel waits for the forces of other ranks, which must not be queued behind it.
+    bool update_may_begin_early() const override { return !shares_gpu_; }
+    void send_f_beside_update(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun) override
+    {
+        messages_.send_f(queue, state, begun);
+    }
+
+private:
+    template <class T>
+    static DeviceBuffer<T> cleared(GpuQueue& queue, std::size_t size)
+    {
+        DeviceBuffer<T> buffer(size);
+        buffer.clear(queue);
+        return buffer;
+    }
+
+    bool shares_gpu_;
+    // Before the messages, which name them.
+    DeviceBuffer<BlockCounter> done_;
+    DeviceBuffer<std::int32_t> copies_of_slot_;
+    DeviceBuffer<Copy<N>> copies_;
+    GpuHaloMessages<N> messages_;
+};
+
+} // namespace parhelion

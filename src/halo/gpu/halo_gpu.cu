@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which methods there are, and what is set up for all ranks before any has a halo.
+#include "halo/gpu/halo_gpu.hpp"
+
+#include "halo/gpu/direct.cuh"
+#include "halo/gpu/staged_dma.cuh"
+#include "halo/gpu/staged_fused.cuh"
+#include "halo/gpu/staged_host.cuh"
+
+#include <array>
+
+namespace parhelion {
+
+namespace {
+
+// What a message brings, and the offset of the cell it comes from.
+struct MessagePlan
+{
+    int first_zone, end_zone;
+    std::array<int, 3> from;
+};
+
+// One per zone, from its owner.
+std::vector<MessagePlan> direct_messages(const GpuCell& cell)
+{
+    std::vector<MessagePlan> plan;
+    for (int zone = 1; zone < cell.zones(); ++zone)
+    {
+        plan.push_back({zone, zone + 1, {cell.offset_of(zone, 0), cell.offset_of(zone, 1), cell.offset_of(zone, 2)}});
+    }
+    return plan;
+}
+
+// One per pulse, from the next cell along its dimension.
+std::vector<MessagePlan> staged_messages(const GpuCell& cell)
+{
+    std::vector<MessagePlan> plan;
+    for (int d = 2; d >= 0; --d)
+    {
+        for (int pulse = 1; pulse <= cell.pulses[d]; ++pulse)
+        {
+            std::array<int, 3> offset{}, last{}, from{};
+            offset[static_cast<std::size_t>(d)] = last[static_cast<std::size_t>(d)] = pulse;
+            for (int e = d + 1; e < 3; ++e) { last[static_cast<std::size_t>(e)] = cell.pulses[e]; }
+            from[static_cast<std::size_t>(d)] = 1;
+            plan.push_back({cell.zone_at(offset[0], offset[1], offset[2]), cell.zone_at(last[0], last[1], last[2]) + 1, from});
+        }
+    }
+    return plan;
+}
+
+int rank_at(const GpuCell& cell, const std::array<int, 3>& offset, int sign)
+{
+    int rank = 0;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        rank = rank * cell.cells[d] + (cell.cell[d] + sign * offset[d] + cell.cells[d]) % cell.cells[d];
+    }
+    return rank;
+}
+
+// Of a rank that needs no atoms of others.
+template <class N>
+class NoHalo final : public GpuHalo<N>
+{
+public:
+    void request_atoms(GpuQueue&, GpuState<N>&) override {}
+    void build_send_lists(GpuQueue&, GpuState<N>&) override {}
+    int rounds() const override { return 0; }
+    void send_x(GpuQueue&, int, GpuState<N>&) override {}
+    void receive_x(GpuQueue&, int, GpuState<N>&) override {}
+    void send_f(GpuQueue&, int, GpuState<N>&) override {}
+    void receive_f(GpuQueue&, int, GpuState<N>&) override {}
+};
+
+template <class N>
+using Made = std::unique_ptr<GpuHalo<N>>;
+
+template <class N, template <class> class Halo>
+Made<N> make(GpuQueue& queue, const GpuHaloMemory& memory, int rank)
+{
+    return std::make_unique<Halo<N>>(queue, memory, rank);
+}
+template <class N>
+Made<N> make_staged_fused(GpuQueue& queue, const GpuHaloMemory& memory, int rank)
+{
+    return memory.shares_gpus ? make<N, StagedPulsesHalo>(queue, memory, rank) : make<N, StagedFusedHalo>(queue, memory, rank);
+}
+
+template <class N>
+struct Method
+{
+    std::vector<MessagePlan> (*messages)(const GpuCell& cell); // of a rank
+    Carrier carrier;
+    Made<N> (*make)(GpuQueue& queue, const GpuHaloMemory& memory, int rank);
+};
+template <class N>
+const Method<N>& method_of(HaloMethod method)
+{
+    static constexpr std::array<Method<N>, halo_method_names.size()> methods = {{
+        // in the order of HaloMethod
+        {staged_messages, Carrier::Copies, make<N, StagedHostHalo>},
+        {staged_messages, Carrier::Copies, make<N, StagedDmaHalo>},
+        {staged_messages, Carrier::Kernels, make_staged_fused<N>},
+        {direct_messages, Carrier::Kernels, make<N, DirectHalo>},
+    }};
+    return methods[static_cast<std::size_t>(method)];
+}
+
+// An inbox, and behind it an outbox if messages are copied.
+template <class N>
+std::size_t window_bytes(Carrier carrier, std::size_t capacity)
+{
+    return (carrier == Carrier::Copies ? 2 : 1) * MessageBox<N>::bytes(capacity);
+}
+
+// Message m of a rank by its plan, with its channels or what takes their place.
+GpuHaloMemory::Message make_message(GpuWorld& world, Carrier carrier, int m, int rank, const MessagePlan& plan,
+                                    const GpuCell& cell)
+{
+    // Without credits: gpu/halo_gpu.hpp says why; models halo_direct.pml, halo_staged.pml.
+    ChannelOptions signals_alone;
+    signals_alone.depth = 1, signals_alone.credits = Credits::No;
+    GpuHaloMemory::Message message;
+    message.first_zone = plan.first_zone, message.end_zone = plan.end_zone;
+    message.source = rank_at(cell, plan.from, 1), message.destination = rank_at(cell, plan.from, -1);
+    const std::string pulse = ", pulse " + std::to_string(m);
+    message.wanted = world.open("halo plan" + pulse, rank, message.source, signals_alone);
+    if (carrier == Carrier::Kernels)
+    {
+        message.x = world.open("halo coordinates" + pulse, rank, message.destination, signals_alone);
+        message.f = world.open("halo forces" + pulse, rank, message.source, signals_alone);
+    }
+    else
+    {
+        world.setup_queue(rank).make_current();
+        message.x_packed = std::make_shared<PackedMark>(), message.f_packed = std::make_shared<PackedMark>();
+    }
+    return message;
+}
+
+} // namespace
+
+template <class N>
+std::size_t gpu_halo_messages(HaloMethod method, const GpuCell& cell)
+{
+    return method_of<N>(method).messages(cell).size();
+}
+
+template <class N>
+std::size_t gpu_halo_bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity)
+{
+    return gpu_halo_messages<N>(method, cell) * window_bytes<N>(method_of<N>(method).carrier, capacity);
+}
+
+template <class N>
+GpuHaloMemory make_gpu_halo_memory(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity,
+                                   bool shares_gpus)
+{
+    const Method<N>& by = method_of<N>(method);
+    GpuHaloMemory memory{&world, method, by.carrier, shares_gpus, {cells.begin(), cells.end()}, capacity, {}, {}};
+    for (std::size_t m = 0; m < by.messages(cells[0]).size(); ++m)
+    {
+        memory.windows.push_back(world.allocate(window_bytes<N>(by.carrier, capacity)));
+        std::vector<GpuHaloMemory::Message>& of_rank = memory.messages.emplace_back();
+        for (int rank = 0; rank < world.ranks(); ++rank)
+        {
+            const GpuCell& cell = cells[static_cast<std::size_t>(rank)];
+            of_rank.push_back(make_message(world, by.carrier, static_cast<int>(m), rank, by.messages(cell)[m], cell));
+        }
+    }
+    return memory;
+}
+
+template <class N>
+std::unique_ptr<GpuHalo<N>> make_gpu_halo(GpuQueue& queue, const GpuHaloMemory& memory, int rank)
+{
+    if (memory.windows.empty()) { return std::make_unique<NoHalo<N>>(); }
+    return method_of<N>(memory.method).make(queue, memory, rank);
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template std::size_t gpu_halo_messages<N>(HaloMethod, const GpuCell&);                                                       \
+    template std::size_t gpu_halo_bytes<N>(HaloMethod, const GpuCell&, std::size_t);                                             \
+    template GpuHaloMemory make_gpu_halo_memory<N>(GpuWorld&, HaloMethod, std::span<const GpuCell>, std::size_t, bool);          \
+    template std::unique_ptr<GpuHalo<N>> make_gpu_halo<N>(GpuQueue&, const GpuHaloMemory&, int);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

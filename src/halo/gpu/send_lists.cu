@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuHaloMessages: setting up, and the plan of a repartition.
+#include "halo/gpu/messages.cuh"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+// Purpose        tell the sources which atoms this rank holds of theirs
+// Work           some blocks per message (y); a thread per slot
+// Reads/Writes   global numbers by slot / the source's list, begin and count of the message here
+// Orders         the last block of a message signals with release
+// Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
+// Cost           4 bytes a halo slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) request_atoms_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    GpuMessage<N>& m = a.message();
+    const std::int32_t begin = a.begin_of(m), count = a.count_of(m);
+    for_share(count, [&](std::int32_t i) {
+        m.wanted_out[i] = a.state.global_of_slot[begin + i];
+        if (m.is_forwarded != nullptr) { m.is_forwarded[i] = 0; }
+    });
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+    {
+        *m.slots_out = {a.state.xq + begin, count};
+        m.begin = begin, m.count = count;
+    }
+    if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
+    {
+        for_share(a.home_end(), [&](std::int32_t slot) { a.copies.copies_of_slot[slot] = 0; });
+    }
+    signal_when_last(m.requested, m.wanted_send);
+}
+
+// Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
+// Work           as request_atoms_kernel
+// Reads/Writes   the list, slots by global number / send_slots, is_forwarded, copies, sizes
+// Orders         waits for the list with acquire
+// Requires       every rank's announcement launched before on ranks that share this GPU
+// Cost           12 bytes a slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    GpuMessage<N>& m = a.message();
+    if (block_wait_arrived(m.wanted_receive, *a.watch))
+    {
+        const WantedSlots<N> wanted = *m.slots_in;
+        const auto count = static_cast<std::int32_t>(wanted.count);
+        const std::int32_t home_end = a.home_end();
+        for_share(count, [&](std::int32_t i) {
+            const std::int32_t global = m.wanted_in[i];
+            const std::int32_t slot = global < 0 ? -1 : a.state.slot_of_global[global];
+            m.send_slots[i] = slot;
+            if (a.copies.count > 0 && slot >= 0)
+            {
+                const auto k = static_cast<std::size_t>(atomicAdd(a.copies.copies_of_slot + slot, 1));
+                // An atom is in a message once, unless a run has failed already.
+                if (k < static_cast<std::size_t>(a.copies.count))
+                {
+                    a.copies.copies[k * a.copies.capacity + static_cast<std::size_t>(slot)] = {wanted.x + i, m.f_in + i};
+                }
+            }
+            if (m.is_forwarded == nullptr || slot < home_end) { return; }
+            const GpuMessage<N>& bringer = a.message_of(slot, a.number());
+            bringer.is_forwarded[slot - bringer.begin] = 1;
+        });
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+        {
+            m.send_count = count;
+            if (a.copies.count > 0) { m.x_out = wanted.x; }
+            if (m.sizes != nullptr) { m.sizes[0] = m.count, m.sizes[1] = count; }
+        }
+    }
+    take_when_last(m.send_lists, m.wanted_receive);
+}
+
+} // namespace
+
+template <class N>
+GpuHaloMessages<N>::GpuHaloMessages(GpuQueue& queue, const GpuHaloMemory& memory, int rank, const SendListTables<N>& send_lists)
+    : cell_(memory.cells[static_cast<std::size_t>(rank)]), count_(static_cast<int>(memory.windows.size())),
+      blocks_(
+          static_cast<int>(std::clamp<std::size_t>(memory.capacity / slots_per_block / memory.windows.size(), 1, most_blocks))),
+      watch_(memory.world->watch(rank)), capacity_(memory.capacity), messages_(memory.windows.size()),
+      send_slots_(memory.capacity * memory.windows.size())
+{
+    PARHELION_EXPECTS(count_ > 0 && count_ <= most_gpu_messages);
+    if (send_lists.copies.copies != nullptr)
+    {
+        copies_ = send_lists.copies;
+        copies_.messages = messages_.data(), copies_.count = count_, copies_.capacity = capacity_, copies_.watch = watch_;
+    }
+    const std::vector<GpuMessage<N>> messages = table(memory, rank, send_lists);
+    messages_.upload(queue, messages);
+    queue.synchronize(); // the host's table goes
+}
+
+template <class N>
+std::vector<GpuMessage<N>> GpuHaloMessages<N>::table(const GpuHaloMemory& memory, int rank, const SendListTables<N>& send_lists)
+{
+    const auto number = [](int r) { return static_cast<std::size_t>(r); };
+    const bool is_copied = memory.carrier == Carrier::Copies;
+    std::vector<GpuMessage<N>> messages(memory.windows.size());
+    for (std::size_t k = 0; k < messages.size(); ++k)
+    {
+        const GpuHaloMemory::Message &here = memory.messages[k][number(rank)], &source = memory.messages[k][number(here.source)],
+                                     &destination = memory.messages[k][number(here.destination)];
+        const MessageBox<N> inbox = inbox_of<N>(memory, k, rank);
+        GpuMessage<N>& m = messages[k];
+        m.first_zone = here.first_zone, m.end_zone = here.end_zone;
+        m.wanted_out = inbox_of<N>(memory, k, here.source).wanted, m.wanted_in = inbox.wanted;
+        m.slots_out = inbox_of<N>(memory, k, here.source).slots, m.slots_in = inbox.slots;
+        m.x_in = inbox.x, m.f_in = inbox.f;
+        m.x_out = is_copied ? outbox_of<N>(memory, k, rank).x : inbox_of<N>(memory, k, here.destination).x;
+        m.f_out = is_copied ? outbox_of<N>(memory, k, rank).f : inbox_of<N>(memory, k, here.source).f;
+        m.send_slots = send_slots_.data() + k * capacity_;
+        m.is_forwarded = send_lists.is_forwarded != nullptr ? send_lists.is_forwarded + k * capacity_ : nullptr;
+        m.sizes = send_lists.sizes != nullptr ? send_lists.sizes + 2 * k : nullptr;
+        m.wanted_send = here.wanted.sender, m.wanted_receive = destination.wanted.receiver;
+        m.x_send = here.x.sender, m.x_receive = source.x.receiver;
+        m.f_send = here.f.sender, m.f_receive = destination.f.receiver;
+    }
+    return messages;
+}
+
+template <class N>
+void GpuHaloMessages<N>::request_atoms(GpuQueue& queue, GpuState<N>& state)
+{
+    launch_part(queue, Phase::Migrate, request_atoms_kernel<N>, all(), state);
+}
+template <class N>
+void GpuHaloMessages<N>::build_send_lists(GpuQueue& queue, GpuState<N>& state)
+{
+    launch_part(queue, Phase::Migrate, build_send_lists_kernel<N>, all(), state);
+}
+
+template <class N>
+HaloArgs<N> GpuHaloMessages<N>::args(Part part, GpuState<N>& state)
+{
+    return {.messages = messages_.data(),
+            .first = part.first,
+            .watch = watch_,
+            .copies = copies_,
+            .capacity = static_cast<std::int32_t>(capacity_),
+            .cell = cell_,
+            .columns = state.columns,
+            .first_supercluster = state.first_supercluster.data(),
+            .state = GpuView<N>(state)};
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuHaloMessages<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// staged-fused: all pulses of positions at once, all pulses of forces at once; or, where ranks share a GPU, pulse by pulse.
+//
+// The idea (Doijade et al., SC Workshops '25): most of a message does not depend on other messages and leaves at once; what is
+// forwarded follows when the message that brings it is there. On the way back a message's forces leave when those of later
+// messages have been added to them. Blocks of one message thus wait for blocks of another, on this rank and its neighbours: all
+// of a launch must be on the GPU together (rule D1), which StagedFusedHalo sees to. Waits lead from later messages to earlier
+// ones for positions, from earlier to later ones for forces, on all ranks alike, so that there is no cycle.
+//
+// Cost: one launch a direction, the way of as many signals as pulses depend on each other.
+#pragma once
+
+#include "halo/gpu/messages.cuh"
+#include "trace/phases.hpp"
+
+#include <limits>
+
+namespace parhelion {
+
+namespace halo_staged_fused {
+
+// Purpose        positions to the ranks that hold copies, of all pulses
+// Work           some blocks per message (y); a thread per slot. What came with earlier messages and is not unpacked yet is sent
+// on
+//                from where it arrived, by blocks that wait for these messages, after they have sent what is home
+// Reads/Writes   positions, inboxes / the destinations' inboxes
+// Orders         waits for earlier messages with acquire; the last block of a message signals with release
+// Requires       forces of the step before have been received; all blocks of the grid at once on the GPU, one rank a GPU
+// Cost           36 bytes a slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    GpuMessage<N>& m = a.message();
+    const std::int32_t home_end = a.home_end();
+    bool has_more = false;
+    for_share(m.send_count, [&](std::int32_t i) {
+        const std::int32_t slot = m.send_slots[i];
+        if (slot >= home_end) { has_more = true; }
+        else if (slot >= 0) { m.x_out[i] = a.state.xq[slot]; }
+    });
+    if (__syncthreads_or(has_more) != 0)
+    {
+        const int before = a.number();
+        bool has_all = true;
+        for (int k = 0; k < before; ++k) { has_all &= block_wait_arrived(a.messages[k].x_receive, *a.watch); }
+        for_share(has_all ? m.send_count : 0, [&](std::int32_t i) {
+            const std::int32_t slot = m.send_slots[i];
+            if (slot < home_end) { return; }
+            const GpuMessage<N>& bringer = a.message_of(slot, before);
+            m.x_out[i] = bringer.x_in[slot - bringer.begin];
+        });
+    }
+    signal_when_last(m.x_sent, m.x_send);
+}
+
+// For all threads of a block: waits until the forces that message `m` brings back in this epoch have been added.
+template <class N>
+__device__ bool block_wait_added(const HaloArgs<N>& a, GpuMessage<N>& m, Word epoch)
+{
+    const ReceiveRoute& route = m.f_receive.route();
+    const FailureRecord record{route.destination, route.source, route.channel, Awaited::Signal, epoch, 0, 0, *a.watch->tag};
+    return !__syncthreads_or(threadIdx.x == 0 && wait_until<CudaAtomics>(&m.f_added, *a.watch, record) != Verdict::Reached);
+}
+
+// Purpose        forces on halo atoms back to where their positions came from, through all pulses, and added there
+// Work           some blocks per message (y), the last message first; a thread per slot. Each block sends its share, what is
+//                forwarded after all later messages have been added to it, then adds its share of what comes back
+// Reads/Writes   forces (halo slots left zero; atomic sums), own inboxes, send_slots / the sources' inboxes
+// Orders         the last block of a message signals with release, when it has sent and when it has added; waits with acquire
+// Requires       forces complete; all blocks of the grid at once on the GPU, one rank a GPU
+// Cost           5 force slots and 5 bytes a slot
+template <class N>
+__global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace tracing, HaloArgs<N> a)
+{
+    const BlockSpan span(tracing);
+
+    const int messages = static_cast<int>(gridDim.y), number = messages - 1 - static_cast<int>(blockIdx.y);
+    GpuMessage<N>& m = a.messages[number];
+    const Word epoch = m.f_send.next_epoch(); // of all messages' forces
+    const std::int32_t count = m.count;
+    bool has_more = false;
+    for_share(count, [&](std::int32_t i) {
+        if (m.is_forwarded[i] != 0) { has_more = true; }
+        else { send_force(a, m, i); }
+    });
+    if (__syncthreads_or(has_more) != 0)
+    {
+        bool has_all = true;
+        for (int k = messages - 1; k > number; --k) { has_all &= block_wait_added(a, a.messages[k], epoch); }
+        for_share(has_all ? count : 0, [&](std::int32_t i) {
+            if (m.is_forwarded[i] != 0) { send_force(a, m, i); }
+        });
+    }
+    signal_when_last(m.f_sent, m.f_send);
+
+    if (block_wait_arrived(m.f_receive, *a.watch))
+    {
+        for_share(m.send_count, [&](std::int32_t i) { add_received_force(a, m, i); });
+    }
+    if (is_last_block(m.f_received, gridDim.x))
+    {
+        CudaAtomics::store_release_system(&m.f_added.epoch, epoch);
+        m.f_receive.take();
+    }
+}
+
+} // namespace halo_staged_fused
+
+template <class N>
+class StagedFusedHalo final : public GpuHalo<N>
+{
+public:
+    StagedFusedHalo(GpuQueue& queue, const GpuHaloMemory& memory, int rank)
+        : is_forwarded_(memory.capacity * memory.windows.size()),
+          messages_(queue, memory, rank, {.is_forwarded = is_forwarded_.data()})
+    {
+        const int most = resident_blocks(queue) / messages_.count();
+        PARHELION_EXPECTS(most >= 1);
+        messages_.limit_blocks(most);
+    }
+
+    void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
+    void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
+
+    int rounds() const override { return 1; }
+    void send_x(GpuQueue& queue, int, GpuState<N>& state) override
+    {
+        messages_.launch_part(queue, Phase::SendCoordinates, halo_staged_fused::forward_x_kernel<N>, messages_.all(), state);
+    }
+    void receive_x(GpuQueue& queue, int, GpuState<N>& state) override { messages_.receive_x(queue, messages_.all(), state); }
+    void send_f(GpuQueue& queue, int, GpuState<N>& state) override
+    {
+        messages_.launch_part(queue, Phase::ReturnForces, halo_staged_fused::return_f_kernel<N>, messages_.all(), state);
+    }
+    void receive_f(GpuQueue&, int, GpuState<N>&) override {} // return_f_kernel has received
+
+private:
+    // Of kernels whose blocks wait for blocks of their own launch (rule D1).
+    static int resident_blocks(const GpuQueue& queue)
+    {
+        queue.make_current();
+        int least = std::numeric_limits<int>::max();
+        for (const auto kernel : {halo_staged_fused::forward_x_kernel<N>, halo_staged_fused::return_f_kernel<N>})
+        {
+            int blocks = 0;
+            cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, halo_threads, 0),
+                       "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+            least = std::min(least, blocks * queue.multiprocessors());
+        }
+        return least;
+    }
+
+    DeviceBuffer<std::uint8_t> is_forwarded_; // before the messages, which name it
+    GpuHaloMessages<N> messages_;
+};
+
+// Pulse by pulse, by kernels: where ranks share a GPU and no kernel may wait for what is queued behind it.
+template <class N>
+class StagedPulsesHalo final : public GpuHalo<N>
+{
+public:
+    StagedPulsesHalo(GpuQueue& queue, const GpuHaloMemory& memory, int rank) : messages_(queue, memory, rank) {}
+
+    void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
+    void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
+
+    // Positions first to last, forces last to first.
+    int rounds() const override { return messages_.count(); }
+    void send_x(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.send_x(queue, {round, 1}, state); }
+    void receive_x(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.receive_x(queue, {round, 1}, state); }
+    void send_f(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.send_f(queue, f(round), state); }
+    void receive_f(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.receive_f(queue, f(round), state); }
+
+private:
+    typename GpuHaloMessages<N>::Part f(int round) const { return {messages_.count() - 1 - round, 1}; }
+
+    GpuHaloMessages<N> messages_;
+};
+
+} // namespace parhelion

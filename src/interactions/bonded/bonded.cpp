@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interactions/bonded/bonded.hpp"
+
+#include "base/error.hpp"
+#include "interactions/bonded/bonded_scatter.hpp"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace parhelion {
+
+namespace {
+
+// The table of each set of parameters of a kind, and where it begins.
+template <class Kind>
+std::vector<std::int64_t> add_tables(const std::vector<InteractionParameters>& sets, std::vector<double>& tables)
+{
+    std::vector<std::int64_t> first_value(sets.size());
+    if constexpr (requires { &Kind::table; })
+    {
+        for (std::size_t i = 0; i < sets.size(); ++i)
+        {
+            first_value[i] = static_cast<std::int64_t>(tables.size());
+            const std::vector<double> table = Kind::table(sets[i]);
+            tables.insert(tables.end(), table.begin(), table.end());
+        }
+    }
+    return first_value;
+}
+
+// The terms of one kind, of all molecule types.
+template <int kind>
+void add_kind(const Topology& topology, double charge_scale, BondedTables& tables)
+{
+    constexpr InteractionRow row = interaction_table[kind];
+    using Kind = BondedKind<row.kind>;
+    using Body = typename Kind::Body;
+    static_assert(Body::atoms == row.atoms);
+    const std::vector<InteractionParameters>& sets = topology.parameters_of(row.kind);
+    const std::vector<std::int64_t> first_value = add_tables<Kind>(sets, tables.tables);
+    for (std::size_t t = 0; t < topology.molecule_types.size(); ++t)
+    {
+        const MoleculeType& type = topology.molecule_types[t];
+        for (const Interaction& interaction : type.of(row.kind))
+        {
+            const auto set = static_cast<std::size_t>(interaction.parameters);
+            PARHELION_EXPECTS(row.parameters == square_table || static_cast<int>(sets[set].size()) == row.parameters);
+            BondedTerm<Body> term{{}, Kind::make(sets[set], {charge_scale, type, interaction, first_value[set]})};
+            std::copy_n(interaction.atoms.begin(), row.atoms, term.atoms.begin());
+            std::get<kind>(tables.molecule_types[t]).push_back(term);
+        }
+    }
+}
+
+// Terms of one kind and one molecule type.
+template <int kind, Compute compute, class N, class Term>
+void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places, const double* tables,
+                  const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
+{
+    constexpr InteractionRow row = interaction_table[kind];
+    constexpr int n = row.atoms;
+    for (const TermPlace place : places)
+    {
+        const Term& term = terms[static_cast<std::size_t>(place.term)];
+        std::size_t slot[n];
+        Vec3<typename N::Fixed> x[n];
+        for (int a = 0; a < n; ++a)
+        {
+            slot[a] = static_cast<std::size_t>(state.slot_of_global[static_cast<std::size_t>(place.first_atom + term.atoms[a])]);
+            x[a] = state.x.get(slot[a]);
+        }
+        Vec3<double> d[n - 1];
+        differences(state.box, x, d);
+        const auto result = evaluate(term.body, d, tables);
+        scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { forces.add(slot[a], f); });
+        if constexpr (compute == Compute::ForcesEnergiesVirial)
+        {
+            for (int e = 0; e < row.energy.count; ++e) { energies.add(row.energy.term[e], result.energy[e]); }
+            for (int a = 0; a < n - 1; ++a) { energies.add_virial(d[a], result.f[a]); }
+        }
+    }
+}
+
+template <Compute compute, class N, int... kinds>
+void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssignment& assignment, const ParticleState<N>& state,
+                   ForceBuffers<N>& buffers, std::integer_sequence<int, kinds...>)
+{
+    queue.run([&](int thread) {
+        const auto t = static_cast<std::size_t>(thread);
+        const auto share = [&](const std::vector<TermPlace>& places) {
+            const auto [begin, end] = queue.range(places.size(), 1, thread);
+            return std::span(places).subspan(begin, end - begin);
+        };
+        EnergySums<N> energies; // summed here, not in the array the threads share
+        for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
+        {
+            const MoleculeTerms& terms = tables.molecule_types[type];
+            const BondedAssignment::ByKind& places = assignment.molecule_types[type];
+            (compute_kind<kinds, compute>(std::get<kinds>(terms), share(places[kinds]), tables.tables.data(), state,
+                                          buffers.forces[t], energies),
+             ...);
+        }
+        buffers.energies[t] += energies;
+    });
+}
+
+template <int... kinds>
+void add_kinds(const Topology& topology, double charge_scale, BondedTables& tables, std::integer_sequence<int, kinds...>)
+{
+    (add_kind<kinds>(topology, charge_scale, tables), ...);
+}
+
+// The terms of one kind that are mine, of all copies of one molecule type.
+template <class Term>
+std::vector<TermPlace> assign_kind(const std::vector<Term>& terms, const std::vector<std::int32_t>& first_atoms,
+                                   const std::function<bool(const std::int32_t*, int)>& mine)
+{
+    std::vector<TermPlace> places;
+    if (terms.empty()) { return places; }
+    for (const std::int32_t first_atom : first_atoms)
+    {
+        for (std::size_t t = 0; t < terms.size(); ++t)
+        {
+            auto atoms = terms[t].atoms;
+            for (std::int32_t& atom : atoms) { atom += first_atom; }
+            if (mine(atoms.data(), static_cast<int>(atoms.size())))
+            {
+                places.push_back({first_atom, static_cast<std::int32_t>(t)});
+            }
+        }
+    }
+    return places;
+}
+
+template <int... kinds>
+BondedAssignment::ByKind assign_kinds(const MoleculeTerms& terms, const std::vector<std::int32_t>& first_atoms,
+                                      const std::function<bool(const std::int32_t*, int)>& mine,
+                                      std::integer_sequence<int, kinds...>)
+{
+    return {assign_kind(std::get<kinds>(terms), first_atoms, mine)...};
+}
+
+constexpr std::make_integer_sequence<int, bonded_kinds> every_kind;
+
+} // namespace
+
+BondedTables make_bonded(const Topology& topology, const RunParameters& parameters)
+{
+    BondedTables tables;
+    tables.molecule_types.resize(topology.molecule_types.size());
+    add_kinds(topology, coulomb_factor(parameters) * topology.fudge_qq, tables, every_kind);
+    return tables;
+}
+
+std::int64_t BondedAssignment::terms() const
+{
+    std::int64_t terms = 0;
+    for (const ByKind& kinds : molecule_types)
+    {
+        for (const auto& places : kinds) { terms += static_cast<std::int64_t>(places.size()); }
+    }
+    return terms;
+}
+
+BondedAssignment all_terms(const BondedTables& tables, const Topology& topology)
+{
+    return assign_terms(tables, all_molecules(topology), [](const std::int32_t*, int) { return true; });
+}
+
+BondedAssignment assign_terms(const BondedTables& tables, const MoleculeList& copies,
+                              const std::function<bool(const std::int32_t* atoms, int count)>& mine)
+{
+    PARHELION_EXPECTS(copies.first_atom.size() == tables.molecule_types.size());
+    BondedAssignment assignment;
+    for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
+    {
+        assignment.molecule_types.push_back(assign_kinds(tables.molecule_types[type], copies.first_atom[type], mine, every_kind));
+    }
+    return assignment;
+}
+
+BondedAssignment of_kind(const BondedAssignment& assignment, InteractionKind kind)
+{
+    BondedAssignment reduced;
+    const auto kept = static_cast<std::size_t>(kind);
+    for (const BondedAssignment::ByKind& places : assignment.molecule_types)
+    {
+        auto& kinds = reduced.molecule_types.emplace_back();
+        if (kept < kinds.size()) { kinds[kept] = places[kept]; }
+    }
+    return reduced;
+}
+
+template <class N>
+void compute_bonded(CpuQueue& queue, const BondedTables& tables, const BondedAssignment& assignment,
+                    const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+{
+    PARHELION_EXPECTS(assignment.molecule_types.size() == tables.molecule_types.size());
+    const ScopedPhase span(queue.clock(), Phase::Bonded);
+    if (compute == Compute::Forces) { compute_kinds<Compute::Forces>(queue, tables, assignment, state, buffers, every_kind); }
+    else { compute_kinds<Compute::ForcesEnergiesVirial>(queue, tables, assignment, state, buffers, every_kind); }
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void compute_bonded<N>(CpuQueue&, const BondedTables&, const BondedAssignment&, const ParticleState<N>&,            \
+                                    ForceBuffers<N>&, Compute);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which force law each bonded InteractionKind is: its body, and how the file's parameters (degrees; see model/interactions.hpp)
+// become the body's.
+#pragma once
+
+#include "base/units.hpp"
+#include "interactions/bonded/bonded_body.hpp"
+#include "interactions/bonded/cmap/cmap.hpp"
+#include "model/run_parameters.hpp"
+#include "model/topology.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace parhelion {
+
+// Where a term stands: what a body may need besides its parameters.
+struct BondedContext
+{
+    double charge_scale = 1; // kJ/mol nm/e^2: fudge_qq/(4 pi eps0 epsilon_r)
+    const MoleculeType& molecule;
+    const Interaction& interaction;
+    std::int64_t first_value = 0; // of the table of these parameters, for kinds that have one
+};
+
+template <InteractionKind>
+struct BondedKind; // Body, make(); table(), if its body reads one: from the parameters
+
+template <>
+struct BondedKind<InteractionKind::HarmonicBond>
+{
+    using Body = HarmonicBond<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::G96Bond>
+{
+    using Body = G96Bond<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::HarmonicAngle>
+{
+    using Body = HarmonicAngle<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0] * units::degree, p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::G96Angle>
+{
+    using Body = G96Angle<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {std::cos(p[0] * units::degree), p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::UreyBradley>
+{
+    using Body = UreyBradley<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&)
+    {
+        return {{p[0] * units::degree, p[1]}, {p[2], p[3]}};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::ProperDihedral>
+{
+    using Body = PeriodicDihedral<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&)
+    {
+        // cos(-n phi - phi0) = cos(n phi + phi0)
+        const int multiplicity = static_cast<int>(std::lrint(p[2]));
+        const double phase = (multiplicity < 0 ? -p[0] : p[0]) * units::degree;
+        return {std::cos(phase), std::sin(phase), p[1], std::abs(multiplicity)};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::PeriodicImproper> : BondedKind<InteractionKind::ProperDihedral>
+{
+};
+
+template <>
+struct BondedKind<InteractionKind::HarmonicImproper>
+{
+    using Body = HarmonicDihedral<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0] * units::degree, p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::RyckaertBellemans>
+{
+    using Body = RyckaertBellemans<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {{p[0], p[1], p[2], p[3], p[4], p[5]}}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::Cmap>
+{
+    using Body = Cmap<double>;
+    static std::vector<double> table(const InteractionParameters& p) { return cmap_table(p); }
+    static Body make(const InteractionParameters& p, const BondedContext& context)
+    {
+        return {cmap_nodes(p.size()), context.first_value};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::Pair14>
+{
+    using Body = ScaledPair<double>;
+    static Body make(const InteractionParameters& p, const BondedContext& context)
+    {
+        const auto charge = [&](int i) {
+            return context.molecule.atoms[static_cast<std::size_t>(context.interaction.atoms[i])].charge;
+        };
+        return {p[0], p[1], context.charge_scale * charge(0) * charge(1)};
+    }
+};
+
+} // namespace parhelion

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/append.cuh"
+#include "device/gpu/block_sum.cuh"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "interactions/bonded/bonded_scatter.hpp"
+#include "interactions/bonded/gpu/bonded_gpu.hpp"
+#include "interactions/bonded/restraints_body.hpp"
+#include "state/gpu/view.cuh"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace parhelion {
+
+namespace {
+
+constexpr int threads = 128; // registers, not occupancy, limit the heavy kinds; few blocks suffice
+
+struct TermsView
+{
+    const void* bodies;
+    const std::int32_t* records;      // of the system's terms, or of this rank's: the first of them
+    std::int64_t terms;               // of the system
+    std::int32_t first_block, blocks; // of this kind in the launch
+    const std::int32_t* assigned;     // how many are this rank's
+    bool backwards;                   // the next record comes before it
+    int atoms;                        // of a term
+};
+struct BondedArgs
+{
+    TermsView kind[interaction_kinds];
+    const double* tables; // of BondedTables
+    std::int64_t terms() const
+    {
+        std::int64_t sum = 0;
+        for (const TermsView& view : kind) { sum += view.terms; }
+        return sum;
+    }
+};
+
+std::int32_t blocks_for(std::int64_t n) { return static_cast<std::int32_t>((n + threads - 1) / threads); }
+
+// --- host: tables
+
+template <class Body>
+GpuTerms upload_bodies(GpuQueue& queue, const std::vector<Body>& bodies, std::int64_t terms, std::size_t first_word)
+{
+    GpuTerms kind;
+    kind.terms = terms;
+    kind.bodies.upload(queue, std::as_bytes(std::span<const Body>(bodies)));
+    kind.first_word = static_cast<std::int64_t>(first_word);
+    return kind;
+}
+
+template <int kind>
+GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology& topology, std::vector<std::int32_t>& records)
+{
+    using Body = typename BondedKind<static_cast<InteractionKind>(kind)>::Body;
+    const std::size_t first_word = records.size();
+    std::vector<Body> bodies;
+    std::vector<std::int32_t> first_body;
+    for (const MoleculeTerms& type : tables.molecule_types)
+    {
+        first_body.push_back(static_cast<std::int32_t>(bodies.size()));
+        for (const auto& term : std::get<kind>(type)) { bodies.push_back(term.body); }
+    }
+    std::int64_t count = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const auto type = static_cast<std::size_t>(block.type);
+        const auto& terms = std::get<kind>(tables.molecule_types[type]);
+        const auto size = static_cast<std::int64_t>(topology.molecule_types[type].atoms.size());
+        for (std::int64_t copy = 0; copy < block.count && !terms.empty(); ++copy)
+        {
+            std::int32_t body = first_body[type];
+            for (const auto& term : terms)
+            {
+                for (const std::int32_t atom : term.atoms)
+                {
+                    records.push_back(static_cast<std::int32_t>(block.first_atom + copy * size + atom));
+                }
+                records.push_back(body++);
+                ++count;
+            }
+        }
+    }
+    return upload_bodies(queue, bodies, count, first_word);
+}
+
+GpuTerms make_restraint_terms(GpuQueue& queue, const PositionRestraints& restraints, std::vector<std::int32_t>& records)
+{
+    const std::size_t first_word = records.size();
+    std::int32_t body = 0;
+    for (const PositionRestraint& r : restraints.list)
+    {
+        records.push_back(static_cast<std::int32_t>(r.atom));
+        records.push_back(body++);
+    }
+    return upload_bodies(queue, restraints.list, body, first_word);
+}
+
+template <int... kinds>
+std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const BondedTables& tables,
+                                                   const PositionRestraints& restraints, const Topology& topology,
+                                                   std::vector<std::int32_t>& records, std::integer_sequence<int, kinds...>)
+{
+    return {make_terms<kinds>(queue, tables, topology, records)..., make_restraint_terms(queue, restraints, records)};
+}
+
+// The kinds' part of a launch over a share of the system's terms, and how many blocks that takes.
+std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, PairPart part, BondedArgs& args)
+{
+    std::int32_t blocks = 0;
+    const bool backwards = part == PairPart::Nonlocal;
+    args.tables = bonded.tables().data();
+    for (std::size_t k = 0; k < interaction_kinds; ++k)
+    {
+        const GpuTerms& terms = bonded.kinds()[k];
+        const auto threads_for = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(terms.terms)));
+        const int atoms = interaction_table[k].atoms;
+        const std::int64_t words = atoms + 1, last = std::max<std::int64_t>(terms.terms - 1, 0);
+        args.kind[k] = {terms.bodies.data(),
+                        records + terms.first_word + (backwards ? last * words : 0),
+                        terms.terms,
+                        blocks,
+                        blocks_for(threads_for),
+                        bonded.assigned_terms().data() + (backwards ? interaction_kinds : 0) + k,
+                        backwards,
+                        atoms};
+        blocks += args.kind[k].blocks;
+    }
+    return blocks;
+}
+
+// --- device: whose terms are whose
+
+// The kind of this block's terms.
+__device__ int kind_of_block(const BondedArgs& args)
+{
+    int mine = interaction_kinds - 1;
+    while (mine > 0 && static_cast<std::int32_t>(blockIdx.x) < args.kind[mine].first_block) { --mine; }
+    return mine;
+}
+__device__ std::int64_t term_of_thread(const TermsView& view)
+{
+    return static_cast<std::int64_t>(blockIdx.x - view.first_block) * threads + threadIdx.x;
+}
+
+// Where an atom of a zone `offset` cells ahead is in the unrolled box, from the middle of the rank's own cell: of all images the
+// one next to its owner's cell.
+__device__ std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset, std::uint32_t x)
+{
+    const std::uint32_t ahead = static_cast<std::uint32_t>(offset) * cell.width[d];
+    return static_cast<std::int64_t>(ahead) + static_cast<std::int32_t>(x - (cell.lower[d] + cell.width[d] / 2 + ahead));
+}
+
+template <class N>
+__device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std::int32_t (&slot)[most_atoms], int atoms)
+{
+    for (int d = 0; d < 3; ++d)
+    {
+        if (!cell.is_divided(d)) { continue; }
+        int least_offset = cell.cells[d];
+        std::int64_t low = INT64_MAX, high = INT64_MIN;
+        for (int a = 0; a < atoms; ++a)
+        {
+            const int offset = cell.offset_of(state.zone(slot[a]), d);
+            const std::int64_t x = unrolled_by_owner(cell, d, offset, state.leading_bits(slot[a])[d]);
+            least_offset = min(least_offset, offset);
+            low = x < low ? x : low, high = x > high ? x : high;
+        }
+        constexpr std::int64_t half_box = std::int64_t{1} << 31;
+        if (least_offset > 0 || high - low >= half_box) { return false; }
+    }
+    return true;
+}
+
+// Purpose        the lists of the rank's bonded terms; what it takes of the terms of the system that ranks have to take
+// Work           a thread per term of the system; a block has terms of one kind
+// Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many; the count of missing terms
+// Orders         atomic additions, relaxed: a block's terms stay in order, blocks as they come
+// Requires       the map of the present order; lengths of the lists 0
+// Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
+template <class N>
+__global__ void __launch_bounds__(threads)
+    list_terms_kernel(BlockTrace tracing, BondedArgs args, GpuCell cell, GpuView<N> state, std::int32_t* assigned,
+                      std::int32_t* assigned_terms, std::int32_t to_take)
+{
+    const BlockSpan span(tracing);
+
+    const int kind = kind_of_block(args);
+    const TermsView& view = args.kind[kind];
+    const int atoms = view.atoms;
+    const std::int64_t i = term_of_thread(view);
+    const std::int32_t* const record = view.records + i * (atoms + 1);
+    bool mine = i < view.terms, is_local = true;
+    std::int32_t slot[most_atoms];
+    for (int a = 0; mine && a < atoms; ++a)
+    {
+        slot[a] = state.slot_of_global[record[a]];
+        mine = slot[a] >= 0;
+        is_local = is_local && mine && state.zone(slot[a]) == 0;
+    }
+    mine = mine && is_mine(cell, state, slot, atoms);
+    std::int32_t place = append(mine && is_local, assigned_terms + kind);
+    if (!cell.is_everything())
+    {
+        const std::int32_t from_end = append(mine && !is_local, assigned_terms + interaction_kinds + kind);
+        if (from_end >= 0) { place = static_cast<std::int32_t>(view.terms) - 1 - from_end; }
+    }
+    const std::int32_t missing = (blockIdx.x == 0 ? to_take : 0) - __syncthreads_count(mine);
+    if (threadIdx.x == 0 && missing != 0) { atomicAdd(&state.scalars->missing_terms, missing); }
+    if (place < 0) { return; }
+    std::int32_t* const entry = assigned + (view.records - args.kind[0].records) + static_cast<std::int64_t>(place) * (atoms + 1);
+    for (int a = 0; a < atoms; ++a) { entry[a] = slot[a]; }
+    entry[atoms] = record[atoms];
+}
+
+// --- device: forces
+
+// -1/2 d (x) f in a sum's type.
+template <class Sum>
+__device__ void add_virial(const Vec3<double>& d, const Vec3<double>& f, Sum (&virial)[9])
+{
+    for (int a = 0; a < 3; ++a)
+    {
+        for (int b = 0; b < 3; ++b) { virial[3 * a + b] += to_sum<Sum>(-0.5 * d[a] * f[b]); }
+    }
+}
+
+// What a block's threads found, added to the sums of the step.
+template <class N, int n>
+__device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTermList& terms, const ScalarSum<N> (&virial)[9],
+                                EnergySums<N>* energies)
+{
+    for (int e = 0; e < n; ++e)
+    {
+        const ScalarSum<N> one[1] = {energy[e]};
+        add_block_sums(one, &energies->energy[static_cast<std::size_t>(terms.term[e])]);
+    }
+    add_block_sums(virial, &energies->virial[0]);
+}
+
+// Calls body(slots and body of a term, is there one?) for this thread's terms of the rank's; as often in every thread of a block.
+template <int words, class Body>
+__device__ void for_each_record(const TermsView& view, Body&& body)
+{
+    const std::int64_t round = std::int64_t{view.blocks} * threads;
+    const std::int32_t assigned = *view.assigned; // under way with the first record
+    std::int64_t i = term_of_thread(view), first = i - threadIdx.x;
+    do {
+        std::int32_t record[words];
+        if (i < view.terms)
+        {
+            const std::int32_t* const words_of_term = view.records + (view.backwards ? -i : i) * words;
+            for (int w = 0; w < words; ++w) { record[w] = words_of_term[w]; }
+        }
+        body(record, i < assigned);
+        i += round, first += round;
+    } while (first < assigned);
+}
+
+// One term of a kind; every thread of the block comes here, those without a term with nothing to do.
+template <int kind, Compute compute, class N>
+__device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
+                             EnergySums<N>* energies)
+{
+    using Body = typename BondedKind<static_cast<InteractionKind>(kind)>::Body;
+    constexpr int n = Body::atoms;
+    constexpr EnergyTermList terms = interaction_table[kind].energy;
+    ScalarSum<N> energy[terms.count] = {}, virial[9] = {};
+    if (is_term)
+    {
+        const Body body = static_cast<const Body*>(args.kind[kind].bodies)[slot[n]];
+        const PeriodicBox<N> box = state.box();
+        Vec3<typename N::Fixed> x[n];
+        for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
+        Vec3<double> d[n - 1];
+        differences(box, x, d);
+        const auto result = evaluate(body, d, args.tables);
+        scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { state.add_force(slot[a], f); });
+        if constexpr (compute == Compute::ForcesEnergiesVirial)
+        {
+            for (int e = 0; e < terms.count; ++e) { energy[e] = to_sum<ScalarSum<N>>(result.energy[e]); }
+            for (int k = 0; k < n - 1; ++k) { add_virial(d[k], result.f[k], virial); }
+        }
+    }
+    if constexpr (compute == Compute::ForcesEnergiesVirial)
+    {
+        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms, virial, energies); }
+    }
+}
+
+template <Compute compute, class N>
+__device__ void compute_restraint(const TermsView& view, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
+                                  EnergySums<N>* energies)
+{
+    using Sum = typename N::ForceSum;
+    ScalarSum<N> energy[1] = {}, virial[9] = {};
+    if (is_term)
+    {
+        const PositionRestraint restraint = static_cast<const PositionRestraint*>(view.bodies)[slot[1]];
+        const RestraintForce r = restraint_force(restraint, state.box(), state.position(slot[0]));
+        state.add_force(slot[0], Vec3<Sum>{to_sum<Sum>(r.f.x), to_sum<Sum>(r.f.y), to_sum<Sum>(r.f.z)});
+        if constexpr (compute == Compute::ForcesEnergiesVirial)
+        {
+            energy[0] = to_sum<ScalarSum<N>>(r.energy);
+            for (int d = 0; d < 3; ++d) { virial[4 * d] += to_sum<ScalarSum<N>>(r.virial[d]); }
+        }
+    }
+    if constexpr (compute == Compute::ForcesEnergiesVirial)
+    {
+        constexpr EnergyTermList terms = interaction_table[bonded_kinds].energy;
+        if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms, virial, energies); }
+    }
+}
+
+template <int kind, Compute compute, class N>
+__device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies)
+{
+    const TermsView& view = args.kind[kind];
+    for_each_record<interaction_table[kind].atoms + 1>(view, [&](const auto& record, bool is_term) {
+        if constexpr (kind == bonded_kinds) { compute_restraint<compute>(view, record, is_term, state, energies); }
+        else { compute_term<kind, compute>(args, record, is_term, state, energies); }
+    });
+}
+
+// Runs the branch of the kind this block belongs to. CMAP, the kind with a table, takes 128 registers where the others need 92:
+// systems without it have a kernel without it.
+template <bool with_tables, Compute compute, class N, int... kinds>
+__device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
+                                      std::integer_sequence<int, kinds...>)
+{
+    const int mine = kind_of_block(args);
+    const auto compute_if_mine = [&](auto constant) {
+        constexpr int kind = decltype(constant)::value;
+        if constexpr (with_tables || interaction_table[kind].parameters != square_table)
+        {
+            if (kind == mine) { compute_kind<kind, compute>(args, state, energies); }
+        }
+    };
+    (compute_if_mine(std::integral_constant<int, kinds>()), ...);
+}
+
+// Purpose        bonded terms, 1-4 pairs and position restraints of one rank
+// Work           a thread per term, or per two of a rank that has more than its share; a block has terms of one kind
+// Reads/Writes   positions, term tables / forces (atomic sums), on request energies and virial (a sum per block)
+// Orders         nothing: stream order alone
+// Requires       the rank's terms listed since the last repartition; forces cleared
+// Cost           about 40 bytes and 300 double-precision flop per term of the rank
+template <class N, Compute compute, bool with_tables>
+__global__ void __launch_bounds__(threads)
+    bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
+{
+    const BlockSpan span(tracing);
+
+    compute_kind_of_block<with_tables, compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
+}
+
+} // namespace
+
+GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology,
+                     int ranks)
+    : expected_share_(ranks == 1 ? 1 : std::min(1.0, 1.2 / ranks)), expected_nonlocal_share_(ranks == 1 ? 0 : 0.25 / ranks)
+{
+    std::vector<std::int32_t> records;
+    kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
+    records_.upload(queue, records), tables_.upload(queue, tables.tables);
+    assigned_.resize(records.size()), assigned_terms_.resize(2 * interaction_kinds);
+    assigned_.clear(queue); // kernels load a record before they know whether there is one
+    queue.synchronize();    // the host's tables may go
+}
+
+template <class N>
+void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell)
+{
+    BondedArgs args;
+    const std::int32_t blocks = divide_blocks(*this, records_.data(), 1, PairPart::Local, args);
+    if (blocks == 0) { return; }
+    // One rank puts in what all of them take out.
+    const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
+    launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell, GpuView<N>(state), assigned_.data(),
+           assigned_terms_.data(), is_first ? static_cast<std::int32_t>(args.terms()) : 0);
+}
+
+template <class N>
+void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, GpuState<N>& state, Compute compute)
+{
+    BondedArgs args;
+    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(part), part, args);
+    if (blocks == 0) { return; }
+    const auto kernel = [&](auto with_tables) {
+        constexpr bool tables = decltype(with_tables)::value;
+        return compute == Compute::Forces ? bonded_kernel<N, Compute::Forces, tables>
+                                          : bonded_kernel<N, Compute::ForcesEnergiesVirial, tables>;
+    };
+    launch(queue, Phase::Bonded, bonded.tables().size() > 0 ? kernel(std::true_type()) : kernel(std::false_type()),
+           {blocks, threads, 0}, args, GpuView<N>(state), state.energies.data());
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void GpuBonded::resolve<N>(GpuQueue&, GpuState<N>&, const GpuCell&);                                                \
+    template void compute_bonded<N>(GpuQueue&, const GpuBonded&, PairPart, GpuState<N>&, Compute);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
+
+} // namespace parhelion

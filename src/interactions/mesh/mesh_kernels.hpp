@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What mesh.cpp hands to the vectorised kernels, which are compiled for several instruction sets and chosen at run time.
+//
+// The grid of charges, later of potentials, is [x][y][z], with rows that are `row` numbers apart: behind the nz points of a row
+// stand copies of its first ones, so that an atom's points along z are neighbours. Its transform is [x][y][kz] with kz = 0 ...
+// nz / 2, real and imaginary parts apart, rows `kz_row` apart and zero behind the last.
+#pragma once
+
+#include "base/numerics.hpp"
+#include "interactions/mesh/line_fft.hpp"
+#include "interactions/mesh/spline.hpp"
+#include "state/cluster_array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace parhelion::mesh {
+
+struct Layout
+{
+    std::array<int, 3> points{}; // along x, y, z
+    std::size_t row = 0, kz_row = 0;
+
+    int kz() const { return points[2] / 2 + 1; }
+    std::size_t plane() const { return static_cast<std::size_t>(points[1]) * row; }
+    std::size_t kz_plane() const { return static_cast<std::size_t>(points[1]) * kz_row; }
+};
+
+// G(m) = scale factor_x factor_y factor_z / m^2, the influence function of Essmann et al. 1995 (eq. 4.7) times 4 pi eps0's
+// inverse: scale = f / (pi V), factor = exp(-pi^2 m_d^2 / beta^2) / B_d. m_d: wave numbers, 1/nm. Of z, for kz_row numbers, with
+// factors 0 behind the last.
+template <class Real>
+struct Influence
+{
+    Real scale = 0;
+    Real inverse_beta2_pi2 = 0; // pi^2 / beta^2, nm^2
+    std::array<AlignedVector<Real>, 3> factor, m;
+    AlignedVector<Real> kz_weight; // 1/2 for what has no mirror image in the half spectrum, else 1
+};
+
+template <class Real>
+struct Transforms
+{
+    const Layout* layout;
+    std::array<const LineFft<Real>*, 3> fft;
+    const Influence<Real>* influence;
+    Real *grid, *re, *im;
+};
+
+// Energy and virial -1/2 sum r (x) f of some lines, kJ/mol: E, and the part of each xx xy xz yy yz zz without -E / 2 on the
+// diagonal.
+struct LineSums
+{
+    double energy = 0;
+    std::array<double, 6> virial{};
+};
+
+inline constexpr std::size_t most_lanes = 8; // lines that are transformed side by side
+inline std::size_t work_size(const Layout& layout)
+{
+    return 4 * most_lanes * static_cast<std::size_t>(*std::max_element(layout.points.begin(), layout.points.end()));
+}
+
+// `work`: work_size() numbers of the calling thread. forward_plane: charges of plane x to their transform along z and y.
+// backward_plane: the reverse, to potentials. solve: of row y, transforms along x, multiplies by G, transforms back; adds to
+// `sums` unless it is null.
+template <class Real>
+void forward_plane(const Transforms<Real>& transforms, int x, Real* work);
+template <class Real>
+void backward_plane(const Transforms<Real>& transforms, int x, Real* work);
+template <class Real>
+void solve(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums);
+
+// One thread's atoms.
+template <class N>
+struct Atoms
+{
+    const Layout* layout;
+    int order;
+    const typename N::Fixed* x;     // positions, in clusters
+    const typename N::Real* charge; // e
+    const std::int32_t *slots, *slots_end;
+};
+
+// In reproducible policies charges are added as multiples of 2^-48 e: up to 32 768 e may meet on a point.
+template <class N>
+using ChargeSum = std::conditional_t<N::summation == Summation::Reproducible, std::int64_t, typename N::Real>;
+inline constexpr double charge_sum_scale = 0x1p48;
+
+// Adds the charges of atoms to grid planes first_plane ... end_plane - 1.
+template <class N>
+void spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum<N>* grid);
+// Adds the forces of the potentials to f, in clusters. per_spacing: grid points per nm, by dimension.
+template <class N>
+void gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
+            typename N::ForceSum* f);
+
+} // namespace parhelion::mesh

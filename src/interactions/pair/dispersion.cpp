@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interactions/pair/dispersion.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "interactions/pair/nonbonded.hpp"
+
+#include <cmath>
+
+namespace parhelion {
+
+namespace {
+
+// dV(0), I and J of the header.
+struct Missing
+{
+    double at_zero = 0, potential = 0, force = 0;
+};
+
+Missing missing_dispersion(const RunParameters& parameters)
+{
+    const double rc = parameters.lj_cutoff;
+    const double tail = -4 * units::pi / (3 * rc * rc * rc); // int_rc^inf 4 pi r^2 (-1/r^6) dr
+    if (parameters.lj_modifier == LjModifier::None) { return {0, tail, 6 * tail}; }
+    if (parameters.lj_modifier == LjModifier::PotentialShift)
+    {
+        const double shift = -1 / std::pow(rc, 6);
+        const double potential = tail + shift * 4 * units::pi / 3 * rc * rc * rc;
+        return {shift, potential, 3 * potential};
+    }
+    // Force switch: with s = r - r1, w = rc - r1, the attraction is that of -1/r^6 + a/3 s^3 + b/4 s^4 + c in [r1, rc] and -1/r^6
+    // + c below r1.
+    const double r1 = parameters.lj_switch, w = rc - r1;
+    PARHELION_EXPECTS(w > 0);
+    const auto [c, a, b] = force_switch(6, r1, rc);
+    // int_r1^rc r^2 s^n dr
+    const auto moment = [&](int n) { return std::pow(w, n + 1) * (r1 * r1 / (n + 1) + 2 * r1 * w / (n + 2) + w * w / (n + 3)); };
+    const double within = -c * rc * rc * rc / 3 - a / 3 * moment(3) - b / 4 * moment(4);
+    const double potential = tail + 4 * units::pi * within;
+    return {-c, potential, 3 * potential};
+}
+
+} // namespace
+
+double mean_dispersion(const Topology& topology)
+{
+    const auto types = static_cast<std::size_t>(topology.types());
+    std::vector<double> atoms(types, 0); // of each type, in the whole system
+    double sum = 0, pairs = 0;           // the excluded ones are taken away first
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const MoleculeType& molecule = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        const auto copies = static_cast<double>(block.count);
+        for (std::size_t i = 0; i < molecule.atoms.size(); ++i)
+        {
+            const auto type = static_cast<std::size_t>(molecule.atoms[i].type);
+            atoms[type] += copies;
+            for (auto e = molecule.exclusion_start[i]; e < molecule.exclusion_start[i + 1]; ++e)
+            {
+                const auto j = static_cast<std::size_t>(molecule.excluded[static_cast<std::size_t>(e)]);
+                if (j < i) { continue; } // each pair is listed from both sides
+                sum -= copies * topology.c6[type * types + static_cast<std::size_t>(molecule.atoms[j].type)];
+                pairs -= copies;
+            }
+        }
+    }
+    for (std::size_t a = 0; a < types; ++a)
+    {
+        for (std::size_t b = a; b < types; ++b)
+        {
+            const double of_types = a == b ? atoms[a] * (atoms[a] - 1) / 2 : atoms[a] * atoms[b];
+            sum += of_types * topology.c6[a * types + b];
+            pairs += of_types;
+        }
+    }
+    return pairs > 0 ? sum / pairs : 0;
+}
+
+DispersionTail make_dispersion_correction(const Topology& topology, const RunParameters& parameters)
+{
+    DispersionTail tail;
+    if (parameters.dispersion_correction == DispersionCorrection::None) { return tail; }
+    const Missing missing = missing_dispersion(parameters);
+    const auto atoms = static_cast<double>(topology.atom_count());
+    const double scale = 0.5 * atoms * mean_dispersion(topology);
+    tail.energy_per_density_ = scale * atoms * missing.potential;
+    tail.energy_constant_ = -scale * missing.at_zero;
+    if (parameters.dispersion_correction == DispersionCorrection::EnergyPressure)
+    {
+        tail.virial_per_density_ = -scale * atoms * missing.force / 6;
+    }
+    return tail;
+}
+
+} // namespace parhelion

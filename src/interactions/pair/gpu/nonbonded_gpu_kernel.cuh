@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pair kernel of the GPU, one source for every policy and option.
+//
+// A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp:
+// forces in registers, eight atoms a lane, all else in shared memory, which makes room for 20 warps.
+// An entry's eight j atoms meet one i cluster after another, a tile of 8 x 8 pairs at a time, two pairs a lane, whose latencies
+// hide behind each other; the next entry's atoms are loaded meanwhile. Forces on i add up until the row ends, forces on j until
+// the entry does; then lanes are summed and added to memory.
+//
+// Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
+// policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
+// alone; every expression is symmetric in i and j. Multiplications and additions are fused where the source says so, and nowhere
+// else.
+//
+// Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before it is added.
+#pragma once
+
+#include "device/gpu/block_trace.cuh"
+#include "interactions/pair/gpu/nonbonded_gpu.cuh"
+#include "interactions/pair/gpu/nonbonded_gpu_lanes.cuh"
+#include "pairs/gpu/pair_tiles.cuh"
+#include "trace/phases.hpp"
+
+#include <type_traits>
+
+namespace parhelion::nonbonded_gpu {
+
+using namespace pair_tiles;
+
+// Options that shape the code.
+template <class N_, LjRule rule_, bool force_switch_, Compute compute_>
+struct Shape
+{
+    using N = N_;
+    static constexpr LjRule rule = rule_;
+    static constexpr bool force_switch = force_switch_;
+    static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
+    static constexpr bool fast = std::is_same_v<N, Mixed>;
+};
+
+constexpr int virial_elements = 6; // xx xy xz yy yz zz
+
+#define PARHELION_PAIR_LAW __device__ inline
+#include "interactions/pair/pair_law-inl.hpp"
+#undef PARHELION_PAIR_LAW
+
+// A row's i atoms: positions by set_position() and charges times i_charge_scale(), one load; parameters, another.
+template <class N>
+struct RowAtoms
+{
+    struct alignas(4 * sizeof(typename N::Fixed)) Atom
+    {
+        typename N::Fixed x[3];
+        typename N::Real charge;
+    };
+    Atom atom[supercluster_size];
+    LjParameters<typename N::Real> lj[supercluster_size];
+};
+
+template <class S>
+class Warp
+{
+    using N = typename S::N;
+    using Real = typename N::Real;
+    using Fixed = typename N::Fixed;
+    using Sum = typename N::ForceSum;
+    using EnergySum = ScalarSum<N>;
+    using Ops = LaneOps<Real>;
+    static constexpr bool reproducible = N::summation == Summation::Reproducible;
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
+    // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
+    // there. But fillers sit on atoms, and their pairs must have none; so r^-6 at least is finite.
+    static constexpr bool lean = S::fast && !S::energies;
+    static constexpr Real tiny_r2 = lean ? static_cast<Real>(1e-12) : 0;
+
+public:
+    __device__ Warp(const Arguments<N>& arguments, RowAtoms<N>& shared)
+        : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.law.two_k), cutoff2(a.law.cutoff2)
+    {
+        const Vec3<double>& s = a.scalars->nm_per_unit;
+        nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
+        keep(nm[0]), keep(nm[1]), keep(nm[2]); // under way with the share
+        j_lane = static_cast<unsigned>(j_of_lane(lane));
+        j_component = static_cast<unsigned>((lane & 8) / 8 + (lane & 4) / 2);
+        j_of_force = j_lane + (lane & 16) / 4;
+        keep(j_of_force), keep(j_lane), keep(j_component), keep(two_k), keep(cutoff2);
+    }
+
+    // Entries begin .. end of the row.
+    __device__ void run(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        if (S::fast && row.exact == 0) { run_row<false>(supercluster, row, begin, end); }
+        else { run_row<true>(supercluster, row, begin, end); }
+    }
+
+    __device__ void finish()
+    {
+        if constexpr (S::energies)
+        {
+            // A lane for each sum, so that one instruction adds them all: every warp adds to the same few words.
+            constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+            coulomb = warp_sum(coulomb), lj = warp_sum(lj);
+            for (EnergySum& v : virial) { v = warp_sum(v); }
+            EnergySum mine = lane == 9 ? coulomb : lj;
+            for (int k = 0; k < 9; ++k) { mine = lane == k ? virial[element_of[k]] : mine; }
+            const EnergyTerm term = lane == 9 ? EnergyTerm::CoulombSr : EnergyTerm::LjSr;
+            EnergySum* const sum =
+                lane < 9 ? a.energies->virial.data() + lane : a.energies->energy.data() + static_cast<int>(term);
+            if (lane < 11) { add_to(sum, mine); }
+        }
+    }
+
+private:
+    // What is loaded before it is needed: the next entry, its atoms, and the entry after it, entries[next].
+    struct Ahead
+    {
+        PairWord word, next_word;
+        unsigned next;
+        PositionCharge<N> xq[2];
+        LjParameters<Real> lj[2];
+    };
+    // One of the lane's j atoms.
+    struct Partner
+    {
+        Fixed x[3]; // by set_position()
+        Real charge;
+        LjParameters<Real> lj;
+        Sum f[3];
+    };
+
+    template <bool exact>
+    __device__ void run_row(int supercluster, const GpuPairRow& row, int begin, int end)
+    {
+        const unsigned first = static_cast<unsigned>(row.begin), last = first + static_cast<unsigned>(end) - 1;
+        Ahead ahead; // under way while the row's atoms are loaded
+        ahead.word = a.entries[first + static_cast<unsigned>(begin)];
+        ahead.next = min(first + static_cast<unsigned>(begin) + 1, last);
+        ahead.next_word = a.entries[ahead.next];
+        begin_row<exact>(supercluster, ahead);
+        int e = begin;
+        const int masked_end = min(end, row.masked);
+        if (e < masked_end)
+        {
+            const std::uint16_t* const masks = a.masks + static_cast<std::size_t>(row.masks) * masks_per_entry + lane;
+            std::uint32_t mask = masks[e * masks_per_entry];
+            for (; e < masked_end; ++e)
+            {
+                const std::uint32_t mask_ahead = masks[min(e + 1, masked_end - 1) * masks_per_entry];
+                entry<exact, true>(ahead, last, mask);
+                mask = mask_ahead;
+            }
+        }
+        for (; e < end; ++e) { entry<exact, false>(ahead, last, 0); }
+        end_row();
+    }
+
+    // With the atoms of the first entry, so that nothing is waited for twice.
+    template <bool exact>
+    __device__ void begin_row(int supercluster, Ahead& ahead)
+    {
+        middle[0] = middle[1] = middle[2] = 0;
+        if constexpr (!exact)
+        {
+            const AtomBounds bounds = a.superclusters[supercluster];
+            middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
+        }
+        first_slot = supercluster * supercluster_size;
+        const int own[2] = {lane, lane + 32}; // whom this lane brings
+        PositionCharge<N> p[2];
+        LjParameters<Real> lj[2];
+        for (int h = 0; h < 2; ++h) { p[h] = a.xq[first_slot + own[h]], lj[h] = a.of_slot[first_slot + own[h]]; }
+        load(ahead);
+        __syncwarp(); // nobody reads the row before
+        for (int h = 0; h < 2; ++h)
+        {
+            typename RowAtoms<N>::Atom atom;
+            set_position<exact>(p[h], atom.x);
+            atom.charge = p[h].charge * i_charge_scale();
+            row_atoms.atom[own[h]] = atom, row_atoms.lj[own[h]] = lj[h];
+        }
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c) { fi[c][0] = fi[c][1] = fi[c][2] = 0; }
+        __syncwarp();
+    }
+
+    __device__ void end_row()
+    {
+        Sum mine[clusters_per_supercluster];
+#pragma unroll
+        for (int c = 0; c < clusters_per_supercluster; ++c) { mine[c] = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane); }
+        const int component = lane & 3; // x, y, z, z again
+        if (component != 3)
+        {
+            Sum* const f = &a.f[first_slot + i_of_lane(lane)].x + component;
+#pragma unroll
+            for (int c = 0; c < clusters_per_supercluster; ++c)
+            {
+                add_to(f + c * (sizeof(ForceSlot<N>) / sizeof(Sum)) * cluster_size, mine[c]);
+            }
+        }
+        if constexpr (S::energies && !reproducible)
+        {
+            coulomb += row_coulomb, lj += row_lj;
+            row_coulomb = row_lj = 0;
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += row_virial[k], row_virial[k] = 0; }
+        }
+    }
+
+    // Fixed-point, or the bits of floats relative to the middle of the supercluster.
+    template <bool exact>
+    __device__ void set_position(const PositionCharge<N>& p, Fixed (&x)[3]) const
+    {
+        x[0] = p.x, x[1] = p.y, x[2] = p.z;
+        if constexpr (!exact)
+        {
+            for (int d = 0; d < 3; ++d) { x[d] = __float_as_uint(to_nm(x[d] - middle[d], d)); }
+        }
+    }
+    template <bool exact>
+    __device__ Real difference(Fixed i, Fixed j, int d) const
+    {
+        if constexpr (exact) { return to_nm(i - j, d); }
+        else { return __uint_as_float(i) - __uint_as_float(j); }
+    }
+    __device__ Real to_nm(Fixed difference, int d) const
+    {
+        return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
+    }
+    // sqrt(f) each; where i and j need not be symmetric, f and nothing, as j atoms are more.
+    __device__ Real i_charge_scale() const { return S::fast ? a.charge_scale * a.charge_scale : a.charge_scale; }
+    __device__ Real j_charge(const PositionCharge<N>& p) const { return S::fast ? p.charge : p.charge * a.charge_scale; }
+    __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * cluster_size | j_lane; }
+    __device__ void load(Ahead& ahead) const
+    {
+        const unsigned slot = slot_of(ahead.word);
+        const PositionCharge<N>* const xq = a.xq + slot;
+        const LjParameters<Real>* const lj = a.of_slot + slot;
+        for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = lj[h * j_lanes]; }
+    }
+
+    // The entry ahead; loads the next, and looks up the one after it, of which there is none behind `last`.
+    template <bool exact, bool masked>
+    __device__ void entry(Ahead& ahead, unsigned last, std::uint32_t mask)
+    {
+        Partner j[2];
+        for (int h = 0; h < 2; ++h)
+        {
+            j[h] = {{}, j_charge(ahead.xq[h]), ahead.lj[h], {}};
+            set_position<exact>(ahead.xq[h], j[h].x);
+        }
+        const PairWord word = uniform(ahead.word);
+        const unsigned slot = slot_of(word), j_of_row = slot - static_cast<unsigned>(first_slot);
+        ahead.word = ahead.next_word;
+        load(ahead);
+        ahead.next = min(ahead.next + 1, last);
+        ahead.next_word = a.entries[ahead.next];
+        const auto meet = [&](int c, Partner& partner, int h) {
+            // In the supercluster itself a pair is that of its earlier atom.
+            const unsigned i_of_row = static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
+            const bool exists = !masked || j_of_row + static_cast<unsigned>(j_lanes * h) > i_of_row;
+            tile<exact, masked>(c, partner, exists, (mask >> (c + clusters_per_supercluster * h) & 1) != 0);
+        };
+        if constexpr (S::fast)
+        {
+#pragma unroll
+            for (int c = 0; c < clusters_per_supercluster; ++c)
+            {
+                if ((word >> c & 1) != 0) { meet(c, j[0], 0), meet(c, j[1], 1); }
+            }
+        }
+        else
+        {
+            // So much code that it had better be there once, for one j atom after the other.
+#pragma unroll 1
+            for (int h = 0; h < 2; ++h)
+            {
+#pragma unroll
+                for (int c = 0; c < clusters_per_supercluster; ++c)
+                {
+                    if ((word >> c & 1) != 0) { meet(c, j[0], h); }
+                }
+                const Partner met = j[0];
+                j[0] = j[1], j[1] = met;
+            }
+        }
+        // Half of the lanes go on with the sums for the first j atoms, half with those for the second.
+        const bool second = (lane & 16) != 0;
+        Sum f[3];
+        for (int d = 0; d < 3; ++d)
+        {
+            const Sum give = second ? j[0].f[d] : j[1].f[d];
+            f[d] = (second ? j[1].f[d] : j[0].f[d]) + __shfl_xor_sync(all_lanes, give, 16);
+        }
+        const Sum mine = scatter_sums<8, 4>(f[0], f[1], f[2], lane);
+        if (j_component < 3) { add_to(&a.f[(word >> 8) * cluster_size | j_of_force].x + j_component, mine); }
+    }
+
+    __device__ void lj_parameters(const LjParameters<Real>& i, const LjParameters<Real>& j, Real& c6, Real& c12) const
+    {
+        if constexpr (S::rule == LjRule::Geometric) { combine_geometric<Ops>(i.first, i.second, j.first, j.second, c6, c12); }
+        else if constexpr (S::rule == LjRule::LorentzBerthelot)
+        {
+            combine_lorentz_berthelot<Ops>(i.first, i.second, j.first, j.second, c6, c12);
+        }
+        else
+        {
+            const LjParameters<Real> p = a.of_pair[static_cast<int>(i.first) * a.types + static_cast<int>(j.first)];
+            c6 = p.first, c12 = p.second;
+        }
+    }
+
+    // One pair of the tile of cluster c. `exists`: it is no pair twice; `listed`: it is not excluded.
+    template <bool exact, bool masked>
+    __device__ void tile(int c, Partner& j, bool exists, bool listed)
+    {
+        const int i = c * cluster_size + i_of_lane(lane);
+        const typename RowAtoms<N>::Atom atom = row_atoms.atom[i];
+        const Real d[3] = {difference<exact>(atom.x[0], j.x[0], 0), difference<exact>(atom.x[1], j.x[1], 1),
+                           difference<exact>(atom.x[2], j.x[2], 2)};
+        Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
+        const bool in_range = r2 < cutoff2 && exists;
+        if constexpr (masked && S::energies) { r2 = max(r2, listed ? smallest_r2 : 0); } // an excluded pair has no 1 / r
+        else if constexpr (!lean) { r2 = max(r2, smallest_r2); }
+        Real rinv = inverse_sqrt(r2);
+        if constexpr (masked) { rinv = listed ? rinv : 0; }
+        const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;
+        Real force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2);
+        Real c6, c12, energy = 0;
+        lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
+        if constexpr (masked && (S::energies || S::force_switch)) // an excluded pair has no shift either
+        {
+            c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
+        }
+        LennardJones<Ops, S::force_switch, S::energies>::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
+        if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
+        force = in_range ? force : 0;
+        add_force(c, j, d, force);
+        if constexpr (S::energies)
+        {
+            add_energies(d, force, in_range ? ReactionField<Ops>::energy(a.law, qq, rinv, r2) : 0, in_range ? energy : 0);
+        }
+    }
+
+    __device__ void add_force(int c, Partner& j, const Real (&d)[3], Real force)
+    {
+        for (int k = 0; k < 3; ++k)
+        {
+            if constexpr (reproducible)
+            {
+                const std::int64_t f = to_fixed_point(static_cast<double>(force * d[k]), fixed_sum_limit);
+                fi[c][k] += f, j.f[k] -= f;
+            }
+            else { fi[c][k] = fused(force, d[k], fi[c][k]), j.f[k] = fused(-force, d[k], j.f[k]); }
+        }
+    }
+
+    __device__ void add_energies(const Real (&d)[3], Real force, Real coulomb_energy, Real lj_energy)
+    {
+        const Real half = force * static_cast<Real>(-0.5);
+        const Real fx = half * d[0], fy = half * d[1], fz = half * d[2];
+        const Real elements[virial_elements] = {fx * d[0], fx * d[1], fx * d[2], fy * d[1], fy * d[2], fz * d[2]};
+        if constexpr (reproducible)
+        {
+            constexpr double limit = fixed_sum_pair_limit;
+            coulomb += to_fixed_point(coulomb_energy, limit), lj += to_fixed_point(lj_energy, limit);
+            for (int k = 0; k < virial_elements; ++k) { virial[k] += to_fixed_point(elements[k], limit); }
+        }
+        else
+        {
+            row_coulomb += coulomb_energy, row_lj += lj_energy;
+            for (int k = 0; k < virial_elements; ++k) { row_virial[k] += elements[k]; }
+        }
+    }
+
+    __device__ static EnergySum warp_sum(EnergySum value)
+    {
+        for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_xor_sync(all_lanes, value, distance); }
+        return value;
+    }
+
+    const Arguments<N>& a;
+    RowAtoms<N>& row_atoms; // of the block
+    const int lane;
+    Real nm[3], two_k, cutoff2;
+    unsigned j_lane, j_of_force,
+        j_component; // the lane's first j atom; the one whose force it adds, and which part of it: x, y, z, none
+    // Of the row.
+    int first_slot = 0;
+    Fixed middle[3];
+    Sum fi[clusters_per_supercluster][3];
+    Real row_coulomb = 0, row_lj = 0, row_virial[virial_elements] = {}; // in the precision of pairs
+    // Of all rows.
+    EnergySum coulomb = 0, lj = 0, virial[virial_elements] = {};
+};
+
+// Purpose        forces, energies and virial of all listed pairs
+// Work           a block of one warp per share, a lane per two pairs of a tile (see above)
+// Reads/Writes   positions, charges, parameters, list / adds to f and energies
+// Orders         atomic additions, relaxed: what comes next in the stream sees all
+// Requires       a pruned list and parameters for this order of atoms
+// Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three loads, one after another, before the first
+//                tile
+template <class S>
+__global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
+    pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
+{
+    const BlockSpan span(tracing);
+
+    __shared__ RowAtoms<typename S::N> row_atoms;
+    const PairShare share = a.shares[blockIdx.x];
+    const PairPlace next = a.shares[blockIdx.x + 1].begin;
+    Warp<S> warp(a, row_atoms);
+    GpuPairRow row = share.first;
+    const int last = uniform(next.row);
+    int r = uniform(share.begin.row), begin = uniform(share.begin.entry);
+    if (r == last && begin == next.entry) { return; }
+    while (true)
+    {
+        keep(row.begin); // all of the row is loaded at once
+        const int end = uniform(r == last ? next.entry : row.pruned);
+        if (begin < end) { warp.run(row.supercluster, row, begin, end); }
+        if (r >= last) { break; }
+        row = a.rows[++r], begin = 0;
+    }
+    warp.finish();
+}
+
+template <class S>
+void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
+{
+    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
+}
+
+template <class N, LjRule rule, bool force_switch>
+void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    if (compute == Compute::Forces) { return run<Shape<N, rule, force_switch, Compute::Forces>>(queue, arguments, shares); }
+    run<Shape<N, rule, force_switch, Compute::ForcesEnergiesVirial>>(queue, arguments, shares);
+}
+template <class N, LjRule rule>
+void run_switch(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+{
+    if (p.lj_switch < p.cutoff) { return run_compute<N, rule, true>(queue, arguments, shares, compute); }
+    run_compute<N, rule, false>(queue, arguments, shares, compute);
+}
+template <class N>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+{
+    switch (p.rule)
+    {
+    case LjRule::Geometric:
+        return run_switch<N, LjRule::Geometric>(queue, arguments, shares, compute, p);
+    case LjRule::LorentzBerthelot:
+        return run_switch<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute, p);
+    case LjRule::Table:
+        return run_switch<N, LjRule::Table>(queue, arguments, shares, compute, p);
+    }
+}
+
+} // namespace parhelion::nonbonded_gpu

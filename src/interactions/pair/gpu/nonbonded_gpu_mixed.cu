@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interactions/pair/gpu/nonbonded_gpu_kernel.cuh"
+
+namespace parhelion::nonbonded_gpu {
+
+template void run_kernel<Mixed>(GpuQueue&, const Arguments<Mixed>&, int, Compute, const NonbondedParameters&);
+
+} // namespace parhelion::nonbonded_gpu

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pair kernels of policy DoubleReproducible: a file per policy, so that they compile side by side.
+#include "pairs/simd_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "interactions/pair/nonbonded_double_reproducible.cpp"
+#include "hwy/foreach_target.h" // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "interactions/pair/nonbonded_kernel-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace parhelion::nonbonded::HWY_NAMESPACE {
+void run_policy(const KernelArgs<DoubleReproducible>& args) { run_kernel(args); }
+} // namespace parhelion::nonbonded::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace parhelion::nonbonded {
+HWY_EXPORT(run_policy);
+template <>
+void compute_rows(const KernelArgs<DoubleReproducible>& args)
+{
+    HWY_DYNAMIC_DISPATCH(run_policy)(args);
+}
+} // namespace parhelion::nonbonded
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nonbonded.cpp hands to the kernels of one policy.
+#pragma once
+
+#include "interactions/pair/nonbonded.hpp"
+
+namespace parhelion::nonbonded {
+
+template <class N>
+struct KernelArgs
+{
+    using Real = typename N::Real;
+
+    const PairRow* rows = nullptr;
+    const PairRow* rows_end = nullptr;
+    const PairEntry* entries = nullptr;
+    const typename N::Fixed* x = nullptr;
+    const Real* slot_parameters = nullptr;
+    const std::int32_t* slot_types = nullptr;
+    const Real* pair_parameters = nullptr;
+    std::int32_t types = 0; // with the fillers'
+    Vec3<double> nm_per_unit;
+    const NonbondedParameters* parameters = nullptr;
+    LjRule rule = LjRule::Table;
+    Compute compute = Compute::Forces;
+    typename N::ForceSum* f = nullptr;
+    EnergySums<N>* energies = nullptr;
+};
+
+// Adds forces (and energies) of the rows.
+template <class N>
+void compute_rows(const KernelArgs<N>& args);
+
+} // namespace parhelion::nonbonded

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs/gpu/cluster_order_gpu.hpp"
+
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/instructions.cuh"
+#include "device/gpu/launch.cuh"
+#include "state/gpu/zones.cuh"
+#include "trace/phases.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+using namespace gpu_zones;
+
+constexpr int threads = 256;
+constexpr std::uint32_t all_lanes = 0xffffffff;
+
+// Is an atom in this zone where it may be: near enough to its owner's cell, and in the unrolled box?
+__device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit, int zone, const Vec3<std::uint32_t>& x)
+{
+    for (int d = 0; d < 3; ++d)
+    {
+        if (!cell.is_divided(d)) { continue; }
+        const int offset = cell.offset_of(zone, d);
+        const std::int64_t ahead = ahead_of_border(cell, d, offset, x[d]);
+        const std::int64_t begin = std::int64_t{offset} * cell.width[d], end = begin + cell.width[d];
+        constexpr std::int64_t rounding = 64; // of borders and of what has been computed from positions
+        const auto overhang = static_cast<std::int64_t>(cell.overhang[d] / nm_per_unit[d]) + rounding;
+        if (ahead < begin - overhang || ahead > end + overhang) { return false; }
+        const std::int64_t unrolled = ahead + cell.unrolled(d, cell.lower[d]);
+        if (unrolled < 0 || unrolled >= std::int64_t{1} << 32) { return false; }
+    }
+    return true;
+}
+
+// Do the cells that atoms come from reach as far as the pair list, in a box of these units? Beyond the last there is this one.
+__device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per_unit)
+{
+    for (int d = 0; d < 3; ++d)
+    {
+        const double needed = cell.reach + 2 * cell.overhang[d];
+        if (cell.pulses[d] + 1 < cell.cells[d] && cell.pulses[d] * (nm_per_unit[d] * cell.width[d]) < needed) { return false; }
+    }
+    return true;
+}
+
+// Purpose        in which column the atoms are that are here
+// Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in a word
+// Reads/Writes   exchange buffer / which atoms are here, their place in a column, atoms of columns, slot_of_global of the others,
+// flags;
+//                marks of the exchange buffer, which are gone
+// Orders         atoms of a column come in any order: they are sorted afterwards
+// Requires       every atom marked on the exchange buffer that is to be here; counts of columns zero; shared memory for a count
+// of each
+//                column
+// Cost           5 bytes an atom of the system, 24 one here; an addition for each block and column, which one word takes every
+//                30 ns
+constexpr int count_threads = 1024;
+template <class N, bool lone>
+__global__ void __launch_bounds__(count_threads, 2)
+    find_columns_kernel(BlockTrace tracing, GpuExchangeBuffer<N> exchange_buffer, GpuColumns columns, int atoms,
+                        std::uint32_t* taken, ColumnPlace* place, std::int32_t* in_column, std::int32_t* slot_of_global,
+                        DeviceScalars* scalars)
+{
+    const BlockSpan span(tracing);
+
+    const GpuCell& cell = exchange_buffer.cell;
+    PARHELION_DYNAMIC_SHARED(std::int32_t, of_block); // counts, then the places where this block's atoms begin
+    for (int column = threadIdx.x; column < columns.count; column += count_threads) { of_block[column] = 0; }
+    const int g = blockIdx.x * count_threads + threadIdx.x;
+    int zone = 0;
+    if constexpr (!lone) { zone = g < atoms ? exchange_buffer.zone[g] : GpuExchangeBuffer<N>::not_here; }
+    const bool is_here = g < atoms && zone != GpuExchangeBuffer<N>::not_here;
+    Vec3<std::uint32_t> here{};
+    if (is_here) { here = leading(exchange_buffer.x[g]); }
+    if constexpr (!lone)
+    {
+        // Nobody looks at a mark twice: after a wait in vain others may change it meanwhile, and an atom would be filled in
+        // that was not counted.
+        const std::uint32_t of_warp = __ballot_sync(all_lanes, is_here);
+        if (g % 32 == 0 && g < atoms) { taken[g / 32] = of_warp; }
+        if (is_here) { exchange_buffer.zone[g] = GpuExchangeBuffer<N>::not_here; }
+    }
+    __syncthreads();
+    ColumnPlace at{};
+    if (is_here)
+    {
+        at.column = columns.column(cell, zone, here.x, here.y);
+        at.place = atomicAdd(of_block + at.column, 1);
+    }
+    __syncthreads();
+    for (int column = threadIdx.x; column < columns.count; column += count_threads)
+    {
+        const std::int32_t count = of_block[column];
+        if (count > 0) { of_block[column] = atomicAdd(in_column + column, count); }
+    }
+    __syncthreads();
+    if (is_here)
+    {
+        at.place += of_block[at.column];
+        place[g] = at;
+    }
+    if constexpr (!lone)
+    {
+        const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
+        const bool is_right = !is_here || is_in_place(cell, nm_per_unit, zone, here);
+        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+        if (g < atoms && !is_here) { slot_of_global[g] = -1; }
+    }
+}
+
+// The sum of a value over the threads before this one; all threads of a block must call it.
+constexpr int wide_threads = 1024;
+__device__ std::int32_t sum_before(std::int32_t value)
+{
+    __shared__ std::int32_t of_warp[wide_threads / 32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    std::int32_t sum = value;
+    for (int distance = 1; distance < 32; distance *= 2)
+    {
+        const std::int32_t other = __shfl_up_sync(all_lanes, sum, distance);
+        if (lane >= distance) { sum += other; }
+    }
+    if (lane == 31) { of_warp[warp] = sum; }
+    __syncthreads();
+    return sum - value + __reduce_add_sync(all_lanes, lane < warp ? of_warp[lane] : 0);
+}
+
+// What is in the columns before one, and in all before the end.
+struct ColumnSums
+{
+    std::int32_t *atoms, *superclusters; // in shared memory, for each column and the end
+};
+
+// By a block of wide_threads; each has a run of columns.
+__device__ void add_up_columns(const std::int32_t* in_column, int columns, const ColumnSums& before)
+{
+    const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
+    const int run = columns / wide_threads + 1, begin = threadIdx.x * run, end = min(begin + run, columns + 1);
+    const auto atoms_of = [&](int column) { return column < columns ? in_column[column] : 0; };
+    int atoms = 0, superclusters = 0;
+    for (int column = begin; column < end; ++column)
+    {
+        atoms += atoms_of(column), superclusters += superclusters_of(atoms_of(column));
+    }
+    atoms = sum_before(atoms);
+    __syncthreads(); // that function may be called again
+    superclusters = sum_before(superclusters);
+    for (int column = begin; column < end; ++column)
+    {
+        before.atoms[column] = atoms, before.superclusters[column] = superclusters;
+        atoms += atoms_of(column), superclusters += superclusters_of(atoms_of(column));
+    }
+    __syncthreads();
+}
+
+struct CutArguments
+{
+    GpuCell cell;
+    GpuColumns columns;
+    const std::int32_t* in_column;
+    int capacity, superclusters;
+
+    std::int32_t *column_begin, *first_supercluster;
+    std::uint8_t* zone_of_supercluster;
+    std::int32_t* first_atom;
+    DeviceScalars* scalars;
+};
+
+// Columns become superclusters, of which there are enough for any columns of `room` atoms; more atoms raise a flag, and none is
+// taken. A warp of the grid per column.
+__device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
+{
+    const int t = blockIdx.x * wide_threads + threadIdx.x, all = gridDim.x * wide_threads, columns = a.columns.count;
+    const bool takes = before.atoms[columns] <= a.capacity;
+    if (!takes && t == 0) { atomicOr(&a.scalars->flags, gpu_flag_slot_overflow); }
+    for (int column = t; column <= columns; column += all)
+    {
+        a.column_begin[column] = takes ? before.atoms[column] : 0;
+        a.first_supercluster[column] = takes ? before.superclusters[column] : 0;
+    }
+    int zone = 0;
+    for (int column = t / 32; takes && column < columns; column += all / 32)
+    {
+        while (zone + 1 < a.cell.zones() && a.columns.first(a.cell, zone + 1) <= column) { ++zone; }
+        const int first = before.superclusters[column], end = before.superclusters[column + 1];
+        for (int s = first + t % 32; s < end; s += 32)
+        {
+            a.first_atom[s] = before.atoms[column] + (s - first) * supercluster_size;
+            a.zone_of_supercluster[s] = static_cast<std::uint8_t>(zone);
+        }
+    }
+    const int atoms = takes ? before.atoms[columns] : 0, used = takes ? before.superclusters[columns] : 0;
+    for (int s = used + t; s <= a.superclusters; s += all)
+    {
+        a.first_atom[s] = atoms;
+        if (s < a.superclusters) { a.zone_of_supercluster[s] = 0; }
+    }
+}
+
+// Purpose        columns to superclusters, and atoms to their columns
+// Work           a thread per atom of the system, a warp per column. Every block adds up columns for itself, as nothing but a
+//                launch would let it wait for another
+// Reads/Writes   atoms of columns, exchange buffer, who is here, places / column_begin, first_supercluster, zone_of_supercluster,
+//                first_atom, flags; atoms by column: z above, the atom below
+// Orders         nothing: stream order alone
+// Requires       shared memory for sums over columns
+// Cost           latency, some microseconds; a bit an atom of the system, 35 bytes one here
+template <class N, bool lone>
+__global__ void __launch_bounds__(wide_threads)
+    fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuExchangeBuffer<N> exchange_buffer, int atoms,
+                        const std::uint32_t* taken, const ColumnPlace* place, ColumnAtom* by_column)
+{
+    const BlockSpan span(tracing);
+
+    PARHELION_DYNAMIC_SHARED(std::int32_t, of_columns);
+    const int columns = cut.columns.count;
+    const ColumnSums before{of_columns, of_columns + columns + 1};
+    const int g = blockIdx.x * wide_threads + threadIdx.x;
+    bool is_here = g < atoms;
+    if constexpr (!lone) { is_here = is_here && (taken[g / 32] >> g % 32 & 1) != 0; }
+    ColumnPlace at{};
+    ColumnAtom atom = 0;
+    if (is_here)
+    {
+        at = place[g];
+        atom = static_cast<ColumnAtom>(exchange_buffer.cell.unrolled(2, leading(exchange_buffer.x[g].z))) << 32 |
+               static_cast<ColumnAtom>(g);
+    }
+    add_up_columns(cut.in_column, columns, before);
+    cut_columns(cut, before);
+    if (is_here && before.atoms[columns] <= cut.capacity) { by_column[before.atoms[at.column] + at.place] = atom; }
+}
+
+// Purpose        atoms of a column in the order of z
+// Work           a block per column: atoms into buckets by z, then each to its rank among those of its bucket
+// Reads/Writes   atoms by column, both before and after; by_bucket between; atoms of columns, left zero for the next count
+// Orders         equal z: by global number
+// Requires       -
+// Cost           48 bytes an atom; where z is the same for many, a comparison with each of them
+constexpr int sort_threads = 512, buckets = sort_threads;
+__global__ void __launch_bounds__(sort_threads)
+    sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, std::int32_t* in_column, ColumnAtom* by_column,
+                        ColumnAtom* by_bucket)
+{
+    const BlockSpan span(tracing);
+
+    __shared__ std::uint32_t lowest, highest;
+    __shared__ std::int32_t bucket_begin[buckets], bucket_end[buckets];
+    const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin, t = threadIdx.x;
+    ColumnAtom *const column = by_column + begin, *const bucketed = by_bucket + begin;
+    if (t == 0) { in_column[blockIdx.x] = 0, lowest = ~0u, highest = 0; }
+    if (n == 0) { return; }
+    bucket_end[t] = 0;
+    __syncthreads();
+    const auto z_of = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
+    std::uint32_t low = ~0u, high = 0;
+    for (int k = t; k < n; k += sort_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
+    low = __reduce_min_sync(all_lanes, low), high = __reduce_max_sync(all_lanes, high);
+    if (t % 32 == 0) { atomicMin(&lowest, low), atomicMax(&highest, high); }
+    __syncthreads();
+    const std::uint32_t base = lowest;
+    const float per_unit = buckets / (static_cast<float>(highest - base) + 1);
+    const auto bucket_of = [&](ColumnAtom atom) {
+        return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // never falls with z
+    };
+    for (int k = t; k < n; k += sort_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
+    __syncthreads();
+    bucket_end[t] = bucket_begin[t] = sum_before(bucket_end[t]);
+    __syncthreads();
+    for (int k = t; k < n; k += sort_threads)
+    {
+        const ColumnAtom atom = column[k];
+        bucketed[atomicAdd(bucket_end + bucket_of(atom), 1)] = atom;
+    }
+    __syncthreads();
+    for (int k = t; k < n; k += sort_threads)
+    {
+        const ColumnAtom atom = bucketed[k];
+        const int bucket = bucket_of(atom), end = bucket_end[bucket];
+        int place = bucket_begin[bucket];
+        for (int other = place; other < end; ++other) { place += bucketed[other] < atom ? 1 : 0; }
+        column[place] = atom;
+    }
+}
+
+// Ascending order of each `size` consecutive elements of 64, element r * 32 + lane being key[r].
+template <int size>
+__device__ void sort_groups(std::uint32_t (&key)[2])
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int run = 2; run <= size; run *= 2)
+    {
+#pragma unroll
+        for (int distance = run / 2; distance > 0; distance /= 2)
+        {
+            if (distance == 32)
+            {
+                const std::uint32_t low = min(key[0], key[1]), high = max(key[0], key[1]);
+                key[0] = low, key[1] = high;
+                continue;
+            }
+#pragma unroll
+            for (int r = 0; r < 2; ++r)
+            {
+                const int element = r * 32 + lane;
+                const bool ascending = run == size || (element & run) == 0, lower = (lane & distance) == 0;
+                const std::uint32_t other = __shfl_xor_sync(all_lanes, key[r], distance);
+                key[r] = ascending == lower ? min(key[r], other) : max(key[r], other);
+            }
+        }
+    }
+}
+
+template <class N>
+struct PlaceArguments
+{
+    GpuExchangeBuffer<N> exchange_buffer;
+    const std::int32_t* lj_type_of_global;
+    const std::uint8_t* temperature_group_of_global;
+    const ColumnAtom* by_column; // sorted
+    const std::int32_t* first_atom;
+    const std::uint8_t* zone_of_supercluster;
+    int superclusters;
+
+    PositionCharge<N>* xq;
+    VelocityMass<N>* v;
+    std::int32_t *lj_type, *global_of_slot, *slot_of_global;
+    std::uint8_t* temperature_group;
+};
+
+// Purpose        order within superclusters, and what atoms have to its place
+// Work           a warp per supercluster: three sorts of 64 keys (a coordinate and the place before), then a gather
+// Reads/Writes   sorted atoms, exchange buffer, table / everything of slots but forces, slot_of_global
+// Orders         nothing: stream order alone
+// Requires       a supercluster's atoms do not straddle the border of the (unrolled) box: columns and z order see to that
+// Cost           66 bytes an atom twice, about 300 instructions a warp
+constexpr int place_warps = 4;
+template <class N>
+__global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrace tracing, PlaceArguments<N> a)
+{
+    const BlockSpan span(tracing);
+
+    __shared__ std::uint32_t coordinate[place_warps][3][supercluster_size];
+    __shared__ std::int32_t source[place_warps][supercluster_size];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int supercluster = blockIdx.x * place_warps + warp;
+    if (supercluster >= a.superclusters) { return; }
+    const int begin = a.first_atom[supercluster];
+    const int atoms = min(a.first_atom[supercluster + 1] - begin, supercluster_size);
+    for (int k = lane; k < supercluster_size; k += 32)
+    {
+        Vec3<std::uint32_t> at{~0u, ~0u, ~0u};
+        if (k < atoms)
+        {
+            const auto global = static_cast<std::int32_t>(a.by_column[begin + k]);
+            source[warp][k] = global;
+            at = leading(a.exchange_buffer.x[global]);
+            for (int d = 0; d < 3; ++d) { at[d] = a.exchange_buffer.cell.unrolled(d, at[d]); }
+        }
+        for (int d = 0; d < 3; ++d) { coordinate[warp][d][k] = at[d]; }
+    }
+    const bool is_home = a.zone_of_supercluster[supercluster] == 0;
+    __syncwarp();
+    std::uint32_t key[2] = {static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(lane + 32)};
+    const auto set_coordinate = [&](int d) {
+        for (std::uint32_t& k : key)
+        {
+            const std::uint32_t place = k % supercluster_size;
+            k = (coordinate[warp][d][place] & ~(supercluster_size - 1u)) | place;
+        }
+    };
+    set_coordinate(1), sort_groups<64>(key);
+    set_coordinate(0), sort_groups<32>(key);
+    set_coordinate(2), sort_groups<16>(key);
+    for (int r = 0; r < 2; ++r)
+    {
+        const int place = static_cast<int>(key[r] % supercluster_size);
+        const bool real = place < atoms;
+        // A filler sits on an atom of its cluster, or of its supercluster if the cluster has none.
+        const std::uint32_t reals = __ballot_sync(all_lanes, real), cluster = reals >> (lane & ~7) & 0xff;
+        const int first_of_cluster = __shfl_sync(all_lanes, place, cluster == 0 ? lane : (lane & ~7) + __ffs(cluster) - 1);
+        const int below = real ? place : cluster != 0 ? first_of_cluster : 0;
+        const int slot = supercluster * supercluster_size + r * 32 + lane;
+        PositionCharge<N> p{};
+        if (atoms > 0) { p = a.exchange_buffer.x[source[warp][below]]; }
+        if (!real) { p.charge = 0; }
+        a.xq[slot] = p;
+        const std::int32_t global = real ? source[warp][place] : -1;
+        a.v[slot] = real && is_home ? a.exchange_buffer.v[global] : VelocityMass<N>{};
+        a.lj_type[slot] = real ? a.lj_type_of_global[global] : 0;
+        a.temperature_group[slot] = real ? a.temperature_group_of_global[global] : 0;
+        a.global_of_slot[slot] = global;
+        if (real) { a.slot_of_global[global] = slot; }
+    }
+}
+
+// Purpose        a lone rank's table
+// Work           a thread per slot
+// Reads/Writes   what slots have / the same by global number
+// Orders         nothing: stream order alone
+// Requires       every atom on this rank
+// Cost           14 bytes an atom, once
+__global__ void __launch_bounds__(threads)
+    fill_table_kernel(BlockTrace tracing, const std::int32_t* global_of_slot, const std::int32_t* lj_type,
+                      const std::uint8_t* temperature_group, int slots, std::int32_t* lj_type_of_global,
+                      std::uint8_t* temperature_group_of_global)
+{
+    const BlockSpan span(tracing);
+
+    const int slot = blockIdx.x * threads + threadIdx.x;
+    if (slot >= slots || global_of_slot[slot] < 0) { return; }
+    lj_type_of_global[global_of_slot[slot]] = lj_type[slot];
+    temperature_group_of_global[global_of_slot[slot]] = temperature_group[slot];
+}
+
+} // namespace
+
+template <class N>
+void take_atoms(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer, const GpuAtomTable& table, TakeScratch& scratch,
+                GpuState<N>& state)
+{
+    const GpuCell& cell = exchange_buffer.cell;
+    const bool lone = cell.is_everything();
+    PARHELION_EXPECTS(!lone || state.atoms == state.slot_of_global.size());
+    PARHELION_EXPECTS(state.first_supercluster.size() == static_cast<std::size_t>(state.columns.count) + 1);
+    const std::size_t globals = state.slot_of_global.size(), columns = static_cast<std::size_t>(state.columns.count);
+    const auto atoms = static_cast<int>(globals), superclusters = static_cast<int>(state.superclusters());
+    if (!lone) { scratch.taken.resize((globals + 31) / 32); }
+    scratch.place.resize(globals), scratch.by_column.resize(state.atoms), scratch.by_bucket.resize(state.atoms);
+    scratch.column_begin.resize(columns + 1), scratch.first_atom.resize(state.superclusters() + 1);
+    if (scratch.in_column.size() != columns)
+    {
+        scratch.in_column.resize(columns);
+        scratch.in_column.clear(queue);
+    }
+    const auto find_columns = lone ? find_columns_kernel<N, true> : find_columns_kernel<N, false>;
+    LaunchShape count_shape = one_thread_each(globals, count_threads);
+    count_shape.shared_bytes = columns * sizeof(std::int32_t);
+    allow_shared_memory(queue, find_columns, count_shape.shared_bytes);
+    launch(queue, Phase::Reorder, find_columns, count_shape, exchange_buffer, state.columns, atoms, scratch.taken.data(),
+           scratch.place.data(), scratch.in_column.data(), state.slot_of_global.data(), state.scalars.data());
+    const auto fill_columns = lone ? fill_columns_kernel<N, true> : fill_columns_kernel<N, false>;
+    LaunchShape fill_shape = one_thread_each(globals, wide_threads);
+    fill_shape.shared_bytes = 2 * (columns + 1) * sizeof(std::int32_t);
+    allow_shared_memory(queue, fill_columns, fill_shape.shared_bytes);
+    const CutArguments cut{cell,
+                           state.columns,
+                           scratch.in_column.data(),
+                           static_cast<int>(state.atoms),
+                           superclusters,
+                           scratch.column_begin.data(),
+                           state.first_supercluster.data(),
+                           state.zone_of_supercluster.data(),
+                           scratch.first_atom.data(),
+                           state.scalars.data()};
+    launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, exchange_buffer, atoms, scratch.taken.data(),
+           scratch.place.data(), scratch.by_column.data());
+    launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
+           scratch.in_column.data(), scratch.by_column.data(), scratch.by_bucket.data());
+    const PlaceArguments<N> arguments{exchange_buffer,
+                                      table.lj_type.data(),
+                                      table.temperature_group.data(),
+                                      scratch.by_column.data(),
+                                      scratch.first_atom.data(),
+                                      state.zone_of_supercluster.data(),
+                                      superclusters,
+                                      state.xq.data(),
+                                      state.v.data(),
+                                      state.lj_type.data(),
+                                      state.global_of_slot.data(),
+                                      state.slot_of_global.data(),
+                                      state.temperature_group.data()};
+    launch(queue, Phase::Reorder, place_atoms_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * place_warps),
+           arguments);
+}
+
+template <class N>
+void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch)
+{
+    const std::size_t atoms = state.slot_of_global.size();
+    scratch.x.resize(atoms), scratch.v.resize(atoms);
+    const GpuExchangeBuffer<N> exchange_buffer{{}, scratch.x.data(), scratch.v.data()};
+    if (scratch.exchange_buffers.size() == 0)
+    {
+        scratch.exchange_buffers.upload(queue, {&exchange_buffer, 1});
+        scratch.table.lj_type.resize(atoms), scratch.table.temperature_group.resize(atoms);
+        launch(queue, Phase::Reorder, fill_table_kernel, one_thread_each(state.slots, threads), state.global_of_slot.data(),
+               state.lj_type.data(), state.temperature_group.data(), static_cast<int>(state.slots), scratch.table.lj_type.data(),
+               scratch.table.temperature_group.data());
+    }
+    publish_atoms(queue, state, scratch.table, scratch.exchange_buffers);
+    take_atoms(queue, exchange_buffer, scratch.table, scratch.take, state);
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void take_atoms<N>(GpuQueue&, const GpuExchangeBuffer<N>&, const GpuAtomTable&, TakeScratch&, GpuState<N>&);        \
+    template void reorder<N>(GpuQueue&, GpuState<N>&, ReorderScratch<N>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

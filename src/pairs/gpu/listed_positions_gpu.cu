@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs/gpu/listed_positions_gpu.hpp"
+
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "state/gpu/view.cuh"
+#include "trace/phases.hpp"
+
+namespace parhelion {
+
+namespace {
+
+constexpr int threads = 256;
+
+// Purpose        positions and box at the time of the list
+// Work           a thread per slot
+// Reads/Writes   positions, box / copies
+// Orders         nothing: stream order alone
+// Requires       -
+// Cost           28 bytes per slot (Mixed)
+template <class N>
+__global__ void __launch_bounds__(threads)
+    keep_listed_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t slots, Vec3<typename N::Fixed>* x, Vec3<double>* box)
+{
+    const BlockSpan span(tracing);
+
+    const auto slot = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+    if (slot == 0) { *box = state.scalars->box_length; }
+    if (slot < slots) { x[slot] = state.position(slot); }
+}
+
+// Purpose        has an atom moved so far since the list that an unlisted pair may be in range?
+// Work           a thread per slot; fillers have not moved
+// Reads/Writes   positions of home atoms, now and then, boxes / a flag
+// Orders         nothing: stream order alone
+// Requires       positions kept since the last repartition
+// Cost           28 bytes per home atom (Mixed)
+template <class N>
+__global__ void __launch_bounds__(threads)
+    check_listed_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t slots, const Vec3<typename N::Fixed>* x,
+                        const Vec3<double>* listed_box, double list_cutoff, double cutoff)
+{
+    const BlockSpan span(tracing);
+
+    const auto slot = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
+    if (slot >= slots || state.zone(slot) != 0) { return; }
+    const PeriodicBox<N> box = state.box();
+    double shrinkage = 1;
+    for (int d = 0; d < 3; ++d) { shrinkage = fmin(shrinkage, box.length()[d] / (*listed_box)[d]); }
+    const double allowed = 0.5 * (shrinkage * list_cutoff - cutoff); // of an atom
+    const Vec3<double> move = box.difference(state.position(slot), x[slot]);
+    if (!(allowed >= 0 && norm2(move) <= allowed * allowed))
+    {
+        atomicOr(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_list_stale));
+    }
+}
+
+} // namespace
+
+template <class N>
+void GpuListedPositions<N>::keep(GpuQueue& queue, const GpuState<N>& state)
+{
+    x_.resize(state.slots), box_.resize(1);
+    launch(queue, Phase::Reorder, keep_listed_kernel<N>, one_thread_each(state.slots, threads),
+           GpuView<N>(const_cast<GpuState<N>&>(state)), static_cast<std::int32_t>(state.slots), x_.data(), box_.data());
+}
+
+template <class N>
+void GpuListedPositions<N>::check(GpuQueue& queue, GpuState<N>& state) const
+{
+    PARHELION_EXPECTS(x_.size() == state.slots);
+    launch(queue, Phase::PairList, check_listed_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
+           static_cast<std::int32_t>(state.slots), x_.data(), box_.data(), list_cutoff_, cutoff_);
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuListedPositions<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pruning: what is left of a pair list at the present positions, and its division into shares. Tensor cores find which tiles have
+// a pair in range, at 30 instructions an entry; a tile is kept in vain for no more than rounding, one in some hundreds.
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/instructions.cuh"
+#include "device/gpu/launch.cuh"
+#include "pairs/gpu/pair_list_gpu.hpp"
+#include "pairs/gpu/pair_tiles.cuh"
+#include "trace/phases.hpp"
+
+#include <cuda_fp16.h>
+
+namespace parhelion {
+
+using namespace pair_tiles;
+
+namespace {
+
+// Costs in the force kernel, in twentieths of a plain tile.
+constexpr std::uint32_t row_cost = 100;
+__device__ std::uint32_t cost_of(PairWord word, bool masked)
+{
+    return (masked ? 60 : 45) + (masked ? 25 : 20) * static_cast<std::uint32_t>(__popc(word & 0xff));
+}
+
+constexpr int entries_at_once = 32 / cluster_size; // of a warp: each lane brings an atom of one of them
+
+// |xi - xj|^2 - reach^2, negative in range, is a sum of products of what is known of i and of j:
+//
+//   i   -2x  -2y  -2z   1    1    e   e'   0        e + e' = |xi|^2 - reach^2
+//   j     x    y    z   s    s'   1    1   0        s + s' = |xj|^2
+//
+// These factors are half precision, squares two of them. What that costs is bounded. Coordinates, from the middle of the
+// supercluster, are rounded to 11 bits, and squares are of rounded ones; so the sum is right for atoms that have moved, by no
+// more than u |x| each, u = 2^-11. In a pair nearer than c, |xj| < |xi| + c: once moved, it is nearer than c + u (2 |xi| + c),
+// which is the reach. The sum itself, single precision, and second parts are off by less than 2^-17 (|xi| + c)^2: partial sums do
+// not exceed 4 (|xi| + c)^2, and seven additions may lose 2^-23 of that each. It joins reach^2, and so does 2^-17, since what is
+// below 2^-14 is rounded to 2^-25.
+constexpr float moved = 0x1.06p-11f; // u, and what conversions to nm add
+constexpr float inexact = 0x1p-17f;
+
+using Factors = uint4; // eight of them
+__device__ Factors factors(__half2 a, __half2 b, __half2 c, __half2 d)
+{
+    const auto bits = [](const __half2& x) { return reinterpret_cast<const std::uint32_t&>(x); };
+    return {bits(a), bits(b), bits(c), bits(d)};
+}
+
+// Where an atom is put.
+struct RoundedPlace
+{
+    __half2 xy;
+    float z, square;
+};
+__device__ RoundedPlace rounded(const Vec3<float>& x)
+{
+    const __half2 xy = __floats2half2_rn(x.x, x.y);
+    const float2 r = __half22float2(xy);
+    const float z = __half2float(__float2half_rn(x.z));
+    return {xy, z, fmaf(r.x, r.x, fmaf(r.y, r.y, z * z))};
+}
+__device__ Factors factors_of_j(const Vec3<float>& x)
+{
+    const RoundedPlace p = rounded(x);
+    const __half2 z_s = __floats2half2_rn(p.z, p.square);
+    return factors(p.xy, z_s, __floats2half2_rn(p.square - __high2float(z_s), 1), __floats2half2_rn(1, 0));
+}
+__device__ Factors factors_of_i(const Vec3<float>& x, float cutoff)
+{
+    const RoundedPlace p = rounded(x);
+    const float r = sqrtf(p.square), farthest = r + cutoff, reach = fmaf(moved, r + farthest, cutoff);
+    const float e = p.square - fmaf(reach, reach, inexact * fmaf(farthest, farthest, 1.0f));
+    const __half2 one_e = __floats2half2_rn(1, e);
+    return factors(__hmul2(p.xy, __float2half2_rn(-2)), __floats2half2_rn(-2 * p.z, 1), one_e,
+                   __floats2half2_rn(e - __high2float(one_e), 0));
+}
+
+struct PruneArguments
+{
+    const AtomBounds* superclusters;
+    GpuPairRow* rows;
+    const PairWord* entries;
+    PairWord* pruned;
+    std::uint32_t* row_costs;
+    const DeviceScalars* scalars;
+    float cutoff;
+};
+
+// Factors of eight atoms, four words each, are a word for each lane, as multiply_halves() takes them.
+template <int warps>
+struct alignas(sizeof(Factors)) PruneShared
+{
+    std::uint32_t row[cluster_size][32];             // an atom of every i cluster
+    std::uint32_t entry[warps][entries_at_once][32]; // every atom of a j cluster
+    int kept;
+    std::uint32_t cost;
+};
+
+// How a row measures: from the middle of its supercluster, in nm; or in a longer unit, if the supercluster is so wide (a gas)
+// that squares would exceed half precision.
+struct RowFrame
+{
+    std::uint32_t x, y, z;
+    Scale scale; // to units
+    float cutoff;
+    Vec3<float> box, near; // of an atom nearer than `near` other images are out of range
+
+    __device__ RowFrame(const AtomBounds& own, const Scale& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
+    {
+        constexpr float widest = 64;
+        const float units_per_nm = fminf(1.0f, __fdividef(widest, fmaxf(own.half_x, fmaxf(own.half_y, own.half_z))));
+        constexpr float whole = 4294967296.0f;
+        const float reach = cutoff_nm + spreading;
+        scale = {nm.x * units_per_nm, nm.y * units_per_nm, nm.z * units_per_nm};
+        cutoff = cutoff_nm * units_per_nm;
+        box = {whole * scale.x, whole * scale.y, whole * scale.z};
+        near = {box.x - (own.half_x + reach) * units_per_nm, box.y - (own.half_y + reach) * units_per_nm,
+                box.z - (own.half_z + reach) * units_per_nm};
+    }
+    __device__ Vec3<float> place(const Vec3<std::uint32_t>& p) const
+    {
+        return {offset(p.x, x, scale.x), offset(p.y, y, scale.y), offset(p.z, z, scale.z)};
+    }
+    // Dimensions, a bit each, along which the image on the other side may be in range.
+    __device__ unsigned ambiguous(const Vec3<float>& p) const
+    {
+        return (fabsf(p.x) > near.x ? 1u : 0u) | (fabsf(p.y) > near.y ? 2u : 0u) | (fabsf(p.z) > near.z ? 4u : 0u);
+    }
+    __device__ Vec3<float> image(const Vec3<float>& p, unsigned dimensions) const
+    {
+        return {(dimensions & 1) != 0 ? p.x - copysignf(box.x, p.x) : p.x,
+                (dimensions & 2) != 0 ? p.y - copysignf(box.y, p.y) : p.y,
+                (dimensions & 4) != 0 ? p.z - copysignf(box.z, p.z) : p.z};
+    }
+};
+
+// Tiles of four entries that have a pair in range, a byte for each entry. `p`: the lane's atom, of entry lane / 8.
+__device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size], std::uint32_t (&entry)[entries_at_once][32],
+                                        const Vec3<float>& p)
+{
+    const int lane = threadIdx.x % 32;
+    __syncwarp(); // those before have been read
+    reinterpret_cast<Factors*>(entry)[lane] = factors_of_j(p);
+    __syncwarp();
+    std::uint32_t signs[entries_at_once][2] = {}; // the lane's two i clusters
+#pragma unroll
+    for (int e = 0; e < entries_at_once; e += 2)
+    {
+        const std::uint32_t j[2] = {entry[e][lane], entry[e + 1][lane]};
+#pragma unroll
+        for (int i = 0; i < cluster_size; ++i)
+        {
+            float sums[4];
+            multiply_halves(j, row[i], sums); // of 16 j atoms, rows, with 8 i atoms, columns
+            for (int k = 0; k < 4; ++k) { signs[e + k / 2][k % 2] |= __float_as_uint(sums[k]); }
+        }
+    }
+    // Leading bytes, of one entry after the other.
+    const auto bytes = [&](int c) {
+        return __byte_perm(__byte_perm(signs[0][c], signs[1][c], 0x73), __byte_perm(signs[2][c], signs[3][c], 0x73), 0x5410);
+    };
+    const std::uint32_t mine = (bytes(0) >> 7 & 0x01010101) | (bytes(1) >> 6 & 0x02020202);
+    return __reduce_or_sync(all_lanes, mine << lane % 4 * 2);
+}
+
+// Prunes this warp's part of a row. Returns the lane's share of the cost.
+template <class N, bool exact, int warps>
+__device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
+                                   const RowFrame& frame, PruneShared<warps>& s)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    constexpr int all_at_once = warps * entries_at_once;
+    const int part = (row.count + all_at_once - 1) / all_at_once * entries_at_once;
+    const int begin = uniform(warp * part), end = uniform(min(begin + part, row.count));
+    const auto listed_at = [&](int k) { return k < end ? a.entries[row.begin + k] : 0; };
+    const auto place_of = [&](unsigned slot) {
+        const PositionCharge<N>& p = xq[slot];
+        return frame.place({leading(p.x), leading(p.y), leading(p.z)});
+    };
+    const auto atom_of = [&](PairWord listed, int e) {
+        const PairWord word = __shfl_sync(all_lanes, listed, (e + lane / cluster_size) % 32);
+        return place_of((word >> 8) * cluster_size + lane % cluster_size);
+    };
+    PairWord listed = listed_at(begin + lane);
+    Vec3<float> p = atom_of(listed, 0); // under way while the row's atoms are
+
+    if (threadIdx.x < supercluster_size)
+    {
+        const unsigned cluster = threadIdx.x / cluster_size, atom = threadIdx.x % cluster_size;
+        reinterpret_cast<Factors*>(s.row[atom])[cluster] =
+            factors_of_i(place_of(blockIdx.x * supercluster_size + threadIdx.x), frame.cutoff);
+    }
+    __syncthreads();
+    std::uint32_t row_factors[cluster_size];
+    for (int i = 0; i < cluster_size; ++i) { row_factors[i] = s.row[i][lane]; }
+
+    std::uint32_t cost = 0;
+    for (int first = begin; first < end; first += 32)
+    {
+        const PairWord listed_next = listed_at(first + 32 + lane);
+        PairWord tiles = 0; // of entries 4 * lane to 4 * lane + 3
+        for (int e = 0; e < min(end - first, 32); e += entries_at_once)
+        {
+            const Vec3<float> next = atom_of(e + entries_at_once < 32 ? listed : listed_next, e + entries_at_once);
+            const unsigned ways = exact ? __reduce_or_sync(all_lanes, frame.ambiguous(p)) : 0;
+            std::uint32_t in_range = 0;
+            for (unsigned way = ways;; way = (way - 1) & ways) // every subset, the empty one last
+            {
+                in_range |= tiles_in_range(row_factors, s.entry[warp], exact ? frame.image(p, way) : p);
+                if (way == 0) { break; }
+            }
+            if (lane == e / entries_at_once) { tiles = in_range; }
+            p = next;
+        }
+        const PairWord kept = __shfl_sync(all_lanes, tiles, lane / entries_at_once) >> lane % entries_at_once * 8;
+        const PairWord left = listed & (kept | ~0xffu);
+        const int k = first + lane;
+        const bool masked = k < min(row.masked, end), keep = !masked && (left & 0xff) != 0;
+        if (masked) { a.pruned[row.begin + k] = left; }
+        const std::uint32_t keeping = __ballot_sync(all_lanes, keep);
+        int place = 0;
+        if (lane == 0) { place = atomicAdd(&s.kept, __popc(keeping)); }
+        place = __shfl_sync(all_lanes, place, 0) + __popc(keeping & ((1u << lane) - 1));
+        if (keep) { a.pruned[row.begin + row.masked + place] = left; }
+        if (masked || keep) { cost += cost_of(left, masked); }
+        listed = listed_next;
+    }
+    return cost;
+}
+
+// Purpose        keep the tiles that have a pair in range
+// Work           a block per row; a warp takes four entries at a time, an atom a lane: 16 products of matrices, of whose elements
+//                the signs count
+// Reads/Writes   entries, superclusters' middles, positions / pruned entries, cost of rows
+// Orders         entries of a row come in any order
+// Requires       a list of this order of atoms
+// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
+//                around the box more, for entries so far away
+template <class N, int warps>
+__global__ void __launch_bounds__(32 * warps, 32 / warps)
+    prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
+{
+    const BlockSpan span(tracing);
+
+    __shared__ PruneShared<warps> s;
+    const GpuPairRow row = a.rows[blockIdx.x];
+    const RowFrame frame(a.superclusters[blockIdx.x], leading_scale<N>(*a.scalars), a.cutoff);
+    if (row.count == 0) // as the search has left it
+    {
+        if (threadIdx.x == 0) { a.row_costs[blockIdx.x] = 0; }
+        return;
+    }
+    if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
+    const std::uint32_t of_lane =
+        row.exact != 0 ? prune_row<N, true>(a, xq, row, frame, s) : prune_row<N, false>(a, xq, row, frame, s);
+    const std::uint32_t of_warp = __reduce_add_sync(all_lanes, of_lane);
+    if (threadIdx.x % 32 == 0) { atomicAdd(&s.cost, of_warp); }
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+        a.rows[blockIdx.x].pruned = row.masked + s.kept;
+        a.row_costs[blockIdx.x] = row.masked + s.kept > 0 ? row_cost + s.cost : 0;
+    }
+}
+
+// Into how many shares, and are these smaller from one to the next? Warps do not end together: what is left for those that are
+// early had better be little. That needs more shares than run at once, and a share costs by itself as much as some tiles; so a
+// small list has no more, and they are equal, unless pairs of halo atoms run beside it: these come first, and make room by and
+// by. A very small one leaves room for bonded forces.
+struct Division
+{
+    unsigned used;
+    bool shrinking;
+};
+__device__ Division divide(unsigned long long cost, unsigned shares, PairPart part, bool is_all)
+{
+    constexpr unsigned of_two_rounds = 960, least = 600, of_nonlocal = 800; // twentieths of a tile
+    const auto shares_of = [&](unsigned one, unsigned most) { return min(static_cast<unsigned>(cost / one) + 1, most); };
+    if (part == PairPart::Nonlocal) { return {shares_of(of_nonlocal, shares), false}; }
+    const bool is_small = cost / of_two_rounds < shares;
+    return is_all && is_small ? Division{shares_of(least, shares / 2), false} : Division{shares, true};
+}
+// What comes before share s. If they shrink, a straight line leads from the first size to the last, 13 : 3.
+__device__ unsigned long long cost_before_share(unsigned s, const Division& division, unsigned long long cost)
+{
+    if (s >= division.used) { return cost; }
+    if (!division.shrinking) { return cost * s / division.used; }
+    constexpr double last = 0.3, whole = 0.5 + last; // of what sizes shrink by
+    const double part = static_cast<double>(s) / division.used;
+    return static_cast<unsigned long long>(static_cast<double>(cost) * (part * (1 + last - part / 2) / whole));
+}
+
+__device__ std::uint32_t from_below(std::uint32_t value, int distance) { return __shfl_up_sync(all_lanes, value, distance); }
+
+// Of some rows: their cost, and how many have entries.
+struct RowSum
+{
+    unsigned long long cost;
+    int busy;
+
+    __device__ RowSum& operator+=(const RowSum& other)
+    {
+        cost += other.cost, busy += other.busy;
+        return *this;
+    }
+};
+__device__ RowSum from_lane(const RowSum& sum, int lane)
+{
+    return {__shfl_sync(all_lanes, sum.cost, lane), __shfl_sync(all_lanes, sum.busy, lane)};
+}
+__device__ RowSum from_below(const RowSum& sum, int distance)
+{
+    return {__shfl_up_sync(all_lanes, sum.cost, distance), __shfl_up_sync(all_lanes, sum.busy, distance)};
+}
+
+// The sum over this lane and those below it.
+template <class Sum>
+__device__ Sum up_to_lane(Sum sum)
+{
+    const int lane = threadIdx.x % 32;
+    for (int distance = 1; distance < 32; distance *= 2)
+    {
+        const Sum other = from_below(sum, distance);
+        if (lane >= distance) { sum += other; }
+    }
+    return sum;
+}
+
+// The pruned rows of a list. Every block adds them all up, as nothing but a launch would let it wait for another: in as many
+// parts as it has warps, these in no more pieces than a warp has lanes, each of so many times 32 rows.
+constexpr int share_warps = 16;
+struct PrunedRows
+{
+    const GpuPairRow* row;
+    const std::uint32_t* cost;
+    int count, piece, part;
+
+    PrunedRows(const GpuPairList& list, int rows)
+        : row(list.rows.data()), cost(list.row_costs.data()), count(rows),
+          piece((rows + 32 * 32 * share_warps - 1) / (32 * 32 * share_warps) * 32),
+          part((rows + piece * share_warps - 1) / (piece * share_warps) * piece)
+    {
+    }
+    __device__ RowSum sum(int r) const
+    {
+        const std::uint32_t c = r < count ? cost[r] : 0;
+        return {c, c > 0 ? 1 : 0};
+    }
+};
+
+// Of the lane's part and those before it; of all in the last lanes. And of each piece and those before it in its part.
+struct SumsOfRows
+{
+    RowSum parts;
+    const RowSum (*pieces)[32];
+};
+// For all threads of a block.
+__device__ SumsOfRows add_up(const PrunedRows& rows)
+{
+    __shared__ RowSum pieces[share_warps][32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    RowSum of_piece{}; // the lane's
+#pragma unroll 8
+    for (int k = 0; k < rows.part; k += 32)
+    {
+        const RowSum sum = rows.sum(warp * rows.part + k + lane);
+        const RowSum of_all = {__reduce_add_sync(all_lanes, static_cast<std::uint32_t>(sum.cost)),
+                               __popc(__ballot_sync(all_lanes, sum.busy))};
+        if (lane * rows.piece <= k && k < (lane + 1) * rows.piece) { of_piece += of_all; }
+    }
+    pieces[warp][lane] = up_to_lane(of_piece);
+    __syncthreads();
+    return {up_to_lane(lane < share_warps ? pieces[lane][31] : RowSum{}), pieces};
+}
+
+// The row in which a cost is reached, and what comes before it. Precondition: 0 < cost <= that of all.
+struct FoundRow
+{
+    int row;
+    RowSum before;
+};
+__device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, unsigned long long cost)
+{
+    const int lane = threadIdx.x % 32;
+    RowSum before{};
+    // How many of what the lanes have, one after the other, ends before it.
+    const auto pass = [&](RowSum sum) {
+        sum += before;
+        const int passed = __popc(__ballot_sync(all_lanes, sum.cost < cost));
+        if (passed > 0) { before = from_lane(sum, passed - 1); }
+        return passed;
+    };
+    const int part = pass(sums.parts), piece = pass(sums.pieces[part][lane]);
+    for (int first = part * rows.part + piece * rows.piece;; first += 32)
+    {
+        const int passed = pass(up_to_lane(rows.sum(first + lane)));
+        if (passed < 32) { return {first + passed, before}; }
+    }
+}
+
+// How many entries of a row end within `cost`.
+__device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std::uint32_t cost)
+{
+    constexpr int each = 4; // of a lane at a time
+    const int lane = threadIdx.x % 32;
+    std::uint32_t before = row_cost;
+    int within = 0;
+    for (int first = lane * each; __any_sync(all_lanes, first < row.pruned && before <= cost); first += 32 * each)
+    {
+        std::uint32_t of_entry[each], sum = 0;
+        for (int k = 0; k < each; ++k)
+        {
+            const int e = first + k;
+            of_entry[k] = e < row.pruned ? cost_of(pruned[row.begin + e], e < row.masked) : 0;
+            sum += of_entry[k];
+        }
+        const std::uint32_t up_to = up_to_lane(sum);
+        std::uint32_t end = before + up_to - sum;
+        for (const std::uint32_t c : of_entry)
+        {
+            end += c;
+            if (c > 0 && end <= cost) { ++within; }
+        }
+        before += __shfl_sync(all_lanes, up_to, 31);
+    }
+    return __reduce_add_sync(all_lanes, within);
+}
+
+// By a warp: the share that begins behind so much cost, at the earliest in the first row that has entries. Precondition: there is
+// one.
+__device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, const PairWord* pruned, unsigned long long cost)
+{
+    const unsigned long long reached = max(cost, 1ull);
+    const FoundRow found = find_row(rows, sums, reached);
+    const GpuPairRow row = rows.row[found.row];
+    return {row, {found.before.busy, entries_within(row, pruned, static_cast<std::uint32_t>(reached - found.before.cost))}};
+}
+
+// By a warp: those of 32 rows that have entries, to behind all such before.
+__device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int first, GpuPairRow* busy_rows)
+{
+    const int lane = threadIdx.x % 32, part = first / rows.part, piece = first % rows.part / rows.piece;
+    int before = part > 0 ? __shfl_sync(all_lanes, sums.parts.busy, part - 1) : 0;
+    if (piece > 0) { before += sums.pieces[part][piece - 1].busy; }
+    for (int r = part * rows.part + piece * rows.piece; r < first; r += 32)
+    {
+        before += __popc(__ballot_sync(all_lanes, rows.sum(r + lane).busy));
+    }
+    const bool is_busy = rows.sum(first + lane).busy != 0;
+    const int place = before + __popc(__ballot_sync(all_lanes, is_busy) & ((1u << lane) - 1));
+    if (is_busy) { busy_rows[place] = rows.row[first + lane]; }
+}
+
+// Purpose        divide the list into shares, and gather the rows that have entries
+// Work           every block adds up what all rows cost; then a warp per share and one for the end, which finds its row and its
+//                entry, 128 at a time; and a warp per 32 rows to gather
+// Reads/Writes   rows, their costs, pruned entries / shares, busy_rows
+// Orders         nothing: stream order alone
+// Requires       pruned rows
+// Cost           latency: some five loads, one after another, and four bytes a row and block
+__global__ void __launch_bounds__(32 * share_warps, 3)
+    cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int shares, PairPart part, bool is_all,
+                      PairShare* share, GpuPairRow* busy_rows)
+{
+    const BlockSpan span(tracing);
+
+    const SumsOfRows sums = add_up(rows);
+    const int warp = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (warp <= shares)
+    {
+        const unsigned long long all = __shfl_sync(all_lanes, sums.parts.cost, 31);
+        const Division division = divide(all, static_cast<unsigned>(shares), part, is_all);
+        const unsigned long long before = cost_before_share(static_cast<unsigned>(warp), division, all);
+        const PairShare mine = all > 0 ? share_from(rows, sums, pruned, before) : PairShare{};
+        if (lane == 0) { share[warp] = mine; }
+        return;
+    }
+    const int first = (warp - shares - 1) * 32;
+    if (first < rows.count) { gather_rows(rows, sums, first, busy_rows); }
+}
+
+} // namespace
+
+template <class N>
+void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, GpuPairList& list)
+{
+    const auto superclusters = static_cast<int>(state.superclusters());
+    const PruneArguments arguments{list.superclusters.data(),
+                                   list.rows.data(),
+                                   list.entries.data(),
+                                   list.pruned.data(),
+                                   list.row_costs.data(),
+                                   state.scalars.data(),
+                                   static_cast<float>(cutoff) * margin};
+    // Few rows had better be done at once by all there is room for.
+    constexpr int of_few = 12, of_many = 4; // warps of a row
+    if (superclusters <= 3 * queue.multiprocessors())
+    {
+        launch(queue, Phase::PairList, prune_kernel<N, of_few>, {superclusters, 32 * of_few}, arguments, state.xq.data());
+    }
+    else { launch(queue, Phase::PairList, prune_kernel<N, of_many>, {superclusters, 32 * of_many}, arguments, state.xq.data()); }
+    const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
+    launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
+           PrunedRows(list, superclusters), list.pruned.data(), list.share_count(), list.part, list.is_all, list.shares.data(),
+           list.busy_rows.data());
+}
+
+#define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

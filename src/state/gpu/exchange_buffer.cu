@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/gpu/exchange_buffer.hpp"
+
+#include "base/error.hpp"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "state/gpu/zones.cuh"
+#include "trace/phases.hpp"
+
+namespace parhelion {
+
+namespace {
+
+using namespace gpu_zones;
+
+constexpr int threads = 256;
+
+// Home atoms by global number.
+template <class N>
+struct HomeAtoms
+{
+    const PositionCharge<N>* xq;
+    const VelocityMass<N>* v;
+    const std::int32_t* slot_of_global;
+    const std::uint8_t* zone_of_supercluster;
+    const DeviceScalars* scalars;
+    std::int64_t globals;
+
+    explicit HomeAtoms(const GpuState<N>& s)
+        : xq(s.xq.data()), v(s.v.data()), slot_of_global(s.slot_of_global.data()),
+          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data()),
+          globals(static_cast<std::int64_t>(s.slot_of_global.size()))
+    {
+    }
+
+    // -1: not here, or nothing may be told of this state.
+    __device__ std::int32_t slot_of(std::int64_t global) const
+    {
+        return global < globals && scalars->flags == 0 ? slot_of_global[global] : -1;
+    }
+    __device__ bool is_home(std::int32_t slot) const { return zone_of_supercluster[slot / supercluster_size] == 0; }
+};
+
+__device__ std::int64_t my_global() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
+
+// Purpose        home atoms to the exchange buffers of the ranks that need them
+// Work           a thread per atom of the system, so that stores of neighbours in a warp become one message of the link
+// Reads/Writes   positions, velocities, slots, reference atoms / exchange buffers
+// Orders         nothing: readers on other GPUs need a barrier behind the kernel
+// Requires       nobody reads the exchange buffers until that barrier
+// Cost           4 bytes an atom of the system; of one at home 40 read, 33 written to its owner's exchange buffer, 17 to each
+// other that
+//                needs it
+template <class N>
+__global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, HomeAtoms<N> home, const std::int32_t* reference,
+                                                          const GpuExchangeBuffer<N>* exchange_buffers, int buffer_count)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t global = my_global();
+    const std::int32_t slot = home.slot_of(global);
+    if (slot < 0) { return; }
+    // All of them are on their way before the first is looked at.
+    const std::int32_t reference_slot = home.slot_of_global[reference[global]];
+    const PositionCharge<N> position = home.xq[slot];
+    const VelocityMass<N> velocity = home.v[slot];
+    if (!home.is_home(slot)) { return; }
+    const Vec3<std::uint32_t> here = leading(position), of_reference = leading(home.xq[reference_slot]);
+    const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*home.scalars);
+    for (int b = 0; b < buffer_count; ++b)
+    {
+        const GpuExchangeBuffer<N>& exchange_buffer = exchange_buffers[b];
+        const int zone = zone_of(exchange_buffer.cell, nm_per_unit, of_reference, here);
+        if (zone < 0) { continue; }
+        exchange_buffer.x[global] = position;
+        exchange_buffer.zone[global] = static_cast<std::uint8_t>(zone);
+        if (zone == 0) { exchange_buffer.v[global] = velocity; }
+    }
+}
+
+// Purpose        all home atoms to one exchange buffer
+// Work           as publish_kernel
+// Reads/Writes   positions, velocities, slots / the exchange buffer, but for its zones
+// Orders         nothing: readers on another GPU need a barrier behind the kernel
+// Requires       nobody reads the exchange buffer until that barrier
+// Cost           4 bytes an atom of the system; of one at home 32 read and written
+template <class N>
+__global__ void __launch_bounds__(threads)
+    collect_kernel(BlockTrace tracing, HomeAtoms<N> home, const GpuExchangeBuffer<N>* exchange_buffer)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t global = my_global();
+    const std::int32_t slot = home.slot_of(global);
+    if (slot < 0) { return; }
+    const PositionCharge<N> position = home.xq[slot];
+    const VelocityMass<N> velocity = home.v[slot];
+    if (!home.is_home(slot)) { return; }
+    exchange_buffer->x[global] = position;
+    exchange_buffer->v[global] = velocity;
+}
+
+// Purpose        mark what a rank needs of a complete exchange buffer
+// Work           a thread per atom of the system
+// Reads/Writes   positions on the exchange buffer, reference atoms / zones on the exchange buffer
+// Orders         nothing: stream order alone
+// Requires       the box of these positions
+// Cost           37 bytes an atom of the system, where something begins anew
+template <class N>
+__global__ void __launch_bounds__(threads)
+    find_zones_kernel(BlockTrace tracing, GpuExchangeBuffer<N> exchange_buffer, const std::int32_t* reference,
+                      const DeviceScalars* scalars, std::int64_t globals)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t global = my_global();
+    if (global >= globals) { return; }
+    const int zone = zone_of(exchange_buffer.cell, leading_nm_per_unit<N>(*scalars),
+                             leading(exchange_buffer.x[reference[global]]), leading(exchange_buffer.x[global]));
+    exchange_buffer.zone[global] = zone < 0 ? GpuExchangeBuffer<N>::not_here : static_cast<std::uint8_t>(zone);
+}
+
+template <class N>
+std::size_t slot_of(const ParticleState<N>& whole, std::size_t global)
+{
+    PARHELION_EXPECTS(whole.is_home(whole.slot_of_global[global]));
+    return static_cast<std::size_t>(whole.slot_of_global[global]);
+}
+
+} // namespace
+
+template <class N>
+GpuAtomTable make_atom_table(GpuQueue& queue, const ParticleState<N>& whole, const Topology& topology, const UpdateGroups& groups)
+{
+    const std::size_t atoms = whole.slot_of_global.size();
+    std::vector<std::int32_t> lj_type(atoms), reference(atoms);
+    std::vector<std::uint8_t> temperature_group(atoms);
+    for (std::size_t g = 0; g < atoms; ++g)
+    {
+        lj_type[g] = whole.lj_type[slot_of(whole, g)];
+        temperature_group[g] = whole.temperature_group[slot_of(whole, g)];
+    }
+    std::size_t g = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const std::vector<std::int32_t>& of_atom = groups.molecule_types[static_cast<std::size_t>(block.type)].reference_of_atom;
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            const auto first = static_cast<std::int32_t>(g);
+            for (const std::int32_t local : of_atom) { reference[g++] = first + local; }
+        }
+    }
+    GpuAtomTable table;
+    table.lj_type.upload(queue, lj_type), table.temperature_group.upload(queue, temperature_group);
+    table.reference.upload(queue, reference);
+    queue.synchronize();
+    return table;
+}
+
+template <class N>
+void fill_exchange_buffer(GpuQueue& queue, const ParticleState<N>& whole, const GpuExchangeBuffer<N>& exchange_buffer)
+{
+    const std::size_t atoms = whole.slot_of_global.size();
+    std::vector<PositionCharge<N>> positions(atoms);
+    std::vector<VelocityMass<N>> velocities(atoms);
+    for (std::size_t g = 0; g < atoms; ++g)
+    {
+        const std::size_t slot = slot_of(whole, g);
+        const auto x = whole.x.get(slot);
+        const auto v = whole.v.get(slot);
+        positions[g] = {x.x, x.y, x.z, whole.charge[slot]};
+        velocities[g] = {v.x, v.y, v.z, whole.inverse_mass[slot]};
+    }
+    gpu_memory::to_device(queue, exchange_buffer.x, positions.data(), atoms * sizeof(PositionCharge<N>));
+    gpu_memory::to_device(queue, exchange_buffer.v, velocities.data(), atoms * sizeof(VelocityMass<N>));
+    queue.synchronize();
+}
+
+template <class N>
+void find_zones(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, const GpuExchangeBuffer<N>& exchange_buffer)
+{
+    if (exchange_buffer.cell.is_everything()) { return; }
+    const std::size_t globals = state.slot_of_global.size();
+    launch(queue, Phase::Migrate, find_zones_kernel<N>, one_thread_each(globals, threads), exchange_buffer,
+           table.reference.data(), state.scalars.data(), static_cast<std::int64_t>(globals));
+}
+
+template <class N>
+void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
+                   const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers)
+{
+    if (exchange_buffers.size() == 1) // a lone rank's
+    {
+        collect_atoms(queue, state, exchange_buffers);
+        return;
+    }
+    const HomeAtoms<N> home(state);
+    launch(queue, Phase::Migrate, publish_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), home,
+           table.reference.data(), exchange_buffers.data(), static_cast<int>(exchange_buffers.size()));
+}
+
+template <class N>
+void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers)
+{
+    const HomeAtoms<N> home(state);
+    launch(queue, Phase::Migrate, collect_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), home,
+           exchange_buffers.data());
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template GpuAtomTable make_atom_table<N>(GpuQueue&, const ParticleState<N>&, const Topology&, const UpdateGroups&);          \
+    template void fill_exchange_buffer<N>(GpuQueue&, const ParticleState<N>&, const GpuExchangeBuffer<N>&);                      \
+    template void find_zones<N>(GpuQueue&, const GpuState<N>&, const GpuAtomTable&, const GpuExchangeBuffer<N>&);                \
+    template void publish_atoms<N>(GpuQueue&, const GpuState<N>&, const GpuAtomTable&,                                           \
+                                   const DeviceBuffer<GpuExchangeBuffer<N>>&);                                                   \
+    template void collect_atoms<N>(GpuQueue&, const GpuState<N>&, const DeviceBuffer<GpuExchangeBuffer<N>>&);
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

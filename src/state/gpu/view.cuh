@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The atoms of a GpuState as a kernel sees them: pointers, and the loads, stores and sums of one slot.
+#pragma once
+
+#include "base/vec3.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+template <class N>
+struct GpuView
+{
+    using Real = typename N::Real;
+    using Fixed = typename N::Fixed;
+    using Sum = typename N::ForceSum;
+
+    PositionCharge<N>* xq;
+    VelocityMass<N>* v;
+    ForceSlot<N>* f;
+    const std::uint8_t* temperature_group;
+    const std::int32_t *global_of_slot, *slot_of_global;
+    const std::uint8_t* zone_of_supercluster;
+    DeviceScalars* scalars;
+
+    explicit GpuView(GpuState<N>& s)
+        : xq(s.xq.data()), v(s.v.data()), f(s.f.data()), temperature_group(s.temperature_group.data()),
+          global_of_slot(s.global_of_slot.data()), slot_of_global(s.slot_of_global.data()),
+          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data())
+    {
+    }
+
+    __device__ PeriodicBox<N> box() const { return PeriodicBox<N>(scalars->box_length); }
+    __device__ Vec3<Fixed> position(std::int32_t slot) const
+    {
+        const PositionCharge<N> p = xq[slot];
+        return {p.x, p.y, p.z};
+    }
+    __device__ Vec3<std::uint32_t> leading_bits(std::int32_t slot) const
+    {
+        constexpr int below = 8 * sizeof(Fixed) - 32;
+        const Vec3<Fixed> x = position(slot);
+        return {static_cast<std::uint32_t>(x.x >> below), static_cast<std::uint32_t>(x.y >> below),
+                static_cast<std::uint32_t>(x.z >> below)};
+    }
+    __device__ int zone(std::int32_t slot) const { return zone_of_supercluster[slot / supercluster_size]; }
+    __device__ void add_force(std::int32_t slot, const Vec3<Sum>& a) const
+    {
+        if constexpr (sizeof(Sum) == 4)
+        {
+#if __CUDA_ARCH__ >= 900
+            atomicAdd(reinterpret_cast<float4*>(f + slot), make_float4(a.x, a.y, a.z, 0));
+            return;
+#endif
+        }
+        if constexpr (std::is_same_v<Sum, std::int64_t>)
+        {
+            auto* const word = reinterpret_cast<unsigned long long*>(f + slot);
+            for (int d = 0; d < 3; ++d) { atomicAdd(word + d, static_cast<unsigned long long>(a[d])); }
+        }
+        else
+        {
+            auto* const word = reinterpret_cast<Sum*>(f + slot);
+            for (int d = 0; d < 3; ++d) { atomicAdd(word + d, a[d]); }
+        }
+    }
+};
+
+// slots[i] = where the global atom atoms[i] is now if it is a home atom, else -1. Cost: two gathers.
+template <class N>
+void resolve_home_slots(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<std::int32_t>& atoms,
+                        DeviceBuffer<std::int32_t>& slots);
+
+} // namespace parhelion

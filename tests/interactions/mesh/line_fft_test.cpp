@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms of whole grids against the defining sum, in wide arithmetic: every radix, odd and even lengths.
+#include "interactions/mesh/mesh_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <random>
+
+using namespace parhelion;
+using namespace parhelion::mesh;
+
+namespace {
+
+template <class Real>
+struct Grid
+{
+    Layout layout;
+    std::vector<LineFft<Real>> fft;
+    AlignedVector<Real> grid, re, im, work;
+
+    explicit Grid(const std::array<int, 3>& points)
+    {
+        layout.points = points;
+        layout.row = (static_cast<std::size_t>(points[2]) + 14) / 8 * 8;
+        layout.kz_row = (static_cast<std::size_t>(layout.kz()) + 7) / 8 * 8;
+        for (const int n : points) { fft.emplace_back(n); }
+        grid.resize(static_cast<std::size_t>(points[0]) * layout.plane());
+        re.resize(static_cast<std::size_t>(points[0]) * layout.kz_plane());
+        im.resize(re.size());
+        work.resize(work_size(layout));
+    }
+    Transforms<Real> transforms(const Influence<Real>* influence)
+    {
+        return {&layout, {&fft[0], &fft[1], &fft[2]}, influence, grid.data(), re.data(), im.data()};
+    }
+    Real& at(int x, int y, int z)
+    {
+        return grid[static_cast<std::size_t>(x) * layout.plane() + static_cast<std::size_t>(y) * layout.row +
+                    static_cast<std::size_t>(z)];
+    }
+};
+
+using Wide = std::complex<long double>;
+
+Wide root(int numerator, int n)
+{
+    return std::polar(1.0L, -2 * std::acos(-1.0L) * static_cast<long double>(numerator % n) / static_cast<long double>(n));
+}
+
+// The transform of a plane [y][z] by its definition.
+std::vector<Wide> transform(const std::vector<long double>& plane, int ny, int nz)
+{
+    std::vector<Wide> along_z(static_cast<std::size_t>(ny * nz)), result(along_z.size());
+    for (int y = 0; y < ny; ++y)
+    {
+        for (int k = 0; k < nz; ++k)
+        {
+            for (int z = 0; z < nz; ++z)
+            {
+                along_z[static_cast<std::size_t>(y * nz + k)] += plane[static_cast<std::size_t>(y * nz + z)] * root(k * z, nz);
+            }
+        }
+    }
+    for (int k = 0; k < nz; ++k)
+    {
+        for (int l = 0; l < ny; ++l)
+        {
+            for (int y = 0; y < ny; ++y)
+            {
+                result[static_cast<std::size_t>(l * nz + k)] += along_z[static_cast<std::size_t>(y * nz + k)] * root(l * y, ny);
+            }
+        }
+    }
+    return result;
+}
+
+template <class Real>
+class LineFfts : public ::testing::Test
+{
+};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(LineFfts, Reals);
+
+} // namespace
+
+TYPED_TEST(LineFfts, of_a_plane_are_those_of_the_definition_and_back)
+{
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    // Lengths of all radices, alone and together, along y and along z.
+    for (const int n : {6,  7,  8,  9,  10, 11, 12, 14, 16, 20, 21, 25, 26, 28,  30,  32, 35,
+                        42, 44, 45, 49, 52, 54, 60, 64, 70, 72, 75, 81, 84, 104, 120, 121})
+    {
+        const int other = n % 2 == 0 ? 15 : 22;
+        for (const auto& [ny, nz] : {std::pair(n, other), {other, n}})
+        {
+            Grid<TypeParam> g({6, ny, nz});
+            std::vector<long double> plane(static_cast<std::size_t>(ny * nz));
+            for (int y = 0; y < ny; ++y)
+            {
+                for (int z = 0; z < nz; ++z)
+                {
+                    g.at(2, y, z) = static_cast<TypeParam>(uniform(random));
+                    plane[static_cast<std::size_t>(y * nz + z)] = g.at(2, y, z);
+                }
+            }
+            forward_plane(g.transforms(nullptr), 2, g.work.data());
+            const std::vector<Wide> expected = transform(plane, ny, nz);
+            const double epsilon = std::numeric_limits<TypeParam>::epsilon(),
+                         bound = 2 * epsilon * std::log2(ny * nz) * std::sqrt(ny * nz);
+            for (int l = 0; l < ny; ++l)
+            {
+                for (int k = 0; k <= nz / 2; ++k)
+                {
+                    const std::size_t at =
+                        2 * g.layout.kz_plane() + static_cast<std::size_t>(l) * g.layout.kz_row + static_cast<std::size_t>(k);
+                    const Wide& e = expected[static_cast<std::size_t>(l * nz + k)];
+                    ASSERT_NEAR(g.re[at], static_cast<double>(e.real()), bound) << ny << "x" << nz << " " << l << " " << k;
+                    ASSERT_NEAR(g.im[at], static_cast<double>(e.imag()), bound) << ny << "x" << nz << " " << l << " " << k;
+                }
+            }
+            backward_plane(g.transforms(nullptr), 2, g.work.data());
+            for (int y = 0; y < ny; ++y)
+            {
+                for (int z = 0; z < static_cast<int>(g.layout.row); ++z) // the copies behind the row, too
+                {
+                    const auto value = static_cast<double>(plane[static_cast<std::size_t>(y * nz + z % nz)]) * ny * nz;
+                    ASSERT_NEAR(g.at(2, y, z), value, 4 * epsilon * std::log2(ny * nz) * ny * nz) << ny << "x" << nz;
+                }
+            }
+        }
+    }
+}
+
+// A grid with one wave, exp(2 pi i (a x / nx + b y / ny + c z / nz)) and its conjugate: the solver multiplies it by G.
+TYPED_TEST(LineFfts, and_the_solver_multiply_a_wave_by_the_influence_function)
+{
+    const std::array<int, 3> points = {20, 14, 21};
+    Grid<TypeParam> g(points);
+    Influence<TypeParam> influence;
+    influence.scale = static_cast<TypeParam>(3);
+    influence.inverse_beta2_pi2 = static_cast<TypeParam>(0.25);
+    const std::array<std::size_t, 3> sizes = {20, 14, g.layout.kz_row};
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        influence.m[d].assign(sizes[d], 1), influence.factor[d].assign(sizes[d], 0);
+        const int used = d == 2 ? g.layout.kz() : points[d];
+        for (int k = 0; k < used; ++k)
+        {
+            influence.m[d][static_cast<std::size_t>(k)] = static_cast<TypeParam>((2 * k < points[d] ? k : k - points[d]) * 0.5);
+            influence.factor[d][static_cast<std::size_t>(k)] = static_cast<TypeParam>(1.0 + 0.1 * k);
+        }
+    }
+    influence.kz_weight.assign(g.layout.kz_row, 1);
+    influence.kz_weight[0] = static_cast<TypeParam>(0.5);
+    const int a = 17, b = 3, c = 5; // a is wave -3
+    const auto wave = [&](int x, int y, int z) {
+        return std::cos(2 * std::acos(-1.0) * (a * x / 20.0 + b * y / 14.0 + c * z / 21.0));
+    };
+    for (int x = 0; x < 20; ++x)
+    {
+        for (int y = 0; y < 14; ++y)
+        {
+            for (int z = 0; z < 21; ++z) { g.at(x, y, z) = static_cast<TypeParam>(wave(x, y, z)); }
+        }
+    }
+    const Transforms<TypeParam> t = g.transforms(&influence);
+    for (int x = 0; x < 20; ++x) { forward_plane(t, x, g.work.data()); }
+    LineSums sums;
+    for (int y = 0; y < 14; ++y) { solve(t, y, g.work.data(), &sums); }
+    for (int x = 0; x < 20; ++x) { backward_plane(t, x, g.work.data()); }
+    const double n = 20 * 14 * 21, mx = -1.5, my = 1.5, mz = 2.5, m2 = mx * mx + my * my + mz * mz;
+    // The factor of the conjugate wave (-a, -b, c) is that of indices 3 and 11.
+    const double of_wave = 3 * (1 + 1.7) * (1 + 0.3) * (1 + 0.5) / m2;
+    const double energy = of_wave * (n / 2) * (n / 2);
+    const double epsilon = std::numeric_limits<TypeParam>::epsilon();
+    EXPECT_NEAR(sums.energy / energy, 1, 20 * epsilon);
+    const double h = energy * (1 / m2 + 0.25);
+    const double expected[6] = {h * mx * mx, h * mx * my, h * mx * mz, h * my * my, h * my * mz, h * mz * mz};
+    for (std::size_t e = 0; e < 6; ++e) { EXPECT_NEAR(sums.virial[e] / expected[e], 1, 40 * epsilon) << e; }
+    for (const auto& [x, y, z] : {std::array{0, 0, 0}, {3, 4, 5}, {19, 13, 20}})
+    {
+        EXPECT_NEAR(g.at(x, y, z) / (of_wave * n), wave(x, y, z), 100 * epsilon);
+    }
+}

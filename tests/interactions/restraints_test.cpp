@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interactions/bonded/restraints.hpp"
+#include "interactions/random_molecules.hpp"
+#include "support/compare.hpp"
+#include "support/particles.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+constexpr int atoms_per_chain = 7;
+
+struct Result
+{
+    std::vector<Vec3<double>> forces;
+    EnergyVirial energies;
+};
+
+template <class N>
+Result evaluate(const PositionRestraints& restraints, ParticleState<N> state, int threads = 2)
+{
+    CpuQueue queue(threads);
+    ForceBuffers<N> buffers;
+    clear_forces(queue, buffers, state.slots());
+    compute_position_restraints(queue, restraints, state, buffers, Compute::ForcesEnergiesVirial);
+    sum_forces(queue, buffers, state);
+    return {forces_of(state), sum_energies(buffers).result()};
+}
+
+RunParameters scaling(RefcoordScaling s)
+{
+    RunParameters p;
+    p.refcoord_scaling = s;
+    return p;
+}
+
+// Chains whose references are up to 0.03 nm away, in a box of another size.
+class PositionRestraintsTest : public ::testing::TestWithParam<RefcoordScaling>
+{
+protected:
+    PositionRestraintsTest() : system(random_chains(InteractionKind::PositionRestraint, 6, 5))
+    {
+        Random random(6);
+        for (const auto& x : system.x) { system.restraint_reference.push_back(x + random.vector(random(0, 0.03))); }
+        system.restraint_reference_box = {3.0, 3.8, 4.35};
+    }
+    System system;
+    const RunParameters parameters = scaling(GetParam());
+};
+
+} // namespace
+
+TEST_P(PositionRestraintsTest, forces_are_minus_the_gradient)
+{
+    const PositionRestraints restraints = make_position_restraints(system, parameters);
+    auto state = particles_in_input_order<Double>(system);
+    const auto forces = evaluate(restraints, state).forces;
+    for (const std::size_t atom : {0U, 5U, 20U, 44U})
+    {
+        for (int axis = 0; axis < 3; ++axis)
+        {
+            const auto here = state.x.get(atom);
+            const auto energy = [&](double h) {
+                Vec3<double> step;
+                step[axis] = h;
+                state.x.set(atom, state.box.displaced(here, step));
+                const double e = evaluate(restraints, state).energies.potential();
+                state.x.set(atom, here);
+                return e;
+            };
+            const double h = 1e-3; // the potential is a parabola: central differences are exact
+            EXPECT_NEAR(-(energy(h) - energy(-h)) / (2 * h), forces[atom][axis], 1e-8 * (std::abs(forces[atom][axis]) + 1));
+        }
+    }
+}
+
+TEST_P(PositionRestraintsTest, virial_is_half_the_derivative_by_the_strain_of_the_box)
+{
+    const PositionRestraints restraints = make_position_restraints(system, parameters);
+    auto state = particles_in_input_order<Double>(system);
+    const Mat3<double> virial = evaluate(restraints, state).energies.virial;
+    for (int d = 0; d < 3; ++d)
+    {
+        EXPECT_EQ(virial[d][(d + 1) % 3], 0);
+        EXPECT_EQ(virial[d][(d + 2) % 3], 0);
+        const auto energy = [&](double strain) {
+            Vec3<double> box = system.box;
+            box[d] *= 1 + strain;
+            state.box.set_length(box);
+            return evaluate(restraints, state).energies.potential();
+        };
+        const double h = 1e-5; // a parabola in the strain
+        EXPECT_NEAR((energy(h) - energy(-h)) / (2 * h), 2 * virial[d][d], 1e-7 * (std::abs(2 * virial[d][d]) + 1));
+    }
+}
+
+TEST_P(PositionRestraintsTest, reproduces_every_bit_with_any_number_of_threads)
+{
+    const PositionRestraints restraints = make_position_restraints(system, parameters);
+    const auto state = particles_in_input_order<MixedReproducible>(system);
+    const Result one = evaluate(restraints, state, 1);
+    for (int threads = 2; threads <= 4; ++threads)
+    {
+        const Result many = evaluate(restraints, state, threads);
+        EXPECT_EQ(many.forces, one.forces);
+        EXPECT_EQ(many.energies.energy, one.energies.energy);
+        EXPECT_EQ(many.energies.virial, one.energies.virial);
+    }
+}
+
+TEST_P(PositionRestraintsTest, is_the_same_in_mixed_precision_to_float_rounding)
+{
+    const PositionRestraints restraints = make_position_restraints(system, parameters);
+    EXPECT_LE(rms_relative(evaluate(restraints, particles_in_input_order<Mixed>(system)).forces,
+                           evaluate(restraints, particles_in_input_order<Double>(system)).forces),
+              5e-7);
+}
+
+std::string scaling_name(const ::testing::TestParamInfo<RefcoordScaling>& test)
+{
+    return test.param == RefcoordScaling::None ? "none" : test.param == RefcoordScaling::All ? "all" : "com";
+}
+INSTANTIATE_TEST_SUITE_P(Scaling, PositionRestraintsTest,
+                         ::testing::Values(RefcoordScaling::None, RefcoordScaling::All, RefcoordScaling::Com), scaling_name);
+
+TEST(PositionRestraints, hold_atoms_at_their_start_if_no_reference_is_given)
+{
+    System system = random_chains(InteractionKind::PositionRestraint, 4, 8);
+    for (const RefcoordScaling s : {RefcoordScaling::None, RefcoordScaling::All, RefcoordScaling::Com})
+    {
+        const Result result = evaluate(make_position_restraints(system, scaling(s)), particles_in_input_order<Double>(system));
+        EXPECT_NEAR(result.energies.potential(), 0, 1e-20);
+    }
+}
+
+TEST(PositionRestraints, pull_each_axis_with_its_own_constant_along_the_minimum_image)
+{
+    System system = random_chains(InteractionKind::PositionRestraint, 2, 9);
+    Vec3<double> shift{0.02, -0.03, 0.01};
+    system.restraint_reference = system.x;
+    for (auto& x : system.restraint_reference) { x += shift + Vec3<double>{system.box.x, 0, -2 * system.box.z}; } // other images
+    system.restraint_reference_box = system.box;
+    const Result result =
+        evaluate(make_position_restraints(system, scaling(RefcoordScaling::None)), particles_in_input_order<Double>(system));
+    const auto& parameters = system.topology.parameters_of(InteractionKind::PositionRestraint);
+    double energy = 0;
+    for (std::size_t atom = 0; atom < result.forces.size(); ++atom)
+    {
+        const AtomAddress address = system.topology.locate(static_cast<std::int64_t>(atom));
+        const bool restrained = address.type == 0;
+        for (int axis = 0; axis < 3; ++axis)
+        {
+            const double k = restrained ? parameters[static_cast<std::size_t>(address.local)][static_cast<std::size_t>(axis)] : 0;
+            EXPECT_NEAR(result.forces[atom][axis], k * shift[axis], 1e-11 * k);
+            energy += 0.5 * k * shift[axis] * shift[axis];
+        }
+    }
+    EXPECT_NEAR(result.energies[EnergyTerm::PositionRestraint], energy, 1e-12 * energy);
+    EXPECT_EQ(result.energies.potential(), result.energies[EnergyTerm::PositionRestraint]);
+}
+
+TEST(PositionRestraints, references_follow_the_box_as_asked)
+{
+    System system = random_chains(InteractionKind::PositionRestraint, 2, 10);
+    Vec3<double> centre;
+    double mass = 0;
+    for (std::size_t i = 0; i < system.x.size(); ++i)
+    {
+        const AtomAddress address = system.topology.locate(static_cast<std::int64_t>(i));
+        if (address.type != 0) { continue; }
+        const double m = system.topology.atom(static_cast<std::int64_t>(i)).mass;
+        centre += m * system.x[i];
+        mass += m;
+    }
+    centre *= 1 / mass;
+    const double growth = 1.002;
+    for (const RefcoordScaling s : {RefcoordScaling::None, RefcoordScaling::All, RefcoordScaling::Com})
+    {
+        const PositionRestraints restraints = make_position_restraints(system, scaling(s));
+        ASSERT_EQ(restraints.list.size(), 2U * atoms_per_chain);
+        for (const PositionRestraint& restraint : restraints.list)
+        {
+            const Vec3<double> x = system.x[static_cast<std::size_t>(restraint.atom)];
+            const Vec3<double> fixed = s == RefcoordScaling::None ? x : s == RefcoordScaling::All ? Vec3<double>{} : x - centre;
+            for (int d = 0; d < 3; ++d)
+            {
+                const double expected = fixed[d] + growth * (x[d] - fixed[d]);
+                EXPECT_NEAR(restraint.fraction[d] * growth * system.box[d] + restraint.offset[d], expected, 1e-13);
+            }
+        }
+    }
+}
+
+TEST(PositionRestraints, of_atoms_on_other_ranks_are_left_to_them)
+{
+    const System system = random_chains(InteractionKind::PositionRestraint, 4, 12);
+    System moved = system;
+    moved.restraint_reference = system.x;
+    for (auto& x : moved.restraint_reference) { x += Vec3<double>{0.01, 0.02, 0.03}; }
+    moved.restraint_reference_box = system.box;
+    const PositionRestraints restraints = make_position_restraints(moved, {});
+    auto state = particles_in_input_order<Double>(system);
+    const double all = evaluate(restraints, state).energies.potential();
+    CpuQueue queue(1);
+    double parts = 0;
+    for (const std::int64_t rank : {0, 1})
+    {
+        auto part = state;
+        for (std::size_t atom = 0; atom < part.slot_of_global.size(); ++atom)
+        {
+            if (static_cast<std::int64_t>(atom % 2) != rank) { part.slot_of_global[atom] = -1; }
+        }
+        ForceBuffers<Double> buffers;
+        clear_forces(queue, buffers, part.slots());
+        compute_position_restraints(queue, restraints, part, buffers, Compute::ForcesEnergiesVirial);
+        parts += sum_energies(buffers).result().potential();
+    }
+    EXPECT_NEAR(parts, all, 1e-12 * all);
+}
