@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "interactions/mesh/mesh_size.hpp"
 #include "trace/phases.hpp"
 
 #include <algorithm>
@@ -18,41 +17,17 @@ constexpr std::size_t vector_size = 8; // rows end at multiples of it
 
 std::size_t rounded_up(std::size_t n) { return (n + vector_size - 1) / vector_size * vector_size; }
 
-double net_charge(const Topology& topology)
-{
-    double sum = 0;
-    for (const MoleculeBlock& block : topology.blocks)
-    {
-        double of_molecule = 0;
-        for (const Atom& atom : topology.molecule_types[static_cast<std::size_t>(block.type)].atoms)
-        {
-            of_molecule += atom.charge;
-        }
-        sum += static_cast<double>(block.count) * of_molecule;
-    }
-    return sum;
-}
-
 } // namespace
 
 template <class N>
 Mesh<N>::Mesh(const Topology& topology, const RunParameters& run, const Vec3<double>& box)
+    : parameters_(mesh_parameters(topology, run, box))
 {
-    if (run.coulomb != CoulombKind::Pme) { return; }
-    PARHELION_EXPECTS(run.pme_order >= least_spline_order && run.pme_order <= largest_spline_order);
-    order_ = run.pme_order;
-    beta_ = ewald_beta(run);
-    coulomb_factor_ = coulomb_factor(run);
-    net_charge_ = net_charge(topology);
-    layout_.points = mesh_size(run, box);
+    if (!is_used()) { return; }
+    layout_.points = parameters_.points;
     layout_.row = rounded_up(static_cast<std::size_t>(layout_.points[2]) + vector_size - 1);
     layout_.kz_row = rounded_up(static_cast<std::size_t>(layout_.kz()));
-    for (std::size_t d = 0; d < 3; ++d)
-    {
-        PARHELION_EXPECTS(layout_.points[d] >= 2 * (order_ - 1));
-        fft_.emplace_back(layout_.points[d]);
-        moduli_[d] = spline_moduli(order_, layout_.points[d]);
-    }
+    for (const int points : layout_.points) { fft_.emplace_back(points); }
     const auto planes = static_cast<std::size_t>(layout_.points[0]);
     grid_.resize(planes * layout_.plane());
     if constexpr (N::summation == Summation::Reproducible) { charges_.resize(grid_.size()); }
@@ -68,8 +43,8 @@ void Mesh<N>::follow_box(const Vec3<double>& box)
 {
     if (box.x == box_.x && box.y == box_.y && box.z == box_.z) { return; }
     box_ = box;
-    const double slope = units::pi * units::pi / (beta_ * beta_);
-    influence_.scale = static_cast<Real>(coulomb_factor_ / (units::pi * box.x * box.y * box.z));
+    const double slope = parameters_.slope();
+    influence_.scale = static_cast<Real>(parameters_.coulomb_factor / (units::pi * box.x * box.y * box.z));
     influence_.inverse_beta2_pi2 = static_cast<Real>(slope);
     for (int d = 0; d < 3; ++d)
     {
@@ -83,7 +58,7 @@ void Mesh<N>::follow_box(const Vec3<double>& box)
             const double m = (2 * k < points ? k : k - points) / box[d];
             influence_.m[i][static_cast<std::size_t>(k)] = static_cast<Real>(m);
             influence_.factor[i][static_cast<std::size_t>(k)] =
-                static_cast<Real>(std::exp(-slope * m * m) / moduli_[i][static_cast<std::size_t>(k)]);
+                static_cast<Real>(std::exp(-slope * m * m) / parameters_.moduli[i][static_cast<std::size_t>(k)]);
         }
     }
     influence_.kz_weight.assign(layout_.kz_row, 1);
@@ -136,7 +111,8 @@ void Mesh<N>::sort_atoms(CpuQueue& queue, const ParticleState<N>& state)
 template <class N>
 mesh::Atoms<N> Mesh<N>::atoms(const ParticleState<N>& state, std::size_t begin, std::size_t end) const
 {
-    return {&layout_, order_, state.x.values().data(), state.charge.data(), sorted_.data() + begin, sorted_.data() + end};
+    return {
+        &layout_, parameters_.order, state.x.values().data(), state.charge.data(), sorted_.data() + begin, sorted_.data() + end};
 }
 
 template <class N>
@@ -152,7 +128,7 @@ void Mesh<N>::spread(CpuQueue& queue, const ParticleState<N>& state)
         std::fill(charges + begin * layout_.plane(), charges + end * layout_.plane(), ChargeSum{});
         // Atoms of these planes and of the order - 1 before reach them; no plane twice.
         const int first = static_cast<int>(begin), last = static_cast<int>(end), own = last - first;
-        const int ahead = std::min(order_ - 1, planes - own);
+        const int ahead = std::min(parameters_.order - 1, planes - own);
         const auto spread_range = [&](int from, int to) {
             mesh::spread<N>(
                 atoms(state, first_of_plane_[static_cast<std::size_t>(from)], first_of_plane_[static_cast<std::size_t>(to)]),
@@ -223,7 +199,7 @@ void Mesh<N>::gather(CpuQueue& queue, const ParticleState<N>& state, ForceBuffer
     });
 }
 
-// E = 1/2 sum_m G |S|^2, its virial, and those of the uniform background of a net charge Q, E = -pi f Q^2 / (2 V beta^2).
+// E = 1/2 sum_m G |S|^2, its virial, and those of the uniform background of a net charge.
 template <class N>
 void Mesh<N>::add_energy(EnergySums<N>& energies) const
 {
@@ -233,8 +209,7 @@ void Mesh<N>::add_energy(EnergySums<N>& energies) const
         total.energy += sums.energy;
         for (std::size_t e = 0; e < total.virial.size(); ++e) { total.virial[e] += sums.virial[e]; }
     }
-    const double volume = box_.x * box_.y * box_.z;
-    const double background = -units::pi * coulomb_factor_ * net_charge_ * net_charge_ / (2 * volume * beta_ * beta_);
+    const double background = parameters_.background() / (box_.x * box_.y * box_.z);
     energies.add(EnergyTerm::CoulombReciprocal, total.energy + background);
     constexpr std::size_t element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     for (std::size_t k = 0; k < 9; ++k)

@@ -15,8 +15,7 @@
 #include "interactions/force_buffers.hpp"
 #include "interactions/mesh/line_fft.hpp"
 #include "interactions/mesh/mesh_kernels.hpp"
-#include "model/run_parameters.hpp"
-#include "model/topology.hpp"
+#include "interactions/mesh/mesh_parameters.hpp"
 
 #include <array>
 #include <vector>
@@ -30,7 +29,7 @@ public:
     Mesh() = default; // of a run without PME
     Mesh(const Topology& topology, const RunParameters& run, const Vec3<double>& box);
 
-    bool is_used() const { return order_ > 0; }
+    bool is_used() const { return parameters_.order > 0; }
     const std::array<int, 3>& points() const { return layout_.points; }
 
     // Adds the forces of home atoms to buffers.forces[thread] and, on request, the energy and virial to buffers.energies[0]. The
@@ -49,14 +48,10 @@ private:
     void add_energy(EnergySums<N>& energies) const;
     mesh::Atoms<N> atoms(const ParticleState<N>& state, std::size_t begin, std::size_t end) const;
 
-    int order_ = 0;
-    double beta_ = 0;           // 1/nm
-    double coulomb_factor_ = 0; // kJ nm/(mol e^2)
-    double net_charge_ = 0;     // e
-    Vec3<double> box_;          // that influence_ is of
+    MeshParameters parameters_;
+    Vec3<double> box_; // that influence_ is of
     mesh::Layout layout_;
     std::vector<LineFft<Real>> fft_; // x, y, z
-    std::array<std::vector<double>, 3> moduli_;
     mesh::Influence<Real> influence_;
 
     AlignedVector<ChargeSum> charges_; // apart from grid_ in reproducible policies only

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reciprocal-space part of smooth particle-mesh Ewald on one GPU: what interactions/mesh/mesh.hpp is on CPUs, for any grid
+// and spline order, one kernel after another:
+//
+//   spread   charges to a grid, by atomic sums
+//   fft      forward, by cuFFT (fft_gpu.hpp)
+//   solve    multiply by the influence function; energy and virial where they are asked for
+//   fft      backward: the grid holds potentials
+//   gather   forces, by the derivatives of the splines
+//
+// Positions are fractions of the box, and the box is read from device memory: nothing here follows the box on the host, so that
+// the chain may be captured in a graph and replayed under pressure coupling. In reproducible policies charges are added as
+// integers and a force is one sum in a fixed order: the result does not depend on the order of atoms.
+//
+// Cost: order^3 atomics and as many loads per atom, and about 14 passes over the grid in eight launches, which is what small
+// grids wait for.
+#pragma once
+
+#include "device/gpu/device_buffer.hpp"
+#include "device/gpu/queue_gpu.hpp"
+#include "interactions/force_buffers.hpp"
+#include "interactions/mesh/gpu/fft_gpu.hpp"
+#include "interactions/mesh/mesh_kernels.hpp"
+#include "interactions/mesh/mesh_parameters.hpp"
+#include "state/gpu/particle_state_gpu.hpp"
+
+#include <array>
+
+namespace parhelion {
+
+template <class N>
+class GpuMesh
+{
+public:
+    GpuMesh() = default; // of a run without PME
+    // Waits. Throws DeviceError.
+    GpuMesh(GpuQueue& queue, const MeshParameters& parameters);
+
+    bool is_used() const { return parameters_.order > 0; }
+
+    // Adds the forces of all atoms, which are a lone rank's, to state.f, and on request energy and virial to state.energies.
+    // Queued; on one queue at a time.
+    void compute(GpuQueue& queue, GpuState<N>& state, Compute compute);
+
+private:
+    using Real = typename N::Real;
+    using ChargeSum = mesh::ChargeSum<N>;
+
+    void spread(GpuQueue& queue, GpuState<N>& state);
+    void solve(GpuQueue& queue, GpuState<N>& state, Compute compute);
+    void gather(GpuQueue& queue, GpuState<N>& state);
+
+    MeshParameters parameters_;
+    GpuFft<Real> fft_;
+    DeviceBuffer<double> inverse_moduli_;        // of x, y and z, one after another
+    DeviceBuffer<ChargeSum> charges_;            // apart from grid_ in reproducible policies only
+    DeviceBuffer<Real> grid_;                    // [x][y][z]: charges, then potentials
+    DeviceBuffer<GpuComplex<Real>> transformed_; // [x][y][kz]
+};
+
+// GpuMesh::compute() where the run has PME.
+template <class N>
+void compute_mesh(GpuQueue& queue, GpuMesh<N>& mesh, GpuState<N>& state, Compute compute)
+{
+    if (mesh.is_used()) { mesh.compute(queue, state, compute); }
+}
+
+} // namespace parhelion

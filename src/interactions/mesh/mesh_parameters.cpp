@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interactions/mesh/mesh_parameters.hpp"
+
+#include "base/error.hpp"
+#include "interactions/mesh/mesh_size.hpp"
+#include "interactions/mesh/spline.hpp"
+
+namespace parhelion {
+
+namespace {
+
+double net_charge(const Topology& topology)
+{
+    double sum = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        double of_molecule = 0;
+        for (const Atom& atom : topology.molecule_types[static_cast<std::size_t>(block.type)].atoms)
+        {
+            of_molecule += atom.charge;
+        }
+        sum += static_cast<double>(block.count) * of_molecule;
+    }
+    return sum;
+}
+
+} // namespace
+
+MeshParameters mesh_parameters(const Topology& topology, const RunParameters& run, const Vec3<double>& box)
+{
+    if (run.coulomb != CoulombKind::Pme) { return {}; }
+    PARHELION_EXPECTS(run.pme_order >= least_spline_order && run.pme_order <= largest_spline_order);
+    MeshParameters mesh{.order = run.pme_order,
+                        .beta = ewald_beta(run),
+                        .coulomb_factor = coulomb_factor(run),
+                        .net_charge = net_charge(topology),
+                        .points = mesh_size(run, box),
+                        .moduli = {}};
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        PARHELION_EXPECTS(mesh.points[d] >= 2 * (mesh.order - 1));
+        mesh.moduli[d] = spline_moduli(mesh.order, mesh.points[d]);
+    }
+    return mesh;
+}
+
+} // namespace parhelion

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// PME's mesh on the GPU against the CPU's, which has references of its own, and against the reference data.
+#include "interactions/mesh/gpu/mesh_gpu.hpp"
+
+#include "device/gpu/graph.hpp"
+#include "interactions/mesh/ions.hpp"
+#include "interactions/mesh/mesh.hpp"
+#include "support/compare.hpp"
+#include "support/gpu_particles.hpp"
+#include "support/gpu_test.hpp"
+#include "support/refdata.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+struct Result
+{
+    std::vector<Vec3<double>> forces; // by global atom
+    EnergyVirial energies;
+};
+
+// `box`: of the configuration; that of the system is the one the mesh is made for.
+template <class N>
+Result on_cpu(const System& system, const RunParameters& run, const Vec3<double>& box)
+{
+    CpuQueue queue(1);
+    ParticleState<N> state = particles_in_input_order<N>(system);
+    state.box.set_length(box);
+    Mesh<N> mesh(system.topology, run, system.box);
+    ForceBuffers<N> buffers;
+    clear_forces(queue, buffers, state.slots());
+    compute_mesh(queue, mesh, state, buffers, Compute::ForcesEnergiesVirial);
+    sum_forces(queue, buffers, state);
+    return {forces_of(state), sum_energies(buffers).result()};
+}
+
+// A system on the GPU, with its mesh.
+template <class N>
+class Evaluation
+{
+public:
+    Evaluation(const System& system, const RunParameters& run, const Vec3<double>& box)
+        : particles_(particles_in_input_order<N>(system)), mesh_(queue_, mesh_parameters(system.topology, run, system.box))
+    {
+        particles_.box.set_length(box);
+        state_ = sorted_gpu_state(queue_, particles_);
+    }
+
+    void add(Compute compute) { compute_mesh(queue_, mesh_, state_, compute); }
+    void clear() { state_.f.clear(queue_), state_.energies.clear(queue_); }
+    Result result()
+    {
+        download(queue_, state_, particles_);
+        return {forces_of(particles_), state_.energies.to_vector(queue_)[0].result()};
+    }
+    GpuQueue& queue() { return queue_; }
+
+private:
+    GpuQueue queue_;
+    ParticleState<N> particles_;
+    GpuMesh<N> mesh_;
+    GpuState<N> state_;
+};
+
+template <class N>
+Result on_gpu(const System& system, const RunParameters& run, const Vec3<double>& box,
+              Compute compute = Compute::ForcesEnergiesVirial)
+{
+    Evaluation<N> evaluation(system, run, box);
+    evaluation.add(compute);
+    return evaluation.result();
+}
+
+RunParameters with_grid(int order, const std::array<int, 3>& points)
+{
+    RunParameters run = pme_parameters();
+    run.pme_order = order;
+    run.mesh_nx = points[0], run.mesh_ny = points[1], run.mesh_nz = points[2];
+    return run;
+}
+
+// Factors 2, 3, 5, 7 and 13, odd and even numbers along each axis, and as few points as an order allows.
+const std::array<int, 3> grids[] = {{20, 27, 35}, {21, 16, 30}, {32, 25, 14}, {26, 28, 15}};
+
+class MeshOnGpu : public GpuTest
+{
+protected:
+    const Vec3<double> box{2.1, 2.6, 3.3};
+    const System system = charged_ions(box);
+};
+
+class OrdersOfMeshOnGpu : public MeshOnGpu, public ::testing::WithParamInterface<int>
+{
+protected:
+    template <class N>
+    void compare(const std::array<int, 3>& points, double of_forces, double of_energies) const
+    {
+        const RunParameters run = with_grid(GetParam(), points);
+        const Result expected = on_cpu<N>(system, run, box), result = on_gpu<N>(system, run, box);
+        EXPECT_LE(rms_relative(result.forces, expected.forces), of_forces);
+        EXPECT_LE(max_relative(result.energies.virial, expected.energies.virial), of_energies);
+        const double energy = expected.energies[EnergyTerm::CoulombReciprocal];
+        EXPECT_NEAR(result.energies[EnergyTerm::CoulombReciprocal], energy, of_energies * std::abs(energy));
+        EXPECT_NEAR(result.energies.potential(), energy, of_energies * std::abs(energy));
+    }
+};
+
+} // namespace
+
+TEST_P(OrdersOfMeshOnGpu, has_the_forces_energy_and_virial_of_the_cpu)
+{
+    for (const std::array<int, 3>& points : grids)
+    {
+        SCOPED_TRACE(testing::Message() << points[0] << " " << points[1] << " " << points[2]);
+        compare<Double>(points, 1e-13, 1e-12);
+        compare<Mixed>(points, 1e-6, 1e-6); // rounding of single numbers: 6e-8
+        compare<MixedReproducible>(points, 1e-6, 1e-6);
+        compare<DoubleReproducible>(points, 1e-11, 1e-9); // multiples of 2e-10 kJ/mol
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, OrdersOfMeshOnGpu, ::testing::Range(least_spline_order, largest_spline_order + 1));
+
+TEST_F(MeshOnGpu, without_energies_has_the_same_forces)
+{
+    const RunParameters run = with_grid(4, grids[0]);
+    const Result expected = on_gpu<DoubleReproducible>(system, run, box),
+                 result = on_gpu<DoubleReproducible>(system, run, box, Compute::Forces);
+    EXPECT_TRUE(result.forces == expected.forces);
+    EXPECT_EQ(result.energies.potential(), 0);
+    EXPECT_EQ(max_relative(result.energies.virial, expected.energies.virial), 1);
+}
+
+// Positions scale with the box; points along the edges stay as many.
+TEST_F(MeshOnGpu, follows_the_box_that_is_in_device_memory)
+{
+    const RunParameters run = with_grid(5, grids[1]);
+    const Vec3<double> other{1.03 * box.x, 0.96 * box.y, 1.01 * box.z};
+    const Result expected = on_cpu<Double>(system, run, other), result = on_gpu<Double>(system, run, other);
+    EXPECT_LE(rms_relative(result.forces, expected.forces), 1e-13);
+    EXPECT_LE(max_relative(result.energies.virial, expected.energies.virial), 1e-12);
+    EXPECT_NEAR(result.energies.potential(), expected.energies.potential(), 1e-12 * std::abs(expected.energies.potential()));
+}
+
+TEST_F(MeshOnGpu, adds_the_same_in_every_replay_of_a_graph)
+{
+    const RunParameters run = with_grid(4, grids[2]);
+    Evaluation<DoubleReproducible> evaluation(system, run, box);
+    evaluation.add(Compute::ForcesEnergiesVirial);
+    const Result once = evaluation.result();
+    const GpuGraph graph(evaluation.queue(), [&] { evaluation.add(Compute::ForcesEnergiesVirial); });
+    evaluation.clear();
+    for (int i = 0; i < 3; ++i) { graph.replay(evaluation.queue()); }
+    const Result thrice = evaluation.result();
+    for (std::size_t i = 0; i < once.forces.size(); ++i) { EXPECT_EQ(thrice.forces[i], 3.0 * once.forces[i]) << i; }
+    EXPECT_EQ(thrice.energies.potential(), 3 * once.energies.potential());
+}
+
+TEST_F(MeshOnGpu, with_reproducible_sums_has_the_same_bits_in_any_order_of_atoms)
+{
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    std::vector<Vec3<double>> x;
+    std::vector<double> charges;
+    for (int i = 0; i < 500; ++i)
+    {
+        x.push_back({box.x * uniform(random), box.y * uniform(random), box.z * uniform(random)});
+        charges.push_back(std::round(1000 * uniform(random) - 400) / 512); // exact sums: the background is one on the host
+    }
+    std::vector<std::size_t> order(x.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<Vec3<double>> other_x;
+    std::vector<double> other_charges;
+    for (const std::size_t i : order) { other_x.push_back(x[i]), other_charges.push_back(charges[i]); }
+    const RunParameters run = with_grid(4, grids[0]);
+    // In the order that they have here: sorting would put both into the same.
+    const auto evaluate = [&](const System& of) {
+        GpuQueue queue;
+        ParticleState<MixedReproducible> particles = particles_in_input_order<MixedReproducible>(of);
+        GpuState<MixedReproducible> state;
+        upload(queue, particles, state);
+        GpuMesh<MixedReproducible> mesh(queue, mesh_parameters(of.topology, run, of.box));
+        compute_mesh(queue, mesh, state, Compute::ForcesEnergiesVirial);
+        download(queue, state, particles);
+        return Result{forces_of(particles), state.energies.to_vector(queue)[0].result()};
+    };
+    System first = ions(x, charges, box), second = ions(other_x, other_charges, box);
+    const Result a = evaluate(first), b = evaluate(second);
+    for (std::size_t i = 0; i < order.size(); ++i) { EXPECT_EQ(b.forces[i], a.forces[order[i]]) << i; }
+    EXPECT_EQ(b.energies.potential(), a.energies.potential());
+    EXPECT_TRUE(b.energies.virial == a.energies.virial);
+}
+
+// What is left of the sum of forces is the error of the grid.
+TEST_F(MeshOnGpu, on_a_fine_grid_has_hardly_a_net_force)
+{
+    const auto net = [&](int order, const std::array<int, 3>& points) {
+        const Result result = on_gpu<Double>(system, with_grid(order, points), box, Compute::Forces);
+        Vec3<double> sum;
+        double squares = 0;
+        for (const Vec3<double>& f : result.forces) { sum += f, squares += norm2(f); }
+        return norm(sum) / std::sqrt(squares);
+    };
+    EXPECT_LE(net(4, {20, 25, 32}), 1e-2);
+    EXPECT_LE(net(8, {40, 48, 60}), 1e-6);
+}
+
+TEST_F(MeshOnGpu, is_not_there_without_pme)
+{
+    GpuQueue queue;
+    RunParameters run = pme_parameters();
+    run.coulomb = CoulombKind::ReactionField;
+    EXPECT_FALSE(GpuMesh<Mixed>(queue, mesh_parameters(system.topology, run, box)).is_used());
+}
+
+namespace {
+
+class MeshOnGpuRefdata : public GpuTest, public ::testing::WithParamInterface<std::string>
+{
+};
+
+} // namespace
+
+TEST_P(MeshOnGpuRefdata, forces_are_those_of_the_reference)
+{
+    const Refdata data = load_refdata(GetParam());
+    const auto expected = refdata_forces(GetParam(), "mesh"), all = refdata_forces(GetParam());
+    const Result in_double = on_gpu<Double>(data.system, data.parameters, data.system.box);
+    EXPECT_LE(rms_relative(in_double.forces, expected),
+              2e-9); // differences of the program's totals, with its tables of 1-4 pairs in them
+    const double energy = refdata_energies(GetParam())["Coul. recip."];
+    EXPECT_NEAR(in_double.energies[EnergyTerm::CoulombReciprocal], energy, 1e-9 * std::abs(energy));
+    const Result mixed = on_gpu<Mixed>(data.system, data.parameters, data.system.box);
+    double error = 0, scale = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) { error += norm2(mixed.forces[i] - expected[i]), scale += norm2(all[i]); }
+    EXPECT_LE(std::sqrt(error / scale), 5e-7);
+    EXPECT_NEAR(mixed.energies[EnergyTerm::CoulombReciprocal], energy, 2e-6 * std::abs(energy));
+}
+
+INSTANTIATE_TEST_SUITE_P(Refdata, MeshOnGpuRefdata, ::testing::ValuesIn(mesh_refdata),
+                         [](const auto& test) { return test.param.substr(0, test.param.find('/')); });
