@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test that tries many cases one after another tries one in PARHELION_TEST_ONE_IN of them, if that is set: where kernels run on
+// a CPU, all would take minutes.
+#pragma once
+
+#include <cstdlib>
+
+namespace parhelion::test {
+
+class OneIn
+{
+public:
+    // For the next case. The first is always taken.
+    bool takes_next()
+    {
+        const bool takes = seen_++ % every_ == 0;
+        taken_ += takes;
+        return takes;
+    }
+    int taken() const { return taken_; }
+
+private:
+    static int asked_for()
+    {
+        const char* const asked = std::getenv("PARHELION_TEST_ONE_IN");
+        return asked == nullptr ? 1 : std::atoi(asked);
+    }
+
+    const int every_ = asked_for();
+    int seen_ = 0, taken_ = 0;
+};
+
+} // namespace parhelion::test
