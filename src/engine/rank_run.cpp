@@ -202,7 +202,7 @@ SavedState RankRun<N>::gather_saved_state()
 }
 
 template <class N>
-void RankRun<N>::advance(StepFlags flags, Observer& observer)
+void RankRun<N>::take_step(StepFlags flags, Observer& observer)
 {
     comm_.set_tag(rank_.step);
     flags.repartition = flags.repartition || list_is_stale(rank_);
@@ -280,78 +280,70 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
 template <class N>
 RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    const Stopwatch whole;
     drift_ = {};
-    const std::int64_t first = rank_.step, last = first + steps;
-    const Schedule schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, last);
-    const std::int64_t steady = steady_from(first, steps);
-    Stopwatch timed = whole;
     queue_.clock().reset();
-    Orders orders;
-    std::int64_t looked = first;
-    Stopwatch since_look;
-    const auto look = [&](bool checkpoint) {
-        orders = agree(stop.load(std::memory_order_relaxed), checkpoint, steps_in_half_a_second(rank_.step - looked, since_look));
-        looked = rank_.step;
-        since_look = {};
-    };
-    for (;;)
-    {
-        StepFlags flags = schedule.flags(rank_.step);
-        flags.repartition |= rank_.step == first;
-        if (flags.repartition)
-        {
-            observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, last), latest_temperature_);
-            look(observer.checkpoint_due());
-            // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
-            take_snapshot(rank_, at_repartition_);
-            if (orders.checkpoint)
-            {
-                SavedState state = gather_saved_state();
-                if (comm_.rank() == 0) { observer.checkpoint(std::move(state)); }
-            }
-        }
-        else if (rank_.step >= orders.next_look) { look(false); } // where a list serves for longer than a stop may take
-        if (rank_.step == last || orders.stop) { break; }
-        if (rank_.step == steady)
-        {
-            timed = {};
-            queue_.clock().reset();
-        }
-        advance(flags, observer);
-    }
-    RunSummary summary;
-    summary.end = rank_.step < last ? RunEnd::Stopped : RunEnd::Done;
-    summary.steps = rank_.step - first;
-    const std::int64_t timed_from = rank_.step > steady ? steady : first;
-    summarise(summary, rank_.step - timed_from, timed_from == steady ? timed : whole);
+    orders_ = {};
+    last_look_ = {rank_.step, {}};
+    const RunSpan run(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step, steps);
+    return *run_steps(*this, run, observer, stop);
+}
 
-    // The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
-    Snapshot<N> end;
-    take_snapshot(rank_, end);
-    StepFlags flags = Schedule(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step).flags(rank_.step);
-    flags.repartition = true;
-    // An early end was not on the schedule, which had no use for this kinetic energy.
-    if (summary.end == RunEnd::Stopped) { rank_.coupling.half_step = kinetic_energies(rank_); }
-    advance(flags, observer);
-    put_back(std::move(end), rank_);
-    summary.wall_s = whole.wall_s();
-    set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
-    return summary;
+// Where a list begins, and where it serves for longer than a stop may take.
+template <class N>
+Look RankRun<N>::look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
+{
+    const bool begins_list = run.begins_list(rank_.step);
+    if (!begins_list && rank_.step < orders_.next_look) { return Look::GoOn; }
+    if (begins_list)
+    {
+        observer.progress(rank_.step - setup_.first_step, steps_in_all(setup_.first_step, run.last), latest_temperature_);
+    }
+    const std::int64_t pace = steps_in_half_a_second(rank_.step - last_look_.step, last_look_.since);
+    orders_ = agree(stop.load(std::memory_order_relaxed), begins_list && observer.checkpoint_due(), pace);
+    last_look_ = {rank_.step, {}};
+    // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
+    if (begins_list) { take_snapshot(rank_, at_repartition_); }
+    if (orders_.checkpoint)
+    {
+        SavedState state = gather_saved_state();
+        if (comm_.rank() == 0) { observer.checkpoint(std::move(state)); }
+    }
+    return orders_.stop ? Look::Stop : Look::GoOn;
 }
 
 template <class N>
-void RankRun<N>::summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed)
+bool RankRun<N>::advance(const RunSpan& run, Observer& observer)
 {
-    if (timed_steps > 0)
+    StepFlags flags = run.schedule.flags(rank_.step);
+    flags.repartition = run.begins_list(rank_.step);
+    take_step(flags, observer);
+    return true;
+}
+
+// The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
+template <class N>
+bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& observer)
+{
+    set_phases(summary);
+    Snapshot<N> end;
+    take_snapshot(rank_, end);
+    // An early end was not on the schedule, which had no use for this kinetic energy.
+    if (summary.end == RunEnd::Stopped) { rank_.coupling.half_step = kinetic_energies(rank_); }
+    take_step(run.schedule.flags_at_end(rank_.step), observer);
+    put_back(std::move(end), rank_);
+    set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
+    return true;
+}
+
+// Of the steps that are timed: us per step by phase.
+template <class N>
+void RankRun<N>::set_phases(RunSummary& summary)
+{
+    for (int p = 0; p < phases && summary.timed_steps > 0; ++p)
     {
-        set_rates(summary, setup_.parameters.dt, timed_steps, timed);
-        for (int p = 0; p < phases; ++p)
-        {
-            const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(timed_steps);
-            summary.phases.emplace_back(phase_names[static_cast<std::size_t>(p)], us);
-            summary.covered_us += us;
-        }
+        const double us = queue_.clock().seconds(static_cast<Phase>(p)) * 1e6 / static_cast<double>(summary.timed_steps);
+        summary.phases.emplace_back(phase_names[static_cast<std::size_t>(p)], us);
+        summary.covered_us += us;
     }
     summary.pairs_per_atom = static_cast<double>(rank_.pairs.entries()) * half_cluster_size * cluster_size /
                              static_cast<double>(setup_.system.topology.atom_count());
@@ -422,7 +414,8 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     summary.wall_s = whole.wall_s();
     summary.converged = verdict == Minimization::Converged;
     summary.largest_force = descent.largest_force();
-    summarise(summary, std::max<std::int64_t>(1, summary.steps), whole);
+    set_rates(summary, setup_.parameters.dt, std::max<std::int64_t>(1, summary.steps), whole);
+    set_phases(summary);
     summary.drift = summary.drift_error = std::numeric_limits<double>::quiet_NaN();
     const char* why = verdict == Minimization::Converged          ? "converged"
                       : verdict == Minimization::MachinePrecision ? "step below machine precision"

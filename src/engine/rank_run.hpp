@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/rank.hpp"
+#include "engine/run_loop.hpp"
 #include "engine/simulation.hpp"
 #include "engine/slope.hpp"
 #include "engine/snapshot.hpp"
@@ -43,6 +44,13 @@ public:
     RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // Forces on rank 0 alone; trouble where it is.
     SinglePoint evaluate();
+    // Its parts (engine/run_loop.hpp).
+    std::int64_t next_step() const { return rank_.step; }
+    Look look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
+    bool advance(const RunSpan& run, Observer& observer);
+    bool complete(Observer&) { return true; } // nothing is queued
+    void begin_timed(RunSummary&) { queue_.clock().reset(); }
+    bool finish(const RunSpan& run, RunSummary& summary, Observer& observer);
     // For a rank that is alone.
     RunSummary minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
 
@@ -65,19 +73,25 @@ private:
     std::vector<Vec3<double>> gather_forces();
     SavedState gather_saved_state();
     // One step, its frames and its energies to the observers.
-    void advance(StepFlags flags, Observer& observer);
+    void take_step(StepFlags flags, Observer& observer);
     template <class Output>
     std::string take_step_of_point(Output&& output);
     void evaluate_static();
     void stop_if_overflowing();
-    void summarise(RunSummary& summary, std::int64_t timed_steps, const Stopwatch& timed);
+    void set_phases(RunSummary& summary);
 
     const RunSetup& setup_;
     Communicator comm_;
     CpuQueue queue_;
     Rank<N> rank_;
     Snapshot<N> at_repartition_; // the last one
-    Slope drift_;                // of the conserved energy of the observed steps, kJ/mol/ps
+    Orders orders_;              // of the last look
+    struct
+    {
+        std::int64_t step = 0;
+        Stopwatch since;
+    } last_look_;
+    Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps
     double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet
 };
 

@@ -52,6 +52,14 @@ public:
 
     int list_interval() const { return list_interval_; }
 
+    // Of the step that observes the configuration with which a run ends, which may be before the last step.
+    StepFlags flags_at_end(std::int64_t step) const
+    {
+        StepFlags f = Schedule(p_, list_interval_, first_, step).flags(step);
+        f.repartition = true;
+        return f;
+    }
+
     StepFlags flags(std::int64_t step) const
     {
         StepFlags f;

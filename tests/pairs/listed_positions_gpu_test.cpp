@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list on the GPU has stale when a home atom has moved half of what it reaches beyond the cut-off: wherever the atom is, across
+// A list on the GPU is stale when a home atom has moved half of what it reaches beyond the cut-off: wherever the atom is, across
 // the border of the box, and after the box has changed; not when a halo atom has.
 #include "pairs/gpu/listed_positions_gpu.hpp"
 

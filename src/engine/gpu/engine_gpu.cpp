@@ -104,7 +104,7 @@ bool GpuEngine<N>::complete_oldest(Observer& observer)
 }
 
 template <class N>
-bool GpuEngine<N>::complete_all(Observer& observer)
+bool GpuEngine<N>::complete(Observer& observer)
 {
     while (!segments_.is_empty()) { complete_oldest(observer); }
     return runs_on_ == RunsOn::Gpus;
@@ -120,7 +120,7 @@ bool GpuEngine<N>::make_way(Observer& observer)
 template <class N>
 bool GpuEngine<N>::observe_here(const StepFlags& flags, Observer& observer)
 {
-    return segments_.try_step(flags, [&] { return complete_all(observer); });
+    return segments_.try_step(flags, [&] { return complete(observer); });
 }
 
 template <class N>
@@ -167,8 +167,9 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     const bool begins_on_gpus = runs_on_ == RunsOn::Gpus;
     const std::int64_t first = begins_on_gpus ? segments_.step() : host_.lone_run().rank().step;
     const Stopwatch whole;
-    RunSummary summary = begins_on_gpus ? run_on_gpus(steps, observer, stop) : RunSummary();
-    if (runs_on_ == RunsOn::Cpu) { summary = run_on_cpu(first, first + steps, observer, stop); }
+    std::optional<RunSummary> on_gpus;
+    if (begins_on_gpus) { on_gpus = run_on_gpus(steps, observer, stop); }
+    RunSummary summary = on_gpus ? *std::move(on_gpus) : run_on_cpu(first, first + steps, observer, stop);
     summary.wall_s = whole.wall_s(); // of all these steps; if the CPU has taken over, rates are of those on it
     return summary;
 }
@@ -185,80 +186,68 @@ RunSummary GpuEngine<N>::run_on_cpu(std::int64_t first, std::int64_t last, Obser
     return summary;
 }
 
-// The summary is of a run that has stayed on GPUs.
+// Nothing if the CPU has to take over.
 template <class N>
-RunSummary GpuEngine<N>::run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+std::optional<RunSummary> GpuEngine<N>::run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    const Stopwatch whole;
     intervals_halved_ = 0;
-    const std::int64_t first = segments_.step(), last = first + steps;
-    const Schedule schedule(setup_.parameters, list_plan_.interval, setup_.first_step, last);
-    const std::int64_t steady = steady_from(first, steps);
-    std::int64_t timed_from = first;
-    Stopwatch timed = whole;
-    RunSummary summary;
-    output_.begin_run(last);
-    output_.tell_progress(first, observer);
-    for (;;)
+    const RunSpan run(setup_.parameters, list_plan_.interval, setup_.first_step, segments_.step(), steps);
+    output_.begin_run(run.last);
+    output_.tell_progress(run.first, observer);
+    return run_steps(*this, run, observer, stop);
+}
+
+template <class N>
+Look GpuEngine<N>::look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
+{
+    if (!run.begins_list(segments_.step())) { return Look::GoOn; }
+    if (observer.checkpoint_due())
     {
-        const std::int64_t step = segments_.step();
-        const bool begins_interval = step == first || schedule.flags(step).repartition;
-        if (begins_interval && observer.checkpoint_due())
-        {
-            if (!complete_all(observer)) { return {}; }
-            segments_.keep_last_repartition();
-            observer.checkpoint(saved_state());
-        }
-        const bool stopped = begins_interval && stop.load(std::memory_order_relaxed);
-        if (step >= steady && timed_from < steady)
-        {
-            if (!complete_all(observer)) { return {}; }
-            add_profile(ranks_.records(), launched_kernels(), summary);
-            timed_from = step;
-            timed = {};
-        }
-        if (step == last || stopped)
-        {
-            if (!complete_all(observer)) { return {}; }
-            if (begins_interval) { segments_.keep_last_repartition(); }
-            break;
-        }
-        Segment segment = next_segment(schedule, step, segments_.pace(), first, last);
-        // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
-        if constexpr (lists_miss_nothing<N>)
-        {
-            segment.flags.front().repartition = true;
-            segment.ends_interval |= segment.end() < last; // the next begins with one, too
-        }
-        if (!make_way(observer)) { return {}; }
-        // The last segment before the part that is timed, if there is no trace.
-        const bool is_profiled = !keeps_trace_ && segment.first < steady && segment.end() >= steady;
-        segments_.profile(is_profiled);
-        if (is_profiled) { ranks_.clear_records(); }
-        segments_.submit(std::move(segment));
+        if (!complete(observer)) { return Look::GiveUp; }
+        segments_.keep_last_repartition();
+        observer.checkpoint(saved_state());
     }
-    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
-    const std::int64_t end = segments_.step();
-    summary.end = end < last ? RunEnd::Stopped : RunEnd::Done;
-    summary.steps = end - first;
-    set_rates(summary, setup_.parameters.dt, end - timed_from, timed);
-    if (!finish(summary, observer)) { return {}; }
-    tell_of_halved_intervals(observer);
-    return summary;
+    return stop.load(std::memory_order_relaxed) ? Look::Stop : Look::GoOn;
+}
+
+template <class N>
+bool GpuEngine<N>::advance(const RunSpan& run, Observer& observer)
+{
+    Segment segment = next_segment(run.schedule, segments_.step(), segments_.pace(), run.first, run.last);
+    // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
+    if constexpr (lists_miss_nothing<N>)
+    {
+        segment.flags.front().repartition = true;
+        segment.ends_interval |= segment.end() < run.last; // the next begins with one, too
+    }
+    if (!make_way(observer)) { return false; }
+    // The last segment before the part that is timed, if there is no trace.
+    const bool is_profiled = !keeps_trace_ && segment.first < run.steady && segment.end() >= run.steady;
+    segments_.profile(is_profiled);
+    if (is_profiled) { ranks_.clear_records(); }
+    segments_.submit(std::move(segment));
+    return true;
+}
+
+template <class N>
+void GpuEngine<N>::begin_timed(RunSummary& summary)
+{
+    add_profile(ranks_.records(), launched_kernels(), summary);
 }
 
 // As on the CPU: the last configuration is observed by a step that is taken back.
 template <class N>
-bool GpuEngine<N>::finish(RunSummary& summary, Observer& observer)
+bool GpuEngine<N>::finish(const RunSpan& run, RunSummary& summary, Observer& observer)
 {
     constexpr double pairs_per_tile = cluster_size * cluster_size;
     const std::int64_t atoms = setup_.system.topology.atom_count(), step = segments_.step();
+    if (run.begins_list(step)) { segments_.keep_last_repartition(); }
+    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
     summary.pairs_per_atom = ranks_.tiles() * pairs_per_tile / static_cast<double>(atoms);
-    StepFlags flags = Schedule(setup_.parameters, list_plan_.interval, setup_.first_step, step).flags(step);
-    flags.repartition = true;
     if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
-    if (!observe_here(flags, observer)) { return false; }
+    if (!observe_here(run.schedule.flags_at_end(step), observer)) { return false; }
     set_drift(summary, output_.drift(), output_.latest_temperature(), atoms);
+    tell_of_halved_intervals(observer);
     return true;
 }
 

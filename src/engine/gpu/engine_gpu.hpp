@@ -6,7 +6,7 @@
 // segment before is done. It then hands on what that left: records of observed steps, a frame. Two segments are under way at any
 // time, so the GPU never waits for the host. A segment with a flag up at its end is not handed on: the state set aside at its
 // beginning is put back, and it is done again, interval by interval; the interval that fails then is done again with more room if
-// a list was too small, in halves if a list that must miss nothing had stale, or on the CPU, which finds the same blow-up and
+// a list was too small, in halves if a list that must miss nothing was stale, or on the CPU, which finds the same blow-up and
 // says what it always says. Where atoms have so many neighbours or exclusions that no list of the GPU can hold them, the CPU goes
 // on from there for good.
 //
@@ -20,6 +20,7 @@
 #include "engine/gpu/ranks.hpp"
 #include "engine/gpu/segments.hpp"
 #include "engine/remedy.hpp"
+#include "engine/run_loop.hpp"
 
 namespace parhelion {
 
@@ -39,6 +40,14 @@ public:
     SavedState saved_state() override;
     std::vector<Timeline> timelines() override;
 
+    // The parts of a run on GPUs (engine/run_loop.hpp).
+    std::int64_t next_step() const { return segments_.step(); }
+    Look look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
+    bool advance(const RunSpan& run, Observer& observer);
+    bool complete(Observer& observer); // with the output of what was queued, and what its failure demands
+    void begin_timed(RunSummary& summary);
+    bool finish(const RunSpan& run, RunSummary& summary, Observer& observer);
+
 private:
     enum class RunsOn : std::uint8_t
     {
@@ -50,11 +59,9 @@ private:
 
     // Running. What returns a bool says whether the run is still on GPUs.
     bool complete_oldest(Observer& observer); // its output, or what its failure demands
-    bool complete_all(Observer& observer);
-    bool make_way(Observer& observer); // for one more segment
-    RunSummary run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    bool make_way(Observer& observer);        // for one more segment
+    std::optional<RunSummary> run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     RunSummary run_on_cpu(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
-    bool finish(RunSummary& summary, Observer& observer);
     // One step that is observed and taken back.
     bool observe_here(const StepFlags& flags, Observer& observer);
 
@@ -87,7 +94,7 @@ private:
     RunsOn runs_on_ = RunsOn::Gpus;
     std::string why_on_cpu_;
     int attempts_ = 0;                  // to make more room, in a row
-    std::int64_t intervals_halved_ = 0; // because a list had stale, in this run
+    std::int64_t intervals_halved_ = 0; // because a list was stale, in this run
 };
 
 } // namespace parhelion
