@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part, and how ranks that do not know each other's memory yet exchange a few bytes: what this room asks of whatever
-// has started the ranks. With it they find each other's arenas and the ends of channels; nothing else asks whether a peer is a
-// thread of this process, another process, or on another host. For setting up, not for the step.
+// How ranks find each other. A bootstrap says which ranks take part and carries a few bytes between ranks that do not reach each
+// other's memory yet. With it they find each other's arenas and the ends of channels. Nothing else asks whether a peer is a
+// thread of this process, another process, or on another host. It serves the setup, not the step.
 //
 // An implementation is one file of bootstraps/. All calls may come from any thread.
 #pragma once

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank holds of the communication layer: who it is, the group of all ranks with its sums and symmetric memory, its
-// channels, groups of some ranks, and messages of any size for setting up. All members are for the rank's own thread. Every wait
-// is bounded: CommError for the rank that waited in vain first, PeerAborted for all others.
+// A rank's view of the communication layer: its number, the group of all ranks with sums and symmetric memory, its channels,
+// groups of some ranks, and setup messages of any size. All members are for the rank's own thread. Every wait is bounded: the
+// rank that first reaches its deadline gets CommError, all others PeerAborted.
 //
-// This is what the room promises whoever uses it, in this program or another: also groups, symmetric memory and barriers, of
-// which the engine has no need.
+// This header is the promise to every program that uses the library. The engine does not need all of it: groups, symmetric memory
+// and barriers are for others.
 #pragma once
 
 #include "comm/bootstrap.hpp"

@@ -86,8 +86,8 @@ std::string failure_text(const FailureRecord& record, const std::string& label, 
     }
     return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', epoch expected {}, seen {}, credit {}, "
                        "in {} {}.",
-                       record.rank, seconds, record.awaited == Awaited::Credit ? "leave to write" : "a message", record.peer,
-                       label, record.expected, record.seen, record.credit, tag_name, record.tag);
+                       record.rank, seconds, record.awaited == Awaited::Credit ? "a free slot" : "a message", record.peer, label,
+                       record.expected, record.seen, record.credit, tag_name, record.tag);
 }
 
 } // namespace parhelion

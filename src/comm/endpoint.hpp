@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ends of a channel before they know of each other, and the routes of comm/protocol.hpp, which are built here and nowhere
-// else, for CPU and GPU alike.
+// The two ends of a channel before they know of each other, and the routes of comm/protocol.hpp. Routes are built here and
+// nowhere else, for CPU and GPU alike.
 //
-// The idea: each rank makes its end in its own memory and tells the other what that must know, in a few bytes. So either may come
-// first, and neither writes to memory whose layout is not its own.
+// The idea: each rank makes its end in its own memory and tells the other end a few bytes about it. So either end may be made
+// first, and no rank writes to memory whose layout it does not own.
 #pragma once
 
 #include "comm/protocol.hpp"

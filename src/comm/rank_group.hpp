@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that sum, meet and allocate among themselves: those of a world, or some of them, each once, in an order of their own. A
-// rank may be in several groups, which know nothing of each other; where two groups share more than one rank, these make their
-// calls for both in one order.
+// Sums, barriers and symmetric memory of a group of ranks: all ranks of a world, or some of them, each once, in any order. A rank
+// may be in several groups, which know nothing of each other. Where two groups share more than one rank, these ranks must call
+// both groups in the same order.
 //
-// Every member sends to every other, so that nobody waits for a relay: meant for some thousand values. All members are for the
-// rank's own thread. Cost: two slots of 4 KiB for each other member, in every member's arena.
+// Every member sends to every other and none relays, so this is for some thousand values at most. All members are for the rank's
+// own thread. Cost: two slots of 4 KiB for each other member, in every member's arena.
 #pragma once
 
 #include "comm/channel.hpp"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words ranks raise for each other, and the bounded wait for one.
+// The words that ranks raise for each other, and the bounded wait for one.
 //
-// A signal slot holds the epoch of the last message of its slot, and that message's size. It is set, never added to and never
-// reset; it has one writer. Epochs are 64-bit and compared by the sign of their difference, so that a writer that is ahead is
-// seen as well. Every wait is bounded and watches its rank's abort word: who waits in vain writes the one failure record (the
-// first wins), raises the abort words of all, and every other wait ends at its next look. Where ranks may be away, with a
-// slow disk for instance, that is time in which nobody can be late. Cost of watching: two loads and one clock reading every 64
-// polls.
+// A signal slot holds the epoch of the last message of its slot, and that message's size. It has one writer, is set and never
+// reset. Epochs are 64-bit and compared by the sign of their difference, so a writer that is ahead counts as arrived.
 //
-// Where ranks are GPUs the host sees their work end, and must not take it for good when a wait in it was in vain. So the host's
-// abort word is raised before those of the ranks, and no failed wait ends before it is raised: who fails second waits for its own
-// abort word, too.
+// Every wait is bounded and watches its rank's abort word. The first wait that reaches its deadline writes the one failure record
+// and raises the abort words of all ranks; every other wait ends at its next look. While any rank pauses deadlines, to write to a
+// slow disk for instance, no wait reaches its deadline. Cost of watching: two loads and one clock reading every 64 polls.
+//
+// Where ranks are GPUs, the host sees kernels end and must not use their results if a wait in them failed. So the host's abort
+// word is raised before those of the ranks, and no failed wait ends before it is raised: a rank that fails second waits for its
+// own abort word, too.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -34,7 +34,7 @@ PARHELION_HD constexpr bool reached(Word seen, Word expected) { return static_ca
 enum class Awaited : std::uint32_t
 {
     Signal,  // the receiver: a message
-    Credit,  // the sender: leave to write a slot again
+    Credit,  // the sender: permission to write a slot again
     Opening, // the sender: the other end
     Nothing  // a rank that stopped the run for a reason of its own
 };

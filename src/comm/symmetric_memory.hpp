@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that ranks write into for each other. Every rank has a payload arena of one size and a signal arena; whoever knows a
-// rank and an offset can name a place in it.
+// Memory that ranks write into for each other. Every rank has a payload arena of one size and a signal arena. A rank and an
+// offset name a place in it.
 //
-// Arenas are address space first and memory when touched, so that their size can be generous. Payload is handed out and taken
-// back; either in one rank's arena, or at the same offset for a group of ranks. Signal slots are handed out once and never taken
-// back: their epochs survive any change of the payload. What is free in a rank's arenas that rank alone knows: nobody else
-// allocates there, and no lock is needed. For setting up, not for the step. Cost: a search of the list of free extents.
+// Arenas reserve address space; memory is committed when touched, so their size can be generous. Payload is allocated and
+// released, in one rank's arena or at the same offset for a group of ranks. Signal slots are never released: their epochs outlive
+// the payload. Only the rank itself allocates in its arenas, so no lock is needed. For the setup, not for the step. Cost: a
+// search of the list of free extents.
 #pragma once
 
 #include "comm/signal.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What carries bytes and signals from rank to rank. A transport either lets the source store into the destination's memory
-// itself, for payload and signals separately, or carries a Put. tests/comm/conformance_test.cpp holds for every transport.
+// A transport carries bytes and signals from rank to rank. It either lets the source store into the destination's memory, for
+// payload and signals separately, or carries a Put. tests/comm/conformance_test.cpp holds for every transport.
 #pragma once
 
 #include "comm/protocol.hpp"

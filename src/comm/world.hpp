@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks that talk to each other, as one process sees them: their symmetric memory, the transport between them, the ends of
-// channels they have opened, and the record of the first failure. Runs nothing: each rank of this process is a thread of the
+// The ranks that talk to each other, as one process sees them: their symmetric memory, the transport between them, the channel
+// ends they have opened, and the record of the first failure. A world runs nothing: each rank of this process is a thread of the
 // caller's, which takes its communicator and shares nothing else with the others. How ranks find each other is the bootstrap's
-// matter (comm/bootstrap.hpp).
+// work (comm/bootstrap.hpp).
 #pragma once
 
 #include "comm/bootstrap.hpp"

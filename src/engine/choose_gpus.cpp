@@ -35,7 +35,7 @@ double added_by(const LinkSpeed& link, std::int64_t atoms, HaloMethod halo)
     return us;
 }
 
-// Whoever predicts a gain smaller than this predicts none.
+// A predicted gain smaller than this is no gain: the prediction is not that exact.
 constexpr double least_gain = 0.03;
 
 bool is_candidate(int gpus, int there) { return gpus == there || (gpus & (gpus - 1)) == 0; }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a host's GPUs a run uses, and the grid of its ranks.
+// Chooses which of a host's GPUs a run uses, and the grid of its ranks.
 //
-// The idea: a step on one GPU costs a fixed time and a time per atom. Several share the atoms, and exchange halos and sums, which
-// costs more the more they are; a small system is faster on one. The times are a fit to measurements (bench/gpu/scaling) good
-// to a tenth where there are any, and choose; other GPUs and links than those measured are allowed for by their speed; who wants
-// another number asks for it. GPUs that a run uses together all reach each other's memory, and this program has code for them. No
-// GPU is used that the box has no cell for. Among equals the faster GPUs are taken, then those with lower numbers.
+// The idea: a step on one GPU costs a fixed time and a time per atom. Several GPUs share the atoms but also exchange halos and
+// sums, which costs more the more they are; a small system is faster on one. The times are a fit to measurements
+// (bench/gpu/scaling), good to a tenth on the machines measured; other GPUs and links are scaled by their speed. The user's
+// --gpus overrides the choice. GPUs that a run uses together reach each other's memory and have code in this program. No GPU is
+// used that the box has no cell for. Among equals the faster GPUs are taken, then those with lower numbers.
 #pragma once
 
 #include "device/host_gpus.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to say of the drift of a run's conserved quantity.
+// The remark on the drift of a run's conserved quantity.
 #pragma once
 
 #include "engine/simulation.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who notices that the host does not come back from the driver of its GPUs.
+// A watch on the host thread, which may be held inside the driver of its GPUs.
 //
-// The idea: the host looks at its GPUs by waits that end (GpuWorld::wait), but calls that queue work, capture graphs or find
-// memory may wait inside the driver, for ever if a GPU is stuck, and nothing can be asked of a thread that is held there. So
-// another thread watches it. It counts its own looks, not the time: a process that was stopped for an hour has not been held for
-// one. What the host does itself in between is none of its business: an observer's disk may take long
-// (engine/deadline_pause.hpp), and so may the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at
-// least.
+// The idea: the host waits for GPUs by calls that end (GpuWorld::wait). But calls that queue work, capture graphs or allocate
+// memory may wait inside the driver, for ever if a GPU is stuck, and a thread that is held there can do nothing. So another
+// thread watches it. That thread counts its own looks and not the time: a process that was stopped for an hour has not been held
+// for an hour. Time outside such calls does not count: an observer's disk may take long (engine/deadline_pause.hpp), and so may
+// the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at least.
 #pragma once
 
 #include "engine/deadline_pause.hpp"
@@ -22,7 +21,7 @@ class HostWatch
 {
 public:
     // when_held() is called once, by the watching thread, when the host has been in one call for `limit`. As the host will not
-    // hear of anything again, it had better end the process.
+    // hear of anything again, it should end the process.
     HostWatch(std::chrono::nanoseconds limit, std::function<void()> when_held);
 
     void begin_call() { calls_.fetch_add(1, std::memory_order_relaxed); }

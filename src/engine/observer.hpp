@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation tells the outside world, and who listens. The engine knows no file format: output leaves through observers,
-// which must return quickly (hand the data to a thread of their own).
+// What a simulation tells the outside world. The engine knows no file format: output leaves through observers, which must return
+// quickly (hand the data to a thread of their own).
 #pragma once
 
 #include "base/vec3.hpp"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank queues, as a program of its own; and the programs of several ranks, taken in turns by one thread.
+// A rank's work on a GPU as a program that queues it, and several ranks' programs run in turns by one thread.
 //
-// The idea: a rank's program queues work that waits for other ranks. If one thread queues for several ranks, it must not queue
-// such a wait before what is waited for: where ranks share a GPU and its queues, the wait would keep back the send behind it, for
-// ever; and where the host has to wait for a GPU (it loads a kernel, it allocates), it must not be one that waits for what this
-// host has yet to queue. So the invariant is: when a wait is queued, all that it waits for has been queued. A program is a
-// coroutine that pauses at `co_await all_are_here`, between what it sends and what waits for others; run_together() lets each
-// program come to its next pause before any goes on.
+// The invariant: when a wait is queued, all that it waits for has been queued. Otherwise, where ranks share a GPU and its queues,
+// the wait would keep back the send behind it for ever. And where the host waits for a GPU (it loads a kernel, it allocates),
+// that GPU would wait for what this host has yet to queue.
 //
-// All programs that run together have the same pauses, since ranks decide alike. Cost: a heap allocation per call of a program
-// and a jump per pause, on the host, when work is queued; nothing when a captured graph is replayed.
+// The idea: a program is a coroutine. It pauses at `co_await all_are_here`, between its sends and its waits for others.
+// run_together() lets each program come to its next pause before any goes on. All programs that run together have the same
+// pauses, since ranks decide alike. Cost: a heap allocation per call of a program and a jump per pause, on the host, when work is
+// queued; nothing when a captured graph is replayed.
 #pragma once
 
 #include <coroutine>

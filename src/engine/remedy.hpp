@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed segment on GPUs demands, by the flags that its steps have raised.
+// The remedy for a segment that failed on GPUs, by the flags that its steps have raised.
 #pragma once
 
 #include "state/gpu/particle_state_gpu.hpp"

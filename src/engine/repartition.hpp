@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens once per list interval: atoms change hands and order, the halo is planned, the pair list built; and what happens
-// to the list in between.
+// What happens once per list interval: atoms change owner and order, the halo is planned, the pair list built. In between: is the
+// list stale, and its pruning.
 #pragma once
 
 #include "domain/migrate.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a run is, from where on it is timed, and what is said of its speed and its drift; the same on CPUs and GPUs.
+// How long a run is, which of its steps are timed, and its rates and drift; the same on CPUs and GPUs.
 #pragma once
 
 #include "base/units.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run is cut into what a GPU is given at once: segments, of one list interval or many.
+// How a run is cut into segments: what a GPU is given at once, of one list interval or many.
 //
-// The idea: a segment costs the host a snapshot, a copy of the flags and a sleep, whatever its length, so a segment lasts some
-// milliseconds. It must be possible to do it again from the snapshot at its beginning, so one that holds several intervals begins
-// and ends where a list is built, as does everything a checkpoint may go on from: the last interval of a run, if it is not whole,
-// is a segment of its own. There is room for one frame in it. Cost: the flags of its steps.
+// The idea: a segment costs the host a snapshot, a copy of the flags and a sleep, whatever its length, so it should last some
+// milliseconds. It can be done again from the snapshot at its beginning. So a segment of several intervals begins and ends where
+// a list is built, as does everything that a checkpoint may go on from. If the last interval of a run is not whole, it is a
+// segment of its own. A segment holds one frame at most. Cost: the flags of its steps.
 #pragma once
 
 #include "engine/schedule.hpp"

@@ -44,7 +44,7 @@ struct SimulationOptions
     bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
     int gpus = 0;       // at most, over which ranks are spread, at least one rank each; 0: as many as make the run faster
     // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
-    // tell. Called by another thread with a sentence; it had better end the process. None: nobody watches.
+    // tell. Called by another thread with a sentence; it should end the process. None: no watch.
     std::function<void(const std::string& sentence)> when_held = nullptr;
 
     // By number or grid; 0: not.
@@ -137,7 +137,7 @@ std::string describe_devices();
 
 class HostWatch;
 
-// With several ranks whatever waits for them may throw CommError, the constructor too. After it nothing is left to look at.
+// With several ranks every call may throw CommError, the constructor too. The simulation is then lost.
 class Simulation
 {
 public:
@@ -149,7 +149,7 @@ public:
     ~Simulation();
     Simulation(Simulation&&) noexcept;
 
-    // Another one once the CPU has taken over from GPUs.
+    // Changes if the CPU takes over from GPUs.
     const PlanSummary& plan() const;
     SinglePoint evaluate();
     // Advances by `steps` (-1: the parameters' nsteps). Raising `stop` ends the run within a second and a step, on

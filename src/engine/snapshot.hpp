@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step changes and a run keeps: taken aside, put back, and turned into plain data for a checkpoint.
+// The state that a step changes: set aside, put back, and turned into plain data for a checkpoint.
 //
-// A snapshot is taken at every rebuild of the pair list, the only moments at which nothing but this matters: between two rebuilds
-// the list, which may lack a pair that has come near since, is part of what decides the next bits.
+// A snapshot is taken at every rebuild of the pair list. At other steps this state is not all that decides the next bits: the
+// list counts, too, which may lack a pair that has come near since it was built.
 #pragma once
 
 #include "engine/gather.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say when a simulation blows up.
+// The text of the error that ends a simulation that blows up.
 #pragma once
 
 #include "engine/rank.hpp"

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange of every step: positions of home atoms to whoever holds copies of them, forces on the copies back to their owners.
+// The exchange of every step: positions of home atoms to the ranks that hold copies of them, forces on the copies back to the
+// owners.
 //
-// Three methods, one result. The halo's content, the territory and so the physics are the same; what differs is who waits when:
+// Three methods, one result. The halo's content and the territory are the same, and so is the physics. The methods differ in
+// their waits:
 //   staged-host   pulse by pulse: pack, signal, wait, unpack, and only then the next. The reference.
 //   staged-fused  all pulses at once (Doijade et al., SC Workshops '25, Algorithms 1-6): home clusters of every pulse are packed
-//                 first; what must be forwarded waits for the pulse that brings it and for nothing else. Forces come back through
-//                 the pulses in reverse, each sent on as soon as what it must include has been added.
+//                 first; what must be forwarded waits only for the pulse that brings it. Forces come back through the pulses in
+//                 reverse, each sent on as soon as what it must include has been added.
 //   direct        one message to every neighbour, no forwarding.
-// Sums of forces are made in the order of the plan, not of arrival: the bits depend on the plan alone, staged-fused has those of
-// staged-host. Messages without atoms signal like any other.
+// Sums of forces are made in the order of the plan, not of arrival: the bits depend on the plan alone, and staged-fused has those
+// of staged-host. Messages without atoms signal like any other.
 //
 // Reuse of slots: two per channel and direction, and no credits. Positions e + 2 of a message are packed after forces e + 1 have
-// come back, which their holder sent after it had unpacked positions e + 1, hence e; and likewise for forces, after positions.
-// Each call of send_coordinates must be followed by one of return_forces. docs/design/communication.md has the argument; models:
+// come back. Their holder sent these after it had unpacked positions e + 1, hence e. Likewise for forces, after positions. Each
+// call of send_coordinates must be followed by one of return_forces. docs/design/communication.md has the argument; models:
 // halo_staged.pml, halo_direct.pml. Cost: each byte is copied twice, into the slot and out of it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the threads of a rank share the messages of a fused exchange: each packs its part of every message, whoever is last
-// publishes; thread 0 waits for messages from other ranks and tells the others where they are.
+// How the threads of a rank share the messages of a fused exchange. Each packs its part of every message; the last one publishes.
+// Thread 0 waits for messages from other ranks and tells the others where they are.
 #pragma once
 
 #include "comm/atomics.hpp"

@@ -204,7 +204,7 @@ TEST_P(GpuChannels, name_lost_credits)
 {
     GpuWorld world(GetParam().devices(), options_with(300ms));
     EXPECT_EQ(ring_errors(world, 1000000, 2, 1, Fault::LostCredits), 0u);
-    EXPECT_EQ(failure_of(world), "Rank 1 waited 0.3 s in vain for leave to write from rank 0: channel 'down 4', epoch "
+    EXPECT_EQ(failure_of(world), "Rank 1 waited 0.3 s in vain for a free slot from rank 0: channel 'down 4', epoch "
                                  "expected 7, seen 5, credit 7, in round -1.");
 }
 

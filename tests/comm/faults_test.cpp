@@ -137,7 +137,7 @@ TEST(Faults, a_lost_credit_is_named_by_the_sender)
     });
     EXPECT_EQ(ends[1].kind, "");
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 1 s in vain for leave to write from rank 1: channel 'lossy 3', "
+    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 1 s in vain for a free slot from rank 1: channel 'lossy 3', "
                                         "epoch expected 10, seen 8, credit 10, in round 1011."));
 }
 
@@ -369,6 +369,5 @@ TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
         c.exchange(std::span(&large, 1), {});
     });
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text,
-                HasSubstr("leave to write from rank 1: channel 'setup messages', epoch expected 2, seen 0, credit 2"));
+    EXPECT_THAT(ends[0].text, HasSubstr("a free slot from rank 1: channel 'setup messages', epoch expected 2, seen 0, credit 2"));
 }

@@ -77,7 +77,7 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
 
 TEST(LostSignal, ends_the_run_on_every_rank_with_one_error)
 {
-    const std::regex in_vain("Rank [0-3] waited 0.7 s in vain for (a message|leave to write) from rank [0-3]: channel "
+    const std::regex in_vain("Rank [0-3] waited 0.7 s in vain for (a message|a free slot) from rank [0-3]: channel "
                              "'[a-z ]+(, pulse [0-9])?', epoch expected [0-9]+, seen [0-9]+, credit [0-9]+, in step [0-9]+\\.");
     for (const HaloMethod halo : {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct})
     {

@@ -18,7 +18,7 @@ import pytest
 from simulation import GPUS
 
 DEADLINE = 2  # s, of a wait for another rank
-IN_VAIN = (r"E601 Rank \d waited 2 s in vain for (a message|leave to write) from rank \d: channel '[a-z ]+(?:, pulse \d+)?', epoch expected \d+, "
+IN_VAIN = (r"E601 Rank \d waited 2 s in vain for (a message|a free slot) from rank \d: channel '[a-z ]+(?:, pulse \d+)?', epoch expected \d+, "
            r"seen \d+, credit \d+, in step -?\d+\.")
 HOST_IN_VAIN = r"E601 The host waited 4 s in vain for rank \d: its GPU is stuck, or one that it waits for\."
 HOST_HELD = r"E601 The host was held for 6 s in the driver of its GPUs: one of them is stuck\."

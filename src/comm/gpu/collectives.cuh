@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The halves of an all-reduce as parts of a kernel of one block, and the kernels that are nothing else. Every thread of the block
-// calls the halves, with the same arguments; the block has at least as many threads as there are ranks.
+// All-reduce for use inside a kernel, in two halves (send and receive), and the kernels that consist of nothing else. Every
+// thread of one block calls a half, with the same arguments. The block has at least as many threads as there are ranks.
 //
-// A type of the caller's is reduced by the caller's combine(T, T), and settled(T) if there is one, in the namespace of the type;
-// a .cu file that includes this one instantiates all_reduce and its halves for it.
+// A type of the caller's is reduced by its combine(T, T), found by argument-dependent lookup, and finished by settled(T) if that
+// exists. A .cu file that includes this one instantiates all_reduce and its halves for the type.
 #pragma once
 
 #include "comm/gpu/atomics_gpu.cuh"

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and barriers by kernels alone, over all ranks of a world or a group of some of them.
 //
-// The idea: every member stores its values into a slot of each other member and signals; who has all signals adds in the order of
-// the group, so that all members get the same bits. One block a rank, no host, and epochs in device memory, so that captured work
-// can be replayed. Meant for some thousand values at most: every rank receives those of all others.
+// The idea: every member stores its values into a slot of each other member and signals. A member that has all signals adds the
+// values in the order of the group, so that all members get the same bits. It takes one block a rank and no host. Epochs are in
+// device memory, so that captured work can be replayed. Every rank receives the values of all others, so this is for some
+// thousand values at most.
 //
 // Where every rank has a GPU of its own, one kernel does it all. Where ranks share a GPU, all their sends are queued before the
-// first receive. A kernel of the caller's may do it, too: comm/gpu/collectives.cuh.
+// first receive. A kernel of the caller's can do the same with the parts in comm/gpu/collectives.cuh.
 //
-// Two slots and no credits, as the sums of CPU ranks: who has all of epoch e + 1 knows that all have read his e. Model:
-// all_reduce.pml.
+// There are two slots and no credits, as in the sums of CPU ranks: a member that has received all of epoch e + 1 knows that every
+// member has read epoch e. Model: all_reduce.pml.
 //
-// A rank whose wait is in vain leaves its values as they are; GpuWorld::check() tells.
+// A rank whose wait reaches its deadline leaves its values as they are; GpuWorld::check() then throws.
 #pragma once
 
 #include "comm/gpu/world_gpu.hpp"

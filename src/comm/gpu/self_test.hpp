@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the GPUs of a world can talk at all: one message each way between every two of them, compared word by word, and the
-// time of a signal. For the start of a run and for `parhelion doctor`. Cost: a millisecond a pair, and two signal slots a
-// channel. And how fast their links are, for whoever chooses among GPUs: some milliseconds a pair more, and the start of the
-// GPUs, half a second each.
+// Can the GPUs of a world talk? Every two exchange one message each way, compared word by word, and the time of a signal is
+// taken. This runs at the start of a run and in `parhelion doctor`. Cost: a millisecond a pair, and two signal slots a channel.
+//
+// The choice among GPUs also wants the speed of their links. Cost: some milliseconds a pair more, and the start of the GPUs, half
+// a second each.
 #pragma once
 
 #include "comm/gpu/world_gpu.hpp"

@@ -3,12 +3,12 @@
 // first failure.
 //
 // The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
-// its own epochs, so that captured work can be replayed. Every GPU addresses every arena, hence nothing is carried by a
-// transport. One host thread sets up for all ranks; it or a thread for each GPU queues, and waits for none without a deadline: a
-// kernel whose wait is in vain ends, and check() tells; wait() ends before the work of a GPU that is stuck.
+// its own epochs, so that captured work can be replayed. Every GPU addresses every arena, so nothing is carried by a transport.
+// One host thread sets up all ranks. Work is queued by that thread or by one for each GPU. No call waits without a deadline: a
+// kernel whose wait fails ends, and check() throws; wait() ends even if a GPU is stuck.
 //
-// Several ranks may share a GPU. A kernel that waits may then keep the one it waits for from starting, so their work goes to one
-// queue, in an order in which every signal is queued before its wait.
+// Several ranks may share a GPU. A kernel that waits may then keep the kernel it waits for from starting. So the work of such
+// ranks goes to one queue, every signal before its wait.
 //
 // Cost: check() is a look at a word of host memory.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between ranks that are threads of one process: all memory is within reach. `Staged` hides that, so that what travels as a Put
-// is tested and compared; the source's thread then copies and signals.
+// The transport between ranks that are threads of one process: all memory is within reach. `Staged` hides that, so that Puts are
+// tested and compared as well; the source's thread then copies and signals.
 #pragma once
 
 #include "comm/world.hpp"

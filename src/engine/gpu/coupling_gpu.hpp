@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thermostat, barostat and observables on the GPU: what few steps need, computed by one thread between two kernels of a step, so
-// that no number has to come to the host for a run to go on.
+// Thermostat, barostat and observables on the GPU. Few steps need them; one thread computes them between two kernels of a step,
+// so that a run never waits for a number to come to the host.
 //
 // The formulas are the CPU's (dynamics/thermostat_body.hpp, barostat_body.hpp); the order of events is that of engine/step.hpp.
-// Observed steps leave a record each in pinned host memory, a ring: whoever replays steps reads the records once the GPU has
-// passed them. Cost: two to five launches in a step that couples or is observed, none in others.
+// Each observed step leaves a record in a ring in pinned host memory, which the host reads when the GPU has passed that step.
+// Cost: two to five launches in a step that couples or is observed, none in others.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulation on GPUs in one numeric policy: the same face and the same semantics as Engine, with queues in between.
 //
-// The idea: a lone CPU engine plans the run and prepares its start, which is then uploaded. From there the host plans a segment,
-// as many list intervals as take some milliseconds, replays for each the graph of its pattern of flags, and sleeps until the
-// segment before is done. It then hands on what that left: records of observed steps, a frame. Two segments are under way at any
-// time, so the GPU never waits for the host. A segment with a flag up at its end is not handed on: the state set aside at its
-// beginning is put back, and it is done again, interval by interval; the interval that fails then is done again with more room if
-// a list was too small, in halves if a list that must miss nothing was stale, or on the CPU, which finds the same blow-up and
-// says what it always says. Where atoms have so many neighbours or exclusions that no list of the GPU can hold them, the CPU goes
-// on from there for good.
+// The idea: a CPU engine of one rank plans the run and prepares its start, which is uploaded. Then the host works in segments: as
+// many list intervals as take some milliseconds. It replays a captured graph for each interval and sleeps until the segment
+// before is done, then hands on what that segment left: records of observed steps, a frame. Two segments are under way at any
+// time, so the GPU never waits for the host.
 //
-// Differences to the CPU: `stop` is looked at when a segment is queued, up to two segments ahead of the atoms. Minimisation runs
-// on the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about
-// 250 bytes an atom and the pair list.
+// A segment that ends with a flag up is not handed on. The state at its beginning is put back, and it is done again, interval by
+// interval. The interval that fails again is done with more capacity if a list was too small, in halves if a list that must miss
+// nothing was stale, or on the CPU, which finds the same blow-up and explains it. Where atoms have so many neighbours or
+// exclusions that no list of the GPU can hold them, the CPU goes on from there for good.
+//
+// Differences to the CPU: `stop` is read when a segment is queued, up to two segments ahead of the atoms. Minimisation runs on
+// the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about 250
+// bytes an atom and the pair list.
 #pragma once
 
 #include "engine/engine.hpp"

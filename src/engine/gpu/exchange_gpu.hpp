@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank on a GPU exchanges with others: sums, atoms, halos. Programs (rank_program.hpp), each with a pause between what it
-// sends and what waits for others.
+// The exchanges of a rank on a GPU with other ranks: sums, atoms, halos. Each is a program (rank_program.hpp) with a pause
+// between its sends and its waits.
 #pragma once
 
 #include "engine/gpu/flags_gpu.hpp"
@@ -34,8 +34,8 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
     return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
 }
 
-// The flags of every rank become those of all, missing terms a flag; and what ranks have stored into each other's memory before
-// is there.
+// Afterwards every rank has the flags of all ranks; bonded terms that no rank computes are a flag, too. It is also a barrier:
+// what ranks stored into each other's memory before is visible.
 template <class N>
 RankProgram agree_on_flags(GpuRank<N>& r)
 {

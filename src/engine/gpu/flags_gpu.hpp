@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPU ranks agree on besides sums: which flags are up anywhere, and whether their balances add up to zero.
+// GPU ranks agree on flags: which are up anywhere, and whether the balances of all ranks add up to zero.
 #pragma once
 
 #include "base/host_device.hpp"

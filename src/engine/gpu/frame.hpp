@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from a GPU: a snapshot on its way to the host, and what is made of it there. Cost: one copy of what is due.
+// Frames from a GPU: a snapshot is copied to the host, where a frame is made of it. Cost: one copy of what is due.
 #pragma once
 
 #include "device/cpu_queue.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What completed segments of a GPU leave, on its way to the observer: frames and energies of their steps, in order.
+// Hands what completed segments of a GPU leave to the observer: frames and energies of their steps, in order.
 #pragma once
 
 #include "engine/gpu/segments.hpp"
@@ -18,7 +18,7 @@ public:
     GpuOutput(const RunSetup& setup, const GpuRanks<N>& ranks, CpuQueue& queue) : setup_(setup), ranks_(ranks), queue_(queue) {}
 
     void set_watch(HostWatch* watch) { watch_ = watch; }
-    // Of a run that ends at `last`; or of a single point, whose asker judges it.
+    // For a run that ends at `last`; or for a single point, which is handed on even if its numbers are absurd.
     void begin_run(std::int64_t last);
     void begin_single_point() { is_single_point_ = true; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of some steps on a GPU went, from the records of their blocks: by phase and by kernel. Cost: a sort.
+// The times of some steps on a GPU by phase and by kernel, from the records of their blocks. Cost: a sort.
 #pragma once
 
 #include "device/gpu/kernel_table.hpp"

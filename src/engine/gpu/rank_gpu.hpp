@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a rank on a GPU holds, which is what step() works on; and the ranks that share a GPU and its queues.
+// Everything that a rank on a GPU holds: what step() works on. And the ranks that share a GPU and its queues.
 #pragma once
 
 #include "comm/gpu/collectives.hpp"

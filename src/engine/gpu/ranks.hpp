@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a run on their GPUs, as one thing: GpuEngine queues list intervals on it and reads what they leave, whether there
-// is one rank or eight.
+// All ranks of a run on their GPUs. GpuEngine queues list intervals here and reads their results, whether there is one rank or
+// eight.
 //
-// The idea: one host thread queues the work of all GPUs and waits for none; each GPU replays graphs of its own, which meet
-// through signals alone. Halos that the host drives have no graphs, and a thread for each GPU. Everything that is the same on all
-// ranks (coupling, box, observables, flags) is read from rank 0; atoms are collected on rank 0's GPU, through the exchange
-// buffers. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
+// The idea: one host thread queues the work of all GPUs and waits for none. Each GPU replays graphs of its own, and GPUs meet
+// through signals alone. Halo methods that need the host in every step have no graphs, and a thread for each GPU. Whatever is the
+// same on all ranks (coupling, box, observables, flags) is read from rank 0. Atoms are collected on rank 0's GPU, through the
+// exchange buffers. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
 #pragma once
 
 #include "engine/gpu/rank_gpu.hpp"
@@ -45,27 +45,26 @@ public:
 
     // Queues steps that begin `list_age` steps after the lists were built: a list interval, or a part of one.
     void replay(std::int64_t list_age, std::span<const StepFlags> steps);
-    // What is replayed from here on leaves records, or no longer does.
+    // Whether steps that are replayed from here on leave records.
     void set_tracing(bool on) { is_traced_ = on; }
     void clear_records(); // queued
-    // Queues that every rank's flags become those of all, and a copy of rank 0's scalars to pinned memory.
+    // Queues an exchange of flags among all ranks and a copy of rank 0's scalars to pinned memory.
     void report(DeviceScalars& scalars);
     // Queues what of a step's frame the replayed steps have left: positions, velocities; forces if they were due.
     const GpuSnapshot<N>& framed() const { return framed_; }
     const Vec3<typename N::ForceSum>* framed_forces() const { return framed_forces_; }
-    // Queues that the state as it is now is kept, unless a flag is up.
+    // Queues a snapshot of the state as it is then, unless a flag is up.
     void keep_state(GpuSnapshot<N>& snapshot);
 
-    // All of these wait.
-    // Throw CommError if a rank has waited for another in vain, or the host for a GPU that is stuck. What destroys this then
-    // waits for that GPU, too, maybe for ever.
+    // All of these wait. They throw CommError if a rank reached its deadline waiting for another, or the host waiting for a GPU.
+    // The destructor then waits for that GPU, too, maybe for ever.
     void synchronize();
     std::string test_links(); // what to tell of them; empty: there are none
     // To every rank its atoms. Throws InputError E633 if one has so many that there is no room for its halos.
     void deal_out();
     void wait(const GpuEvent& event); // of a queue on rank 0's GPU
     void put_back(const GpuSnapshot<N>& snapshot);
-    // After flags of an overflow; put_back() must follow, and nothing can if it has not been made.
+    // After flags of an overflow. If capacity has grown, put_back() must follow; otherwise the run cannot go on here.
     Growth grow_capacity(std::uint32_t flags);
     // How many atoms a rank has room for, relative to the mean density.
     double density_factor() const { return density_factor_; }

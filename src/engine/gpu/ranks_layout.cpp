@@ -255,7 +255,7 @@ void GpuRanks<N>::take_from_exchange_buffers()
 template <class N>
 void GpuRanks<N>::deal_out()
 {
-    // What has no room now has none in the first snapshot either, so there would be nothing to put back.
+    // Atoms that do not fit now are missing in the first snapshot, too: there is no state to go back to.
     for (;;)
     {
         take_from_exchange_buffers();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The segments of a run that are under way on its GPUs: queued one behind the other, waited for in the same order, or taken back.
+// The segments of a run that its GPUs are working on: queued in order, waited for in order, or taken back.
 //
-// The idea: two are under way at any time, so the GPU never waits for the host. The state is set aside at the beginning of each
-// list interval that begins a segment, unless a flag is up: what is under way can be taken back to where the oldest segment that
-// has failed began. A frame goes to pinned memory on a queue of its own, beside the steps that follow. Cost: for a segment a
-// launch, a copy of the flags and a sleep; two snapshots on the device, three frames in pinned memory.
+// The idea: two are under way at any time, so the GPU never waits for the host. The state is set aside at each list interval that
+// begins a segment, unless a flag is up. So the run can go back to the beginning of the oldest segment that failed. A frame is
+// copied to pinned memory on a queue of its own, beside the steps that follow. Cost: for a segment a launch, a copy of the flags
+// and a sleep; two snapshots on the device, three frames in pinned memory.
 #pragma once
 
 #include "base/error.hpp"
@@ -35,7 +35,7 @@ public:
     bool is_full() const { return under_way_.size() >= at_once; }
     Segment& oldest() { return under_way_.front(); }    // whose flags may be changed before it is taken back
     std::int64_t step() const { return step_; }         // of the state, once everything queued is done
-    std::int64_t pace() const { return pace_.steps(); } // how many steps the next segment had better have
+    std::int64_t pace() const { return pace_.steps(); } // how many steps the next segment should have
     void profile(bool on) { is_profiled_ = on; }        // what is queued now leaves records, trace or not
 
     // Queues its steps. One that does not begin with a list goes on from the one before.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's state on the GPU in input order: set aside at the begin of every segment, put back after an overflow, and what frames
-// and checkpoints are read from.
+// A run's state on the GPU in input order: set aside at the beginning of every segment and put back after a failure; frames and
+// checkpoints are read from it.
 //
-// Input order, as exchange buffers (state/gpu/exchange_buffer.hpp), since whoever reads it wants that. A snapshot leaves an older
-// one alone if a flag is up: what was computed since is not to be kept. Cost: 56 bytes an atom, after a publication.
+// It is in input order, as exchange buffers are (state/gpu/exchange_buffer.hpp), since its readers want that order. If a flag is
+// up, the older snapshot is left as it is: what was computed since must not be kept. Cost: 56 bytes an atom, after a publication.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"

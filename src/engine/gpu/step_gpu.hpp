@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leap-frog step of one rank on a GPU: the whole schedule, as engine/step.hpp is the CPU's; the same words, the same order of
-// events, the same step(t) before and after. Nothing here runs when it is called: it is queued, or captured to be replayed.
+// One leap-frog step of one rank on a GPU: the whole schedule, as engine/step.hpp is the CPU's, in the same words and order, with
+// the same state before and after. Calls here queue work, or capture it to be replayed.
 //
 //   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces    T couple
 //   U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
@@ -8,20 +8,21 @@
 //   queue        S ┬ L of home atoms ──────────────────────────┬ U C D ─ K G O
 //   background     └ B of home atoms ──────────────────────────┤
 //   nonlocal         X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
-//   beside              └ B with halo atoms ─┘
+//   bonded              └ B with halo atoms ─┘
 //
-// In a step that repartitions, all of B is on the branch beside, which also lists terms and groups at home and on which ranks
-// agree on their halos: what others wait for first, what waits for others last. Blocks of nonlocal and beside take free places on
-// the GPU first, unless it has so many atoms that their forces are back in time anyway. Ranks meet through signals alone, raised
-// and awaited by kernels; a lone rank has no X, F, G and no halo. If the update exchanges, U itself adds the forces that come
-// back and exchanges the positions of the next step: no X, and F only sends, which U may begin beside (begins_during_return).
+// In a step that repartitions, the bonded branch does all of B. It also lists the terms and groups at home, and ranks agree on
+// their halos there: what other ranks wait for comes first, what waits for them last. Blocks of the branches nonlocal and bonded
+// have priority on the GPU, unless it has so many atoms that their forces are back in time anyway. Ranks meet through signals
+// alone, raised and awaited by kernels. A lone rank has no X, F and G, and no halo. Where the update exchanges the halo, U adds
+// the forces that come back and sends the positions of the next step: there is no X, and F only sends; U may begin beside it
+// (begins_during_return).
 //
 // Each rank runs this program. Ranks whose work one thread queues meet at all_are_here (rank_program.hpp): all have sent before
 // any waits.
 //
-// Blow-ups: the update looks at every force and displacement and raises a flag, which the host sees when the steps are done.
-// Where lists must miss nothing, the branch beside begins with a look at how far atoms have moved since the lists were built;
-// that raises one, too.
+// Blow-ups: the update checks every force and displacement and raises a flag, which the host sees when the steps are done. Where
+// lists must miss nothing, the bonded branch begins with a check of how far atoms have moved since the lists were built; it
+// raises a flag, too.
 #pragma once
 
 #include "engine/gpu/exchange_gpu.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies that other ranks hold of a rank's home atoms, as the kernel that moves these sees them: halo exchange without
-// kernels of its own (method direct).
+// The halo exchange as part of the kernel that moves atoms (method direct): it needs no kernels of its own.
 //
-// The idea: who moves an atom knows first where it is, and needs the forces that came back for it last. So that kernel stores a
-// new position into the slots of all copies as well, beside its own, and adds the forces that holders have stored into this
-// rank's inbox. Its warps wait for the forces once their own loads are under way, and only if one of their atoms has copies; the
-// last block to end signals the positions, and may wait for those of the others' atoms. An atom without copies costs a look at a
-// word.
+// The idea: the kernel that moves an atom is the first to know its position, and the last to need the forces on its copies. So it
+// also stores a new position into the slots of all copies on other ranks, and adds the forces that those ranks have stored into
+// this rank's inbox. A warp waits for such forces after its own loads are under way, and only if one of its atoms has copies. The
+// last block to end signals the positions, and may wait for those of the other ranks' atoms. An atom without copies costs a look
+// at a word.
 #pragma once
 
 #include "comm/gpu/world_gpu.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which methods there are, and what is set up for all ranks before any has a halo.
+// The table of methods, and the setup that all ranks share before any has a halo.
 #include "halo/gpu/halo_gpu.hpp"
 
 #include "halo/gpu/direct.cuh"

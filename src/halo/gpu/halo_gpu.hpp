@@ -70,16 +70,16 @@ public:
     // May what is queued be captured and replayed? Not if the host takes part in an exchange.
     virtual bool may_be_captured() const { return true; }
 
-    // Does the update exchange? Then the kernel that moves all home atoms runs update_task(), which takes the place of send_x()
-    // and receive_x(), and of receive_f() if it adds the forces. await_update() is queued when that kernel has been for all
+    // Does the update exchange the halo? Then the kernel that moves all home atoms runs update_task(), which replaces send_x()
+    // and receive_x(), and receive_f() if it adds the forces. await_update() is queued after that kernel has been queued on all
     // ranks.
     virtual bool update_exchanges() const { return false; }
     virtual CopyTask<N> update_task(bool /*adds_forces*/, bool /*sends_positions*/) const { return {}; }
     virtual void await_update(GpuQueue&, GpuState<N>&) {}
 
-    // May that kernel begin while this rank's forces are being sent? They are then sent by send_f_beside_update(). What waits for
-    // `begun` alone may itself wait for other ranks' forces, as if it came after this: these are sent already, or no block that
-    // sends them has yet to find room.
+    // May that kernel begin while this rank's forces are being sent? They are then sent by send_f_beside_update(). A kernel that
+    // is queued behind `begun` may wait for other ranks' forces: the blocks that send this rank's have started by then, or have
+    // places on the GPU (device/gpu/launch_begun.cuh).
     virtual bool update_may_begin_early() const { return false; }
     virtual void send_f_beside_update(GpuQueue&, GpuState<N>&, GpuEvent& /*begun*/) {}
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A message of a GPU's halo as kernels see it: both ends of it, and what all kernels of the exchange do alike.
 //
-// The idea: a launch covers some of the messages, so many blocks for each; a block does its share of one. What differs between
-// methods is where a message is packed and who says that it has come, which the table of messages decides and the kernel's way of
-// waiting. Cost: the table is some kilobytes in device memory, written by the kernels as epochs advance.
+// The idea: a launch covers some of the messages, with several blocks for each; a block does its share of one. Methods differ in
+// where a message is packed and in what signals its arrival. The table of messages says the first, the kernel's way of waiting
+// the second. Cost: the table is some kilobytes in device memory, written by the kernels as epochs advance.
 #pragma once
 
 #include "comm/gpu/block.cuh"

@@ -2,8 +2,8 @@
 // What every method of a GPU's halo holds: its messages in device memory, the plan that a repartition makes of them, and the
 // kernels that pack, send, receive and unpack them.
 //
-// The idea: a message is packed and unpacked alike whoever carries it. If kernels do, they store it into the receiver's memory
-// and signal; if it is copied, they pack it here, and queues or the host see to the order. Cost: a launch each.
+// The idea: packing and unpacking do not depend on how a message travels. Either kernels store it into the receiver's memory and
+// signal, or it is packed here and copied, with queues or the host keeping the order. Cost: a launch each.
 #pragma once
 
 #include "device/gpu/block_trace.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuHaloMessages: setting up, and the plan of a repartition.
+// GpuHaloMessages: the setup, and the send lists that a repartition makes.
 #include "halo/gpu/messages.cuh"
 #include "trace/phases.hpp"
 
