@@ -46,8 +46,8 @@ Result evaluate(ParticleState<N>& state, const System& system, const RunParamete
     PairList list;
     const Vec3<double>& box = state.box.length();
     const double half_box = 0.5 * std::min({box.x, box.y, box.z});
-    build_pair_list(queue, state, system.topology, std::min(run.lj_cutoff + options.buffer, half_box), list);
-    if (options.pruned_buffer >= 0) { prune_pair_list(queue, state, run.lj_cutoff + options.pruned_buffer, list); }
+    build_pair_list(queue, state, system.topology, std::min(run.coulomb_cutoff + options.buffer, half_box), list);
+    if (options.pruned_buffer >= 0) { prune_pair_list(queue, state, run.coulomb_cutoff + options.pruned_buffer, list); }
     NonbondedTables<N> tables(make_nonbonded(system.topology, run));
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
@@ -77,14 +77,17 @@ Result all_pairs(const System& system, const RunParameters& run, const std::vect
 {
     const Topology& topology = system.topology;
     const NonbondedParameters parameters = make_nonbonded(topology, run);
-    const double f = parameters.coulomb_factor, c = parameters.reaction_field_c;
+    const double f = parameters.coulomb_factor;
+    // Of a charge: of its reaction field half the shift, of its cloud on the mesh the whole potential in the middle.
+    const double self =
+        run.coulomb == CoulombKind::Pme ? ewald_beta(run) / std::sqrt(units::pi) : 0.5 * parameters.reaction_field_c;
     Result result;
     result.forces.resize(x.size());
     std::vector<const Atom*> atoms;
     for (std::size_t i = 0; i < x.size(); ++i) { atoms.push_back(&topology.atom(static_cast<std::int64_t>(i))); }
     for (std::size_t i = 0; i < x.size(); ++i)
     {
-        result.energies[EnergyTerm::CoulombSr] -= 0.5 * f * c * atoms[i]->charge * atoms[i]->charge;
+        result.energies[EnergyTerm::CoulombSr] -= f * self * atoms[i]->charge * atoms[i]->charge;
         for (std::size_t j = i + 1; j < x.size(); ++j)
         {
             Vec3<double> d = x[i] - x[j];

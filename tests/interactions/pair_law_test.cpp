@@ -22,6 +22,7 @@ struct EnergyForce
 EnergyForce dispersion_like(int p, double r, const RunParameters& run)
 {
     const double rc = run.lj_cutoff;
+    if (r >= rc) { return {}; }
     EnergyForce result{std::pow(r, -p), p * std::pow(r, -p - 1)};
     if (run.lj_modifier == LjModifier::PotentialShift) { result.energy -= std::pow(rc, -p); }
     if (run.lj_modifier == LjModifier::ForceSwitch)
@@ -36,9 +37,19 @@ EnergyForce dispersion_like(int p, double r, const RunParameters& run)
     return result;
 }
 
-// Of charges whose product, times f, is 1.
-EnergyForce reaction_field_at(double r, bool excluded, const RunParameters& run)
+// PME, of charges whose product, times f, is 1: erfc(beta r) / r, and for excluded pairs -erf(beta r) / r, without a shift.
+EnergyForce screened_at(double r, bool excluded, const RunParameters& run)
 {
+    const double beta = ewald_beta(run), rc = run.coulomb_cutoff;
+    const double slope = 2 * beta / std::sqrt(units::pi) * std::exp(-beta * beta * r * r); // of erf(beta r)
+    if (excluded) { return {-std::erf(beta * r) / r, slope / r - std::erf(beta * r) / (r * r)}; }
+    const double shift = run.coulomb_potential_shift ? std::erfc(beta * rc) / rc : 0;
+    return {std::erfc(beta * r) / r - shift, slope / r + std::erfc(beta * r) / (r * r)};
+}
+// Of charges whose product, times f, is 1.
+EnergyForce coulomb_at(double r, bool excluded, const RunParameters& run)
+{
+    if (run.coulomb == CoulombKind::Pme) { return screened_at(r, excluded, run); }
     const double rc = run.coulomb_cutoff;
     double k = 0, c = run.coulomb_potential_shift ? 1 / rc : 0;
     if (run.coulomb == CoulombKind::ReactionField)
@@ -68,7 +79,7 @@ TEST(PairLaw, is_that_of_the_published_formulas)
             {
                 const double c6 = 2e-3, c12 = 3e-6, qq = -70;
                 const EnergyForce v6 = dispersion_like(6, r, run), v12 = dispersion_like(12, r, run),
-                                  v1 = reaction_field_at(r, excluded, run);
+                                  v1 = coulomb_at(r, excluded, run);
                 const PairForce pair = pair_force(parameters, c6, c12, qq, r, excluded);
                 const double lj = excluded ? 0 : c12 * v12.energy - c6 * v6.energy;
                 const double force = qq * v1.force + (excluded ? 0 : c12 * v12.force - c6 * v6.force);

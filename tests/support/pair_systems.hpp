@@ -132,6 +132,19 @@ inline const NonbondedVariant nonbonded_variants[] = {
      [](System&, RunParameters& r) { r.coulomb = CoulombKind::CutOff; }},
     {"plain cut-off", CombinationRule::GeometricSigmaEpsilon,
      [](System&, RunParameters& r) { r.coulomb = CoulombKind::CutOff, r.coulomb_potential_shift = false; }},
+    {"PME", CombinationRule::GeometricSigmaEpsilon, [](System&, RunParameters& r) { r.coulomb = CoulombKind::Pme; }},
+    {"PME, Lorentz-Berthelot, force switch", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) { r.coulomb = CoulombKind::Pme, r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.6; }},
+    {"PME without shifts, Lorentz-Berthelot, rvdw shorter", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) {
+         r.coulomb = CoulombKind::Pme, r.coulomb_potential_shift = false;
+         r.lj_cutoff = 0.7, r.lj_modifier = LjModifier::None, r.epsilon_r = 2;
+     }},
+    {"PME, a table, force switch, rvdw shorter", CombinationRule::LorentzBerthelot,
+     [](System& s, RunParameters& r) {
+         s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.coulomb = CoulombKind::Pme;
+         r.lj_cutoff = 0.8, r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.5;
+     }},
 };
 
 } // namespace parhelion::test

@@ -8,8 +8,6 @@
 // In the reproducible policies every pair's force, energy and virial is rounded to 64-bit fixed point before it is added, so sums
 // do not depend on any order; and every expression is symmetric in i and j, so that it does not matter which atom is i.
 //
-// PME's screening function is a polynomial in r^2 (interactions/pair/screening.hpp).
-//
 // Cost: 22 multiplications, fused multiply-adds and comparisons a vector without Lennard-Jones, 29 with (bench/pairs/README.md).
 
 #if defined(PARHELION_NONBONDED_KERNEL_INL) == defined(HWY_TARGET_TOGGLE)
@@ -39,72 +37,42 @@ enum class Masking
 
 // What is the same for all pairs.
 template <class N>
-struct Constants
+struct Constants : PairConstants<typename N::Real>
 {
     using Real = typename N::Real;
 
-    explicit Constants(const KernelArgs<N>& args)
+    explicit Constants(const KernelArgs<N>& args) : PairConstants<Real>(*args.parameters)
     {
-        const NonbondedParameters& p = *args.parameters;
         for (int d = 0; d < 3; ++d) { nm_per_unit[d] = static_cast<Real>(args.nm_per_unit[d]); }
-        cutoff2 = static_cast<Real>(p.cutoff * p.cutoff);
-        two_k = static_cast<Real>(2 * p.reaction_field_k);
-        k = static_cast<Real>(p.reaction_field_k), c = static_cast<Real>(p.reaction_field_c);
-        lj_switch = static_cast<Real>(p.lj_switch);
-        lj_cutoff2 = static_cast<Real>(p.lj_cutoff * p.lj_cutoff);
-        lj_is_shorter = p.lj_cutoff < p.cutoff;
-        lj_is_switched = p.lj_switch < p.lj_cutoff;
-        if (p.screening.is_used())
-        {
-            const auto& polynomial = p.screening.template polynomial<Real>();
-            per_r2 = static_cast<Real>(2 / (p.cutoff * p.cutoff));
-            for (std::size_t i = 0; i < std::size(screened_force); ++i)
-            {
-                screened_force[i] = static_cast<Real>(polynomial.force[i]);
-                screened_energy[i] = static_cast<Real>(polynomial.energy[i]);
-            }
-        }
-        for (int m = 0; m < 2; ++m)
-        {
-            // The kernel's parameters are 6 c6 and 12 c12.
-            const LjModifierTerm& term = m == 0 ? p.dispersion : p.repulsion;
-            const double scale = m == 0 ? 1.0 / 6 : 1.0 / 12;
-            shift[m] = static_cast<Real>(scale * term.constant);
-            a[m] = static_cast<Real>(scale * term.a), b[m] = static_cast<Real>(scale * term.b);
-            a_energy[m] = static_cast<Real>(scale * term.a / 3), b_energy[m] = static_cast<Real>(scale * term.b / 4);
-        }
+        rule = args.rule;
     }
 
-    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     Real nm_per_unit[3];
-    Real cutoff2, two_k, k, c, lj_switch, lj_cutoff2;
-    bool lj_is_shorter, lj_is_switched;
-    Real per_r2 = 0; // t = per_r2 r^2 - 1
-    Real screened_force[screening_degree<Real> + 1] = {}, screened_energy[screening_degree<Real> + 1] = {};
-    Real shift[2], a[2], b[2], a_energy[2], b_energy[2]; // [0] dispersion, [1] repulsion
+    LjRule rule;
 };
 
-enum class Electrostatics
-{
-    ReactionField,
-    Screened // PME
-};
-enum class Switching
-{
-    Never,
-    Always,
-    IfAsked // a test for each pair of vectors: half as much to compile
-};
-
-// Options that shape the code.
-template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_>
-struct Shape
+// A shape says what of the options is known when the kernel is compiled. What is not known is a branch for each pair of i, always
+// predicted, but it splits arithmetic that has more to keep than there are registers: 15 to 30 % more instructions. So common
+// options have shapes of their own; all others, and all of them on processors without AVX2, share one, for the compile time.
+template <class N_, Compute compute, Electrostatics electrostatics, LjRule lj_rule>
+struct CommonShape
 {
     using N = N_;
-    static constexpr bool screened = electrostatics_ == Electrostatics::Screened;
-    static constexpr LjRule rule = rule_;
-    static constexpr Switching switching = switching_;
-    static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
+    static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
+    static constexpr Switching switching = electrostatics == Electrostatics::Screened ? Switching::IfAsked : Switching::Never;
+    static constexpr bool may_have_table = lj_rule == LjRule::Table;
+    static constexpr bool is_screened(const Constants<N>&) { return electrostatics == Electrostatics::Screened; }
+    static constexpr LjRule rule(const Constants<N>&) { return lj_rule; }
+};
+template <class N_, Compute compute>
+struct AnyShape
+{
+    using N = N_;
+    static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
+    static constexpr Switching switching = Switching::IfAsked;
+    static constexpr bool may_have_table = true;
+    static bool is_screened(const Constants<N>& k) { return k.is_screened; }
+    static LjRule rule(const Constants<N>& k) { return k.rule; }
 };
 
 // The kernel of one shape.
@@ -123,6 +91,8 @@ struct Kernel
     using V = typename T::V;
     using VFixed = typename T::VFixed;
     using VSum = typename T::VSum;
+    using Ops = VectorOps<N>;
+    using Lj = LennardJones<Ops, S::switching, S::energies>;
     using DType = hn::Rebind<std::int32_t, D>;
 
     static constexpr std::size_t lanes = hn::MaxLanes(D());
@@ -131,7 +101,8 @@ struct Kernel
     static constexpr std::size_t i_vectors = half_cluster_size / i_per_vector;
     static constexpr std::size_t side_by_side = 2 / i_per_vector; // vectors of a pair of i
     static_assert(i_per_vector <= 2);
-    static constexpr int virial_elements = 6; // xx xy xz yy yz zz
+    static constexpr int virial_elements = 6;                    // xx xy xz yy yz zz
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
 
     // The i atoms of a row.
     struct Row
@@ -226,32 +197,24 @@ struct Kernel
             j.f[d] = hn::Zero(typename T::DSum());
         }
         j.charge = load_j(D(), parameters);
-        if constexpr (S::rule == LjRule::Table) { j.type = load_j(DType(), args.slot_types + cluster * cluster_size + part); }
-        else
-        {
-            j.lj_first = load_j(D(), parameters + cluster_size);
-            j.lj_second = load_j(D(), parameters + 2 * cluster_size);
-        }
+        j.lj_first = load_j(D(), parameters + cluster_size);
+        j.lj_second = load_j(D(), parameters + 2 * cluster_size);
+        if constexpr (S::may_have_table) { j.type = load_j(DType(), args.slot_types + cluster * cluster_size + part); }
     }
 
     // 6 c6 and 12 c12 of the i atoms of vector v with the partners.
-    static HWY_INLINE void lj_parameters(const KernelArgs<N>& args, const Row& row, std::size_t v, const Partners& j, V& c6,
-                                         V& c12)
+    static HWY_INLINE void lj_parameters(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t v,
+                                         const Partners& j, V& c6, V& c12)
     {
-        if constexpr (S::rule == LjRule::Geometric)
+        if (S::rule(k) == LjRule::Geometric)
         {
-            c6 = hn::Mul(row.lj_first[v], j.lj_first);
-            c12 = hn::Mul(row.lj_second[v], j.lj_second);
+            combine_geometric<Ops>(row.lj_first[v], row.lj_second[v], j.lj_first, j.lj_second, c6, c12);
         }
-        else if constexpr (S::rule == LjRule::LorentzBerthelot)
+        else if (!S::may_have_table || S::rule(k) == LjRule::LorentzBerthelot)
         {
-            const V sigma = hn::Add(row.lj_first[v], j.lj_first);
-            const V sigma2 = hn::Mul(sigma, sigma);
-            const V sigma6 = hn::Mul(hn::Mul(sigma2, sigma2), sigma2);
-            c6 = hn::Mul(hn::Mul(row.lj_second[v], j.lj_second), sigma6);
-            c12 = hn::Mul(hn::Add(c6, c6), sigma6);
+            combine_lorentz_berthelot<Ops>(row.lj_first[v], row.lj_second[v], j.lj_first, j.lj_second, c6, c12);
         }
-        else
+        else if constexpr (S::may_have_table)
         {
             const hn::Rebind<hwy::MakeSigned<Real>, D> index_type;
             const auto narrow = hn::Add(row.type_row[v], hn::Add(j.type, j.type));
@@ -263,91 +226,42 @@ struct Kernel
         }
     }
 
-    // Adds the scalar force / r of the Lennard-Jones pairs to `force`.
-    static HWY_INLINE void lennard_jones(const Constants<N>& constants, V c6, V c12, V r2, V rinv, V rinv2, V& force, V& energy)
-    {
-        const V rinv6 = hn::Mul(hn::Mul(rinv2, rinv2), rinv2);
-        force = hn::MulAdd(hn::Mul(hn::MulSub(c12, rinv6, c6), rinv6), rinv2, force);
-        V s6 = set(constants.shift[0]), s12 = set(constants.shift[1]);
-        if (S::switching == Switching::Always || (S::switching == Switching::IfAsked && constants.lj_is_switched))
-        {
-            const V t = hn::Max(hn::Zero(D()), hn::MulSub(r2, rinv, set(constants.lj_switch)));
-            const V t2 = hn::Mul(t, t);
-            const V f6 = hn::MulAdd(set(constants.b[0]), t, set(constants.a[0]));
-            const V f12 = hn::MulAdd(set(constants.b[1]), t, set(constants.a[1]));
-            force = hn::MulAdd(hn::Mul(t2, rinv), hn::MulSub(c12, f12, hn::Mul(c6, f6)), force);
-            if constexpr (S::energies)
-            {
-                const V t3 = hn::Mul(t2, t);
-                s6 = hn::MulAdd(t3, hn::MulAdd(set(constants.b_energy[0]), t, set(constants.a_energy[0])), s6);
-                s12 = hn::MulAdd(t3, hn::MulAdd(set(constants.b_energy[1]), t, set(constants.a_energy[1])), s12);
-            }
-        }
-        if constexpr (S::energies)
-        {
-            const V v12 = hn::MulSub(hn::Mul(rinv6, rinv6), set(static_cast<Real>(1.0 / 12)), s12);
-            const V v6 = hn::MulSub(rinv6, set(static_cast<Real>(1.0 / 6)), s6);
-            energy = hn::MulSub(c12, v12, hn::Mul(c6, v6));
-        }
-    }
-
-    // sum_i of[i] t^i, even and odd powers side by side.
-    template <std::size_t terms>
-    static HWY_INLINE V polynomial(const Real (&of)[terms], V t)
-    {
-        static_assert(terms % 2 == 1 && terms >= 5);
-        const V t2 = hn::Mul(t, t);
-        V even = hn::MulAdd(set(of[terms - 1]), t2, set(of[terms - 3])), odd = set(of[terms - 2]);
-        for (std::size_t i = terms - 3; i > 0; i -= 2)
-        {
-            even = hn::MulAdd(even, t2, set(of[i - 2]));
-            odd = hn::MulAdd(odd, t2, set(of[i - 1]));
-        }
-        return hn::MulAdd(odd, t, even);
-    }
-
     struct Distance
     {
         V r2, rinv, rinv2;
     };
     // Adds the Lennard-Jones forces of vector v to `force`, and the energies of those in range to `sums`.
     template <Masking masking>
-    static HWY_INLINE void add_lennard_jones(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
-                                             std::size_t v, const Partners& j, const Distance& r,
-                                             [[maybe_unused]] hn::Mask<D> listed, [[maybe_unused]] hn::Mask<D> in_range, V& force,
-                                             [[maybe_unused]] Sums& sums)
+    static HWY_INLINE void add_lennard_jones(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t v,
+                                             const Partners& j, const Distance& r, [[maybe_unused]] hn::Mask<D> listed,
+                                             [[maybe_unused]] hn::Mask<D> in_range, V& force, [[maybe_unused]] Sums& sums)
     {
         V c6, c12, energy = hn::Zero(D());
-        lj_parameters(args, row, v, j, c6, c12);
+        lj_parameters(args, k, row, v, j, c6, c12);
         if constexpr (masking != Masking::None && S::energies) // an excluded pair has no shift either
         {
             c6 = hn::IfThenElseZero(listed, c6), c12 = hn::IfThenElseZero(listed, c12);
         }
-        if (S::screened && constants.lj_is_shorter)
-        {
-            const auto near = hn::Lt(r.r2, set(constants.lj_cutoff2));
-            c6 = hn::IfThenElseZero(near, c6), c12 = hn::IfThenElseZero(near, c12);
-        }
-        lennard_jones(constants, c6, c12, r.r2, r.rinv, r.rinv2, force, energy);
+        if (S::is_screened(k) && k.lj_is_shorter) { Lj::cut(k, r.r2, c6, c12); }
+        Lj::add(k, c6, c12, r.r2, r.rinv, r.rinv2, force, energy);
         if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
     }
 
     // The pairs of two i atoms, vectors v .. v + side_by_side, with the partners.
     template <Masking masking>
-    static HWY_INLINE void interact(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
-                                    std::size_t pair_of_i, std::uint32_t interacts, std::uint32_t exists, std::size_t part,
-                                    Partners& j, Sums& sums)
+    static HWY_INLINE void interact(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t pair_of_i,
+                                    std::uint32_t interacts, std::uint32_t exists, std::size_t part, Partners& j, Sums& sums)
     {
         const D real;
         const std::size_t first = pair_of_i * side_by_side;
         V dx[side_by_side][3], r2[side_by_side], rinv[side_by_side], rinv2[side_by_side], qq[side_by_side], force[side_by_side],
-            t[side_by_side]; // t: screened only
+            potential[side_by_side]; // the last for energies only
         hn::Mask<D> in_range[side_by_side], listed[side_by_side] = {};
         for (std::size_t d = 0; d < 3; ++d)
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                dx[u][d] = to_nm(hn::Sub(row.x[first + u][d], j.x[d]), constants.nm_per_unit[d]);
+                dx[u][d] = to_nm(hn::Sub(row.x[first + u][d], j.x[d]), k.nm_per_unit[d]);
             }
         }
         for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::Mul(dx[u][0], dx[u][0]); }
@@ -355,8 +269,8 @@ struct Kernel
         for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::MulAdd(dx[u][2], dx[u][2], r2[u]); }
         for (std::size_t u = 0; u < side_by_side; ++u)
         {
-            in_range[u] = hn::Lt(r2[u], set(constants.cutoff2));
-            V least = set(Constants<N>::smallest_r2);
+            in_range[u] = hn::Lt(r2[u], set(k.cutoff2));
+            V least = set(smallest_r2);
             if constexpr (masking != Masking::None)
             {
                 const std::size_t shift = (first + u) * i_per_vector * cluster_size + part;
@@ -373,35 +287,39 @@ struct Kernel
             rinv2[u] = hn::Mul(rinv[u], rinv[u]);
             qq[u] = hn::Mul(row.charge[first + u], j.charge);
         }
-        for (std::size_t u = 0; u < side_by_side; ++u)
+        if (S::is_screened(k))
         {
-            if constexpr (S::screened)
+            V t[side_by_side];
+            for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                t[u] = hn::MulSub(r2[u], set(constants.per_r2), set(1));
-                force[u] = hn::Mul(qq[u], hn::MulAdd(rinv[u], rinv2[u], polynomial(constants.screened_force, t[u])));
+                t[u] = ScreenedCoulomb<Ops>::t(k, r2[u]);
+                force[u] = ScreenedCoulomb<Ops>::force(k, qq[u], rinv[u], rinv2[u], t[u]);
             }
-            else { force[u] = hn::Mul(qq[u], hn::MulSub(rinv[u], rinv2[u], set(constants.two_k))); }
+            for (std::size_t u = 0; S::energies && u < side_by_side; ++u)
+            {
+                V shift = set(k.c);
+                if constexpr (masking != Masking::None) { shift = hn::IfThenElseZero(listed[u], shift); }
+                potential[u] = ScreenedCoulomb<Ops>::potential(k, rinv[u], t[u], shift);
+            }
         }
-        if constexpr (S::energies)
+        else
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                V potential;
-                if constexpr (S::screened)
-                {
-                    V shift = set(constants.c); // excluded pairs have none
-                    if constexpr (masking != Masking::None) { shift = hn::IfThenElseZero(listed[u], shift); }
-                    potential = hn::Add(rinv[u], hn::Sub(polynomial(constants.screened_energy, t[u]), shift));
-                }
-                else { potential = hn::Add(rinv[u], hn::MulSub(r2[u], set(constants.k), set(constants.c))); }
-                sums.coulomb = hn::Add(sums.coulomb, energy_sum<N>(hn::IfThenElseZero(in_range[u], hn::Mul(qq[u], potential))));
+                force[u] = ReactionField<Ops>::force(set(k.two_k), qq[u], rinv[u], rinv2[u]);
+                if constexpr (S::energies) { potential[u] = ReactionField<Ops>::potential(k, rinv[u], r2[u]); }
             }
+        }
+        for (std::size_t u = 0; S::energies && u < side_by_side; ++u)
+        {
+            const V energy = hn::IfThenElseZero(in_range[u], hn::Mul(qq[u], potential[u]));
+            sums.coulomb = hn::Add(sums.coulomb, energy_sum<N>(energy));
         }
         if (row.has_lj[pair_of_i])
         {
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                add_lennard_jones<masking>(args, constants, row, first + u, j, {r2[u], rinv[u], rinv2[u]}, listed[u], in_range[u],
+                add_lennard_jones<masking>(args, k, row, first + u, j, {r2[u], rinv[u], rinv2[u]}, listed[u], in_range[u],
                                            force[u], sums);
             }
         }
@@ -444,7 +362,7 @@ struct Kernel
     }
 
     template <Masking masking>
-    static HWY_INLINE void entry(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row, PairEntry e,
+    static HWY_INLINE void entry(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, PairEntry e,
                                  std::uint32_t exists, Sums& sums)
     {
         const auto cluster = static_cast<std::size_t>(e.cluster);
@@ -455,11 +373,11 @@ struct Kernel
             // A pair of i that is out of range of the entry is passed over.
             if (masking != Masking::None || (e.interacts & 0xffffu) != 0)
             {
-                interact<masking>(args, constants, row, 0, e.interacts, exists, part, j, sums);
+                interact<masking>(args, k, row, 0, e.interacts, exists, part, j, sums);
             }
             if (masking != Masking::None || (e.interacts >> 16) != 0)
             {
-                interact<masking>(args, constants, row, 1, e.interacts, exists, part, j, sums);
+                interact<masking>(args, k, row, 1, e.interacts, exists, part, j, sums);
             }
             subtract_from_j(j, args.f + cluster * 3 * cluster_size + part);
         }
@@ -496,20 +414,20 @@ struct Kernel
     }
 
     template <Masking masking>
-    static HWY_INLINE void add_entries(const KernelArgs<N>& args, const Constants<N>& constants, const Row& row,
-                                       const PairEntry* e, const PairEntry* end, Sums& sums)
+    static HWY_INLINE void add_entries(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, const PairEntry* e,
+                                       const PairEntry* end, Sums& sums)
     {
         while (e != end)
         {
             const PairEntry* const block_end = e + std::min(entries_per_block, end - e);
-            for (; e != block_end; ++e) { entry<masking>(args, constants, row, *e, 0, sums); }
+            for (; e != block_end; ++e) { entry<masking>(args, k, row, *e, 0, sums); }
             close_block(sums);
         }
     }
 
     static void run(const KernelArgs<N>& args)
     {
-        const Constants<N> constants(args);
+        const Constants<N> k(args);
         const VSum zero = hn::Zero(typename T::DSum());
         for (const PairRow* pair_row = args.rows; pair_row != args.rows_end; ++pair_row)
         {
@@ -522,11 +440,11 @@ struct Kernel
 
             const PairEntry *const first = args.entries + pair_row->begin, *const masked_end =
                                                                                args.entries + pair_row->masked_end;
-            add_entries<Masking::None>(args, constants, row, masked_end, args.entries + pair_row->end, sums);
+            add_entries<Masking::None>(args, k, row, masked_end, args.entries + pair_row->end, sums);
             // The nearest, and so the largest forces, last.
-            entry<Masking::Partial>(args, constants, row, *first, pair_row->exists, sums);
+            entry<Masking::Partial>(args, k, row, *first, pair_row->exists, sums);
             close_block(sums);
-            add_entries<Masking::Excluded>(args, constants, row, first + 1, masked_end, sums);
+            add_entries<Masking::Excluded>(args, k, row, first + 1, masked_end, sums);
             finish_row(args, pair_row->half_cluster, sums);
         }
     }
@@ -563,32 +481,37 @@ struct Kernel
     }
 };
 
-template <class N, Electrostatics electrostatics, LjRule rule, Switching switching>
-void run_compute(const KernelArgs<N>& args)
-{
-    if (args.compute == Compute::Forces) { return Kernel<Shape<N, electrostatics, rule, switching, Compute::Forces>>::run(args); }
-    Kernel<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial>>::run(args);
-}
-template <class N, LjRule rule>
+template <class N, Compute compute, Electrostatics electrostatics>
 void run_rule(const KernelArgs<N>& args)
 {
+    using Table = std::conditional_t<compute == Compute::Forces, CommonShape<N, compute, electrostatics, LjRule::Table>,
+                                     AnyShape<N, compute>>;
+    switch (args.rule)
+    {
+    case LjRule::Geometric:
+        return Kernel<CommonShape<N, compute, electrostatics, LjRule::Geometric>>::run(args);
+    case LjRule::LorentzBerthelot:
+        return Kernel<CommonShape<N, compute, electrostatics, LjRule::LorentzBerthelot>>::run(args);
+    case LjRule::Table:
+        return Kernel<Table>::run(args);
+    }
+}
+template <class N, Compute compute>
+void run_compute(const KernelArgs<N>& args)
+{
     const NonbondedParameters& p = *args.parameters;
-    if (p.screening.is_used()) { return run_compute<N, Electrostatics::Screened, rule, Switching::IfAsked>(args); }
-    if (p.lj_switch < p.lj_cutoff) { return run_compute<N, Electrostatics::ReactionField, rule, Switching::Always>(args); }
-    run_compute<N, Electrostatics::ReactionField, rule, Switching::Never>(args);
+    if constexpr (HWY_TARGET <= HWY_AVX2) // the better ones have the lower numbers
+    {
+        if (p.screening.is_used()) { return run_rule<N, compute, Electrostatics::Screened>(args); }
+        if (p.lj_switch >= p.lj_cutoff) { return run_rule<N, compute, Electrostatics::ReactionField>(args); }
+    }
+    Kernel<AnyShape<N, compute>>::run(args);
 }
 template <class N>
 void run_kernel(const KernelArgs<N>& args)
 {
-    switch (args.rule)
-    {
-    case LjRule::Geometric:
-        return run_rule<N, LjRule::Geometric>(args);
-    case LjRule::LorentzBerthelot:
-        return run_rule<N, LjRule::LorentzBerthelot>(args);
-    case LjRule::Table:
-        return run_rule<N, LjRule::Table>(args);
-    }
+    if (args.compute == Compute::Forces) { return run_compute<N, Compute::Forces>(args); }
+    run_compute<N, Compute::ForcesEnergiesVirial>(args);
 }
 
 } // namespace HWY_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors of the pair kernel and what it does with single ones: conversion to fixed-point sums, 1 / sqrt. Included once per
-// instruction set by Highway's foreach_target.
+// The vectors of the pair kernel and what it does with single ones: the pair law, conversion to fixed-point sums, 1 / sqrt.
+// Included once per instruction set by Highway's foreach_target.
 
 #if defined(PARHELION_NONBONDED_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_NONBONDED_VECTORS_INL
@@ -10,6 +10,7 @@
 #endif
 
 #include "interactions/pair/nonbonded_kernel.hpp"
+#include "interactions/pair/pair_law.hpp"
 
 #include "hwy/highway.h"
 
@@ -35,6 +36,27 @@ struct Vectors
     using VFixed = hn::Vec<DFixed>;
     using VSum = hn::Vec<DSum>; // sums of forces; of energies as well
 };
+
+// The operations of the pair law.
+template <class N>
+struct VectorOps
+{
+    using T = Vectors<N>;
+    using Real = typename T::Real;
+    using V = typename T::V;
+    static HWY_INLINE V set(Real x) { return hn::Set(typename T::D(), x); }
+    static HWY_INLINE V add(V x, V y) { return hn::Add(x, y); }
+    static HWY_INLINE V sub(V x, V y) { return hn::Sub(x, y); }
+    static HWY_INLINE V mul(V x, V y) { return hn::Mul(x, y); }
+    static HWY_INLINE V mul_add(V x, V y, V z) { return hn::MulAdd(x, y, z); }
+    static HWY_INLINE V mul_sub(V x, V y, V z) { return hn::MulSub(x, y, z); }
+    static HWY_INLINE V max(V x, V y) { return hn::Max(x, y); }
+    static HWY_INLINE V if_less(V x, V y, V z) { return hn::IfThenElseZero(hn::Lt(x, y), z); }
+};
+
+#define PARHELION_PAIR_LAW HWY_INLINE
+#include "interactions/pair/pair_law-inl.hpp"
+#undef PARHELION_PAIR_LAW
 
 // to_sum() of base/numerics.hpp, bit for bit, for a vector of doubles: the whole and the fractional part are rounded to integers
 // by adding 1.5 * 2^52, which leaves the integer in the low bits of the number. `limit` is at most fixed_sum_limit.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of a pair, over an operations policy: Lennard-Jones with its modifiers and combination rules, and the reaction field
-// (formulas: interactions/pair/nonbonded.hpp). Text that three namespaces include, each with its Ops: vectors of an instruction
-// set (nonbonded_kernel-inl.hpp; functions for one are compiled within its region), lanes of a GPU
+// The law of a pair, over an operations policy: Lennard-Jones with its modifiers and combination rules, reaction field, and the
+// screened Coulomb of PME (formulas: interactions/pair/nonbonded.hpp). Text that three namespaces include, each with its Ops:
+// vectors of an instruction set (nonbonded_vectors-inl.hpp; functions for one are compiled within its region), lanes of a GPU
 // (pair/gpu/nonbonded_gpu_kernel.cuh), numbers (pair_law.hpp). PARHELION_PAIR_LAW is how a function is declared there.
 //
-// Ops has Real, V, set(Real), add(a, b), mul(a, b), mul_add(a, b, c) = a b + c, mul_sub(a, b, c) = a b - c, both rounded once,
-// and max(a, b). Every expression is symmetric in the two atoms. Cost: 7 operations for Lennard-Jones, 2 for the reaction field.
+// Ops has Real, V, set(Real), add(a, b), sub(a, b), mul(a, b), mul_add(a, b, c) = a b + c, mul_sub(a, b, c) = a b - c, both
+// rounded once where the processor can, max(a, b), and if_less(a, b, c): c where a < b, elsewhere 0. Every expression is
+// symmetric in the two atoms. Cost: 7 operations for Lennard-Jones, 2 for the reaction field, 18 (float) or 26 for the screened
+// Coulomb.
 
 // 6 c6 and 12 c12 of a pair from what NonbondedTables keeps of its atoms.
 template <class Ops, class V = typename Ops::V>
@@ -25,11 +27,18 @@ PARHELION_PAIR_LAW void combine_lorentz_berthelot(V half_sigma_i, V epsilon_i, V
 }
 
 // c6, c12: 6 c6 and 12 c12.
-template <class Ops, bool force_switch, bool energies>
+template <class Ops, Switching switching, bool energies>
 struct LennardJones
 {
     using V = typename Ops::V;
     using Real = typename Ops::Real;
+
+    // Where Lennard-Jones forces have the shorter cut-off: no parameters beyond it.
+    static PARHELION_PAIR_LAW void cut(const PairConstants<Real>& k, V r2, V& c6, V& c12)
+    {
+        const V cutoff2 = Ops::set(k.lj_cutoff2);
+        c6 = Ops::if_less(r2, cutoff2, c6), c12 = Ops::if_less(r2, cutoff2, c12);
+    }
 
     // Adds force / r to `force`; energy is left alone if it is not asked for.
     static PARHELION_PAIR_LAW void add(const PairConstants<Real>& k, V c6, V c12, V r2, V rinv, V rinv2, V& force, V& energy)
@@ -37,7 +46,7 @@ struct LennardJones
         const V rinv6 = Ops::mul(Ops::mul(rinv2, rinv2), rinv2);
         force = Ops::mul_add(Ops::mul(Ops::mul_sub(c12, rinv6, c6), rinv6), rinv2, force);
         V s6 = Ops::set(k.shift[0]), s12 = Ops::set(k.shift[1]);
-        if constexpr (force_switch)
+        if (switching == Switching::Always || (switching == Switching::IfAsked && k.lj_is_switched))
         {
             const V t = Ops::max(Ops::set(0), Ops::mul_sub(r2, rinv, Ops::set(k.lj_switch)));
             const V t2 = Ops::mul(t, t);
@@ -60,7 +69,7 @@ struct LennardJones
     }
 };
 
-// An electrostatic law: force / r and energy of a pair whose charges' product, times f, is qq. rinv = 0 for an excluded pair.
+// The electrostatic laws: force / r and potential of a pair. rinv = 0 for an excluded pair.
 template <class Ops>
 struct ReactionField
 {
@@ -68,8 +77,44 @@ struct ReactionField
     using Real = typename Ops::Real;
 
     static PARHELION_PAIR_LAW V force(V two_k, V qq, V rinv, V rinv2) { return Ops::mul(qq, Ops::mul_sub(rinv, rinv2, two_k)); }
-    static PARHELION_PAIR_LAW V energy(const PairConstants<Real>& k, V qq, V rinv, V r2)
+    static PARHELION_PAIR_LAW V potential(const PairConstants<Real>& k, V rinv, V r2)
     {
-        return Ops::mul(qq, Ops::add(rinv, Ops::mul_sub(r2, Ops::set(k.k), Ops::set(k.c))));
+        return Ops::add(rinv, Ops::mul_sub(r2, Ops::set(k.k), Ops::set(k.c)));
+    }
+};
+
+// sum_i of[i] t^i, even and odd powers side by side.
+template <class Ops, std::size_t terms, class V = typename Ops::V>
+PARHELION_PAIR_LAW V polynomial(const typename Ops::Real (&of)[terms], V t)
+{
+    static_assert(terms % 2 == 1 && terms >= 5);
+    const V t2 = Ops::mul(t, t);
+    V even = Ops::mul_add(Ops::set(of[terms - 1]), t2, Ops::set(of[terms - 3])), odd = Ops::set(of[terms - 2]);
+    for (std::size_t i = terms - 3; i > 0; i -= 2)
+    {
+        even = Ops::mul_add(even, t2, Ops::set(of[i - 2]));
+        odd = Ops::mul_add(odd, t2, Ops::set(of[i - 1]));
+    }
+    return Ops::mul_add(odd, t, even);
+}
+
+// t: what the polynomials are of (interactions/pair/screening.hpp). Excluded pairs have no shift.
+template <class Ops>
+struct ScreenedCoulomb
+{
+    using V = typename Ops::V;
+    using Real = typename Ops::Real;
+
+    static PARHELION_PAIR_LAW V t(const PairConstants<Real>& k, V r2)
+    {
+        return Ops::mul_sub(r2, Ops::set(k.per_r2), Ops::set(1));
+    }
+    static PARHELION_PAIR_LAW V force(const PairConstants<Real>& k, V qq, V rinv, V rinv2, V t)
+    {
+        return Ops::mul(qq, Ops::mul_add(rinv, rinv2, polynomial<Ops>(k.screened_force, t)));
+    }
+    static PARHELION_PAIR_LAW V potential(const PairConstants<Real>& k, V rinv, V t, V shift)
+    {
+        return Ops::add(rinv, Ops::sub(polynomial<Ops>(k.screened_energy, t), shift));
     }
 };

@@ -6,8 +6,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace parhelion {
+
+enum class Electrostatics
+{
+    ReactionField,
+    Screened // PME
+};
+
+// Of the Lennard-Jones force.
+enum class Switching
+{
+    Never,
+    Always,
+    IfAsked // by PairConstants
+};
 
 // What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.
 template <class Real>
@@ -15,12 +30,18 @@ struct PairConstants
 {
     Real cutoff2, two_k, k, c, lj_switch;
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2];
+    Real lj_cutoff2;
+    bool is_screened, lj_is_shorter, lj_is_switched;
+    Real per_r2; // t = per_r2 r^2 - 1; this and the polynomials are those of PME
+    Real screened_force[screening_degree<Real> + 1], screened_energy[screening_degree<Real> + 1];
 
     PairConstants() = default;
     explicit PairConstants(const NonbondedParameters& p)
         : cutoff2(static_cast<Real>(p.cutoff * p.cutoff)), two_k(static_cast<Real>(2 * p.reaction_field_k)),
           k(static_cast<Real>(p.reaction_field_k)), c(static_cast<Real>(p.reaction_field_c)),
-          lj_switch(static_cast<Real>(p.lj_switch))
+          lj_switch(static_cast<Real>(p.lj_switch)), lj_cutoff2(static_cast<Real>(p.lj_cutoff * p.lj_cutoff)),
+          is_screened(p.screening.is_used()), lj_is_shorter(p.lj_cutoff < p.cutoff), lj_is_switched(p.lj_switch < p.lj_cutoff),
+          per_r2(static_cast<Real>(2 / (p.cutoff * p.cutoff)))
     {
         for (int m = 0; m < 2; ++m)
         {
@@ -29,6 +50,12 @@ struct PairConstants
             shift[m] = static_cast<Real>(scale * term.constant);
             a[m] = static_cast<Real>(scale * term.a), b[m] = static_cast<Real>(scale * term.b);
             a_energy[m] = static_cast<Real>(scale * term.a / 3), b_energy[m] = static_cast<Real>(scale * term.b / 4);
+        }
+        const auto& polynomial = p.screening.template polynomial<Real>();
+        for (std::size_t i = 0; i <= screening_degree<Real>; ++i)
+        {
+            screened_force[i] = static_cast<Real>(polynomial.force[i]);
+            screened_energy[i] = static_cast<Real>(polynomial.energy[i]);
         }
     }
 };
@@ -41,10 +68,12 @@ struct Numbers
     using V = double;
     static double set(double x) { return x; }
     static double add(double x, double y) { return x + y; }
+    static double sub(double x, double y) { return x - y; }
     static double mul(double x, double y) { return x * y; }
     static double mul_add(double x, double y, double z) { return std::fma(x, y, z); }
     static double mul_sub(double x, double y, double z) { return std::fma(x, y, -z); }
     static double max(double x, double y) { return std::max(x, y); }
+    static double if_less(double x, double y, double z) { return x < y ? z : 0; }
 };
 
 #define PARHELION_PAIR_LAW inline
@@ -58,20 +87,32 @@ struct PairForce
     double force_over_r = 0, lj = 0, coulomb = 0; // kJ/mol/nm^2, kJ/mol, kJ/mol
 };
 
-// Of two atoms at distance r < cutoff with c6 and c12, qq being f times the product of their charges. Excluded pairs feel the
-// reaction field alone.
+// Of two atoms at distance r < cutoff with c6 and c12, qq being f times the product of their charges. Excluded pairs feel what is
+// left of them: the reaction field, or what the mesh must lose.
 inline PairForce pair_force(const NonbondedParameters& p, double c6, double c12, double qq, double r, bool excluded)
 {
     using namespace pair_law;
+    using Lj = LennardJones<Numbers, Switching::IfAsked, true>;
     const PairConstants<double> k(p);
-    const double rinv = excluded ? 0 : 1 / r;
+    const double r2 = r * r, rinv = excluded ? 0 : 1 / r, rinv2 = rinv * rinv;
     PairForce result;
-    result.force_over_r = ReactionField<Numbers>::force(k.two_k, qq, rinv, rinv * rinv);
-    result.coulomb = ReactionField<Numbers>::energy(k, qq, rinv, r * r);
+    if (k.is_screened)
+    {
+        using Coulomb = ScreenedCoulomb<Numbers>;
+        const double t = Coulomb::t(k, r2);
+        result.force_over_r = Coulomb::force(k, qq, rinv, rinv2, t);
+        result.coulomb = qq * Coulomb::potential(k, rinv, t, excluded ? 0 : k.c);
+    }
+    else
+    {
+        result.force_over_r = ReactionField<Numbers>::force(k.two_k, qq, rinv, rinv2);
+        result.coulomb = qq * ReactionField<Numbers>::potential(k, rinv, r2);
+    }
     if (!excluded)
     {
-        // Without a switch t is 0 up to the cut-off.
-        LennardJones<Numbers, true, true>::add(k, 6 * c6, 12 * c12, r * r, rinv, rinv * rinv, result.force_over_r, result.lj);
+        c6 *= 6, c12 *= 12;
+        if (k.lj_is_shorter) { Lj::cut(k, r2, c6, c12); }
+        Lj::add(k, c6, c12, r2, rinv, rinv2, result.force_over_r, result.lj);
     }
     return result;
 }

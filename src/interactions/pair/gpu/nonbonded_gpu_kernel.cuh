@@ -331,13 +331,14 @@ private:
         {
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
         }
-        LennardJones<Ops, S::force_switch, S::energies>::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
+        constexpr Switching switching = S::force_switch ? Switching::Always : Switching::Never;
+        LennardJones<Ops, switching, S::energies>::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
         if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;
         add_force(c, j, d, force);
         if constexpr (S::energies)
         {
-            add_energies(d, force, in_range ? ReactionField<Ops>::energy(a.law, qq, rinv, r2) : 0, in_range ? energy : 0);
+            add_energies(d, force, in_range ? qq * ReactionField<Ops>::potential(a.law, rinv, r2) : 0, in_range ? energy : 0);
         }
     }
 

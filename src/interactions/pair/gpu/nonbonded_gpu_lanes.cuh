@@ -27,10 +27,12 @@ struct LaneOps
     using V = Real_;
     __device__ static Real set(Real x) { return x; }
     __device__ static Real add(Real x, Real y) { return x + y; }
+    __device__ static Real sub(Real x, Real y) { return x - y; }
     __device__ static Real mul(Real x, Real y) { return x * y; }
     __device__ static Real mul_add(Real x, Real y, Real z) { return fused(x, y, z); }
     __device__ static Real mul_sub(Real x, Real y, Real z) { return fused(x, y, -z); }
     __device__ static Real max(Real x, Real y) { return ::max(x, y); }
+    __device__ static Real if_less(Real x, Real y, Real z) { return x < y ? z : 0; }
 };
 
 // to_sum() of base/numerics.hpp with a limit of its own.
