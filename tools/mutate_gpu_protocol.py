@@ -106,7 +106,7 @@ OPERATORS = [
     Operator("first block publishes, not the last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) - gridDim.x + 1"),
     Operator("nobody is last", r"(?<=[.>]arrive\()([^;]*)(?=\);)", r"(\1) + 1"),
     Operator("no barrier of the block", r"(?<=\n) *__syncthreads\(\);", f"    {LATE}", files="halo/|gpu/block"),
-    Operator("no barrier of the warp", r"(?<=\n) *__syncwarp\(\);", ""),
+    Operator("no barrier of the warp", r"(?<=\n) *warp_barrier\(\);", ""),
     Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
     Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
     Operator("sums of forces are not atomic", r"a\.state\.add_force\(slot, (Vec3<[^;]*)\);", r"{ const auto& s = \1; auto& t = a.state.f[slot]; t.x += s.x, t.y += s.y, t.z += s.z; }"),

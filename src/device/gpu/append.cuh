@@ -6,6 +6,9 @@
 // per block and list, three barriers.
 #pragma once
 
+#include "device/gpu/atomics.cuh"
+#include "device/gpu/warp.cuh"
+
 #include <cstdint>
 
 namespace parhelion {
@@ -16,7 +19,7 @@ __device__ inline std::int32_t append(bool has_entry, std::int32_t* count)
 {
     __shared__ std::int32_t before_warp[32], before_block;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const unsigned entries = __ballot_sync(0xffffffff, has_entry);
+    const unsigned entries = lanes_where(has_entry);
     if (lane == 0) { before_warp[warp] = __popc(entries); }
     __syncthreads();
     if (threadIdx.x == 0)
@@ -28,7 +31,7 @@ __device__ inline std::int32_t append(bool has_entry, std::int32_t* count)
             before_warp[w] = sum;
             sum += of_warp;
         }
-        before_block = sum == 0 ? 0 : atomicAdd(count, sum);
+        before_block = sum == 0 ? 0 : atomic_add(count, sum);
     }
     __syncthreads();
     const std::int32_t place = before_block + before_warp[warp] + __popc(entries & ((1u << lane) - 1));

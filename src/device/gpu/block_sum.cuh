@@ -4,21 +4,24 @@
 // run. Cost: five shuffles per number and warp, one atomic per number and block.
 #pragma once
 
+#include "device/gpu/atomics.cuh"
+#include "device/gpu/warp.cuh"
+
 #include <cstdint>
 
 namespace parhelion {
 
-__device__ inline void add_atomically(double* total, double value) { atomicAdd(total, value); }
+__device__ inline void add_atomically(double* total, double value) { atomic_add(total, value); }
 __device__ inline void add_atomically(std::int64_t* total, std::int64_t value)
 {
-    atomicAdd(reinterpret_cast<unsigned long long*>(total), static_cast<unsigned long long>(value));
+    atomic_add(reinterpret_cast<unsigned long long*>(total), static_cast<unsigned long long>(value));
 }
 
 template <class Sum>
 __device__ Sum sum_over_warp(Sum value)
 {
     static_assert(sizeof(Sum) == 8);
-    for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_down_sync(0xffffffff, value, distance); }
+    for (int distance = 16; distance > 0; distance /= 2) { value += from_lane_above(value, distance); }
     return value; // of lane 0
 }
 

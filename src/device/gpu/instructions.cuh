@@ -3,6 +3,8 @@
 // other file has machine code. A file of the same name in tests/standin/include has them for a CPU; the include path chooses.
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
+
 #include <cstdint>
 
 namespace parhelion {
@@ -65,7 +67,7 @@ __device__ inline unsigned multiprocessor_number()
 #define PARHELION_DYNAMIC_SHARED(T, name) extern __shared__ T name[]
 
 // Begins to copy to shared memory, 4, 8 or 16 bytes. Through the first-level cache, also 16 bytes, which
-// __pipeline_memcpy_async would bring past it. Ends with __pipeline_wait_prior().
+// __pipeline_memcpy_async would bring past it. The thread has the copy after end_copies() and await_copies().
 template <int bytes>
 __device__ inline void begin_copy_to_shared(void* to, const void* from)
 {
@@ -73,6 +75,8 @@ __device__ inline void begin_copy_to_shared(void* to, const void* from)
                  "l"(from), "n"(bytes)
                  : "memory");
 }
+__device__ inline void end_copies() { __pipeline_commit(); }        // of what has been begun, nothing more belongs to it
+__device__ inline void await_copies() { __pipeline_wait_prior(0); } // all that have been ended
 
 // --- arithmetic
 

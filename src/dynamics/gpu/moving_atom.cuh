@@ -5,12 +5,11 @@
 // shared memory, so that only the first of many waits for memory. Cost: 96 bytes of an atom; 80 of shared memory a thread.
 #pragma once
 
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/instructions.cuh"
 #include "dynamics/gpu/update_gpu.hpp"
 #include "dynamics/stochastic_body.hpp"
 #include "state/gpu/view.cuh"
-
-#include <cuda_pipeline_primitives.h>
 
 #include <cmath>
 
@@ -63,7 +62,7 @@ enum class Motion
 template <class N, class Copies>
 __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
 {
-    if ((atomicOr(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_unstable_atom)) & gpu_flag_unstable_atom) != 0)
+    if ((atomic_or(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_unstable_atom)) & gpu_flag_unstable_atom) != 0)
     {
         return;
     }
@@ -112,7 +111,7 @@ public:
     __device__ void fetch_lane(const std::int32_t& slot, const std::int32_t& shape)
     {
         copy(slot_, slot), copy(shape_, shape);
-        __pipeline_commit();
+        end_copies();
     }
     __device__ void fetch_none() { slot_[threadIdx.x] = shape_[threadIdx.x] = 0; }
     // Requires take() of the round before.
@@ -131,13 +130,13 @@ public:
             copy(temperature_groups_, reinterpret_cast<const uchar4*>(state.temperature_group)[slot / 4]);
         }
         copies_.fetch(args.copies, slot, [](auto& to, const auto& from) { copy(to, from); });
-        __pipeline_commit();
+        end_copies();
     }
     // What has been fetched, as load() would have it. Waits for all that is on its way.
     template <Motion motion>
     __device__ MovingAtom<N, Copies> take(const UpdateArgs<N, Copies>& args, std::int32_t slot, bool is_there) const
     {
-        __pipeline_wait_prior(0);
+        await_copies();
         MovingAtom<N, Copies> atom{slot, is_there, xq_[threadIdx.x]};
         if constexpr (motion != Motion::Mend)
         {

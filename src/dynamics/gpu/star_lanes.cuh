@@ -8,6 +8,7 @@
 // for three constraints and one iteration.
 #pragma once
 
+#include "device/gpu/warp.cuh"
 #include "dynamics/fused.hpp"
 #include "dynamics/update_blocks.hpp"
 
@@ -32,7 +33,7 @@ public:
     template <class T>
     __device__ T of(T value, int atom) const
     {
-        return __shfl_sync(every_lane, value, first_ + atom);
+        return from_lane(value, first_ + atom);
     }
     template <class T>
     __device__ Vec3<T> of(const Vec3<T>& value, int atom) const
@@ -41,12 +42,11 @@ public:
     }
     __device__ bool any(bool condition) const // of the group
     {
-        return ((__ballot_sync(every_lane, condition) >> first_) & ((1u << count) - 1)) != 0;
+        return ((lanes_where(condition) >> first_) & ((1u << count) - 1)) != 0;
     }
-    __device__ static bool any_of_warp(bool condition) { return __any_sync(every_lane, condition) != 0; }
+    __device__ static bool any_of_warp(bool condition) { return any_lane(condition); }
 
 private:
-    static constexpr unsigned every_lane = 0xffffffff;
     int atom_, first_;
 };
 

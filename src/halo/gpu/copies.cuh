@@ -2,6 +2,7 @@
 // GpuCopies in a kernel: load, await, add and store per atom, end.
 #pragma once
 
+#include "device/gpu/warp.cuh"
 #include "halo/gpu/copies.hpp"
 #include "halo/gpu/message.cuh"
 
@@ -85,7 +86,7 @@ public:
             if (k == lane_ && first_.has_arrived()) { continue; }
             c.messages[k].f_receive.wait_arrived(*c.watch);
         }
-        __syncwarp(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
+        warp_barrier(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
     }
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GpuHaloMessages: the setup, and the send lists that a repartition makes.
+#include "device/gpu/atomics.cuh"
 #include "halo/gpu/messages.cuh"
 #include "trace/phases.hpp"
 
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTra
             m.send_slots[i] = slot;
             if (a.copies.count > 0 && slot >= 0)
             {
-                const auto k = static_cast<std::size_t>(atomicAdd(a.copies.copies_of_slot + slot, 1));
+                const auto k = static_cast<std::size_t>(atomic_add(a.copies.copies_of_slot + slot, 1));
                 // An atom is in a message once, unless a run has failed already.
                 if (k < static_cast<std::size_t>(a.copies.count))
                 {

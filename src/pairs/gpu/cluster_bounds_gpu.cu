@@ -2,6 +2,7 @@
 // Bounding boxes of clusters and superclusters: all that the pair search looks at.
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
+#include "device/gpu/warp.cuh"
 #include "pairs/gpu/pair_list_gpu.hpp"
 #include "pairs/gpu/pair_tiles.cuh"
 #include "trace/phases.hpp"
@@ -18,7 +19,7 @@ struct Extent
 };
 __device__ Extent united(Extent e, int distance)
 {
-    return {min(e.low, __shfl_xor_sync(all_lanes, e.low, distance)), max(e.high, __shfl_xor_sync(all_lanes, e.high, distance))};
+    return {min(e.low, from_lane_across(e.low, distance)), max(e.high, from_lane_across(e.high, distance))};
 }
 
 // Purpose        bounding boxes of superclusters and clusters
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     {
         const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
         // From where the box is unrolled, or from half a box behind some atom; fillers sit on atoms.
-        const std::uint32_t first = __shfl_sync(all_lanes, component(0), 0);
+        const std::uint32_t first = from_lane(component(0), 0);
         base[d] = cell.is_divided(d) ? cell.origin[d] : first - 0x80000000u;
         for (int r = 0; r < 2; ++r)
         {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pairs/gpu/cluster_order_gpu.hpp"
 
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/instructions.cuh"
 #include "device/gpu/launch.cuh"
+#include "device/gpu/warp.cuh"
 #include "state/gpu/zones.cuh"
 #include "trace/phases.hpp"
 
@@ -16,7 +18,6 @@ namespace {
 using namespace gpu_zones;
 
 constexpr int threads = 256;
-constexpr std::uint32_t all_lanes = 0xffffffff;
 
 // Is an atom in this zone where it may be: near enough to its owner's cell, and in the unrolled box?
 __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit, int zone, const Vec3<std::uint32_t>& x)
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(count_threads, 2)
     {
         // Nobody looks at a mark twice: after a wait in vain others may change it meanwhile, and an atom would be filled in
         // that was not counted.
-        const std::uint32_t of_warp = __ballot_sync(all_lanes, is_here);
+        const std::uint32_t of_warp = lanes_where(is_here);
         if (g % 32 == 0 && g < atoms) { taken[g / 32] = of_warp; }
         if (is_here) { exchange_buffer.zone[g] = GpuExchangeBuffer<N>::not_here; }
     }
@@ -89,13 +90,13 @@ __global__ void __launch_bounds__(count_threads, 2)
     if (is_here)
     {
         at.column = columns.column(cell, zone, here.x, here.y);
-        at.place = atomicAdd(of_block + at.column, 1);
+        at.place = atomic_add(of_block + at.column, 1);
     }
     __syncthreads();
     for (int column = threadIdx.x; column < columns.count; column += count_threads)
     {
         const std::int32_t count = of_block[column];
-        if (count > 0) { of_block[column] = atomicAdd(in_column + column, count); }
+        if (count > 0) { of_block[column] = atomic_add(in_column + column, count); }
     }
     __syncthreads();
     if (is_here)
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(count_threads, 2)
     {
         const Vec3<double> nm_per_unit = leading_nm_per_unit<N>(*scalars);
         const bool is_right = !is_here || is_in_place(cell, nm_per_unit, zone, here);
-        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomicOr(&scalars->flags, gpu_flag_ambiguous); }
+        if (!is_right || (g == 0 && !are_cells_enough(cell, nm_per_unit))) { atomic_or(&scalars->flags, gpu_flag_ambiguous); }
         if (g < atoms && !is_here) { slot_of_global[g] = -1; }
     }
 }
@@ -121,12 +122,12 @@ __device__ std::int32_t sum_before(std::int32_t value)
     std::int32_t sum = value;
     for (int distance = 1; distance < 32; distance *= 2)
     {
-        const std::int32_t other = __shfl_up_sync(all_lanes, sum, distance);
+        const std::int32_t other = from_lane_below(sum, distance);
         if (lane >= distance) { sum += other; }
     }
     if (lane == 31) { of_warp[warp] = sum; }
     __syncthreads();
-    return sum - value + __reduce_add_sync(all_lanes, lane < warp ? of_warp[lane] : 0);
+    return sum - value + sum_of_lanes(lane < warp ? of_warp[lane] : 0);
 }
 
 // What is in the columns before one, and in all before the end.
@@ -176,7 +177,7 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 {
     const int t = blockIdx.x * wide_threads + threadIdx.x, all = gridDim.x * wide_threads, columns = a.columns.count;
     const bool takes = before.atoms[columns] <= a.capacity;
-    if (!takes && t == 0) { atomicOr(&a.scalars->flags, gpu_flag_slot_overflow); }
+    if (!takes && t == 0) { atomic_or(&a.scalars->flags, gpu_flag_slot_overflow); }
     for (int column = t; column <= columns; column += all)
     {
         a.column_begin[column] = takes ? before.atoms[column] : 0;
@@ -259,22 +260,22 @@ __global__ void __launch_bounds__(sort_threads)
     const auto z_of = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
     std::uint32_t low = ~0u, high = 0;
     for (int k = t; k < n; k += sort_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
-    low = __reduce_min_sync(all_lanes, low), high = __reduce_max_sync(all_lanes, high);
-    if (t % 32 == 0) { atomicMin(&lowest, low), atomicMax(&highest, high); }
+    low = least_of_lanes(low), high = greatest_of_lanes(high);
+    if (t % 32 == 0) { atomic_least(&lowest, low), atomic_greatest(&highest, high); }
     __syncthreads();
     const std::uint32_t base = lowest;
     const float per_unit = buckets / (static_cast<float>(highest - base) + 1);
     const auto bucket_of = [&](ColumnAtom atom) {
         return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // never falls with z
     };
-    for (int k = t; k < n; k += sort_threads) { atomicAdd(bucket_end + bucket_of(column[k]), 1); }
+    for (int k = t; k < n; k += sort_threads) { atomic_add(bucket_end + bucket_of(column[k]), 1); }
     __syncthreads();
     bucket_end[t] = bucket_begin[t] = sum_before(bucket_end[t]);
     __syncthreads();
     for (int k = t; k < n; k += sort_threads)
     {
         const ColumnAtom atom = column[k];
-        bucketed[atomicAdd(bucket_end + bucket_of(atom), 1)] = atom;
+        bucketed[atomic_add(bucket_end + bucket_of(atom), 1)] = atom;
     }
     __syncthreads();
     for (int k = t; k < n; k += sort_threads)
@@ -309,7 +310,7 @@ __device__ void sort_groups(std::uint32_t (&key)[2])
             {
                 const int element = r * 32 + lane;
                 const bool ascending = run == size || (element & run) == 0, lower = (lane & distance) == 0;
-                const std::uint32_t other = __shfl_xor_sync(all_lanes, key[r], distance);
+                const std::uint32_t other = from_lane_across(key[r], distance);
                 key[r] = ascending == lower ? min(key[r], other) : max(key[r], other);
             }
         }
@@ -365,7 +366,7 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
         for (int d = 0; d < 3; ++d) { coordinate[warp][d][k] = at[d]; }
     }
     const bool is_home = a.zone_of_supercluster[supercluster] == 0;
-    __syncwarp();
+    warp_barrier();
     std::uint32_t key[2] = {static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(lane + 32)};
     const auto set_coordinate = [&](int d) {
         for (std::uint32_t& k : key)
@@ -382,8 +383,8 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
         const int place = static_cast<int>(key[r] % supercluster_size);
         const bool real = place < atoms;
         // A filler sits on an atom of its cluster, or of its supercluster if the cluster has none.
-        const std::uint32_t reals = __ballot_sync(all_lanes, real), cluster = reals >> (lane & ~7) & 0xff;
-        const int first_of_cluster = __shfl_sync(all_lanes, place, cluster == 0 ? lane : (lane & ~7) + __ffs(cluster) - 1);
+        const std::uint32_t reals = lanes_where(real), cluster = reals >> (lane & ~7) & 0xff;
+        const int first_of_cluster = from_lane(place, cluster == 0 ? lane : (lane & ~7) + __ffs(cluster) - 1);
         const int below = real ? place : cluster != 0 ? first_of_cluster : 0;
         const int slot = supercluster * supercluster_size + r * 32 + lane;
         PositionCharge<N> p{};

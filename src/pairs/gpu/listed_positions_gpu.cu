@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pairs/gpu/listed_positions_gpu.hpp"
 
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
 #include "state/gpu/view.cuh"
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(threads)
     const Vec3<double> move = box.difference(state.position(slot), x[slot]);
     if (!(allowed >= 0 && norm2(move) <= allowed * allowed))
     {
-        atomicOr(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_list_stale));
+        atomic_or(&state.scalars->flags, static_cast<std::uint32_t>(gpu_flag_list_stale));
     }
 }
 

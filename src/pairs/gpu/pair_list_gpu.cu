@@ -2,8 +2,10 @@
 #include "pairs/gpu/pair_list_gpu.hpp"
 
 #include "base/units.hpp"
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
+#include "device/gpu/warp.cuh"
 #include "pairs/gpu/pair_tiles.cuh"
 #include "state/rank_slots.hpp"
 #include "trace/phases.hpp"
@@ -111,7 +113,7 @@ __device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
     for (int probe = 0; probe < excluded_clusters; ++probe)
     {
         place = (place + 1) % excluded_clusters;
-        const std::uint32_t seen = insert ? atomicCAS(&s.key[place], no_key, cluster) : s.key[place];
+        const std::uint32_t seen = insert ? atomic_replace(&s.key[place], no_key, cluster) : s.key[place];
         if (seen == cluster || (insert && seen == no_key)) { return static_cast<int>(place); }
         if (seen == no_key) { return -1; }
     }
@@ -156,7 +158,7 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
         }
         const int lane = i % cluster_size * j_lanes + partner % j_lanes;
         const std::uint32_t bit = 1u << (lane % 2 * 16 + partner % cluster_size / j_lanes * 8 + i / cluster_size);
-        atomicAnd(&s.masks[mask_row * mask_words + lane / 2], ~bit);
+        atomic_and(&s.masks[mask_row * mask_words + lane / 2], ~bit);
     }
 }
 
@@ -218,26 +220,26 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
             int up_to = count;
             for (int distance = 1; distance < 32; distance *= 2)
             {
-                const int other = __shfl_up_sync(all_lanes, up_to, distance);
+                const int other = from_lane_below(up_to, distance);
                 if (lane >= distance) { up_to += other; }
             }
-            const int before = up_to - count, all = __shfl_sync(all_lanes, up_to, 31);
+            const int before = up_to - count, all = from_lane(up_to, 31);
             for (int done = 0; done < all; done += 32)
             {
                 const int place = done + lane;
                 int of = 0; // the last column with no more before it than this place
                 for (int step = 16; step > 0; step /= 2)
                 {
-                    if (__shfl_sync(all_lanes, before, of + step) <= place) { of += step; }
+                    if (from_lane(before, of + step) <= place) { of += step; }
                 }
-                const int t = __shfl_sync(all_lanes, begin - before, of) + place;
+                const int t = from_lane(begin - before, of) + place;
                 if (place >= all) { continue; }
                 if (t != supercluster &&
                     (!in.is_i<lone>(supercluster, t) || gap2<lone>(in.cell, own, in.superclusters[t], nm) >= cutoff2))
                 {
                     continue;
                 }
-                const int candidate = atomicAdd(&s.candidates, 1);
+                const int candidate = atomic_add(&s.candidates, 1);
                 if (candidate < most_candidates) { s.candidate[candidate] = t; }
             }
         }
@@ -278,11 +280,11 @@ __device__ void list_cluster(const SearchInput& in, int supercluster, const Atom
     if (bits == 0) { return; }
     if (mask_row < 0)
     {
-        const int place = atomicAdd(&s.plains, 1);
+        const int place = atomic_add(&s.plains, 1);
         if (place < most_plain) { s.plain[place] = j << 8 | bits; }
         return;
     }
-    const int place = atomicAdd(&s.maskeds, 1);
+    const int place = atomic_add(&s.maskeds, 1);
     if (place < most_masked) { s.masked[place] = j << 8 | bits, s.masked_row[place] = static_cast<std::uint16_t>(mask_row); }
 }
 
@@ -293,16 +295,16 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
     {
         if (s.overflow || s.candidates > most_candidates || s.plains > most_plain || s.maskeds > most_masked)
         {
-            atomicOr(&out.scalars->flags, gpu_flag_scratch_overflow);
+            atomic_or(&out.scalars->flags, gpu_flag_scratch_overflow);
             s.plains = s.maskeds = 0;
         }
-        if (s.ambiguous) { atomicOr(&out.scalars->flags, gpu_flag_ambiguous); }
+        if (s.ambiguous) { atomic_or(&out.scalars->flags, gpu_flag_ambiguous); }
         const auto count = static_cast<std::uint32_t>(s.plains + s.maskeds), masked = static_cast<std::uint32_t>(s.maskeds);
-        s.entry_begin = atomicAdd(&out.demand->entries, count);
-        s.mask_begin = atomicAdd(&out.demand->masks, masked);
+        s.entry_begin = atomic_add(&out.demand->entries, count);
+        s.mask_begin = atomic_add(&out.demand->masks, masked);
         if (s.entry_begin + count > out.entry_capacity || s.mask_begin + masked > out.mask_capacity)
         {
-            atomicOr(&out.scalars->flags, gpu_flag_list_overflow);
+            atomic_or(&out.scalars->flags, gpu_flag_list_overflow);
             s.plains = s.maskeds = 0;
         }
         out.rows[supercluster] = {static_cast<int>(s.entry_begin),

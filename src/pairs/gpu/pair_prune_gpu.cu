@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pruning: what is left of a pair list at the present positions, and its division into shares. Tensor cores find which tiles have
 // a pair in range, at 30 instructions an entry; a tile is kept in vain for no more than rounding, one in some hundreds.
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/instructions.cuh"
 #include "device/gpu/launch.cuh"
+#include "device/gpu/warp.cuh"
 #include "pairs/gpu/pair_list_gpu.hpp"
 #include "pairs/gpu/pair_tiles.cuh"
 #include "trace/phases.hpp"
@@ -139,9 +141,9 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
                                         const Vec3<float>& p)
 {
     const int lane = threadIdx.x % 32;
-    __syncwarp(); // those before have been read
+    warp_barrier(); // those before have been read
     reinterpret_cast<Factors*>(entry)[lane] = factors_of_j(p);
-    __syncwarp();
+    warp_barrier();
     std::uint32_t signs[entries_at_once][2] = {}; // the lane's two i clusters
 #pragma unroll
     for (int e = 0; e < entries_at_once; e += 2)
@@ -160,7 +162,7 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
         return __byte_perm(__byte_perm(signs[0][c], signs[1][c], 0x73), __byte_perm(signs[2][c], signs[3][c], 0x73), 0x5410);
     };
     const std::uint32_t mine = (bytes(0) >> 7 & 0x01010101) | (bytes(1) >> 6 & 0x02020202);
-    return __reduce_or_sync(all_lanes, mine << lane % 4 * 2);
+    return bits_of_lanes(mine << lane % 4 * 2);
 }
 
 // Prunes this warp's part of a row. Returns the lane's share of the cost.
@@ -178,7 +180,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         return frame.place({leading(p.x), leading(p.y), leading(p.z)});
     };
     const auto atom_of = [&](PairWord listed, int e) {
-        const PairWord word = __shfl_sync(all_lanes, listed, (e + lane / cluster_size) % 32);
+        const PairWord word = from_lane(listed, (e + lane / cluster_size) % 32);
         return place_of((word >> 8) * cluster_size + lane % cluster_size);
     };
     PairWord listed = listed_at(begin + lane);
@@ -202,7 +204,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         for (int e = 0; e < min(end - first, 32); e += entries_at_once)
         {
             const Vec3<float> next = atom_of(e + entries_at_once < 32 ? listed : listed_next, e + entries_at_once);
-            const unsigned ways = exact ? __reduce_or_sync(all_lanes, frame.ambiguous(p)) : 0;
+            const unsigned ways = exact ? bits_of_lanes(frame.ambiguous(p)) : 0;
             std::uint32_t in_range = 0;
             for (unsigned way = ways;; way = (way - 1) & ways) // every subset, the empty one last
             {
@@ -212,15 +214,15 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
             if (lane == e / entries_at_once) { tiles = in_range; }
             p = next;
         }
-        const PairWord kept = __shfl_sync(all_lanes, tiles, lane / entries_at_once) >> lane % entries_at_once * 8;
+        const PairWord kept = from_lane(tiles, lane / entries_at_once) >> lane % entries_at_once * 8;
         const PairWord left = listed & (kept | ~0xffu);
         const int k = first + lane;
         const bool masked = k < min(row.masked, end), keep = !masked && (left & 0xff) != 0;
         if (masked) { a.pruned[row.begin + k] = left; }
-        const std::uint32_t keeping = __ballot_sync(all_lanes, keep);
+        const std::uint32_t keeping = lanes_where(keep);
         int place = 0;
-        if (lane == 0) { place = atomicAdd(&s.kept, __popc(keeping)); }
-        place = __shfl_sync(all_lanes, place, 0) + __popc(keeping & ((1u << lane) - 1));
+        if (lane == 0) { place = atomic_add(&s.kept, __popc(keeping)); }
+        place = from_lane(place, 0) + __popc(keeping & ((1u << lane) - 1));
         if (keep) { a.pruned[row.begin + row.masked + place] = left; }
         if (masked || keep) { cost += cost_of(left, masked); }
         listed = listed_next;
@@ -253,8 +255,8 @@ __global__ void __launch_bounds__(32 * warps, 32 / warps)
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
     const std::uint32_t of_lane =
         row.exact != 0 ? prune_row<N, true>(a, xq, row, frame, s) : prune_row<N, false>(a, xq, row, frame, s);
-    const std::uint32_t of_warp = __reduce_add_sync(all_lanes, of_lane);
-    if (threadIdx.x % 32 == 0) { atomicAdd(&s.cost, of_warp); }
+    const std::uint32_t of_warp = sum_of_lanes(of_lane);
+    if (threadIdx.x % 32 == 0) { atomic_add(&s.cost, of_warp); }
     __syncthreads();
     if (threadIdx.x == 0)
     {
@@ -290,7 +292,7 @@ __device__ unsigned long long cost_before_share(unsigned s, const Division& divi
     return static_cast<unsigned long long>(static_cast<double>(cost) * (part * (1 + last - part / 2) / whole));
 }
 
-__device__ std::uint32_t from_below(std::uint32_t value, int distance) { return __shfl_up_sync(all_lanes, value, distance); }
+__device__ std::uint32_t from_below(std::uint32_t value, int distance) { return from_lane_below(value, distance); }
 
 // Of some rows: their cost, and how many have entries.
 struct RowSum
@@ -304,13 +306,10 @@ struct RowSum
         return *this;
     }
 };
-__device__ RowSum from_lane(const RowSum& sum, int lane)
-{
-    return {__shfl_sync(all_lanes, sum.cost, lane), __shfl_sync(all_lanes, sum.busy, lane)};
-}
+__device__ RowSum sum_from_lane(const RowSum& sum, int lane) { return {from_lane(sum.cost, lane), from_lane(sum.busy, lane)}; }
 __device__ RowSum from_below(const RowSum& sum, int distance)
 {
-    return {__shfl_up_sync(all_lanes, sum.cost, distance), __shfl_up_sync(all_lanes, sum.busy, distance)};
+    return {from_lane_below(sum.cost, distance), from_lane_below(sum.busy, distance)};
 }
 
 // The sum over this lane and those below it.
@@ -364,8 +363,7 @@ __device__ SumsOfRows add_up(const PrunedRows& rows)
     for (int k = 0; k < rows.part; k += 32)
     {
         const RowSum sum = rows.sum(warp * rows.part + k + lane);
-        const RowSum of_all = {__reduce_add_sync(all_lanes, static_cast<std::uint32_t>(sum.cost)),
-                               __popc(__ballot_sync(all_lanes, sum.busy))};
+        const RowSum of_all = {sum_of_lanes(static_cast<std::uint32_t>(sum.cost)), __popc(lanes_where(sum.busy))};
         if (lane * rows.piece <= k && k < (lane + 1) * rows.piece) { of_piece += of_all; }
     }
     pieces[warp][lane] = up_to_lane(of_piece);
@@ -386,8 +384,8 @@ __device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, uns
     // How many of what the lanes have, one after the other, ends before it.
     const auto pass = [&](RowSum sum) {
         sum += before;
-        const int passed = __popc(__ballot_sync(all_lanes, sum.cost < cost));
-        if (passed > 0) { before = from_lane(sum, passed - 1); }
+        const int passed = __popc(lanes_where(sum.cost < cost));
+        if (passed > 0) { before = sum_from_lane(sum, passed - 1); }
         return passed;
     };
     const int part = pass(sums.parts), piece = pass(sums.pieces[part][lane]);
@@ -405,7 +403,7 @@ __device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std
     const int lane = threadIdx.x % 32;
     std::uint32_t before = row_cost;
     int within = 0;
-    for (int first = lane * each; __any_sync(all_lanes, first < row.pruned && before <= cost); first += 32 * each)
+    for (int first = lane * each; any_lane(first < row.pruned && before <= cost); first += 32 * each)
     {
         std::uint32_t of_entry[each], sum = 0;
         for (int k = 0; k < each; ++k)
@@ -421,9 +419,9 @@ __device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std
             end += c;
             if (c > 0 && end <= cost) { ++within; }
         }
-        before += __shfl_sync(all_lanes, up_to, 31);
+        before += from_lane(up_to, 31);
     }
-    return __reduce_add_sync(all_lanes, within);
+    return sum_of_lanes(within);
 }
 
 // By a warp: the share that begins behind so much cost, at the earliest in the first row that has entries. Precondition: there is
@@ -440,14 +438,14 @@ __device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, 
 __device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int first, GpuPairRow* busy_rows)
 {
     const int lane = threadIdx.x % 32, part = first / rows.part, piece = first % rows.part / rows.piece;
-    int before = part > 0 ? __shfl_sync(all_lanes, sums.parts.busy, part - 1) : 0;
+    int before = part > 0 ? from_lane(sums.parts.busy, part - 1) : 0;
     if (piece > 0) { before += sums.pieces[part][piece - 1].busy; }
     for (int r = part * rows.part + piece * rows.piece; r < first; r += 32)
     {
-        before += __popc(__ballot_sync(all_lanes, rows.sum(r + lane).busy));
+        before += __popc(lanes_where(rows.sum(r + lane).busy));
     }
     const bool is_busy = rows.sum(first + lane).busy != 0;
-    const int place = before + __popc(__ballot_sync(all_lanes, is_busy) & ((1u << lane) - 1));
+    const int place = before + __popc(lanes_where(is_busy) & ((1u << lane) - 1));
     if (is_busy) { busy_rows[place] = rows.row[first + lane]; }
 }
 
@@ -468,7 +466,7 @@ __global__ void __launch_bounds__(32 * share_warps, 3)
     const int warp = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp <= shares)
     {
-        const unsigned long long all = __shfl_sync(all_lanes, sums.parts.cost, 31);
+        const unsigned long long all = from_lane(sums.parts.cost, 31);
         const Division division = divide(all, static_cast<unsigned>(shares), part, is_all);
         const unsigned long long before = cost_before_share(static_cast<unsigned>(warp), division, all);
         const PairShare mine = all > 0 ? share_from(rows, sums, pruned, before) : PairShare{};

@@ -2,6 +2,7 @@
 // What the kernels that walk a GpuPairList share: which lane of a warp has which pair of a tile, and distances.
 #pragma once
 
+#include "device/gpu/warp.cuh"
 #include "pairs/gpu/pair_list_gpu.hpp"
 #include "state/gpu/zones.cuh"
 
@@ -15,7 +16,7 @@ constexpr float spreading = 0.1f;         // nm that a supercluster may grow by 
 __device__ inline int i_of_lane(int lane) { return lane / j_lanes; }
 __device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
 // A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
-__device__ inline unsigned uniform(unsigned value) { return __reduce_or_sync(all_lanes, value); }
+__device__ inline unsigned uniform(unsigned value) { return bits_of_lanes(value); }
 __device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
 
 using gpu_zones::leading;

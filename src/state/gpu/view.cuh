@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/vec3.hpp"
+#include "device/gpu/atomics.cuh"
 #include "state/gpu/particle_state_gpu.hpp"
 
 #include <cstdint>
@@ -50,19 +51,19 @@ struct GpuView
         if constexpr (sizeof(Sum) == 4)
         {
 #if __CUDA_ARCH__ >= 900
-            atomicAdd(reinterpret_cast<float4*>(f + slot), make_float4(a.x, a.y, a.z, 0));
+            atomic_add(reinterpret_cast<float4*>(f + slot), make_float4(a.x, a.y, a.z, 0));
             return;
 #endif
         }
         if constexpr (std::is_same_v<Sum, std::int64_t>)
         {
             auto* const word = reinterpret_cast<unsigned long long*>(f + slot);
-            for (int d = 0; d < 3; ++d) { atomicAdd(word + d, static_cast<unsigned long long>(a[d])); }
+            for (int d = 0; d < 3; ++d) { atomic_add(word + d, static_cast<unsigned long long>(a[d])); }
         }
         else
         {
             auto* const word = reinterpret_cast<Sum*>(f + slot);
-            for (int d = 0; d < 3; ++d) { atomicAdd(word + d, a[d]); }
+            for (int d = 0; d < 3; ++d) { atomic_add(word + d, a[d]); }
         }
     }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/append.cuh"
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_sum.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(threads)
         if (from_end >= 0) { place = static_cast<std::int32_t>(view.terms) - 1 - from_end; }
     }
     const std::int32_t missing = (blockIdx.x == 0 ? to_take : 0) - __syncthreads_count(mine);
-    if (threadIdx.x == 0 && missing != 0) { atomicAdd(&state.scalars->missing_terms, missing); }
+    if (threadIdx.x == 0 && missing != 0) { atomic_add(&state.scalars->missing_terms, missing); }
     if (place < 0) { return; }
     std::int32_t* const entry = assigned + (view.records - args.kind[0].records) + static_cast<std::int64_t>(place) * (atoms + 1);
     for (int a = 0; a < atoms; ++a) { entry[a] = slot[a]; }

@@ -3,9 +3,11 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_sum.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
+#include "device/gpu/warp.cuh"
 #include "interactions/mesh/spline.hpp"
 #include "state/gpu/view.cuh"
 #include "trace/phases.hpp"
@@ -89,13 +91,13 @@ struct AtomLane
     }
 };
 
-__device__ inline void add_charge(float* at, float charge) { atomicAdd(at, charge); }
-__device__ inline void add_charge(double* at, double charge) { atomicAdd(at, charge); }
+__device__ inline void add_charge(float* at, float charge) { atomic_add(at, charge); }
+__device__ inline void add_charge(double* at, double charge) { atomic_add(at, charge); }
 template <class Real>
 __device__ void add_charge(std::int64_t* at, Real charge)
 {
     const long long whole = std::llrint(mesh::charge_sum_scale * static_cast<double>(charge));
-    atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(whole));
+    atomic_add(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(whole));
 }
 
 // Purpose        charges of atoms to the grid
@@ -175,10 +177,7 @@ __global__ void __launch_bounds__(threads)
     }
     for (Real& g : gradient)
     {
-        for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2)
-        {
-            g += __shfl_xor_sync(0xffffffff, g, distance);
-        }
+        for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2) { g += from_lane_across(g, distance); }
     }
     if (atom.charge == 0 || atom.jz != 0) { return; }
     const Vec3<double> box = state.scalars->box_length;
