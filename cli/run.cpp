@@ -208,14 +208,26 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log, const RunOptions&
         options.prefix);
 }
 
+// What the parts of the command have in common.
+struct Job
+{
+    const RunOptions& options;
+    const RunParameters parameters;
+    const Topology topology;
+    const std::string title;
+    const std::int64_t steps; // asked for; negative: no end
+
+    bool minimises() const { return parameters.integrator == Integrator::SteepestDescent; }
+};
+
 // What a run leaves behind. With a checkpoint nothing is lost if there is no room for the rest; the one that says that the run is
 // complete comes last.
-void write_end(const RunOptions& options, Simulation& simulation, RunFiles& files, const RunReport& report, RunEnd end,
-               const Frame& last, const Topology& topology, const std::string& title)
+void write_end(const Job& job, Simulation& simulation, RunFiles& files, const RunReport& report, RunEnd end, const Frame& last)
 {
-    const bool minimised = last.v.empty(), is_done = end == RunEnd::Done;
+    const RunOptions& options = job.options;
+    const bool minimised = job.minimises(), is_done = end == RunEnd::Done;
     if (!minimised) { files.checkpoint(simulation.saved_state()); }
-    write_gro(options.prefix + ".gro", topology, title, last.box, last.x, last.v, 6);
+    write_gro(options.prefix + ".gro", job.topology, job.title, last.box, last.x, last.v, 6);
     write_report(report, options.prefix + ".report.json");
     if (!minimised && is_done) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
     files.close();
@@ -226,9 +238,9 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
 }
 
 // Keeps the last good frame, says where, and passes the error on; nothing that fails on the way takes its place.
-[[noreturn]] void end_blown_up(const PhysicsError& error, Simulation& simulation, RunFiles& files, const Topology& topology,
-                               const std::string& title, const std::string& prefix)
+[[noreturn]] void end_blown_up(const PhysicsError& error, const Job& job, Simulation& simulation, RunFiles& files)
 {
+    const std::string& prefix = job.options.prefix;
     files.log_failure(error.what());
     std::string text = error.what();
     const auto attempt = [&](auto&& work) {
@@ -253,11 +265,69 @@ void write_end(const RunOptions& options, Simulation& simulation, RunFiles& file
     attempt([&] {
         const Frame good = simulation.last_good_frame();
         const std::string path = prefix + ".last-good.gro";
-        write_gro(path, topology, fmt::format("{}, step {}, the last good frame", title, good.step), good.box, good.x, good.v, 6);
+        const std::string title = fmt::format("{}, step {}, the last good frame", job.title, good.step);
+        write_gro(path, job.topology, title, good.box, good.x, good.v, 6);
         text += fmt::format("\nLast good frame: step {}, in {}", good.step, path);
     });
     attempt([&] { files.close(); });
     throw PhysicsError(error.step(), text);
+}
+
+struct Result
+{
+    RunSummary summary;
+    RunReport report;
+    std::int64_t reached = 0; // step
+};
+
+// Runs, and writes what a run leaves behind.
+Result simulate(const Job& job, std::int64_t steps_left, Simulation& simulation, RunFiles& files)
+{
+    try
+    {
+        const RunParameters& p = job.parameters;
+        Result result;
+        result.summary = simulation.run(steps_left, files, stop_requested);
+        result.report =
+            make_report(job.options.engine, result.summary, simulation.plan(), job.topology.atom_count(), p.dt, files.averages());
+        Frame last = simulation.frame();
+        if (job.minimises()) { last.v.clear(); } // they have no meaning
+        result.reached = last.step;
+        result.report.steps_of_whole_run = result.reached - p.first_step;
+        files.show_progress(result.reached - p.first_step, job.steps);
+        write_end(job, simulation, files, result.report, result.summary.end, last);
+        return result;
+    }
+    catch (const PhysicsError& error)
+    {
+        end_blown_up(error, job, simulation, files);
+    }
+    catch (const std::exception& error)
+    {
+        files.log_failure(error.what());
+        throw;
+    }
+}
+
+// The last words, in the log and on the terminal.
+void say_end(const Job& job, const Result& result, const PlanSummary& plan, RunFiles& files)
+{
+    const RunOptions& options = job.options;
+    files.log().line(summary_line(result.summary, job.minimises()));
+    if (const std::string drift = drift_remark(result.summary, job.parameters.dt); !drift.empty()) { files.warning(drift); }
+    if (result.summary.end == RunEnd::Stopped)
+    {
+        files.message(job.minimises() ? fmt::format("stopped; {0}.gro is how far it got: start again from it with -c {0}.gro and "
+                                                    "another -o",
+                                                    options.prefix)
+                                      : fmt::format("stopped at step {}; run the same command to continue", result.reached));
+    }
+    files.log().close();
+    if (options.json) { say(stdout, "{}", to_json(result.report)); }
+    else if (!options.quiet)
+    {
+        print_summary(result.summary, plan, {options.prefix, files.averages_text(), files.trajectory(), job.minimises()});
+    }
 }
 
 } // namespace
@@ -273,10 +343,8 @@ RunEnd command_run(const RunOptions& options)
     const std::int64_t steps = steps_asked_for(options, input.parameters);
     SimulationOptions engine = simulation_options(options.engine);
     engine.trace = !options.trace.empty();
-    const RunParameters parameters = input.parameters;
-    const Topology topology = input.system.topology;
-    const std::string title = input.system.title;
-    const bool minimising = parameters.integrator == Integrator::SteepestDescent;
+    const Job job{options, input.parameters, input.system.topology, input.system.title, steps};
+    const RunParameters& parameters = job.parameters;
     const NamedList<std::string> identity =
         identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
     const RunLock lock(options.prefix);
@@ -317,45 +385,9 @@ RunEnd command_run(const RunOptions& options)
     say_how_it_begins(files, continued, remark, parameters, identity, steps);
     continued.reset(); // memory
 
-    RunSummary summary;
-    RunReport report;
-    std::int64_t reached = 0;
-    try
-    {
-        summary = simulation.run(steps_left, files, stop_requested);
-        report = make_report(options.engine, summary, simulation.plan(), topology.atom_count(), parameters.dt, files.averages());
-        Frame last = simulation.frame();
-        if (minimising) { last.v.clear(); } // they have no meaning
-        reached = last.step;
-        report.steps_of_whole_run = reached - parameters.first_step;
-        files.show_progress(reached - parameters.first_step, steps);
-        write_end(options, simulation, files, report, summary.end, last, topology, title);
-    }
-    catch (const PhysicsError& error)
-    {
-        end_blown_up(error, simulation, files, topology, title, options.prefix);
-    }
-    catch (const std::exception& error)
-    {
-        files.log_failure(error.what());
-        throw;
-    }
-    files.log().line(summary_line(summary, minimising));
-    if (const std::string drift = drift_remark(summary, parameters.dt); !drift.empty()) { files.warning(drift); }
-    if (summary.end == RunEnd::Stopped)
-    {
-        files.message(minimising ? fmt::format("stopped; {0}.gro is how far it got: start again from it with -c {0}.gro and "
-                                               "another -o",
-                                               options.prefix)
-                                 : fmt::format("stopped at step {}; run the same command to continue", reached));
-    }
-    files.log().close();
-    if (options.json) { say(stdout, "{}", to_json(report)); }
-    else if (!options.quiet)
-    {
-        print_summary(summary, simulation.plan(), {options.prefix, files.averages_text(), files.trajectory(), minimising});
-    }
-    return summary.end;
+    const Result result = simulate(job, steps_left, simulation, files);
+    say_end(job, result, simulation.plan(), files);
+    return result.summary.end;
 }
 
 } // namespace parhelion
