@@ -65,10 +65,10 @@ void arrived([[maybe_unused]] void* fake_stack)
 // Who jumps tells where its context is to be kept: whoever runs next puts it there.
 void keep(context::transfer_t from) { *static_cast<context::fcontext_t*>(from.data) = from.fctx; }
 
-void forget_stack([[maybe_unused]] const void* bottom)
+void forget([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes)
 {
 #if defined(__SANITIZE_ADDRESS__)
-    __asan_unpoison_memory_region(bottom, stack_bytes);
+    __asan_unpoison_memory_region(bottom, bytes);
 #endif
 }
 
@@ -92,7 +92,7 @@ Stacks::Stacks()
 }
 Stacks::~Stacks()
 {
-    for (int lane = 0; lane < 32; ++lane) { forget_stack(bottom(lane)); }
+    for (int lane = 0; lane < 32; ++lane) { forget(bottom(lane), bytes); }
     munmap(bottom_ - page, page + 32 * bytes);
 }
 void* Stacks::top(int lane) const
@@ -125,9 +125,12 @@ void Block::begin(std::shared_ptr<const Kernel> kernel, int number)
         thread.lane = t % 32;
         thread.stacks = stacks_[static_cast<std::size_t>(t / 32)].get();
         thread.warp->alive |= 1u << thread.lane;
-        if (thread.state != State::Done) { forget_stack(thread.stack()); } // left as it was when a block failed
+        void* const top = thread.stacks->top(thread.lane);
+        if (thread.state != State::Done) { forget(thread.stack(), stack_bytes); } // left as it was when a block failed
+        // A thread that ends never leaves enter() and what enter() calls: the zones around their variables would stay.
+        else { forget(static_cast<const char*>(top) - 2 * page, 2 * page); }
         thread.state = State::Ready;
-        thread.fiber = context::make_fcontext(thread.stacks->top(thread.lane), stack_bytes - page, enter);
+        thread.fiber = context::make_fcontext(top, stack_bytes - page, enter);
         thread.fake_stack = nullptr;
     }
     // Of the size that was asked for, so that the address sanitizer sees what is beyond.

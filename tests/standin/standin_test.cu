@@ -167,6 +167,19 @@ __global__ void mixed_barriers_kernel(int*)
     else { __syncthreads_or(1); }
 }
 
+__global__ void read_kernel(int* out, const int* in, int place) { *out = in[place]; }
+__global__ void read_shared_kernel(int* out, int place)
+{
+    PARHELION_DYNAMIC_SHARED(int, shared);
+    *out = shared[place];
+}
+__global__ void read_local_kernel(int* out, int place)
+{
+    int local[4] = {1, 2, 3, 4};
+    keep(local[0]);
+    *out = static_cast<volatile int*>(local)[place];
+}
+
 class Failures : public ::testing::Test
 {
 protected:
@@ -377,3 +390,25 @@ TEST_F(Failures, a_wait_for_a_block_that_has_not_begun)
     EXPECT_THAT(failure_of(queue),
                 HasSubstr("blocks_wait_for_last_kernel: 16 of 17 blocks have begun, for others there is no room"));
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+// One element beyond, in each kind of memory; one less is in order.
+TEST(AddressSanitizer, tells_of_kernels_that_read_beyond_a_buffer)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); // kernels run in threads
+    const auto read_buffer = [](int place) {
+        GpuQueue queue;
+        DeviceBuffer<int> in(7);
+        in.clear(queue);
+        return result_of<int>(read_kernel, {1, 1}, 1, static_cast<const int*>(in.data()), place);
+    };
+    const auto read_shared = [](int place) { return result_of<int>(read_shared_kernel, {1, 1, 7 * sizeof(int)}, 1, place); };
+    const auto read_local = [](int place) { return result_of<int>(read_local_kernel, {1, 1}, 1, place); };
+    EXPECT_THAT(read_buffer(6), Each(0));
+    EXPECT_DEATH(read_buffer(7), "heap-buffer-overflow");
+    EXPECT_THAT(read_shared(6), Each(-1));
+    EXPECT_DEATH(read_shared(7), "heap-buffer-overflow");
+    EXPECT_THAT(read_local(3), Each(4));
+    EXPECT_DEATH(read_local(4), "stack-buffer-overflow|insufficient space"); // the undefined-behaviour sanitizer may be first
+}
+#endif

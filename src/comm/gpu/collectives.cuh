@@ -16,7 +16,10 @@
 namespace parhelion {
 
 __device__ inline double combine(double a, double b) { return a + b; }
-__device__ inline std::int64_t combine(std::int64_t a, std::int64_t b) { return a + b; }
+__device__ inline std::int64_t combine(std::int64_t a, std::int64_t b) // modulo 2^64
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
 __device__ inline std::uint32_t combine(std::uint32_t a, std::uint32_t b) { return a | b; }
 // What becomes of the values of all ranks, once combined.
 template <class T>
