@@ -11,6 +11,7 @@
 #include "engine/schedule.hpp"
 #include "halo/gpu/halo_gpu.hpp"
 #include "interactions/bonded/gpu/bonded_gpu.hpp"
+#include "interactions/mesh/gpu/mesh_gpu.hpp"
 #include "interactions/pair/gpu/nonbonded_gpu.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/gpu/cluster_order_gpu.hpp"
@@ -45,6 +46,7 @@ struct GpuRank
     GpuAtomTable atoms;
     GpuNonbondedTables<N> nonbonded;
     GpuBonded bonded;
+    GpuMesh<N> mesh; // of a lone rank
     GpuUpdate update;
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all

@@ -121,6 +121,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
                                 .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
                                 .dispersion = start.dispersion,
                                 .dt = p.dt};
+    PARHELION_EXPECTS(p.coulomb != CoulombKind::Pme || grid_.ranks() == 1);
     GpuQueue& queue = gpu.queue;
     queue.make_current();
     return {.rank = rank,
@@ -134,6 +135,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
             .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
+            .mesh = GpuMesh<N>(queue, mesh_parameters(start.topology, p, setup_.system.box)),
             .update = GpuUpdate(queue, blocks, p),
             .exchange_buffer = {},
             .exchange_buffers = {},

@@ -2,20 +2,20 @@
 // One leap-frog step of one rank on a GPU: the whole schedule, as engine/step.hpp is the CPU's, in the same words and order, with
 // the same state before and after. Calls here queue work, or capture it to be replayed.
 //
-//   S repartition    X halo positions    L pair forces    B bonded forces    F halo forces    T couple
+//   S repartition    X halo positions    L pair forces    B bonded forces    M mesh forces    F halo forces    T couple
 //   U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
 //
 //   queue        S ┬ L of home atoms ──────────────────────────┬ U C D ─ K G O
-//   background     └ B of home atoms ──────────────────────────┤
+//   background     └ M, B of home atoms ───────────────────────┤
 //   nonlocal         X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   bonded              └ B with halo atoms ─┘
 //
 // In a step that repartitions, the bonded branch does all of B. It also lists the terms and groups at home, and ranks agree on
 // their halos there: what other ranks wait for comes first, what waits for them last. Blocks of the branches nonlocal and bonded
 // have priority on the GPU, unless it has so many atoms that their forces are back in time anyway. Ranks meet through signals
-// alone, raised and awaited by kernels. A lone rank has no X, F and G, and no halo. Where the update exchanges the halo, U adds
-// the forces that come back and sends the positions of the next step: there is no X, and F only sends; U may begin beside it
-// (begins_during_return).
+// alone, raised and awaited by kernels. A lone rank has no X, F and G, and no halo; it alone may have M. Where the update
+// exchanges the halo, U adds the forces that come back and sends the positions of the next step: there is no X, and F only sends;
+// U may begin beside it (begins_during_return).
 //
 // Each rank runs this program. Ranks whose work one thread queues meet at all_are_here (rank_program.hpp): all have sent before
 // any waits.
@@ -118,18 +118,17 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     }
     // Of branches that begin together the one that is queued first begins 1.6 us before the others, and its blocks find room
     // first. So forces that others wait for come before those of home atoms, whose pairs fill the GPU, and whose bonded forces
-    // fill what pairs leave.
+    // fill what pairs leave. The mesh is a chain of short kernels: it begins before the pairs.
     if (flags.repartition) { co_await plan_exchange(r, compute); } // S B; halo positions came with the atoms
     else { co_await exchange_coordinates(r); }                     // X
     const Done halo_x = nonlocal.done();
     if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }                       // L
     if (!flags.repartition) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
-    compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                                         // L
-    if (!flags.repartition)
-    {
-        compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B
-        queue.after(background.done());
-    }
+    const bool has_background = r.mesh.is_used() || !flags.repartition;
+    if (has_background) { compute_mesh(background.after(atoms), r.mesh, r.state, compute); }             // M
+    compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                     // L
+    if (!flags.repartition) { compute_bonded(background, r.bonded, PairPart::Local, r.state, compute); } // B
+    if (has_background) { queue.after(background.done()); }
     const Done forces = nonlocal.after(bonded_branch.done()).done();
     const bool update_begins_early = begins_during_return(r, flags);
     co_await return_forces(r, update_begins_early, flags.frame_forces);                     // F
