@@ -94,6 +94,14 @@ inline RunParameters reaction_field(double cutoff)
     return run;
 }
 
+// What PME leaves to pairs, besides shifted Lennard-Jones.
+inline RunParameters pme(double cutoff)
+{
+    RunParameters run = reaction_field(cutoff);
+    run.coulomb = CoulombKind::Pme;
+    return run;
+}
+
 // Atoms as the state rounds them, so that a comparison sees the arithmetic and not the rounding of positions.
 template <class N>
 std::vector<Vec3<double>> stored_positions(const System& system)

@@ -123,6 +123,13 @@ NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters
     return p;
 }
 
+double self_energy(const NonbondedParameters& parameters)
+{
+    const double constant =
+        parameters.screening.is_used() ? parameters.screening.beta / std::sqrt(units::pi) : 0.5 * parameters.reaction_field_c;
+    return -parameters.coulomb_factor * constant;
+}
+
 template <class N>
 NonbondedTables<N>::NonbondedTables(NonbondedParameters parameters) : parameters_(std::move(parameters))
 {
@@ -190,9 +197,7 @@ template <class N>
 void add_self_energy(const NonbondedParameters& p, const ParticleState<N>& state, std::size_t begin, std::size_t end,
                      EnergySums<N>& energies)
 {
-    const double constant =
-        p.screening.is_used() ? p.screening.beta / std::sqrt(units::pi) : 0.5 * p.reaction_field_c; // kJ/mol per f q^2
-    const double factor = -p.coulomb_factor * constant;
+    const double factor = self_energy(p);
     for (std::size_t slot = begin * cluster_size; slot < end * cluster_size; ++slot)
     {
         const auto q = static_cast<double>(state.charge[slot]);

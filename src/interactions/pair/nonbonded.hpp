@@ -63,6 +63,9 @@ struct NonbondedParameters
 // Throws InputError if the Coulomb cut-off is shorter than that of Lennard-Jones, or longer without PME.
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run);
 
+// Of a unit charge, kJ/(mol e^2): its own reaction field, or the cloud of charge that the mesh holds of it.
+double self_energy(const NonbondedParameters& parameters);
+
 // The parameters in the precision of N, and per slot for the order of the last pair list.
 template <class N>
 class NonbondedTables

@@ -31,7 +31,7 @@ __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
 
-// Purpose        self energy of the reaction field, of home atoms
+// Purpose        self energy of home atoms
 // Work           a thread per slot
 // Reads/Writes   charges, zones / energies
 // Orders         atomic additions, relaxed
@@ -101,12 +101,12 @@ void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, con
                        Compute compute)
 {
     PARHELION_EXPECTS(tables.of_slot.size() == state.slots && list.rows.size() == state.superclusters());
-    nonbonded_gpu::run_kernel(queue, make_arguments(tables, list, state), list.share_count(), compute, tables.parameters);
+    nonbonded_gpu::run_kernel(queue, make_arguments(tables, list, state), list.share_count(), compute, tables.parameters.rule);
     if (compute == Compute::ForcesEnergiesVirial && list.part == PairPart::Local)
     {
-        const double factor = -0.5 * tables.parameters.coulomb_factor * tables.parameters.reaction_field_c;
         launch(queue, Phase::Nonbonded, self_energy_kernel<N>, one_thread_each(state.slots, threads), state.xq.data(),
-               state.zone_of_supercluster.data(), static_cast<int>(state.slots), factor, state.energies.data());
+               state.zone_of_supercluster.data(), static_cast<int>(state.slots), self_energy(tables.parameters),
+               state.energies.data());
     }
 }
 

@@ -30,6 +30,6 @@ struct Arguments
 
 // Queues the kernel for the parameters' options, a warp per share.
 template <class N>
-void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p);
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule);
 
 } // namespace parhelion::nonbonded_gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lennard-Jones and reaction-field forces of the pairs in a GPU's pair list: the formulas and options of
+// Lennard-Jones and electrostatic forces of the pairs in a GPU's pair list: the formulas and options of
 // interactions/pair/nonbonded.hpp. The kernels are in nonbonded_gpu_kernel.cuh, one file per numeric policy instantiates them.
 #pragma once
 
@@ -33,7 +33,7 @@ template <class N>
 void resolve_nonbonded(GpuQueue& queue, const GpuState<N>& state, GpuNonbondedTables<N>& tables);
 
 // Adds the forces to state.f and, on request, the energies LjSr and CoulombSr and the virial to state.energies; the self energy
-// of the reaction field, of home atoms, comes with the local list. Preconditions: the list pruned, and the tables resolved, for
+// of home atoms comes with the local list. Preconditions: the list pruned, and the tables resolved, for
 // this order of atoms; 2 * cutoff <= every box edge. Pairs nearer than 3e-3 nm are computed as at that distance.
 template <class N>
 void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, const GpuPairList& list, GpuState<N>& state,

@@ -3,6 +3,6 @@
 
 namespace parhelion::nonbonded_gpu {
 
-template void run_kernel<Double>(GpuQueue&, const Arguments<Double>&, int, Compute, const NonbondedParameters&);
+template void run_kernel<Double>(GpuQueue&, const Arguments<Double>&, int, Compute, LjRule);
 
 } // namespace parhelion::nonbonded_gpu

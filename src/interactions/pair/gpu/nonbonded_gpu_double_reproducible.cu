@@ -3,7 +3,6 @@
 
 namespace parhelion::nonbonded_gpu {
 
-template void run_kernel<DoubleReproducible>(GpuQueue&, const Arguments<DoubleReproducible>&, int, Compute,
-                                             const NonbondedParameters&);
+template void run_kernel<DoubleReproducible>(GpuQueue&, const Arguments<DoubleReproducible>&, int, Compute, LjRule);
 
 } // namespace parhelion::nonbonded_gpu

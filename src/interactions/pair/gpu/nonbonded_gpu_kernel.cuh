@@ -28,12 +28,13 @@ namespace parhelion::nonbonded_gpu {
 using namespace pair_tiles;
 
 // Options that shape the code.
-template <class N_, LjRule rule_, bool force_switch_, Compute compute_>
+template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_>
 struct Shape
 {
     using N = N_;
+    static constexpr bool screened = electrostatics_ == Electrostatics::Screened;
     static constexpr LjRule rule = rule_;
-    static constexpr bool force_switch = force_switch_;
+    static constexpr Switching switching = switching_; // IfAsked: Lennard-Jones may have the shorter cut-off, too
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
     static constexpr bool fast = std::is_same_v<N, Mixed>;
 };
@@ -83,7 +84,9 @@ public:
         j_lane = static_cast<unsigned>(j_of_lane(lane));
         j_component = static_cast<unsigned>((lane & 8) / 8 + (lane & 4) / 2);
         j_of_force = j_lane + (lane & 16) / 4;
-        keep(j_of_force), keep(j_lane), keep(j_component), keep(two_k), keep(cutoff2);
+        keep(j_of_force), keep(j_lane), keep(j_component);
+        if constexpr (!S::screened) { keep(two_k); }
+        keep(cutoff2);
     }
 
     // Entries begin .. end of the row.
@@ -324,21 +327,32 @@ private:
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
         const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;
-        Real force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2);
+        Real force, t = 0; // t: screened only
+        if constexpr (S::screened)
+        {
+            t = ScreenedCoulomb<Ops>::t(a.law, r2);
+            force = ScreenedCoulomb<Ops>::force(a.law, qq, rinv, rinv2, t);
+        }
+        else { force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2); }
         Real c6, c12, energy = 0;
         lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
-        if constexpr (masked && (S::energies || S::force_switch)) // an excluded pair has no shift either
+        if constexpr (masked && (S::energies || S::switching != Switching::Never)) // an excluded pair has no shift either
         {
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
         }
-        constexpr Switching switching = S::force_switch ? Switching::Always : Switching::Never;
-        LennardJones<Ops, switching, S::energies>::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
+        using Lj = LennardJones<Ops, S::switching, S::energies>;
+        if (S::switching == Switching::IfAsked && a.law.lj_is_shorter) { Lj::cut(a.law, r2, c6, c12); }
+        Lj::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
         if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;
         add_force(c, j, d, force);
         if constexpr (S::energies)
         {
-            add_energies(d, force, in_range ? qq * ReactionField<Ops>::potential(a.law, rinv, r2) : 0, in_range ? energy : 0);
+            const auto coulomb_energy = [&] {
+                if constexpr (!S::screened) { return qq * ReactionField<Ops>::potential(a.law, rinv, r2); }
+                else { return qq * ScreenedCoulomb<Ops>::potential(a.law, rinv, t, !masked || listed ? a.law.c : 0); }
+            };
+            add_energies(d, force, in_range ? coulomb_energy() : 0, in_range ? energy : 0);
         }
     }
 
@@ -432,29 +446,54 @@ void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
     launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
 }
 
-template <class N, LjRule rule, bool force_switch>
+template <class N, Electrostatics electrostatics, LjRule rule, Switching switching>
 void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
-    if (compute == Compute::Forces) { return run<Shape<N, rule, force_switch, Compute::Forces>>(queue, arguments, shares); }
-    run<Shape<N, rule, force_switch, Compute::ForcesEnergiesVirial>>(queue, arguments, shares);
+    if (compute == Compute::Forces)
+    {
+        return run<Shape<N, electrostatics, rule, switching, Compute::Forces>>(queue, arguments, shares);
+    }
+    run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial>>(queue, arguments, shares);
 }
 template <class N, LjRule rule>
-void run_switch(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+void run_screened(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
-    if (p.lj_switch < p.cutoff) { return run_compute<N, rule, true>(queue, arguments, shares, compute); }
-    run_compute<N, rule, false>(queue, arguments, shares, compute);
+    // The kernel of nearly every step has no instruction to spare for a test.
+    if constexpr (std::is_same_v<N, Mixed>)
+    {
+        if (compute == Compute::Forces && !arguments.law.lj_is_shorter)
+        {
+            constexpr Electrostatics screened = Electrostatics::Screened;
+            using Switched = Shape<N, screened, rule, Switching::Always, Compute::Forces>;
+            using Unswitched = Shape<N, screened, rule, Switching::Never, Compute::Forces>;
+            if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
+            return run<Unswitched>(queue, arguments, shares);
+        }
+    }
+    run_compute<N, Electrostatics::Screened, rule, Switching::IfAsked>(queue, arguments, shares, compute);
+}
+template <class N, LjRule rule>
+void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    constexpr Electrostatics field = Electrostatics::ReactionField;
+    if (arguments.law.is_screened) { return run_screened<N, rule>(queue, arguments, shares, compute); }
+    if (arguments.law.lj_is_switched)
+    {
+        return run_compute<N, field, rule, Switching::Always>(queue, arguments, shares, compute);
+    }
+    run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
 }
 template <class N>
-void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, const NonbondedParameters& p)
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule)
 {
-    switch (p.rule)
+    switch (rule)
     {
     case LjRule::Geometric:
-        return run_switch<N, LjRule::Geometric>(queue, arguments, shares, compute, p);
+        return run_rule<N, LjRule::Geometric>(queue, arguments, shares, compute);
     case LjRule::LorentzBerthelot:
-        return run_switch<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute, p);
+        return run_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
     case LjRule::Table:
-        return run_switch<N, LjRule::Table>(queue, arguments, shares, compute, p);
+        return run_rule<N, LjRule::Table>(queue, arguments, shares, compute);
     }
 }
 

@@ -3,6 +3,6 @@
 
 namespace parhelion::nonbonded_gpu {
 
-template void run_kernel<Mixed>(GpuQueue&, const Arguments<Mixed>&, int, Compute, const NonbondedParameters&);
+template void run_kernel<Mixed>(GpuQueue&, const Arguments<Mixed>&, int, Compute, LjRule);
 
 } // namespace parhelion::nonbonded_gpu

@@ -3,7 +3,6 @@
 
 namespace parhelion::nonbonded_gpu {
 
-template void run_kernel<MixedReproducible>(GpuQueue&, const Arguments<MixedReproducible>&, int, Compute,
-                                            const NonbondedParameters&);
+template void run_kernel<MixedReproducible>(GpuQueue&, const Arguments<MixedReproducible>&, int, Compute, LjRule);
 
 } // namespace parhelion::nonbonded_gpu
