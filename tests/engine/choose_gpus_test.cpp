@@ -296,7 +296,7 @@ TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
     EXPECT_TRUE(choose_device(by_itself, "", host_of({display_card(0), h200(1)})).on_gpu);
     EXPECT_EQ(choose_device(by_itself, "", host_of({display_card(0), h200(1)})).remark, "");
     EXPECT_FALSE(choose_device(by_itself, "a minimisation", host_of_h200(1)).on_gpu); // a minimisation
-    EXPECT_FALSE(wants_gpu(by_itself, "PME"));
+    EXPECT_FALSE(wants_gpu(by_itself, "PME on several ranks"));
     SimulationOptions threads = by_itself;
     threads.ranks = 4;
     EXPECT_FALSE(choose_device(threads, "", host_of_h200(4)).on_gpu);
@@ -311,6 +311,25 @@ TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
     HostGpus closed = host_of_h200(1);
     closed.gpus[0].is_allowed = false;
     EXPECT_THAT(refusal([&] { choose_device(on_gpu, "", closed); }), HasSubstr("compute mode"));
+}
+
+TEST(GpuChoice, takes_one_gpu_for_pme_and_none_for_a_minimisation)
+{
+    RunParameters run;
+    EXPECT_EQ(only_on_cpus(run, by_itself), "");
+    run.coulomb = CoulombKind::Pme;
+    EXPECT_EQ(only_on_cpus(run, by_itself), "");
+    SimulationOptions options = by_itself;
+    options.gpus = 1, options.ranks = 1;
+    EXPECT_EQ(only_on_cpus(run, options), "");
+    options.gpus = 2;
+    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run, options), host_of_h200(2)); }),
+                HasSubstr("PME on several ranks runs on the CPU"));
+    options.gpus = 1, options.grid = {1, 1, 2};
+    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run, options), host_of_h200(2)); }),
+                HasSubstr("PME on several ranks runs on the CPU"));
+    run.integrator = Integrator::SteepestDescent;
+    EXPECT_EQ(only_on_cpus(run, by_itself), "a minimisation");
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

@@ -222,6 +222,8 @@ TEST_P(SystemOnGpu, in_mixed_precision_stays_near_the_reference)
 }
 
 INSTANTIATE_TEST_SUITE_P(Refdata, SystemOnGpu, ::testing::ValuesIn(refdata_systems), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(MeshRefdata, SystemOnGpu, ::testing::ValuesIn(mesh_refdata),
+                         [](const auto& test) { return test.param.substr(0, test.param.find('/')); });
 
 TEST_F(OnGpu, nose_hoover_and_parrinello_rahman_follow_the_reference)
 {

@@ -281,9 +281,9 @@ def test_a_run_with_pme_tells_its_grid_and_writes_the_reciprocal_energy(tmp_path
     assert "Coul. recip." in (tmp_path / "md.log").read_text()
 
 
-def test_pme_runs_on_cpus_alone(tmp_path):
+def test_pme_runs_on_no_more_than_one_gpu(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", ""))
-    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--device", "gpu", folder=tmp_path, code=2)
+    text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--gpus", "2", folder=tmp_path, code=2)
     assert re.search(r"E00[23]", text)
 
 

@@ -27,6 +27,13 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
+// The mesh of PME is one rank's: who asked for several has been refused.
+SimulationOptions for_mesh(SimulationOptions options, const RunParameters& parameters)
+{
+    if (parameters.coulomb == CoulombKind::Pme) { options.ranks = 1; }
+    return options;
+}
+
 // For the box that the run began with, also where it goes on in another: with the lists it had it has the bits it would have had.
 // How many ranks there will be is settled with the list's cutoff; here only what it costs depends on it.
 template <class N>
@@ -50,8 +57,9 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
-      list_plan_(plan_list<N>(setup_, options)),
-      ranks_(host_.lone_run().rank(), setup_, list_plan_, options, GpuSegments<N>::most_records(list_plan_.interval)),
+      list_plan_(plan_list<N>(setup_, for_mesh(options, setup_.parameters))),
+      ranks_(host_.lone_run().rank(), setup_, list_plan_, for_mesh(options, setup_.parameters),
+             GpuSegments<N>::most_records(list_plan_.interval)),
       segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, host_.lone_run().rank().step),
       output_(setup_, ranks_, host_.lone_run().queue())
 {
@@ -78,6 +86,11 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_.ranks = ranks_.ranks();
     plan_.gpus = ranks_.gpus();
     plan_.gpus_remark = ranks_.remark();
+    const std::size_t there = usable_together(find_gpus()).size();
+    if (p.coulomb == CoulombKind::Pme && options.gpus == 0 && options.ranks_asked_for() == 0 && there > 1)
+    {
+        plan_.gpus_remark = fmt::format("1 of {}: PME runs on one", there);
+    }
     plan_.grid = ranks_.grid().cells;
     plan_.halo = options.halo;
     plan_.kernel = ranks_.queue().name();
