@@ -32,7 +32,7 @@ OPERATORS = [
     # Signals and credits.
     Operator("no signal", EFFECT.format("publish|put_signal"), r"\g<gap>;"),
     Operator("no store", EFFECT.replace("(?P<call>", "(?P<call>(?!failed_)").format("store_release_system|store_relaxed_system|store"), r"\g<gap>;"),
-    Operator("failure not told to the team", r"failed_\.store\([^;]*;", ";"),
+    Operator("failure not told to the other threads", r"failed_\.store\([^;]*;", ";"),
     Operator("no acknowledgement", EFFECT.format("ack|acknowledge"), r"\g<gap>;"),
     Operator("no credits", r"Credits::Yes\b(?=[,}])", "Credits::No"),
     Operator("one slot", r"(?<=[{ ])2(?=, (?:\.credits = )?Credits::No)", "1"),
@@ -46,7 +46,7 @@ OPERATORS = [
     Operator("always ready", r"(?<=bool is_ready\(\) const\n)\s*\{[^}]*\}", "{ return true; }"),
     Operator("always arrived", r"(?<=has_arrived\(\) const) \{[^}]*\}", " { return true; }"),
     Operator("no wait", r"if \(!add_from\(needs\[m\]\)\) \{ return; \}", ""),
-    Operator("failure in the team not watched", r"if \(failed_\.load[^\n]*", ""),
+    Operator("failure of another thread not watched", r"if \(failed_\.load[^\n]*", ""),
     Operator("failure ignored", r"if \(verdict != Verdict::Reached\) \{[^}]*\}", ""),
     Operator("any epoch will do", r"(?<=Word expected\) )\{[^}]*\}", "{ return seen == seen + 0 * expected; }"),
     Operator("equal, not reached", r"(?<=Word expected\) )\{[^}]*\}", "{ return seen == expected; }"),
@@ -58,7 +58,7 @@ OPERATORS = [
     Operator("second failure goes on at once", r"while \(patience\.next\(\) == Verdict::Reached\) \{\}", ""),
     Operator("last arriver is any", r"fetch_add_acq_rel_device\(&arrivals_, 1\) \+ 1 == goal", "fetch_add_acq_rel_device(&arrivals_, 1) + 1 <= goal"),
     Operator("nobody is last", r"(?<=&arrivals_, 1\)) \+ 1 == goal", " == goal"),
-    Operator("thread 0 does not wait for the others", r"team\.is_last\(m\)", "(team.is_last(m), thread == 0)"),
+    Operator("thread 0 does not wait for the others", r"shared\.is_last\(m\)", "(shared.is_last(m), thread == 0)"),
     # Ranks that are away.
     Operator("pauses not watched", r"(?<=if \()was_anyone_paused\(\)", "false && was_anyone_paused()"),
     Operator("short pauses not seen", r"pauses_ != last \|\| (?=is_anyone_paused)", ""),
@@ -77,8 +77,8 @@ EXCEPTIONS = {
     "no wait: src/comm/exchange.cpp": (Outcome.SURVIVED, "the loop has seen, with acquire, that the message is there"),
     "no acknowledgement: src/comm/rank_group.cpp": (Outcome.SURVIVED, "a channel without credits counts, and sends nothing"),
     "no deadline: src/comm/signal.hpp": (Outcome.TIMED_OUT, "it takes the bound away"),
-    "failure not told to the team: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
-    "failure in the team not watched: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "as above"),
+    "failure not told to the other threads: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
+    "failure of another thread not watched: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "as above"),
 }
 
 

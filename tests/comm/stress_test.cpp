@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many exchanges of coordinates and forces between two ranks, without credits, out of step by random pauses. A hundred thousand,
+// Many exchanges of coordinates and forces between two ranks, without credits, out of step by random pauses. 25 000,
 // or as many as PARHELION_TEST_EXCHANGES says.
 #include "comm/ranks.hpp"
 
@@ -20,7 +20,7 @@ std::size_t size_of(const Payload& payload) { return std::to_integer<std::size_t
 TEST_P(Stress, exchanges_out_of_step_deliver_every_byte)
 {
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    const std::int64_t all = asked != nullptr ? std::atoll(asked) : 100'000;
+    const std::int64_t all = asked != nullptr ? std::atoll(asked) : 25'000;
     const std::int64_t exchanges = GetParam().is_faulty ? all / 50 : all;
     World world(2, GetParam().options(99));
     run_ranks(world, [&](Communicator& c) {
