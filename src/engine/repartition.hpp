@@ -20,7 +20,7 @@ void repartition(Rank<N>& r)
     stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
     migrate(r.queue, r.grid, r.topology, r.update_groups, r.comm, r.step, r.state);
     reorder(r.queue, r.state, r.grid.zone(r.comm.rank(), {}));
-    r.halo.bind(build_halo(r.queue, r.grid, pattern_of(r.halo.method()), r.list_plan.cutoff, r.comm, r.step, r.state));
+    r.halo.bind(build_halo(r.queue, r.grid, r.halo.pattern(), r.list_plan.cutoff, r.comm, r.step, r.state));
     build_pair_list(r.queue, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     if (r.comm.ranks() > 1) { assign_work(r); }
     r.list_step = r.step;

@@ -18,13 +18,10 @@
 // halo_staged.pml, halo_direct.pml. Cost: each byte is copied twice, into the slot and out of it.
 #pragma once
 
-#include "comm/communicator.hpp"
-#include "device/cpu_queue.hpp"
-#include "domain/halo_plan.hpp"
+#include "halo/message_exchange.hpp"
 #include "halo/method.hpp"
-#include "state/particle_state.hpp"
 
-#include <map>
+#include <memory>
 
 namespace parhelion {
 
@@ -37,17 +34,17 @@ template <class N>
 class Halo
 {
 public:
-    using Fixed = typename N::Fixed;
     using ForceSum = typename N::ForceSum;
 
-    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels.
+    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels. Throws ContractError for a
+    // method that does not run on CPUs.
     Halo(HaloMethod method, Communicator& comm, CpuQueue& queue, Word first_epoch = 1);
 
-    HaloMethod method() const { return method_; }
-    const HaloPlan& plan() const { return plan_; }
+    HaloPattern pattern() const { return pattern_; } // of the plans it takes
+    const HaloPlan& plan() const { return messages_.plan(); }
 
-    // Takes a new plan into use: slots for its messages. Collective, and between two exchanges.
-    void bind(HaloPlan plan);
+    // Takes a new plan into use. Collective, and between two exchanges.
+    void bind(HaloPlan plan) { messages_.bind(std::move(plan)); }
 
     // Every halo atom has its owner's bits afterwards.
     void send_coordinates(ParticleState<N>& state);
@@ -56,46 +53,9 @@ public:
     void return_forces(ClusterArray<ForceSum>& halo_forces, ParticleState<N>& state);
 
 private:
-    struct Link // the channels of one message of the plan
-    {
-        SendChannel send_x;
-        ReceiveChannel receive_x;
-        SendChannel send_f; // back to where the positions came from
-        ReceiveChannel receive_f;
-    };
-    struct Range
-    {
-        std::size_t begin, end;
-    };
-
-    std::size_t messages() const { return plan_.messages.size(); }
-    Link& link(std::size_t m) { return *links_[m]; }
-    // What a thread of the team does of n things.
-    Range share(std::size_t n, int thread) const
-    {
-        const auto [begin, end] = queue_.range(n, 1, thread);
-        return {begin, end};
-    }
-
-    void send_stage(std::size_t begin, std::size_t end, ParticleState<N>& state);
-    void return_stage(std::size_t begin, std::size_t end, ClusterArray<ForceSum>& halo_forces, ParticleState<N>& state);
-    void send_fused(ParticleState<N>& state);
-    void return_fused(ClusterArray<ForceSum>& halo_forces, ParticleState<N>& state);
-
-    void pack_coordinates(std::size_t m, Range entries, const ParticleState<N>& state, std::byte* slot) const;
-    void unpack_coordinates(std::size_t m, int thread, const std::byte* slot, ParticleState<N>& state) const;
-    void pack_forces(std::size_t m, int thread, const ClusterArray<ForceSum>& halo_forces, std::byte* slot) const;
-    void add_forces(std::size_t m, int thread, const std::byte* slot, ClusterArray<ForceSum>& halo_forces,
-                    ParticleState<N>& state) const;
-
-    HaloMethod method_;
-    Communicator& comm_;
-    CpuQueue& queue_;
-    Word first_epoch_;
-    HaloPlan plan_;
-    std::map<std::pair<std::size_t, int>, Link> opened_; // by message and the rank it is sent to
-    std::vector<Link*> links_;                           // of the plan's messages
-    std::vector<std::vector<std::size_t>> forwards_;     // by message: the earlier messages whose clusters it sends on
+    HaloPattern pattern_;
+    std::unique_ptr<MessageExchange<N>> exchange_;
+    HaloMessages<N> messages_;
 };
 
 } // namespace parhelion

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a method of halo exchange does on CPUs; a class for each implements it (halo/halo.hpp has the list).
+#pragma once
+
+#include "halo/messages.hpp"
+
+namespace parhelion {
+
+template <class N>
+class MessageExchange
+{
+public:
+    virtual ~MessageExchange() = default;
+    virtual void send_coordinates(HaloMessages<N>& messages, ParticleState<N>& state) = 0;
+    virtual void return_forces(HaloMessages<N>& messages, ClusterArray<typename N::ForceSum>& halo_forces,
+                               ParticleState<N>& state) = 0;
+};
+
+} // namespace parhelion

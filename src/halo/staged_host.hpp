@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// staged-host on CPUs: pulse by pulse, each packed, sent, awaited and unpacked before the next. The reference.
+#pragma once
+
+#include "halo/message_exchange.hpp"
+
+namespace parhelion {
+
+template <class N>
+class StagedHostExchange final : public MessageExchange<N>
+{
+public:
+    using ForceSum = typename N::ForceSum;
+
+    void send_coordinates(HaloMessages<N>& messages, ParticleState<N>& state) override
+    {
+        for (std::size_t m = 0; m < messages.size(); ++m) { messages.send_together(m, m + 1, state); }
+    }
+    void return_forces(HaloMessages<N>& messages, ClusterArray<ForceSum>& halo_forces, ParticleState<N>& state) override
+    {
+        for (std::size_t m = messages.size(); m-- > 0;) { messages.return_together(m, m + 1, halo_forces, state); }
+    }
+};
+
+} // namespace parhelion
