@@ -36,8 +36,7 @@ class Halo
 public:
     using ForceSum = typename N::ForceSum;
 
-    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels. Throws ContractError for a
-    // method that does not run on CPUs.
+    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels.
     Halo(HaloMethod method, Communicator& comm, CpuQueue& queue, Word first_epoch = 1);
 
     HaloPattern pattern() const { return pattern_; } // of the plans it takes
