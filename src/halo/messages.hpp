@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of a rank's halo on a CPU: their channels, their slots, and what every method does with one of them.
+// The messages of a rank's halo on a CPU: their channels, their slots, and what every method does with one of them. Slots are
+// used again without credits; halo/halo.hpp has the argument, halo_staged.pml and halo_direct.pml are the models.
 #pragma once
 
 #include "comm/communicator.hpp"
