@@ -44,7 +44,7 @@ test-build: test-packages $(oracles)/installed
 	@cmake --build build -j $(JOBS)
 
 test: test-build
-	@ctest --preset host -j $$(( $(JOBS) + 1 )) # one more than cores: some tests wait for a deadline to pass
+	@ctest --preset host -j $(JOBS)
 
 # Tests spin on all GPUs there are: of several programs at once one would wait for turns of another on each. Of one GPU they are
 # short enough to share it.

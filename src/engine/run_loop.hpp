@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over the steps of a run, the same on CPUs and GPUs. What differs is five functions of an engine:
+// The loop over the steps of a run, the same on CPUs and GPUs. What differs is six functions of an engine:
 //
 //   next_step()                      the step to be taken next
 //   look(run, stop, observer)        tells progress, makes a checkpoint if one is due, and says whether the run ends here

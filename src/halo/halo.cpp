@@ -16,15 +16,16 @@ std::unique_ptr<MessageExchange<N>> make_exchange(HaloMethod method)
 {
     switch (method)
     {
-    case HaloMethod::StagedDma: // of a run on GPUs, which one CPU rank prepares: it has no messages
     case HaloMethod::StagedHost:
         return std::make_unique<StagedHostExchange<N>>();
     case HaloMethod::StagedFused:
         return std::make_unique<StagedFusedExchange<N>>();
     case HaloMethod::Direct:
         return std::make_unique<DirectExchange<N>>();
+    case HaloMethod::StagedDma:
+        break;
     }
-    throw ContractError("A halo method without a class for CPUs.");
+    throw ContractError("staged-dma is a method of GPUs.");
 }
 
 } // namespace

@@ -36,7 +36,8 @@ class Halo
 public:
     using ForceSum = typename N::ForceSum;
 
-    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels.
+    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels. Throws ContractError for a
+    // method that does not run on CPUs.
     Halo(HaloMethod method, Communicator& comm, CpuQueue& queue, Word first_epoch = 1);
 
     HaloPattern pattern() const { return pattern_; } // of the plans it takes

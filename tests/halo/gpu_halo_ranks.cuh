@@ -154,7 +154,7 @@ public:
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
         repartitioned_ = std::make_unique<GpuCollective>(*world_, "repartition", 0);
         const bool shares_gpus = layout.queues == Queues::OfGpus && world_->ranks_share_gpus();
-        room_ = make_gpu_halo_memory<N>(*world_, method, cells, capacity, shares_gpus);
+        memory_ = make_gpu_halo_memory<N>(*world_, method, cells, capacity, shares_gpus);
         make_lanes();
         for (int rank = 0; rank < layout.ranks(); ++rank) { add_rank(rank, cells[static_cast<std::size_t>(rank)], dealt); }
         for (const auto& lane : lanes_) { tell_checks(*lane, partitions.size()); }
@@ -361,7 +361,7 @@ private:
         lane.queue.make_current();
         Rank& r = lane.ranks.emplace_back();
         r.rank = rank;
-        r.halo = make_gpu_halo<N>(lane.queue, room_, rank);
+        r.halo = make_gpu_halo<N>(lane.queue, memory_, rank);
         is_captured_ = r.halo->may_be_captured();
         lane.queue.make_current();
         r.step.resize(1);
@@ -537,7 +537,7 @@ private:
     const std::size_t partitions_;
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> repartitioned_;
-    GpuHaloMemory room_;
+    GpuHaloMemory memory_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<Lane*> lane_of_rank_;
     std::int64_t occupied_ns_ = 0;

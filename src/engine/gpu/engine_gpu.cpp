@@ -19,10 +19,12 @@ namespace parhelion {
 
 namespace {
 
+// For the CPU's engine, which prepares the run. It has one rank and so no halo; a halo method of GPUs does not run there.
 SimulationOptions lone(SimulationOptions options)
 {
     options.ranks = 1;
     options.grid = {};
+    options.halo = HaloMethod::Direct;
     options.trace = false;
     return options;
 }

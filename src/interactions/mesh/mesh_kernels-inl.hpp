@@ -11,6 +11,7 @@
 
 #include "interactions/mesh/line_fft-inl.hpp"
 #include "interactions/mesh/mesh_kernels.hpp"
+#include "interactions/mesh/spline.hpp"
 
 #include "hwy/highway.h"
 
@@ -418,41 +419,13 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std
 template <class N>
 void run_spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum<N>* grid)
 {
-    switch (atoms.order)
-    {
-    case 3:
-        return spread_atoms<N, 3>(atoms, first_plane, end_plane, grid);
-    case 4:
-        return spread_atoms<N, 4>(atoms, first_plane, end_plane, grid);
-    case 5:
-        return spread_atoms<N, 5>(atoms, first_plane, end_plane, grid);
-    case 6:
-        return spread_atoms<N, 6>(atoms, first_plane, end_plane, grid);
-    case 7:
-        return spread_atoms<N, 7>(atoms, first_plane, end_plane, grid);
-    case 8:
-        return spread_atoms<N, 8>(atoms, first_plane, end_plane, grid);
-    }
+    with_order(atoms.order, [&](auto order) { spread_atoms<N, order>(atoms, first_plane, end_plane, grid); });
 }
 template <class N>
 void run_gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
                 typename N::ForceSum* f)
 {
-    switch (atoms.order)
-    {
-    case 3:
-        return gather_atoms<N, 3>(atoms, grid, per_spacing, f);
-    case 4:
-        return gather_atoms<N, 4>(atoms, grid, per_spacing, f);
-    case 5:
-        return gather_atoms<N, 5>(atoms, grid, per_spacing, f);
-    case 6:
-        return gather_atoms<N, 6>(atoms, grid, per_spacing, f);
-    case 7:
-        return gather_atoms<N, 7>(atoms, grid, per_spacing, f);
-    case 8:
-        return gather_atoms<N, 8>(atoms, grid, per_spacing, f);
-    }
+    with_order(atoms.order, [&](auto order) { gather_atoms<N, order>(atoms, grid, per_spacing, f); });
 }
 
 } // namespace HWY_NAMESPACE

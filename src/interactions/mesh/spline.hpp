@@ -8,10 +8,32 @@
 #include "base/host_device.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace parhelion {
 
 inline constexpr int least_spline_order = 3, largest_spline_order = 8;
+
+// Calls body(std::integral_constant) with an order that is known when the program runs; for code with loops of constant length.
+template <class Body>
+void with_order(int order, Body&& body)
+{
+    switch (order)
+    {
+    case 3:
+        return body(std::integral_constant<int, 3>());
+    case 4:
+        return body(std::integral_constant<int, 4>());
+    case 5:
+        return body(std::integral_constant<int, 5>());
+    case 6:
+        return body(std::integral_constant<int, 6>());
+    case 7:
+        return body(std::integral_constant<int, 7>());
+    case 8:
+        return body(std::integral_constant<int, 8>());
+    }
+}
 
 // Weights of order k from those of order k - 1. V is Real, or a vector of it for as many atoms.
 template <class Real, class V>

@@ -261,27 +261,6 @@ __global__ void __launch_bounds__(threads) solve_kernel(BlockTrace tracing, Infl
     }
 }
 
-// Calls body(integral constant) with the spline order.
-template <class Body>
-void with_order(int order, Body&& body)
-{
-    switch (order)
-    {
-    case 3:
-        return body(std::integral_constant<int, 3>());
-    case 4:
-        return body(std::integral_constant<int, 4>());
-    case 5:
-        return body(std::integral_constant<int, 5>());
-    case 6:
-        return body(std::integral_constant<int, 6>());
-    case 7:
-        return body(std::integral_constant<int, 7>());
-    case 8:
-        return body(std::integral_constant<int, 8>());
-    }
-}
-
 } // namespace
 
 template <class N>

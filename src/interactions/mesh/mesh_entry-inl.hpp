@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of mesh_kernels.hpp in one precision, each in the best instruction set there is. Included by a .cpp per precision,
+// which defines PARHELION_MESH_FAST and PARHELION_MESH_REPRODUCIBLE, its two policies; once per instruction set, so without a
+// guard.
+#include "interactions/mesh/mesh_kernels-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace parhelion::mesh::HWY_NAMESPACE {
+using Fast = PARHELION_MESH_FAST;
+using Reproducible = PARHELION_MESH_REPRODUCIBLE;
+using Real = Fast::Real;
+
+void forward(const Transforms<Real>& transforms, int x, Real* work) { run_forward_plane(transforms, x, work); }
+void backward(const Transforms<Real>& transforms, int x, Real* work) { run_backward_plane(transforms, x, work); }
+void solve_row(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums) { run_solve(transforms, y, work, sums); }
+void spread_fast(const Atoms<Fast>& atoms, int first, int end, Real* grid) { run_spread(atoms, first, end, grid); }
+void spread_reproducible(const Atoms<Reproducible>& atoms, int first, int end, std::int64_t* grid)
+{
+    run_spread(atoms, first, end, grid);
+}
+void gather_fast(const Atoms<Fast>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, Real* f)
+{
+    run_gather(atoms, grid, per_spacing, f);
+}
+void gather_reproducible(const Atoms<Reproducible>& atoms, const Real* grid, const std::array<double, 3>& per_spacing,
+                         std::int64_t* f)
+{
+    run_gather(atoms, grid, per_spacing, f);
+}
+} // namespace parhelion::mesh::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace parhelion::mesh {
+using Fast = PARHELION_MESH_FAST;
+using Reproducible = PARHELION_MESH_REPRODUCIBLE;
+using Real = Fast::Real;
+
+HWY_EXPORT(forward);
+HWY_EXPORT(backward);
+HWY_EXPORT(solve_row);
+HWY_EXPORT(spread_fast);
+HWY_EXPORT(spread_reproducible);
+HWY_EXPORT(gather_fast);
+HWY_EXPORT(gather_reproducible);
+
+template <>
+void forward_plane(const Transforms<Real>& transforms, int x, Real* work)
+{
+    HWY_DYNAMIC_DISPATCH(forward)(transforms, x, work);
+}
+template <>
+void backward_plane(const Transforms<Real>& transforms, int x, Real* work)
+{
+    HWY_DYNAMIC_DISPATCH(backward)(transforms, x, work);
+}
+template <>
+void solve(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums)
+{
+    HWY_DYNAMIC_DISPATCH(solve_row)(transforms, y, work, sums);
+}
+template <>
+void spread(const Atoms<Fast>& atoms, int first_plane, int end_plane, Real* grid)
+{
+    HWY_DYNAMIC_DISPATCH(spread_fast)(atoms, first_plane, end_plane, grid);
+}
+template <>
+void spread(const Atoms<Reproducible>& atoms, int first_plane, int end_plane, std::int64_t* grid)
+{
+    HWY_DYNAMIC_DISPATCH(spread_reproducible)(atoms, first_plane, end_plane, grid);
+}
+template <>
+void gather(const Atoms<Fast>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, Real* f)
+{
+    HWY_DYNAMIC_DISPATCH(gather_fast)(atoms, grid, per_spacing, f);
+}
+template <>
+void gather(const Atoms<Reproducible>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, std::int64_t* f)
+{
+    HWY_DYNAMIC_DISPATCH(gather_reproducible)(atoms, grid, per_spacing, f);
+}
+} // namespace parhelion::mesh
+#endif
