@@ -83,7 +83,7 @@ void print_result(std::int64_t atoms, const PlanSummary& plan, const RunSummary&
 nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, const PlanSummary& plan,
                                const RunSummary& summary)
 {
-    nlohmann::ordered_json line = {{"case", "rf"},
+    nlohmann::ordered_json line = {{"case", electrostatics_name(options.electrostatics)},
                                    {"atoms", atoms},
                                    {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
@@ -119,7 +119,7 @@ void command_bench(const BenchOptions& options)
     const std::atomic<bool> never{false};
     for (const std::int64_t atoms : options.atoms)
     {
-        Simulation simulation = series_simulation(atoms, options.engine);
+        Simulation simulation = series_simulation(atoms, options.electrostatics, options.engine);
         Observer nobody;
         simulation.run(options.steps / 5, nobody, never); // warm-up
         const RunSummary summary = simulation.run(options.steps, nobody, never);

@@ -40,11 +40,13 @@ nlohmann::ordered_json work_json(const RunSummary& summary)
     return parts;
 }
 
-nlohmann::ordered_json to_json(std::int64_t atoms, const std::string& method, const PlanSummary& plan, const Samples& samples)
+nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electrostatics, const std::string& method,
+                               const PlanSummary& plan, const Samples& samples)
 {
     const RunSummary& summary = samples.median();
     nlohmann::ordered_json line = {{"case", "scaling"},
                                    {"atoms", atoms},
+                                   {"electrostatics", electrostatics_name(electrostatics)},
                                    {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
                                    {"grid", grid_text(plan.grid)},
@@ -211,12 +213,12 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 EngineOptions engine;
                 engine.device = "gpu", engine.gpus = gpus, engine.grid = grid, engine.halo = method;
                 engine.comm_timeout_s = options.comm_timeout_s;
-                Simulation simulation = series_simulation(atoms, engine);
+                Simulation simulation = series_simulation(atoms, options.electrostatics, engine);
                 const PlanSummary& plan = simulation.plan();
                 const Samples samples = take_samples(simulation, options);
                 if (of_first == 0) { of_first = samples.median().ns_per_day; }
                 print_line(atoms, method, of_first, plan, samples);
-                append_line(options.json, to_json(atoms, method, plan, samples).dump());
+                append_line(options.json, to_json(atoms, options.electrostatics, method, plan, samples).dump());
                 if (gpus > 1) { rungs.push_back({atoms, gpus, method, grid_text(plan.grid), samples.median().us_per_step}); }
             }
         }

@@ -60,13 +60,13 @@ struct CheckOptions
 struct GenerateOptions
 {
     EthanolWaterOptions series;
-    std::string electrostatics;
     std::filesystem::path folder;
     bool force = false; // write over files that exist
 };
 struct BenchOptions
 {
     std::vector<std::int64_t> atoms;
+    SeriesElectrostatics electrostatics = SeriesElectrostatics::ReactionField;
     std::int64_t steps = 300;
     std::filesystem::path json;
     EngineOptions engine;
@@ -84,6 +84,7 @@ struct BenchHaloOptions
 struct BenchScalingOptions
 {
     std::vector<std::int64_t> atoms;
+    SeriesElectrostatics electrostatics = SeriesElectrostatics::ReactionField;
     std::vector<int> gpus;          // empty: powers of two, and all
     std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those whose halos cost least
     std::vector<std::string> methods;

@@ -90,6 +90,18 @@ void add_input_options(CLI::App& command, InputOptions& input)
         ->check(CLI::IsMember(ids));
 }
 
+void add_electrostatics(CLI::App& command, SeriesElectrostatics& electrostatics)
+{
+    std::map<std::string, SeriesElectrostatics> values;
+    for (const SeriesElectrostatics each : {SeriesElectrostatics::ReactionField, SeriesElectrostatics::Pme})
+    {
+        values[electrostatics_name(each)] = each;
+    }
+    command.add_option("--electrostatics", electrostatics, "of the md.mdp: reaction field (default) or PME")
+        ->transform(CLI::CheckedTransformer(values))
+        ->type_name("rf|pme");
+}
+
 void add_prefix_option(CLI::App& command, std::string& prefix)
 {
     command.add_option("-o", prefix, "what the names of all output files begin with")
@@ -249,15 +261,9 @@ Command add_generate(CLI::App& app)
         ->default_val(".")
         ->type_name("DIR");
     command->add_flag("--force", options->force, "write over files that exist");
-    command->add_option("--electrostatics", options->electrostatics, "rf, or pme for other programs")
-        ->default_val("rf")
-        ->check(CLI::IsMember({"rf", "pme"}));
+    add_electrostatics(*command, options->series.electrostatics);
     command->add_option("--seed", options->series.seed, "seed of the velocities")->default_val(2026);
-    return {command, [options] {
-                options->series.electrostatics =
-                    options->electrostatics == "pme" ? SeriesElectrostatics::Pme : SeriesElectrostatics::ReactionField;
-                return command_generate(*options), after_output(exit_done);
-            }};
+    return {command, [options] { return command_generate(*options), after_output(exit_done); }};
 }
 
 Command add_bench(CLI::App& app)
@@ -266,6 +272,7 @@ Command add_bench(CLI::App& app)
     CLI::App* command = app.add_subcommand("bench", "built-in measurements: whole steps by phase, and on a GPU by kernel");
     command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
         ->default_val(std::vector<std::int64_t>{45000});
+    add_electrostatics(*command, options->electrostatics);
     command->add_option("--steps", options->steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));
     command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
     add_engine_options(*command, options->engine);
@@ -310,6 +317,7 @@ Command add_bench_scaling(CLI::App& app)
     CLI::App* command = app.add_subcommand("scaling", "whole steps by size, number of GPUs and halo method (needs GPUs)");
     command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
         ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
+    add_electrostatics(*command, options->electrostatics);
     CLI::Option* gpus = command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")
                             ->check(CLI::Range(1, 64));
     command->add_option("--grid", options->grids, "grids, with a GPU for each cell (default: those whose halos cost least)")

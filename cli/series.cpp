@@ -42,11 +42,11 @@ private:
 
 } // namespace
 
-Simulation series_simulation(std::int64_t atoms, const EngineOptions& engine)
+Simulation series_simulation(std::int64_t atoms, SeriesElectrostatics electrostatics, const EngineOptions& engine)
 {
     const TemporaryFolder folder;
     EthanolWaterOptions series;
-    series.atoms = atoms;
+    series.atoms = atoms, series.electrostatics = electrostatics;
     generate_ethanol_water(series, folder.path());
     InputOptions files;
     files.files.mdp = folder.path() / "md.mdp";

@@ -7,6 +7,6 @@
 namespace parhelion {
 
 // With the settings of the series' md.mdp. Throws what reading and planning throw.
-Simulation series_simulation(std::int64_t atoms, const EngineOptions& engine);
+Simulation series_simulation(std::int64_t atoms, SeriesElectrostatics electrostatics, const EngineOptions& engine);
 
 } // namespace parhelion

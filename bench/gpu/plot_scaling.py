@@ -31,6 +31,8 @@ WORK = {"local": "tab:blue", "nonlocal": "tab:orange", "non-overlap": "tab:red",
 def read(path):
     """{atoms: {method: {gpus: line}}}; a run on one GPU belongs to every method."""
     lines = [line for line in map(json.loads, filter(str.strip, open(path))) if line["case"] == "scaling"]
+    if len({line.get("electrostatics", "rf") for line in lines}) > 1:
+        sys.exit(f"{path} has both runs with reaction field and runs with PME: draw them apart")
     of = defaultdict(lambda: defaultdict(dict))
     for line in lines:
         own = {other["method"] for other in lines if other["atoms"] == line["atoms"] and other["method"] != "none"} or {"none"}

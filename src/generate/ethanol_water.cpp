@@ -80,6 +80,11 @@ void append_molecules(fmt::memory_buffer& text, const Tile& tile, std::int64_t f
 
 } // namespace
 
+const char* electrostatics_name(SeriesElectrostatics electrostatics)
+{
+    return electrostatics == SeriesElectrostatics::Pme ? "pme" : "rf";
+}
+
 std::vector<std::int64_t> ethanol_water_sizes()
 {
     std::vector<std::int64_t> sizes;

@@ -18,6 +18,7 @@ enum class SeriesElectrostatics : std::uint8_t
     ReactionField,
     Pme
 };
+const char* electrostatics_name(SeriesElectrostatics electrostatics); // "rf", "pme"
 
 struct EthanolWaterOptions
 {

@@ -69,6 +69,14 @@ def test_lines_without_work_have_no_bars(tmp_path):
     assert plot_scaling.draw_work(plot_scaling.read(path)) is None
 
 
+def test_reaction_field_and_pme_are_not_drawn_together(tmp_path):
+    path = tmp_path / "scaling.jsonl"
+    lines = [line(45000, 1, "direct", 50) | {"electrostatics": name} for name in ("rf", "pme")]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with pytest.raises(SystemExit, match="both"):
+        plot_scaling.read(path)
+
+
 @pytest.mark.parametrize("source", ["measured", "recorded"])
 def test_figures_are_svg_and_png(source, measured, tmp_path):
     plot_scaling.main(measured if source == "measured" else RECORDED, tmp_path / "figure")
