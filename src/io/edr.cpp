@@ -9,7 +9,7 @@
 
 namespace parhelion {
 namespace {
-constexpr std::int32_t file_magic = -55555, frame_magic = -7777777, format_version = 5;
+constexpr std::int32_t file_magic = -55555, frame_magic = -7777777, file_version = 5;
 constexpr double new_style = -2e10; // stands where the oldest format had a time; also tells float from double files
 } // namespace
 
@@ -54,7 +54,7 @@ EdrWriter::EdrWriter(std::string path, const std::vector<std::string>& terms, st
 {
     if (kept.bytes > 0) { return; }
     buffer_.put(file_magic);
-    buffer_.put(format_version);
+    buffer_.put(file_version);
     buffer_.put(static_cast<std::int32_t>(terms_));
     for (const std::string& term : terms)
     {
@@ -74,7 +74,7 @@ void EdrWriter::write(std::int64_t step, double time, std::span<const double> va
     buffer_.clear();
     buffer_.put(new_style);
     buffer_.put(frame_magic);
-    buffer_.put(format_version);
+    buffer_.put(file_version);
     buffer_.put(time);
     buffer_.put(step);
     buffer_.put(sums ? static_cast<std::int32_t>(since_last.count()) : 0);

@@ -11,7 +11,6 @@
 namespace parhelion {
 
 namespace {
-constexpr Outlook planned = Outlook::Planned, never = Outlook::NotPlanned;
 // The other half of a step counter's range is for the steps of a run without an end (engine/run_length.hpp).
 constexpr std::int64_t most_first_step = std::numeric_limits<std::int64_t>::max() / 2;
 } // namespace

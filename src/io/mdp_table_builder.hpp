@@ -27,6 +27,7 @@ constexpr Range<T> between(T lowest, T highest)
     return {.lowest = lowest, .highest = highest};
 }
 constexpr Range<double> positive{.lowest = 0.0, .bound = Bound::Exclusive};
+constexpr Outlook planned = Outlook::Planned, never = Outlook::NotPlanned; // of what is refused
 
 // Index of the value among the words; throws E106 for an unknown word and E140 for one that is not supported.
 std::size_t word_index(const MdpEntry& entry, const std::vector<std::string>& words,

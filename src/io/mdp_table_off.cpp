@@ -5,10 +5,6 @@
 
 namespace parhelion {
 
-namespace {
-constexpr Outlook planned = Outlook::Planned, never = Outlook::NotPlanned;
-} // namespace
-
 void add_special_forces(TableBuilder& t)
 {
     t.section("Special forces and ensembles");

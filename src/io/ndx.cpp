@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-using Groups = std::map<std::string, std::vector<std::int64_t>>;
+using AtomLists = std::map<std::string, std::vector<std::int64_t>>;
 
 std::string heading_name(std::string_view line, const SourceLocation& where)
 {
@@ -24,7 +24,7 @@ std::string heading_name(std::string_view line, const SourceLocation& where)
 }
 
 // Files made by several passes of a tool often repeat a group; that is harmless as long as both say the same.
-void add_group(Groups& groups, const std::string& name, std::vector<std::int64_t> atoms, const SourceLocation& where)
+void add_group(AtomLists& groups, const std::string& name, std::vector<std::int64_t> atoms, const SourceLocation& where)
 {
     std::sort(atoms.begin(), atoms.end());
     atoms.erase(std::unique(atoms.begin(), atoms.end()), atoms.end());
@@ -39,10 +39,10 @@ void add_group(Groups& groups, const std::string& name, std::vector<std::int64_t
 
 } // namespace
 
-Groups read_ndx(const std::filesystem::path& path, std::int64_t atom_count)
+AtomLists read_ndx(const std::filesystem::path& path, std::int64_t atom_count)
 {
     const MappedFile file(path);
-    Groups groups;
+    AtomLists groups;
     std::string name;
     std::vector<std::int64_t> atoms;
     std::vector<std::string_view> words;

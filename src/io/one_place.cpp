@@ -14,11 +14,11 @@ namespace parhelion {
 
 namespace {
 
-using Place = std::array<std::uint32_t, 3>;
+using GridPlace = std::array<std::uint32_t, 3>;
 
-Place place_of(const Vec3<double>& x, const Vec3<double>& box)
+GridPlace place_of(const Vec3<double>& x, const Vec3<double>& box)
 {
-    Place place;
+    GridPlace place;
     for (int d = 0; d < 3; ++d)
     {
         const double fraction = x[d] / box[d];
@@ -28,7 +28,7 @@ Place place_of(const Vec3<double>& x, const Vec3<double>& box)
     return place;
 }
 
-std::size_t hash_of(const Place& place)
+std::size_t hash_of(const GridPlace& place)
 {
     std::uint64_t h = 0;
     for (const std::uint32_t part : place)
@@ -41,7 +41,7 @@ std::size_t hash_of(const Place& place)
 
 struct Placed
 {
-    Place place;
+    GridPlace place;
     std::int64_t atom;
     auto operator<=>(const Placed&) const = default;
 };
@@ -60,7 +60,7 @@ std::vector<Placed> possibly_in_one_place(const System& system)
     std::vector<Placed> found;
     for (std::size_t i = 0; i < system.x.size(); ++i)
     {
-        const Place place = place_of(system.x[i], system.box);
+        const GridPlace place = place_of(system.x[i], system.box);
         if (twice[hash_of(place) & mask]) { found.push_back({place, static_cast<std::int64_t>(i)}); }
     }
     std::sort(found.begin(), found.end());

@@ -13,7 +13,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::int64_t most_atoms = 2'000'000'000;
+constexpr std::int64_t most_atoms_of_system = 2'000'000'000;
 
 bool equal_but_for_case(std::string_view a, std::string_view b)
 {
@@ -206,7 +206,7 @@ std::size_t TopologyReader::find_molecule(const Fields& line)
 void TopologyReader::read_molecules(const Fields& line)
 {
     const std::size_t draft = find_molecule(line);
-    const std::int64_t count = line.integer(1, "number of molecules", 0, most_atoms);
+    const std::int64_t count = line.integer(1, "number of molecules", 0, most_atoms_of_system);
     line.expect_at_most(2);
     if (count > 0) { blocks_.push_back({draft, count, line.place()}); }
 }
@@ -239,10 +239,10 @@ Topology TopologyReader::build()
     {
         const auto size = static_cast<std::int64_t>(drafts_[block.draft].size());
         atoms += block.count * size;
-        if (block.count > most_atoms / size || atoms > most_atoms)
+        if (block.count > most_atoms_of_system / size || atoms > most_atoms_of_system)
         {
             throw InputError("E133", source_.where(block.place),
-                             "the system has more than " + std::to_string(most_atoms) +
+                             "the system has more than " + std::to_string(most_atoms_of_system) +
                                  " atoms. Reduce the number of molecules.");
         }
         topology.blocks.push_back({molecule_of[block.draft], block.count, 0});

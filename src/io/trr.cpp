@@ -17,7 +17,7 @@ namespace {
 constexpr std::int32_t magic_number = 1993;
 constexpr std::string_view tag = "GMX_trn_file";
 constexpr std::size_t box_reals = 9;
-constexpr double largest = 1e15; // nm, nm/ps: as in a .gro
+constexpr double largest_value = 1e15; // nm, nm/ps: as in a .gro
 
 // The sizes in bytes of a frame's records, in the order of its header.
 enum Record
@@ -51,16 +51,16 @@ void TrrWriter::write(const Frame& frame)
 template <class Real>
 void TrrWriter::write_as(const Frame& frame)
 {
-    constexpr std::size_t most_atoms = std::numeric_limits<std::int32_t>::max() / (3 * sizeof(Real));
+    constexpr std::size_t most_of_frame = std::numeric_limits<std::int32_t>::max() / (3 * sizeof(Real));
     const std::size_t atoms = std::max({frame.x.size(), frame.v.size(), frame.f.size()});
     const auto arrays = {&frame.x, &frame.v, &frame.f};
-    if (atoms > most_atoms)
+    if (atoms > most_of_frame)
     {
         throw InputError(
             "E183", {file_.path(), 0},
             fmt::format("the .trr format holds {} atoms at most in this precision, not {} (its sizes are 32-bit numbers). Set "
                         "nstxout = nstvout = nstfout = 0 and use nstxout-compressed.",
-                        most_atoms, atoms));
+                        most_of_frame, atoms));
     }
     const auto size_of = [](std::size_t reals) { return static_cast<std::int32_t>(reals * sizeof(Real)); };
 
@@ -143,7 +143,7 @@ std::vector<Vec3<double>> TrrReader::vectors(const TrrFrame& frame, std::span<co
         for (int d = 0; d < 3; ++d)
         {
             a[d] = get_real(numbers, frame.precision);
-            if (std::abs(a[d]) <= largest) { continue; }
+            if (std::abs(a[d]) <= largest_value) { continue; }
             throw InputError(
                 "E182", {name_, 0},
                 fmt::format("an array of the frame at {:.6g} ps holds what is not a finite number of usual size. Use "

@@ -14,7 +14,7 @@ using namespace parhelion::test;
 
 namespace {
 
-const Vec3<double> box{3, 3, 3};
+const Vec3<double> oscillator_box{3, 3, 3};
 const Vec3<double> centre{1.5, 1.5, 1.5};
 
 // f = -k (x - centre) on every atom. Returns the energy.
@@ -35,7 +35,7 @@ double pull_to_centre(double k, ParticleState<N>& state)
 
 System oscillators(int count, double mass, unsigned seed)
 {
-    System system = toy_system({{single_atom(mass), count}}, box, 300, seed);
+    System system = toy_system({{single_atom(mass), count}}, oscillator_box, 300, seed);
     for (std::size_t i = 0; i < system.x.size(); ++i) { system.x[i] = centre + 0.1 * (system.x[i] - centre); }
     return system;
 }
@@ -170,7 +170,7 @@ TEST(Kinetic, sums_tensors_by_group)
 
 TEST(Com, motion_of_each_group_is_removed_and_nothing_else)
 {
-    const System system = toy_system({{single_atom(2), 10}, {single_atom(30), 10}, {single_atom(5), 3}}, box, 300, 6);
+    const System system = toy_system({{single_atom(2), 10}, {single_atom(30), 10}, {single_atom(5), 3}}, oscillator_box, 300, 6);
     auto state = particles_in_input_order<Double>(system);
     AtomGroups groups;
     groups.count = 2;

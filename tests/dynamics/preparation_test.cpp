@@ -17,7 +17,7 @@ using namespace parhelion::test;
 
 namespace {
 
-const Vec3<double> box{4, 4, 4};
+const Vec3<double> large_box{4, 4, 4};
 
 std::string error_id(const std::vector<std::string>& names, const std::map<std::string, std::vector<std::int64_t>>& groups,
                      Coverage coverage = Coverage::Every)
@@ -53,7 +53,7 @@ TEST(AtomGroups, cover_all_atoms_once_or_say_which_does_not)
 
 TEST(DegreesOfFreedom, are_three_per_atom_less_constraints_and_centre_of_mass_motion)
 {
-    const System system = toy_system({{rigid_water(), 10}, {methyl(), 2}, {ring(), 1}}, box, 0, 1);
+    const System system = toy_system({{rigid_water(), 10}, {methyl(), 2}, {ring(), 1}}, large_box, 0, 1);
     const double atoms = 30 + 8 + 12, constraints = 30 + 6 + 12;
     EXPECT_DOUBLE_EQ(degrees_of_freedom(system.topology, ComMode::None, {}, {})[0], 3 * atoms - constraints);
     EXPECT_DOUBLE_EQ(degrees_of_freedom(system.topology, ComMode::Linear, {}, {})[0], 3 * atoms - constraints - 3);
@@ -61,7 +61,7 @@ TEST(DegreesOfFreedom, are_three_per_atom_less_constraints_and_centre_of_mass_mo
 
 TEST(DegreesOfFreedom, are_shared_out_over_groups)
 {
-    const System system = toy_system({{rigid_water(), 10}, {methyl(), 5}}, box, 0, 1);
+    const System system = toy_system({{rigid_water(), 10}, {methyl(), 5}}, large_box, 0, 1);
     AtomGroups halves;
     halves.count = 2;
     for (int atom = 0; atom < 50; ++atom) { halves.of_atom.push_back(atom < 30 ? 0 : 1); }
@@ -82,7 +82,7 @@ TEST(DegreesOfFreedom, are_shared_out_over_groups)
 
 TEST(Velocities, are_drawn_at_the_exact_temperature_without_drift_or_stretching)
 {
-    const System system = toy_system({{rigid_water(), 300}, {ring(), 10}, {single_atom(40), 33}}, box, 0, 3);
+    const System system = toy_system({{rigid_water(), 300}, {ring(), 10}, {single_atom(40), 33}}, large_box, 0, 3);
     auto state = particles_in_input_order<Double>(system);
     CpuQueue queue(2);
     const Constraints constraints(system.topology, RunParameters());
@@ -105,7 +105,7 @@ TEST(Velocities, are_drawn_at_the_exact_temperature_without_drift_or_stretching)
 
 TEST(Velocities, depend_on_the_seed_and_not_on_threads)
 {
-    const System system = toy_system({{rigid_water(), 50}}, box, 0, 3);
+    const System system = toy_system({{rigid_water(), 50}}, large_box, 0, 3);
     const Constraints constraints(system.topology, RunParameters());
     const auto draw = [&](int threads, std::uint64_t seed) {
         auto state = particles_in_input_order<MixedReproducible>(system);
@@ -149,7 +149,7 @@ double farthest_moved(const ParticleState<Double>& state, const ClusterArray<std
 
 TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
 {
-    const System system = toy_system({{single_atom(10), 20}}, box, 300, 4);
+    const System system = toy_system({{single_atom(10), 20}}, large_box, 300, 4);
     auto state = particles_in_input_order<Double>(system);
     std::vector<Vec3<double>> home = system.x;
     for (std::size_t i = 0; i < home.size(); ++i) { home[i] += 0.3 * Vec3<double>{std::sin(i + 1.0), std::cos(3.0 * i), 0.5}; }
@@ -190,7 +190,7 @@ TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
 
 TEST(SteepestDescent, keeps_constraints_and_balances_the_forces_along_them)
 {
-    const System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, box, 300, 4);
+    const System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, large_box, 300, 4);
     auto state = particles_in_input_order<Double>(system);
     std::vector<Vec3<double>> home = system.x;
     for (std::size_t i = 0; i < home.size(); ++i) { home[i] += 0.05 * Vec3<double>{std::sin(i + 1.0), std::cos(3.0 * i), 0.5}; }
@@ -215,7 +215,7 @@ TEST(SteepestDescent, keeps_constraints_and_balances_the_forces_along_them)
 
 TEST(SteepestDescent, takes_back_a_point_whose_energy_is_not_finite)
 {
-    const System system = toy_system({{single_atom(10), 3}}, box, 300, 4);
+    const System system = toy_system({{single_atom(10), 3}}, large_box, 300, 4);
     auto state = particles_in_input_order<Double>(system);
     std::vector<Vec3<double>> home = system.x;
     for (Vec3<double>& x : home) { x.x += 0.2; }

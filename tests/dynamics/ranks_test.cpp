@@ -20,10 +20,10 @@ using namespace parhelion::test;
 
 namespace {
 
-constexpr double dt = 0.002;
+constexpr double step_length = 0.002;
 constexpr int ranks = 4; // and one more, who has nothing
 
-System mixed_molecules()
+System molecules_for_ranks()
 {
     return toy_system({{rigid_water(), 37}, {methyl(), 5}, {ring(), 4}, {triangle(), 3}, {single_atom(40), 9}}, {3.1, 2.9, 3.3},
                       300, 7);
@@ -138,12 +138,12 @@ void expect_sums(const std::pair<Sums, std::vector<Sums>>& result)
 TYPED_TEST(Ranks, kick_constrain_and_drift_as_one)
 {
     using N = TypeParam;
-    DealtOut<N> dealt(mixed_molecules());
+    DealtOut<N> dealt(molecules_for_ranks());
     const auto before = dealt.whole;
     const auto result = dealt.act([&](auto& state, const auto& assignment) {
-        kick(dealt.queue, kick_coefficients(dt, 2, {}), state);
-        const auto constrained = dealt.constraints.apply(dealt.queue, assignment, state, dt, Virial::Compute);
-        drift(dealt.queue, dt, state);
+        kick(dealt.queue, kick_coefficients(step_length, 2, {}), state);
+        const auto constrained = dealt.constraints.apply(dealt.queue, assignment, state, step_length, Virial::Compute);
+        drift(dealt.queue, step_length, state);
         return constrained.virial_sum;
     });
     dealt.expect_same_motion(before);
@@ -153,19 +153,19 @@ TYPED_TEST(Ranks, kick_constrain_and_drift_as_one)
 TYPED_TEST(Ranks, start_on_the_constraints_as_one)
 {
     using N = TypeParam;
-    System system = mixed_molecules();
+    System system = molecules_for_ranks();
     for (std::size_t i = 0; i < system.x.size(); ++i) { system.x[i].x += 0.001 * std::sin(static_cast<double>(i)); }
     DealtOut<N> dealt(std::move(system));
     const auto before = dealt.whole;
     dealt.act([&](auto& state, const auto& assignment) {
-        return constrain_start(dealt.queue, dealt.constraints, assignment, state, dt).failures;
+        return constrain_start(dealt.queue, dealt.constraints, assignment, state, step_length).failures;
     });
     dealt.expect_same_motion(before);
 }
 
 TYPED_TEST(Ranks, share_out_every_water_and_group_once)
 {
-    DealtOut<TypeParam> dealt(mixed_molecules());
+    DealtOut<TypeParam> dealt(molecules_for_ranks());
     const auto places_of = [](const std::vector<ConstraintAssignment>& assignments) {
         std::vector<std::array<std::int64_t, 4>> places; // molecule type, water or group, first atom, index
         for (const ConstraintAssignment& assignment : assignments)
@@ -188,11 +188,11 @@ TYPED_TEST(Ranks, share_out_every_water_and_group_once)
 TYPED_TEST(Ranks, agree_on_the_worst_of_all_failures)
 {
     using N = TypeParam;
-    System system = mixed_molecules();
+    System system = molecules_for_ranks();
     for (std::size_t i = 0; i < system.v.size(); i += 5) { system.v[i] *= 100; }
     DealtOut<N> dealt(std::move(system));
     const auto [expected, parts] = dealt.act([&](auto& state, const auto& assignment) {
-        return dealt.constraints.apply(dealt.queue, assignment, state, dt, Virial::Skip);
+        return dealt.constraints.apply(dealt.queue, assignment, state, step_length, Virial::Skip);
     });
     ConstraintResult<N> total;
     for (const auto& part : parts) { total += part; }
@@ -206,7 +206,7 @@ TYPED_TEST(Ranks, agree_on_the_worst_of_all_failures)
 TYPED_TEST(Ranks, add_up_kinetic_energies_and_momenta)
 {
     using N = TypeParam;
-    DealtOut<N> dealt(mixed_molecules());
+    DealtOut<N> dealt(molecules_for_ranks());
     expect_sums<N>(dealt.act([&](auto& state, const auto&) { return sum_kinetic(dealt.queue, state, 2); }));
     AtomGroups groups;
     groups.count = 2;
@@ -227,9 +227,9 @@ TYPED_TEST(Ranks, add_up_kinetic_energies_and_momenta)
 TYPED_TEST(Ranks, feel_the_same_noise)
 {
     using N = TypeParam;
-    DealtOut<N> dealt(mixed_molecules());
+    DealtOut<N> dealt(molecules_for_ranks());
     RunParameters parameters;
-    parameters.dt = dt;
+    parameters.dt = step_length;
     parameters.temperature_groups = {{"A", 0.5, 300}, {"B", 0.1, 350}};
     const StochasticDynamics dynamics = make_stochastic_dynamics(parameters, 99);
     const auto before = dealt.whole;
@@ -243,7 +243,7 @@ TYPED_TEST(Ranks, feel_the_same_noise)
 
 TEST(SteepestDescentOfARank, moves_home_atoms_only)
 {
-    DealtOut<Double> dealt(mixed_molecules());
+    DealtOut<Double> dealt(molecules_for_ranks());
     const Constraints constraints(dealt.system.topology, RunParameters(), ConstraintMasses::Equal);
     ParticleState<Double>& state = dealt.parts[0];
     const auto x = state.x;

@@ -24,7 +24,7 @@ using namespace parhelion::test;
 
 namespace {
 
-struct Result
+struct PairResult
 {
     std::vector<Vec3<double>> forces; // by global atom
     EnergyVirial energies;
@@ -40,7 +40,7 @@ struct Options
 };
 
 template <class N>
-Result evaluate(ParticleState<N>& state, const System& system, const RunParameters& run, const Options& options)
+PairResult evaluate(ParticleState<N>& state, const System& system, const RunParameters& run, const Options& options)
 {
     CpuQueue queue(options.threads);
     PairList list;
@@ -56,7 +56,7 @@ Result evaluate(ParticleState<N>& state, const System& system, const RunParamete
     return {forces_of(state), sum_energies(buffers).result()};
 }
 template <class N>
-Result evaluate(const System& system, const RunParameters& run, const Options& options = {})
+PairResult evaluate(const System& system, const RunParameters& run, const Options& options = {})
 {
     CpuQueue queue(options.threads);
     ParticleState<N> state = make_state<N>(system, {}, queue);
@@ -73,7 +73,7 @@ bool are_excluded(const Topology& topology, std::int64_t a, std::int64_t b)
 }
 
 // Sums over all pairs of the atoms' positions as given.
-Result all_pairs(const System& system, const RunParameters& run, const std::vector<Vec3<double>>& x)
+PairResult all_pairs(const System& system, const RunParameters& run, const std::vector<Vec3<double>>& x)
 {
     const Topology& topology = system.topology;
     const NonbondedParameters parameters = make_nonbonded(topology, run);
@@ -81,7 +81,7 @@ Result all_pairs(const System& system, const RunParameters& run, const std::vect
     // Of a charge: of its reaction field half the shift, of its cloud on the mesh the whole potential in the middle.
     const double self =
         run.coulomb == CoulombKind::Pme ? ewald_beta(run) / std::sqrt(units::pi) : 0.5 * parameters.reaction_field_c;
-    Result result;
+    PairResult result;
     result.forces.resize(x.size());
     std::vector<const Atom*> atoms;
     for (std::size_t i = 0; i < x.size(); ++i) { atoms.push_back(&topology.atom(static_cast<std::int64_t>(i))); }
@@ -111,7 +111,7 @@ Result all_pairs(const System& system, const RunParameters& run, const std::vect
     return result;
 }
 
-void expect_near(const Result& a, const Result& b, double force_rms, double energy, double virial)
+void expect_near(const PairResult& a, const PairResult& b, double force_rms, double energy, double virial)
 {
     EXPECT_LE(rms_relative(a.forces, b.forces), force_rms);
     for (const EnergyTerm term : {EnergyTerm::LjSr, EnergyTerm::CoulombSr})
@@ -123,7 +123,7 @@ void expect_near(const Result& a, const Result& b, double force_rms, double ener
     EXPECT_LE(max_relative(a.energies.virial, b.energies.virial), virial);
 }
 
-void expect_same_bits(const Result& a, const Result& b)
+void expect_same_bits(const PairResult& a, const PairResult& b)
 {
     EXPECT_EQ(a.forces, b.forces);
     EXPECT_EQ(a.energies.energy, b.energies.energy);
@@ -170,12 +170,12 @@ TYPED_TEST(Nonbonded, agrees_with_sums_over_all_pairs_for_every_option_and_instr
         System system = random_liquid({2.1, 2.6, 2.3}, 330, 20, 7, variant.rule);
         RunParameters run = reaction_field(0.9);
         variant.change(system, run);
-        const Result reference = all_pairs(system, run, stored_positions<TypeParam>(system));
+        const PairResult reference = all_pairs(system, run, stored_positions<TypeParam>(system));
         for (const std::int64_t target : targets())
         {
             SCOPED_TRACE(hwy::TargetName(target));
             const OnlyTarget only(target);
-            const Result result = evaluate<TypeParam>(system, run);
+            const PairResult result = evaluate<TypeParam>(system, run);
             expect_near(result, reference, force_tolerance<TypeParam>, energy_tolerance<TypeParam>, energy_tolerance<TypeParam>);
             // A pruned list has the same pairs in range.
             expect_near(evaluate<TypeParam>(system, run, {1, 0.1, Compute::ForcesEnergiesVirial, 0}), reference,
@@ -196,8 +196,8 @@ TYPED_TEST(Nonbonded, holds_in_boxes_of_twice_the_cutoff_and_for_a_few_atoms)
             SCOPED_TRACE(molecules);
             const System system = random_liquid(box, molecules, 2, 11);
             const RunParameters run = reaction_field(0.9);
-            const Result reference = all_pairs(system, run, stored_positions<TypeParam>(system));
-            const Result result = evaluate<TypeParam>(system, run);
+            const PairResult reference = all_pairs(system, run, stored_positions<TypeParam>(system));
+            const PairResult result = evaluate<TypeParam>(system, run);
             double scale = 1;
             for (const Vec3<double>& f : reference.forces) { scale = std::max(scale, norm(f)); }
             for (std::size_t i = 0; i < result.forces.size(); ++i)
@@ -227,7 +227,7 @@ TEST(NonbondedRefdata, reproduces_the_forces_energies_and_virial_of_every_class_
                 }
             }
             else { topology.c6.assign(topology.c6.size(), 0), topology.c12.assign(topology.c12.size(), 0); }
-            const Result result = evaluate<Double>(data.system, data.parameters, {2});
+            const PairResult result = evaluate<Double>(data.system, data.parameters, {2});
             EXPECT_LE(rms_relative(result.forces, refdata_class_forces(name, what)), 1e-12);
             const EnergyTable energies = refdata_class_energies(name, what);
             EXPECT_NEAR(result.energies[EnergyTerm::LjSr], energies["LJ (SR)"], 1e-9 * std::abs(energies["LJ (SR)"]));
@@ -251,8 +251,8 @@ TEST(NonbondedRefdata, mixed_precision_is_near_double_at_the_same_coordinates)
             const OnlyTarget only(target);
             Refdata data = load_refdata(name);
             data.system.x = stored_positions<Mixed>(data.system);
-            const Result reference = evaluate<Double>(data.system, data.parameters);
-            const Result result = evaluate<Mixed>(data.system, data.parameters);
+            const PairResult reference = evaluate<Double>(data.system, data.parameters);
+            const PairResult result = evaluate<Mixed>(data.system, data.parameters);
             // Float arithmetic alone, with exact differences and sums, is 5.7e-7 away: r^-14 multiplies the rounding of r^2 by 7.
             expect_near(result, reference, 1e-6, 1e-6, 1e-6);
         }
@@ -262,7 +262,7 @@ TEST(NonbondedRefdata, mixed_precision_is_near_double_at_the_same_coordinates)
 TYPED_TEST(Nonbonded, exerts_no_net_force)
 {
     const System system = random_liquid({2.4, 2.6, 2.5}, 300, 30, 3);
-    const Result result = evaluate<TypeParam>(system, reaction_field(0.9), {2});
+    const PairResult result = evaluate<TypeParam>(system, reaction_field(0.9), {2});
     Vec3<double> net;
     double size = 0;
     for (const Vec3<double>& f : result.forces) { net += f, size += norm(f); }
@@ -282,7 +282,7 @@ TYPED_TEST(Nonbonded, force_is_minus_the_gradient_of_the_energy)
             variant.change(system, run);
             // Without the jump at the cut-off: energies of pairs that are in range on both sides of the difference only.
             if (run.lj_modifier == LjModifier::None || !run.coulomb_potential_shift) { continue; }
-            const Result result = evaluate<TypeParam>(system, run);
+            const PairResult result = evaluate<TypeParam>(system, run);
             const auto potential = [&] { return evaluate<TypeParam>(system, run).energies.potential(); };
             constexpr double h = 1e-6;
             for (const std::size_t atom : {0u, 1u, 33u, 61u})
@@ -308,7 +308,7 @@ TYPED_TEST(Nonbonded, virial_is_the_derivative_of_the_energy_with_strain)
     {
         System system = random_liquid({2.2, 2.3, 2.4}, 40, 2, 5);
         const RunParameters run = reaction_field(0.9);
-        const Result result = evaluate<TypeParam>(system, run);
+        const PairResult result = evaluate<TypeParam>(system, run);
         for (int d = 0; d < 3; ++d)
         {
             const auto strained = [&](double strain) {
@@ -333,7 +333,7 @@ TYPED_TEST(Nonbonded, does_not_change_with_a_shift_by_lattice_vectors)
     {
         for (int d = 0; d < 3; ++d) { x[d] = std::ldexp(std::round(std::ldexp(x[d] / system.box[d], 20)), -20) * system.box[d]; }
     }
-    const Result result = evaluate<TypeParam>(system, run);
+    const PairResult result = evaluate<TypeParam>(system, run);
     System shifted = system;
     int m = 0;
     for (Vec3<double>& x : shifted.x)
@@ -352,7 +352,7 @@ TYPED_TEST(Nonbonded, does_not_change_with_a_translation_of_everything)
     const RunParameters run = reaction_field(0.9);
     CpuQueue queue(1);
     ParticleState<TypeParam> state = make_state<TypeParam>(system, {}, queue);
-    const Result result = evaluate(state, system, run, {});
+    const PairResult result = evaluate(state, system, run, {});
     for (const Vec3<double>& by : {Vec3<double>{0.3, -0.7, 1.1}, Vec3<double>{1.2, 1.3, 1.25}, Vec3<double>{-1e-9, 1e-9, 1e-7}})
     {
         ParticleState<TypeParam> moved = state;
@@ -363,7 +363,7 @@ TYPED_TEST(Nonbonded, does_not_change_with_a_translation_of_everything)
             moved.x.set(s, {x.x + shift.x, x.y + shift.y, x.z + shift.z});
         }
         reorder(queue, moved);
-        const Result r = evaluate(moved, system, run, {});
+        const PairResult r = evaluate(moved, system, run, {});
         expect_near(r, result, force_tolerance<TypeParam>, 5 * energy_tolerance<TypeParam>, 5 * energy_tolerance<TypeParam>);
         if constexpr (TypeParam::summation == Summation::Reproducible) { expect_same_bits(r, result); }
     }
@@ -373,7 +373,7 @@ TYPED_TEST(ReproducibleNonbonded, has_the_same_bits_for_any_number_of_threads_an
 {
     const System system = random_liquid({2.4, 2.6, 2.5}, 300, 30, 9);
     const RunParameters run = reaction_field(0.9);
-    const Result result = evaluate<TypeParam>(system, run);
+    const PairResult result = evaluate<TypeParam>(system, run);
     for (const int threads : {2, 3, 4}) { expect_same_bits(evaluate<TypeParam>(system, run, {threads, 0.2}), result); }
     expect_same_bits(evaluate<TypeParam>(system, run, {2, 0.2, Compute::ForcesEnergiesVirial, 0.01}), result);
     // Slots in input order instead of cluster order: other clusters, other entries, i and j exchanged.
@@ -399,7 +399,7 @@ TYPED_TEST(Nonbonded, excluded_pairs_have_the_energy_of_the_reaction_field_at_an
         system.x = {{1, 1, 1}, {1 + r, 1, 1}, {1.2, 1.1, 1}};
         const std::vector<Vec3<double>> x = stored_positions<TypeParam>(system);
         const double distance = norm(x[1] - x[0]);
-        const Result result = evaluate<TypeParam>(system, run);
+        const PairResult result = evaluate<TypeParam>(system, run);
         // Besides rounding: reproducible sums count in steps of 2^-32.
         const double tolerance = std::is_same_v<typename TypeParam::Real, double> ? 1e-9 : 2e-5;
         EXPECT_NEAR(result.energies[EnergyTerm::CoulombSr], self + qq * (k * distance * distance - c), tolerance);
@@ -429,7 +429,7 @@ TYPED_TEST(Nonbonded, excluded_pairs_lose_what_the_mesh_holds_of_them_at_any_dis
         // Minus its derivative; near 0, where the closed form cancels, by its series.
         const double pull = s < 0.02 ? 4 * beta * beta / root * s * (1.0 / 3 - s * s / 5)
                                      : std::erf(s) / (d * d) - 2 * beta / root * std::exp(-s * s) / d;
-        const Result result = evaluate<TypeParam>(system, run);
+        const PairResult result = evaluate<TypeParam>(system, run);
         const double tolerance = std::is_same_v<typename TypeParam::Real, double> ? 2e-9 : 1e-4;
         EXPECT_NEAR(result.energies[EnergyTerm::CoulombSr], -units::coulomb * beta / root * charges2 - qq * held, tolerance);
         EXPECT_NEAR(result.forces[1].x, -qq * pull, tolerance * beta * 10);
@@ -442,7 +442,7 @@ TYPED_TEST(Nonbonded, atoms_on_top_of_each_other_have_large_and_finite_forces)
     System system = random_liquid({2.4, 2.6, 2.5}, 100, 0, 3);
     system.x[3] = system.x[0] + Vec3<double>{1e-4, 0, 0};
     system.x[9] = system.x[6];
-    const Result result = evaluate<TypeParam>(system, reaction_field(0.9));
+    const PairResult result = evaluate<TypeParam>(system, reaction_field(0.9));
     for (const Vec3<double>& f : result.forces) { EXPECT_TRUE(std::isfinite(norm(f))); }
     EXPECT_GE(norm(result.forces[0]), 1e8);
     EXPECT_GE(result.energies[EnergyTerm::LjSr], 1e7);

@@ -13,14 +13,14 @@ namespace {
 
 constexpr int atoms_per_chain = 7;
 
-struct Result
+struct Restrained
 {
     std::vector<Vec3<double>> forces;
     EnergyVirial energies;
 };
 
 template <class N>
-Result evaluate(const PositionRestraints& restraints, ParticleState<N> state, int threads = 2)
+Restrained evaluate(const PositionRestraints& restraints, ParticleState<N> state, int threads = 2)
 {
     CpuQueue queue(threads);
     ForceBuffers<N> buffers;
@@ -101,10 +101,10 @@ TEST_P(PositionRestraintsTest, reproduces_every_bit_with_any_number_of_threads)
 {
     const PositionRestraints restraints = make_position_restraints(system, parameters);
     const auto state = particles_in_input_order<MixedReproducible>(system);
-    const Result one = evaluate(restraints, state, 1);
+    const Restrained one = evaluate(restraints, state, 1);
     for (int threads = 2; threads <= 4; ++threads)
     {
-        const Result many = evaluate(restraints, state, threads);
+        const Restrained many = evaluate(restraints, state, threads);
         EXPECT_EQ(many.forces, one.forces);
         EXPECT_EQ(many.energies.energy, one.energies.energy);
         EXPECT_EQ(many.energies.virial, one.energies.virial);
@@ -131,7 +131,8 @@ TEST(PositionRestraints, hold_atoms_at_their_start_if_no_reference_is_given)
     System system = random_chains(InteractionKind::PositionRestraint, 4, 8);
     for (const RefcoordScaling s : {RefcoordScaling::None, RefcoordScaling::All, RefcoordScaling::Com})
     {
-        const Result result = evaluate(make_position_restraints(system, scaling(s)), particles_in_input_order<Double>(system));
+        const Restrained result =
+            evaluate(make_position_restraints(system, scaling(s)), particles_in_input_order<Double>(system));
         EXPECT_NEAR(result.energies.potential(), 0, 1e-20);
     }
 }
@@ -143,7 +144,7 @@ TEST(PositionRestraints, pull_each_axis_with_its_own_constant_along_the_minimum_
     system.restraint_reference = system.x;
     for (auto& x : system.restraint_reference) { x += shift + Vec3<double>{system.box.x, 0, -2 * system.box.z}; } // other images
     system.restraint_reference_box = system.box;
-    const Result result =
+    const Restrained result =
         evaluate(make_position_restraints(system, scaling(RefcoordScaling::None)), particles_in_input_order<Double>(system));
     const auto& parameters = system.topology.parameters_of(InteractionKind::PositionRestraint);
     double energy = 0;

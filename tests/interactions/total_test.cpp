@@ -15,14 +15,14 @@ using namespace parhelion::test;
 
 namespace {
 
-struct Result
+struct Totals
 {
     std::vector<Vec3<double>> forces;
     EnergyVirial energies;
 };
 
 template <class N>
-Result evaluate(const Refdata& data, int threads = 2)
+Totals evaluate(const Refdata& data, int threads = 2)
 {
     const Topology& topology = data.system.topology;
     CpuQueue queue(threads);
@@ -38,7 +38,7 @@ Result evaluate(const Refdata& data, int threads = 2)
     compute_bonded(queue, bonded, all_terms(bonded, topology), state, buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue, buffers, state);
 
-    Result result{forces_of(state), sum_energies(buffers).result()};
+    Totals result{forces_of(state), sum_energies(buffers).result()};
     const DispersionTail tail = make_dispersion_correction(topology, data.parameters);
     result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.volume());
     for (int d = 0; d < 3; ++d) { result.energies.virial[d][d] += tail.virial(state.box.volume()); }
@@ -67,7 +67,7 @@ void expect_energies(const EnergyVirial& energies, const EnergyTable& reference,
 // With constraints, as in a run. The tolerance of systems with 1-4 terms is that of the reference's interpolation.
 TEST_P(TotalForces, are_those_of_the_reference_in_double)
 {
-    const Result result = evaluate<Double>(load_refdata(GetParam()));
+    const Totals result = evaluate<Double>(load_refdata(GetParam()));
     EXPECT_LE(rms_relative(result.forces, refdata_forces(GetParam())), GetParam() == "spce" ? 1e-12 : 1e-8);
     expect_energies(result.energies, refdata_energies(GetParam()), 1e-9);
 }
@@ -91,7 +91,7 @@ TEST_P(TotalForces, without_1_4_terms_are_those_of_the_reference_to_rounding)
 
 TEST_P(TotalForces, of_flexible_molecules_have_the_virial_of_the_reference)
 {
-    const Result result = evaluate<Double>(load_refdata(GetParam(), ConstraintMode::None));
+    const Totals result = evaluate<Double>(load_refdata(GetParam(), ConstraintMode::None));
     EXPECT_LE(rms_relative(result.forces, refdata_class_forces(GetParam(), "all")), GetParam() == "spce" ? 1e-12 : 1e-8);
     const EnergyTable reference = refdata_class_energies(GetParam(), "all");
     expect_energies(result.energies, reference, 1e-9);
@@ -100,7 +100,7 @@ TEST_P(TotalForces, of_flexible_molecules_have_the_virial_of_the_reference)
 
 TEST_P(TotalForces, in_mixed_precision_are_within_a_millionth)
 {
-    const Result result = evaluate<Mixed>(load_refdata(GetParam()));
+    const Totals result = evaluate<Mixed>(load_refdata(GetParam()));
     EXPECT_LE(rms_relative(result.forces, refdata_forces(GetParam())), 1e-6);
     expect_energies(result.energies, refdata_energies(GetParam()), 1e-6);
 }

@@ -41,7 +41,7 @@ protected:
     InputFolder folder_;
 };
 
-constexpr std::string_view two_atoms =
+constexpr std::string_view two_lines =
     "    1SOL     OW    1   0.230   0.628   0.113\n    1SOL    HW1    2   0.137  -0.626   9.150\n";
 
 } // namespace
@@ -70,14 +70,14 @@ TEST_F(GroTest, carriage_returns_and_nine_numbers_of_a_rectangular_box_are_fine)
 
 TEST_F(GroTest, the_first_of_several_frames_is_read_and_that_is_told)
 {
-    const std::string frame = "t\n2\n" + std::string(two_atoms) + "3 3 3\n";
+    const std::string frame = "t\n2\n" + std::string(two_lines) + "3 3 3\n";
     EXPECT_TRUE(read(frame + frame).has_more_frames);
     EXPECT_FALSE(read(frame + "\n \n").has_more_frames);
 }
 
 TEST_F(GroTest, broken_files_are_refused_at_their_line)
 {
-    const std::string atoms(two_atoms);
+    const std::string atoms(two_lines);
     expect_error("", "E170", 2, "number of atoms");
     expect_error("t\nmany\n" + atoms + "3 3 3\n", "E170", 2, "number of atoms");
     expect_error("t\n-1\n" + atoms + "3 3 3\n", "E170", 2, "number of atoms");
@@ -196,14 +196,14 @@ TEST_F(GroTest, atoms_must_match_the_topology_in_number_and_should_in_name)
                       tail =
                           "    7ONE      A    4   1.000   1.000   1.000\n    9TWO  LONGN    5   1.000   1.000   1.000\n3 3 3\n";
     const std::string third = "    1SOL    HW2    3   1.000   1.000   1.000\n";
-    compare_names(read(head + std::string(two_atoms) + third + tail), topology, diagnostics);
+    compare_names(read(head + std::string(two_lines) + third + tail), topology, diagnostics);
     EXPECT_THAT(diagnostics.warnings, IsEmpty()); // names are compared as far as the columns hold them
-    compare_names(read(head + third + std::string(two_atoms) + tail), topology, diagnostics);
+    compare_names(read(head + third + std::string(two_lines) + tail), topology, diagnostics);
     ASSERT_THAT(diagnostics.warnings, SizeIs(1));
     EXPECT_EQ(diagnostics.warnings[0].id, "W030");
     EXPECT_EQ(diagnostics.warnings[0].where.line, 3);
     EXPECT_THAT(diagnostics.warnings[0].message, HasSubstr("3 atom names"));
-    expect_refused([&] { compare_names(read("t\n2\n" + std::string(two_atoms) + "3 3 3\n"), topology, diagnostics); }, "E171",
+    expect_refused([&] { compare_names(read("t\n2\n" + std::string(two_lines) + "3 3 3\n"), topology, diagnostics); }, "E171",
                    "conf.gro", 2, "2 atoms");
 }
 

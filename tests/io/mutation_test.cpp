@@ -30,7 +30,7 @@ const auto& any_of(Random& random, const Container& list)
     return list[below(random, std::size(list))];
 }
 
-std::vector<std::string> lines_of(const std::string& text)
+std::vector<std::string> split_lines(const std::string& text)
 {
     std::vector<std::string> lines;
     std::istringstream stream(text);
@@ -115,7 +115,7 @@ const std::vector<std::string> fragments = {"#include \"topol.top\"",
 
 void mutate(Random& random, std::string& text)
 {
-    std::vector<std::string> lines = lines_of(text);
+    std::vector<std::string> lines = split_lines(text);
     switch (below(random, 14))
     {
     case 0: // a number becomes another

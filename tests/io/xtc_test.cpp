@@ -198,7 +198,7 @@ TEST(Xtc, refuses_positions_that_are_not_finite_and_names_the_atom)
     try
     {
         written(x, 1000);
-        FAIL() << "accepted";
+        FAIL() << "reads_on";
     }
     catch (const PhysicsError& error)
     {
@@ -210,7 +210,7 @@ TEST(Xtc, refuses_positions_that_are_not_finite_and_names_the_atom)
 // --- the reader and garbage
 
 // True if the bytes were read to their end, false if they were refused as damaged. Anything else fails the test.
-bool accepted(std::span<const std::byte> bytes)
+bool reads_on(std::span<const std::byte> bytes)
 {
     try
     {
@@ -237,7 +237,7 @@ TEST(XtcReader, refuses_a_file_cut_anywhere_but_between_frames)
         for (std::size_t length = 1; length < bytes.size(); ++length)
         {
             // Only the padding after the last bits may be missing.
-            EXPECT_FALSE(accepted(std::span(bytes).first(length)) && length + 3 < bytes.size()) << length;
+            EXPECT_FALSE(reads_on(std::span(bytes).first(length)) && length + 3 < bytes.size()) << length;
         }
     }
 }
@@ -259,7 +259,7 @@ TEST(XtcReader, survives_any_change_of_bytes)
             const std::size_t reach = random.bits() % 2 ? std::min<std::size_t>(bytes.size(), 92) : bytes.size();
             bytes[random.bits() % reach] = static_cast<std::byte>(random.bits());
         }
-        refused += accepted(bytes) ? 0 : 1;
+        refused += reads_on(bytes) ? 0 : 1;
     }
     EXPECT_GT(refused, 5000);
 }
@@ -271,7 +271,7 @@ TEST(XtcReader, refuses_noise)
     {
         std::vector<std::byte> bytes(1 + random.bits() % 400);
         for (std::byte& b : bytes) { b = static_cast<std::byte>(random.bits()); }
-        EXPECT_FALSE(accepted(bytes));
+        EXPECT_FALSE(reads_on(bytes));
     }
 }
 

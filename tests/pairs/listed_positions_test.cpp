@@ -17,8 +17,8 @@ template <class N>
 class ListedPositionsTest : public ::testing::Test
 {
 };
-using Policies = ::testing::Types<MixedReproducible, DoubleReproducible>;
-TYPED_TEST_SUITE(ListedPositionsTest, Policies);
+using ListedPolicies = ::testing::Types<MixedReproducible, DoubleReproducible>;
+TYPED_TEST_SUITE(ListedPositionsTest, ListedPolicies);
 
 } // namespace
 

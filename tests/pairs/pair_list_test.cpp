@@ -92,8 +92,8 @@ template <class N>
 class PairLists : public ::testing::Test
 {
 };
-using Policies = ::testing::Types<Mixed, Double>;
-TYPED_TEST_SUITE(PairLists, Policies);
+using ListPolicies = ::testing::Types<Mixed, Double>;
+TYPED_TEST_SUITE(PairLists, ListPolicies);
 
 // Atoms without exclusions at the given places.
 System lone_atoms(const Vec3<double>& box, const std::vector<Vec3<double>>& x)

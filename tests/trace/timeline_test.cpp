@@ -20,7 +20,7 @@ using namespace parhelion;
 
 namespace {
 
-const std::vector<NamedKernel> kernels = {{"pair_kernel", Phase::Nonbonded}, {"update_kernel", Phase::Constrain}};
+const std::vector<NamedKernel> pair_and_update = {{"pair_kernel", Phase::Nonbonded}, {"update_kernel", Phase::Constrain}};
 
 // Two steps of a pair kernel of four blocks on two multiprocessors, two at a time, and an update of one.
 std::vector<BlockRecord> two_steps()
@@ -90,7 +90,7 @@ TEST(Timeline, time_is_covered_once_however_many_spans_run)
 TEST(Timeline, spans_of_a_track_do_not_overlap_and_no_block_is_lost)
 {
     const std::vector<BlockRecord> records = two_steps();
-    const Timeline timeline = timeline_of_blocks("GPU 0", kernels, records);
+    const Timeline timeline = timeline_of_blocks("GPU 0", pair_and_update, records);
     std::map<std::size_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_track;
     std::size_t blocks = 0;
     for (const Timeline::Span& s : timeline.spans)
@@ -111,7 +111,7 @@ TEST(Timeline, spans_of_a_track_do_not_overlap_and_no_block_is_lost)
 TEST(Timeline, says_where_steps_left_no_records_and_how_many_did)
 {
     const auto gaps = [](std::span<const BlockRecord> records) {
-        const Timeline timeline = timeline_of_blocks("GPU 0", kernels, records);
+        const Timeline timeline = timeline_of_blocks("GPU 0", pair_and_update, records);
         std::vector<Timeline::Span> spans;
         for (const Timeline::Span& s : timeline.spans)
         {
@@ -167,7 +167,7 @@ TEST(Timeline, of_a_rank_has_its_phases_and_their_steps)
 
 TEST(ChromeTrace, is_json_with_every_span_on_a_named_track)
 {
-    const Timeline gpu = timeline_of_blocks("GPU 0, \"a\\b\"", kernels, two_steps());
+    const Timeline gpu = timeline_of_blocks("GPU 0, \"a\\b\"", pair_and_update, two_steps());
     Timeline rank;
     rank.process = "rank 1";
     rank.tracks = {"phases"};

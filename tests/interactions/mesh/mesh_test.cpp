@@ -23,7 +23,7 @@ using namespace parhelion::test;
 
 namespace {
 
-struct Result
+struct MeshResult
 {
     std::vector<Vec3<double>> forces;
     EnergyVirial energies;
@@ -37,7 +37,7 @@ enum class Parts
 };
 
 template <class N>
-Result evaluate(const System& system, const RunParameters& run, Parts parts, int threads = 2)
+MeshResult evaluate(const System& system, const RunParameters& run, Parts parts, int threads = 2)
 {
     const Topology& topology = system.topology;
     CpuQueue queue(threads);
@@ -56,7 +56,7 @@ Result evaluate(const System& system, const RunParameters& run, Parts parts, int
     if (parts == Parts::All) { compute_bonded(queue, bonded, all_terms(bonded, topology), state, buffers, compute); }
     sum_forces(queue, buffers, state);
 
-    Result result{forces_of(state), sum_energies(buffers).result()};
+    MeshResult result{forces_of(state), sum_energies(buffers).result()};
     if (parts == Parts::All)
     {
         const DispersionTail tail = make_dispersion_correction(topology, run);
@@ -89,7 +89,7 @@ TEST_P(MeshRefdata, all_forces_and_energies_are_those_of_the_reference)
     const Refdata data = load_refdata(GetParam());
     const auto forces = refdata_forces(GetParam());
     const EnergyTable energies = refdata_energies(GetParam());
-    const Result in_double = evaluate<Double>(data.system, data.parameters, Parts::All);
+    const MeshResult in_double = evaluate<Double>(data.system, data.parameters, Parts::All);
     EXPECT_LE(rms_relative(in_double.forces, forces), 1e-8);
     for (const EnergyTerm term :
          {EnergyTerm::CoulombReciprocal, EnergyTerm::CoulombSr, EnergyTerm::LjSr, EnergyTerm::DispersionCorrection})
@@ -98,7 +98,7 @@ TEST_P(MeshRefdata, all_forces_and_energies_are_those_of_the_reference)
         EXPECT_NEAR(in_double.energies[term], energies[name], 1e-9 * std::abs(energies[name])) << name;
     }
     EXPECT_NEAR(in_double.energies.potential(), energies["Potential"], 1e-9 * std::abs(energies["Potential"]));
-    const Result mixed = evaluate<Mixed>(data.system, data.parameters, Parts::All);
+    const MeshResult mixed = evaluate<Mixed>(data.system, data.parameters, Parts::All);
     EXPECT_LE(rms_relative(mixed.forces, in_double.forces), 1.5e-6);
     EXPECT_NEAR(mixed.energies[EnergyTerm::CoulombReciprocal], energies["Coul. recip."],
                 2e-6 * std::abs(energies["Coul. recip."]));
@@ -132,9 +132,9 @@ TEST_P(MeshRefdata, the_splitting_does_not_matter)
     data.parameters.pme_order = 8, data.parameters.mesh_spacing = 0.04;
     data.parameters.coulomb_potential_shift = false;
     data.parameters.ewald_tolerance = 1e-10;
-    const Result narrow = evaluate<Double>(data.system, data.parameters, Parts::Coulomb);
+    const MeshResult narrow = evaluate<Double>(data.system, data.parameters, Parts::Coulomb);
     data.parameters.ewald_tolerance = 1e-11;
-    const Result other = evaluate<Double>(data.system, data.parameters, Parts::Coulomb);
+    const MeshResult other = evaluate<Double>(data.system, data.parameters, Parts::Coulomb);
     EXPECT_LE(rms_relative(other.forces, narrow.forces), 1e-7);
     EXPECT_NEAR(other.energies.potential(), narrow.energies.potential(), 1e-7 * std::abs(narrow.energies.potential()));
     EXPECT_LE(max_relative(other.energies.virial, narrow.energies.virial), 2e-7);
@@ -143,17 +143,17 @@ TEST_P(MeshRefdata, the_splitting_does_not_matter)
 TEST_P(MeshRefdata, reproducible_forces_and_energies_have_the_same_bits_for_any_number_of_threads)
 {
     const Refdata data = load_refdata(GetParam());
-    const Result one = evaluate<MixedReproducible>(data.system, data.parameters, Parts::Coulomb, 1);
+    const MeshResult one = evaluate<MixedReproducible>(data.system, data.parameters, Parts::Coulomb, 1);
     for (const int threads : {2, 3, 7})
     {
-        const Result many = evaluate<MixedReproducible>(data.system, data.parameters, Parts::Coulomb, threads);
+        const MeshResult many = evaluate<MixedReproducible>(data.system, data.parameters, Parts::Coulomb, threads);
         EXPECT_TRUE(one.forces == many.forces) << threads;
         EXPECT_EQ(one.energies.energy, many.energies.energy) << threads;
         EXPECT_TRUE(one.energies.virial == many.energies.virial) << threads;
     }
-    const Result in_double = evaluate<DoubleReproducible>(data.system, data.parameters, Parts::Coulomb, 2);
+    const MeshResult in_double = evaluate<DoubleReproducible>(data.system, data.parameters, Parts::Coulomb, 2);
     EXPECT_LE(rms_relative(one.forces, in_double.forces), 1.5e-6);
-    const Result fast = evaluate<Double>(data.system, data.parameters, Parts::Coulomb, 2);
+    const MeshResult fast = evaluate<Double>(data.system, data.parameters, Parts::Coulomb, 2);
     EXPECT_LE(rms_relative(in_double.forces, fast.forces), 1e-11);
 }
 
@@ -163,12 +163,12 @@ INSTANTIATE_TEST_SUITE_P(Refdata, MeshRefdata, ::testing::ValuesIn(mesh_refdata)
 namespace {
 
 // The sum over waves by its definition (Essmann et al. 1995, eq. 2.4), and the background of the net charge.
-Result exact_reciprocal(const System& system, const RunParameters& run)
+MeshResult exact_reciprocal(const System& system, const RunParameters& run)
 {
     const double beta = ewald_beta(run), f = coulomb_factor(run), pi = units::pi;
     const Vec3<double>& box = system.box;
     const double volume = box.x * box.y * box.z;
-    Result result;
+    MeshResult result;
     result.forces.resize(system.x.size());
     double charge = 0;
     std::vector<double> q;
@@ -213,7 +213,7 @@ TEST(Mesh, of_ions_with_a_net_charge_approaches_the_exact_sum)
     const System system = charged_ions({2.1, 2.6, 3.3});
     RunParameters run = pme_parameters();
     run.epsilon_r = 2;
-    const Result exact = exact_reciprocal(system, run);
+    const MeshResult exact = exact_reciprocal(system, run);
     // The sum's force is the gradient of its energy.
     System moved = system;
     constexpr double h = 1e-5;
@@ -228,7 +228,7 @@ TEST(Mesh, of_ions_with_a_net_charge_approaches_the_exact_sum)
          {std::tuple(4, 0.12, 1e-2), {5, 0.1, 1e-3}, {6, 0.06, 2e-5}, {7, 0.04, 1e-7}, {8, 0.03, 2e-9}})
     {
         run.pme_order = order, run.mesh_spacing = spacing;
-        const Result result = evaluate<Double>(system, run, Parts::Mesh);
+        const MeshResult result = evaluate<Double>(system, run, Parts::Mesh);
         const double error = rms_relative(result.forces, exact.forces);
         EXPECT_LE(error, bound) << "order " << order;
         EXPECT_LT(error, before);
@@ -246,7 +246,7 @@ TEST(Mesh, forces_are_gradients_of_the_energy_for_every_order)
     for (int order = 3; order <= 8; ++order)
     {
         run.pme_order = order;
-        const Result result = evaluate<Double>(system, run, Parts::Mesh);
+        const MeshResult result = evaluate<Double>(system, run, Parts::Mesh);
         for (int d = 0; d < 3; ++d)
         {
             constexpr double h = 1e-5;
@@ -297,7 +297,7 @@ TEST(Mesh, turns_with_the_box)
     System system = charged_ions({edge, edge, edge}), turned = system;
     for (Vec3<double>& x : turned.x) { x = {x.y, x.z, x.x}; }
     const RunParameters run = pme_parameters();
-    const Result a = evaluate<Double>(system, run, Parts::Mesh), b = evaluate<Double>(turned, run, Parts::Mesh);
+    const MeshResult a = evaluate<Double>(system, run, Parts::Mesh), b = evaluate<Double>(turned, run, Parts::Mesh);
     for (std::size_t i = 0; i < a.forces.size(); ++i)
     {
         const Vec3<double> expected{a.forces[i].y, a.forces[i].z, a.forces[i].x};
