@@ -78,7 +78,7 @@ HaloTiming time_halo(const HaloTimingOptions& options)
     CpuQueue loader(1);
     const ParticleState<N> whole = make_state<N>(system, {}, loader);
 
-    World world(options.ranks);
+    World world(thread_network(options.ranks));
     std::vector<Communicator> comms;
     for (int rank = 0; rank < options.ranks; ++rank) { comms.push_back(world.communicator(rank)); }
     HaloTiming result;

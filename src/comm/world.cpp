@@ -2,9 +2,7 @@
 #include "comm/world.hpp"
 
 #include "base/error.hpp"
-#include "comm/bootstraps/threads.hpp"
 #include "comm/communicator.hpp"
-#include "comm/transports/threads.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -49,10 +47,8 @@ Bytes bytes_of(const End& end)
 
 } // namespace
 
-World::World(int ranks, const WorldOptions& options) : World(std::make_unique<ThreadsBootstrap>(ranks), options) {}
-
-World::World(std::unique_ptr<Bootstrap> bootstrap, const WorldOptions& options)
-    : bootstrap_(std::move(bootstrap)), memory_(memory_from(*bootstrap_, options)), deadline_(options.deadline),
+World::World(Network network, const WorldOptions& options)
+    : bootstrap_(std::move(network.bootstrap)), memory_(memory_from(*bootstrap_, options)), deadline_(options.deadline),
       tag_name_(options.tag_name),
       first_failure_(reinterpret_cast<FirstFailure*>(bootstrap_->pages("first failure", sizeof(FirstFailure)))),
       of_ranks_(static_cast<std::size_t>(bootstrap_->ranks()))
@@ -69,8 +65,7 @@ World::World(std::unique_ptr<Bootstrap> bootstrap, const WorldOptions& options)
                        &of(r).tag,
                        nullptr};
     }
-    transport_ = std::make_unique<ThreadsTransport>(memory_, options.access);
-    if (options.wrap_transport) { transport_ = options.wrap_transport(std::move(transport_)); }
+    transport_ = network.make_transport(memory_);
 }
 
 World::~World() = default;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks that talk to each other, as one process sees them: their symmetric memory, the transport between them, the channel
 // ends they have opened, and the record of the first failure. A world runs nothing: each rank of this process is a thread of the
-// caller's, which takes its communicator and shares nothing else with the others. How ranks find each other is the bootstrap's
-// work (comm/bootstrap.hpp).
+// caller's, which takes its communicator and shares nothing else with the others. How ranks find each other
+// and who carries their bytes is the network's choice (comm/network.hpp).
 #pragma once
 
-#include "comm/bootstrap.hpp"
 #include "comm/channel.hpp"
+#include "comm/network.hpp"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -19,29 +18,18 @@ namespace parhelion {
 
 class Communicator;
 
-// How a source gets bytes to its peer.
-enum class PeerAccess : std::uint8_t
-{
-    Pointers, // it stores into the peer's memory
-    Staged    // it stores into its own, and the transport carries them
-};
-
 struct WorldOptions
 {
-    PeerAccess access = PeerAccess::Pointers;
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
     std::size_t payload_bytes = std::size_t{1} << 30;             // of address space for each rank
     std::size_t signal_slots = std::size_t{1} << 16;              // for each rank
     std::string tag_name = "round"; // what Communicator::set_tag() counts, for the text of failures; -1 at first
-    // Puts another transport in front of the one between threads.
-    std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)> wrap_transport;
 };
 
 class World
 {
 public:
-    explicit World(int ranks, const WorldOptions& options = {}); // threads of this process
-    explicit World(std::unique_ptr<Bootstrap> bootstrap, const WorldOptions& options = {});
+    explicit World(Network network, const WorldOptions& options = {});
     ~World();
     World(const World&) = delete;
     World& operator=(const World&) = delete;

@@ -111,7 +111,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     world.deadline = options.comm_timeout;
     world.tag_name = "step";
     world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks);
-    world_ = std::make_unique<World>(ranks, world);
+    world_ = std::make_unique<World>(thread_network(ranks), world);
     for (int rank = 0; rank < ranks; ++rank)
     {
         runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(rank)));
@@ -124,7 +124,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
         RunSetup whole = setup_;
         whole.grid = {};
         world.payload_bytes = payload_bytes(system_.topology.atom_count(), 1);
-        World alone(1, world);
+        World alone(thread_network(1), world);
         RankRun<N> lone(whole, alone.communicator(0));
         lone.prepare(saved);
         for (const auto& run : runs_) { run->share_of(lone); }

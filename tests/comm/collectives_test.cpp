@@ -25,7 +25,7 @@ TEST_P(Collectives, sums_are_added_in_rank_order_on_every_rank)
 {
     for (const int ranks : {1, 2, 3, 5})
     {
-        World world(ranks, GetParam().options(static_cast<std::uint64_t>(ranks)));
+        World world(GetParam().network(ranks, static_cast<std::uint64_t>(ranks)), GetParam().options());
         run_ranks(world, [&](Communicator& c) {
             Jitter jitter(static_cast<std::uint64_t>(c.rank()));
             for (const std::size_t n : {0, 1, 3, 511, 512, 513, 1300})
@@ -52,7 +52,7 @@ TEST_P(Collectives, sums_are_added_in_rank_order_on_every_rank)
 
 TEST_P(Collectives, integers_are_summed_and_compared_exactly)
 {
-    World world(3, GetParam().options(9));
+    World world(GetParam().network(3, 9), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const std::int64_t big = std::int64_t{1} << 60;
         for (int round = 0; round < GetParam().scaled(2000); ++round)
@@ -74,7 +74,7 @@ TEST_P(Collectives, integers_are_summed_and_compared_exactly)
 TEST_P(Collectives, nobody_passes_a_barrier_before_all_have_come)
 {
     constexpr int ranks = 3;
-    World world(ranks, GetParam().options(10));
+    World world(GetParam().network(ranks, 10), GetParam().options());
     std::array<int, ranks> round_of{}; // unsynchronised on purpose: barriers order it
     run_ranks(world, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
@@ -93,7 +93,7 @@ TEST_P(Collectives, parcels_of_any_size_reach_their_destinations_in_order)
 {
     for (const int ranks : {1, 2, 4})
     {
-        World world(ranks, GetParam().options(11));
+        World world(GetParam().network(ranks, 11), GetParam().options());
         // Known to all: who sends what to whom in which round. Several to one peer, some to oneself, sizes around the chunk's.
         const auto plan = [&](int round, int source) {
             std::mt19937 random(static_cast<unsigned>(round * 100 + source));
@@ -145,7 +145,7 @@ TEST_P(Collectives, large_parcels_between_all_pairs_do_not_block_each_other)
 {
     constexpr int ranks = 4;
     constexpr std::size_t bytes = 1'500'000;
-    World world(ranks, GetParam().options(12));
+    World world(GetParam().network(ranks, 12), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         std::vector<SetupMessage> setup_messages;
         std::vector<int> sources;
@@ -165,11 +165,9 @@ INSTANTIATE_TEST_SUITE_P(Transports, Collectives, testing::ValuesIn(transport_ca
 
 TEST(Communicator, ranks_that_send_to_each_other_receive_meanwhile)
 {
-    WorldOptions options = transport_cases.front().options(14);
     FaultPlan slow; // both have filled their slots long before anything arrives
     slow.longest_delay = std::chrono::milliseconds(10);
-    options.wrap_transport = TransportCase::with_faults(slow);
-    World world(2, options);
+    World world(with_faults(thread_network(2), slow), transport_cases.front().options());
     run_ranks(world, [](Communicator& c) {
         const int peer = 1 - c.rank();
         for (int round = 0; round < 3; ++round)
@@ -183,7 +181,7 @@ TEST(Communicator, ranks_that_send_to_each_other_receive_meanwhile)
 
 TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
 {
-    World world(3, transport_cases.front().options(15));
+    World world(transport_cases.front().network(3, 15), transport_cases.front().options());
     run_ranks(world, [](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 8};
         const SetupMessage setup_message{1, Bytes(300'000)};
@@ -209,7 +207,7 @@ TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
 
 TEST(Communicator, arrays_of_different_sizes_are_a_broken_contract)
 {
-    World world(2, transport_cases.front().options(13));
+    World world(transport_cases.front().network(2, 13), transport_cases.front().options());
     const auto ends = outcomes(world, [](Communicator& c) {
         std::vector<double> values(static_cast<std::size_t>(3 + c.rank()));
         c.sum(values);
@@ -220,7 +218,7 @@ TEST(Communicator, arrays_of_different_sizes_are_a_broken_contract)
 
 TEST(Communicator, a_parcel_to_oneself_that_nobody_expects_is_a_broken_contract)
 {
-    World world(1);
+    World world(thread_network(1));
     Communicator c = world.communicator(0);
     const SetupMessage setup_message{0, Bytes(3)};
     const int self = 0;

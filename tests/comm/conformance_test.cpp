@@ -19,7 +19,7 @@ protected:
     void ring(int ranks, int epochs, const ChannelOptions& options, std::uint64_t seed)
     {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        World world(ranks, GetParam().options(seed));
+        World world(GetParam().network(ranks, seed), GetParam().options());
         run_ranks(world, [&](Communicator& c) {
             const int next = (c.rank() + 1) % ranks, previous = (c.rank() + ranks - 1) % ranks;
             SendChannel send = c.open_send("ring", next, options);
@@ -54,7 +54,7 @@ protected:
 TEST_P(Conformance, messages_of_every_small_size_arrive_whole_and_in_order)
 {
     const std::size_t sizes[] = {0, 1, 31, 32, 33, 127, 128, 129, 1000, 0, 4096, 7, 0};
-    World world(2, GetParam().options(1));
+    World world(GetParam().network(2, 1), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 4096};
         if (c.rank() == 0)
@@ -93,7 +93,7 @@ TEST_P(Conformance, a_ring_with_credits_loses_nothing_at_any_depth)
 
 TEST_P(Conformance, a_sender_far_ahead_waits_for_credit)
 {
-    World world(2, GetParam().options(2));
+    World world(GetParam().network(2, 2), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 64};
         const int epochs = GetParam().scaled(4000);
@@ -128,7 +128,7 @@ TEST_P(Conformance, a_sender_far_ahead_waits_for_credit)
 
 TEST_P(Conformance, a_late_reader_keeps_a_slot_while_the_next_message_is_there)
 {
-    World world(2, GetParam().options(3));
+    World world(GetParam().network(2, 3), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 64};
         const int epochs = GetParam().scaled(2000);
@@ -165,7 +165,7 @@ TEST_P(Conformance, a_late_reader_keeps_a_slot_while_the_next_message_is_there)
 TEST_P(Conformance, all_pairs_talk_at_once)
 {
     constexpr int ranks = 4;
-    World world(ranks, GetParam().options(4));
+    World world(GetParam().network(ranks, 4), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 40};
         std::vector<SendChannel> sends;
@@ -216,7 +216,7 @@ TEST_P(Conformance, several_threads_pack_and_the_last_publishes)
 {
     constexpr int threads = 3;
     constexpr std::size_t part = 50;
-    World world(2, GetParam().options(6));
+    World world(GetParam().network(2, 6), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, threads * part};
         const int epochs = GetParam().scaled(400);
@@ -258,7 +258,7 @@ TEST_P(Conformance, several_threads_pack_and_the_last_publishes)
 
 TEST_P(Conformance, slots_move_and_grow_between_epochs)
 {
-    World world(2, GetParam().options(7));
+    World world(GetParam().network(2, 7), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const int peer = 1 - c.rank();
         SendChannel send = c.open_send("moving", peer, {});
@@ -294,7 +294,7 @@ TEST_P(Conformance, slots_move_and_grow_between_epochs)
 
 TEST_P(Conformance, arrival_and_readiness_are_told_without_waiting)
 {
-    World world(2, GetParam().options(8));
+    World world(GetParam().network(2, 8), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const ChannelOptions options{1, Credits::Yes, 8};
         if (c.rank() == 0)
@@ -328,7 +328,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Conformance, testing::ValuesIn(transport_ca
 
 TEST(Channels, misuse_is_a_broken_contract)
 {
-    World world(2);
+    World world(thread_network(2));
     Communicator c = world.communicator(0), d = world.communicator(1);
     SendChannel send = c.open_send("once", 1, {2, Credits::Yes, 16});
     EXPECT_THROW(c.open_send("once", 1, {2, Credits::Yes, 16}), ContractError);

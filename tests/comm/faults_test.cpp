@@ -14,16 +14,19 @@ constexpr auto deadline = 1s; // more than a busy machine keeps a rank from runn
 constexpr int epochs = 60;
 const ChannelOptions small{2, Credits::Yes, 64};
 
-WorldOptions with_incident(const Incident& incident, std::uint64_t seed, std::chrono::nanoseconds wait = deadline)
+// How ranks are connected and how long they wait for each other.
+struct Connection
 {
-    WorldOptions options;
-    options.payload_bytes = std::size_t{1} << 24;
-    options.deadline = wait;
+    std::chrono::nanoseconds wait;
+    MakeNetwork network = [](int ranks) { return thread_network(ranks); };
+};
+
+Connection with_incident(const Incident& incident, std::uint64_t seed, std::chrono::nanoseconds wait = deadline)
+{
     FaultPlan plan;
     plan.seed = seed;
     plan.incidents = {incident};
-    options.wrap_transport = TransportCase::with_faults(plan);
-    return options;
+    return {wait, [plan](int ranks) { return with_faults(thread_network(ranks), plan); }};
 }
 
 void send_all(Communicator& c, int peer)
@@ -74,9 +77,12 @@ struct End
     std::string text;
 };
 
-std::vector<End> run_to_the_end(const WorldOptions& options, int ranks, const std::function<void(Communicator&)>& body)
+std::vector<End> run_to_the_end(const Connection& connection, int ranks, const std::function<void(Communicator&)>& body)
 {
-    World world(ranks, options);
+    WorldOptions options;
+    options.payload_bytes = std::size_t{1} << 24;
+    options.deadline = connection.wait;
+    World world(connection.network(ranks), options);
     const auto start = std::chrono::steady_clock::now();
     std::vector<End> ends;
     for (const std::exception_ptr& end : outcomes(world, body))
@@ -181,9 +187,7 @@ TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
     };
     for (const auto& wait : {std::function<void(Communicator&)>(ring), std::function<void(Communicator&)>(exchange)})
     {
-        WorldOptions options;
-        options.deadline = deadline;
-        const auto ends = run_to_the_end(options, 2, [&](Communicator& c) {
+        const auto ends = run_to_the_end({deadline}, 2, [&](Communicator& c) {
             c.barrier();
             if (c.rank() == 0)
             {
@@ -199,9 +203,7 @@ TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
 
 TEST(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
 {
-    WorldOptions options;
-    options.deadline = deadline;
-    const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+    const auto ends = run_to_the_end({deadline}, 3, [](Communicator& c) {
         c.barrier();
         if (c.rank() == 0) // late by more than the deadline in all, but away in the middle of it, if only for an instant
         {
@@ -217,9 +219,7 @@ TEST(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
 
 TEST(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
 {
-    WorldOptions options;
-    options.deadline = 100ms;
-    const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+    const auto ends = run_to_the_end({100ms}, 3, [](Communicator& c) {
         c.barrier();
         if (c.rank() == 0)
         {
@@ -239,10 +239,8 @@ TEST(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
 // Nor does one that is away for ever keep the others from a failure of another kind.
 TEST(Faults, the_error_of_a_rank_ends_all_others_while_one_is_away)
 {
-    WorldOptions options;
-    options.deadline = 60s;
     const auto start = std::chrono::steady_clock::now();
-    const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+    const auto ends = run_to_the_end({60s}, 3, [](Communicator& c) {
         c.barrier();
         if (c.rank() == 0)
         {
@@ -272,10 +270,9 @@ TEST(Faults, a_rank_that_fails_for_another_reason_is_the_primary_error)
 {
     for (const TransportCase& transport : transport_cases)
     {
-        WorldOptions options = transport.options(1);
-        options.deadline = 60s;
+        const Connection connection{60s, [&](int ranks) { return transport.network(ranks, 1); }};
         const auto start = std::chrono::steady_clock::now();
-        const auto ends = run_to_the_end(options, 3, [](Communicator& c) {
+        const auto ends = run_to_the_end(connection, 3, [](Communicator& c) {
             std::this_thread::sleep_for(1ms * c.rank());
             if (c.rank() == 1) { throw PhysicsError(17, "too hot"); }
             ring(c);
@@ -324,9 +321,7 @@ TEST(Faults, sums_and_parcels_name_what_they_miss)
 
 TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_their_group)
 {
-    WorldOptions options;
-    options.deadline = deadline;
-    const auto ends = run_to_the_end(options, 5, [](Communicator& c) {
+    const auto ends = run_to_the_end({deadline}, 5, [](Communicator& c) {
         RankGroup group = c.group(c.rank() < 3 ? std::vector<int>{2, 0, 1} : std::vector<int>{3, 4});
         if (c.rank() == 1) { return; }
         do {
@@ -342,14 +337,12 @@ TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_th
 
 TEST(Faults, an_end_that_is_never_opened_is_named)
 {
-    WorldOptions options;
-    options.deadline = deadline;
-    const auto channel = run_to_the_end(options, 2, [](Communicator& c) {
+    const auto channel = run_to_the_end({deadline}, 2, [](Communicator& c) {
         if (c.rank() == 0) { c.open_send("one way", 1, small).begin(0); }
     });
     EXPECT_EQ(channel[0].kind, "CommError");
     EXPECT_EQ(channel[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'one way', in round -1.");
-    const auto setup_message = run_to_the_end(options, 2, [](Communicator& c) {
+    const auto setup_message = run_to_the_end({deadline}, 2, [](Communicator& c) {
         const SetupMessage one{1, Bytes(1)};
         if (c.rank() == 0) { c.exchange(std::span(&one, 1), {}); }
     });
@@ -359,9 +352,7 @@ TEST(Faults, an_end_that_is_never_opened_is_named)
 
 TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 {
-    WorldOptions options;
-    options.deadline = deadline;
-    const auto ends = run_to_the_end(options, 2, [](Communicator& c) {
+    const auto ends = run_to_the_end({deadline}, 2, [](Communicator& c) {
         const SetupMessage small{1, Bytes(1)}, large{1, Bytes(1'000'000)};
         const int source = 0;
         if (c.rank() == 1) { return static_cast<void>(c.exchange({}, std::span(&source, 1))); }

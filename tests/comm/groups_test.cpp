@@ -24,7 +24,7 @@ const std::vector<Members> five = {{0, 1, 2}, {3, 4}, {4, 2, 0}, {2, 0, 4}, {4, 
 
 TEST_P(Groups, sum_by_themselves_in_their_own_order_while_others_do)
 {
-    World world(5, GetParam().options(31));
+    World world(GetParam().network(5, 31), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         std::vector<RankGroup> groups;
@@ -66,7 +66,7 @@ TEST_P(Groups, sum_by_themselves_in_their_own_order_while_others_do)
 
 TEST_P(Groups, wait_for_their_own_members_alone)
 {
-    World world(4, GetParam().options(32));
+    World world(GetParam().network(4, 32), GetParam().options());
     std::array<int, 4> round_of{}; // unsynchronised on purpose: the barriers of a pair order it
     run_ranks(world, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
@@ -94,7 +94,7 @@ TEST_P(Groups, wait_for_their_own_members_alone)
 
 TEST_P(Groups, have_windows_at_one_offset_that_no_other_group_touches)
 {
-    World world(5, GetParam().options(33));
+    World world(GetParam().network(5, 33), GetParam().options());
     std::vector<std::vector<Window>> windows(five.size(), std::vector<Window>(5));
     run_ranks(world, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
@@ -126,7 +126,7 @@ TEST_P(Groups, have_windows_at_one_offset_that_no_other_group_touches)
 
 TEST(Groups, of_one_keep_their_values)
 {
-    World world(2);
+    World world(thread_network(2));
     run_ranks(world, [](Communicator& c) {
         RankGroup alone = c.group({c.rank()});
         double value = 0.1 + c.rank();
@@ -139,7 +139,7 @@ TEST(Groups, of_one_keep_their_values)
 
 TEST(Groups, have_each_member_once_and_this_rank_among_them)
 {
-    World world(3);
+    World world(thread_network(3));
     Communicator c = world.communicator(0);
     EXPECT_THROW(c.group({1, 2}), ContractError);
     EXPECT_THROW(c.group({0, 1, 0}), ContractError);

@@ -120,7 +120,7 @@ TEST(SymmetricMemory, nothing_fits_into_a_full_arena)
 
 TEST(SymmetricMemory, members_of_overlapping_groups_agree_whoever_calls_first)
 {
-    World world(4);
+    World world(thread_network(4));
     std::vector<std::vector<std::size_t>> offsets(4);
     run_ranks(world, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));

@@ -30,7 +30,12 @@ std::vector<PatternCase> pattern_cases()
 class Patterns : public testing::TestWithParam<PatternCase>
 {
 protected:
-    WorldOptions options() const { return GetParam().transport.options(20 + static_cast<std::uint64_t>(GetParam().ranks)); }
+    Network network() const
+    {
+        const auto [transport, ranks] = GetParam();
+        return transport.network(ranks, 20 + static_cast<std::uint64_t>(ranks));
+    }
+    WorldOptions options() const { return GetParam().transport.options(); }
     int up(int rank, int by = 1) const { return (rank + by) % GetParam().ranks; }
     int down(int rank, int by = 1) const { return (rank + by * (GetParam().ranks - 1)) % GetParam().ranks; }
     int scaled(int n) const { return GetParam().transport.scaled(n); }
@@ -42,7 +47,7 @@ ChannelOptions uncredited(int depth, std::size_t capacity = piece) { return {dep
 
 TEST_P(Patterns, both_neighbours_send_each_epoch)
 {
-    World world(GetParam().ranks, options());
+    World world(network(), options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), above = up(me), below = down(me);
         SendChannel to_above = c.open_send("up", above, uncredited(2)), to_below = c.open_send("down", below, uncredited(2));
@@ -72,7 +77,7 @@ TEST_P(Patterns, both_neighbours_send_each_epoch)
 
 TEST_P(Patterns, coordinates_may_be_read_until_the_next_force_is_sent)
 {
-    World world(GetParam().ranks, options());
+    World world(network(), options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), above = up(me), below = down(me);
         SendChannel x_out = c.open_send("x", below, uncredited(2)), f_out = c.open_send("f", above, uncredited(2));
@@ -106,7 +111,7 @@ TEST_P(Patterns, coordinates_may_be_read_until_the_next_force_is_sent)
 
 TEST_P(Patterns, two_pulses_forward_coordinates_and_return_forces)
 {
-    World world(GetParam().ranks, options());
+    World world(network(), options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), above = up(me), below = down(me);
         SendChannel x1_out = c.open_send("x 1", below, uncredited(2)), x2_out = c.open_send("x 2", below, uncredited(2));

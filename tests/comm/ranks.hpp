@@ -147,7 +147,7 @@ struct TransportCase
     PeerAccess access; // of the payload
     bool is_faulty;
 
-    WorldOptions options(std::uint64_t seed) const
+    WorldOptions options() const
     {
         WorldOptions o;
         o.payload_bytes = std::size_t{1} << 26;
@@ -156,21 +156,16 @@ struct TransportCase
         {
             o.deadline = std::chrono::seconds(std::atoi(deadline));
         }
-        if (!is_faulty)
-        {
-            o.access = access;
-            return o;
-        }
+        return o;
+    }
+    Network network(int ranks, std::uint64_t seed) const
+    {
+        if (!is_faulty) { return thread_network(ranks, access); }
         FaultPlan plan;
         plan.seed = seed;
         plan.duplicated = 0.1;
         plan.payload = access;
-        o.wrap_transport = with_faults(plan);
-        return o;
-    }
-    static std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)> with_faults(const FaultPlan& plan)
-    {
-        return [plan](std::unique_ptr<Transport> inner) { return std::make_unique<FaultyTransport>(std::move(inner), plan); };
+        return with_faults(thread_network(ranks), plan);
     }
     // How much of a test that is long on the fast transport is run on this one.
     int scaled(int n) const { return is_faulty ? n / 20 : n; }

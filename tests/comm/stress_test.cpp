@@ -22,7 +22,7 @@ TEST_P(Stress, exchanges_out_of_step_deliver_every_byte)
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
     const std::int64_t all = asked != nullptr ? std::atoll(asked) : 25'000;
     const std::int64_t exchanges = GetParam().is_faulty ? all / 50 : all;
-    World world(2, GetParam().options(99));
+    World world(GetParam().network(2, 99), GetParam().options());
     run_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), peer = 1 - me;
         const ChannelOptions options{2, Credits::No, 64};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run whose ranks lose a message of any kind ends on every rank, soon, with one error that says which wait was in vain.
 #include "base/error.hpp"
+#include "comm/world.hpp"
 #include "engine/rank_run.hpp"
 #include "run_helpers.hpp"
 #include "support/faulty.hpp"
@@ -33,19 +34,16 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
                          .threads = 1};
     RunSetup whole = setup;
     whole.grid = {};
-    World alone(1);
+    World alone(thread_network(1));
     RankRun<N> lone(whole, alone.communicator(0));
     lone.prepare(nullptr);
 
     WorldOptions options;
     options.tag_name = "step";
     options.deadline = deadline;
-    options.wrap_transport = [&](std::unique_ptr<Transport> inner) {
-        FaultPlan plan;
-        plan.incidents = {{Incident::Kind::LostPut, 1, put}};
-        return std::make_unique<FaultyTransport>(std::move(inner), plan);
-    };
-    World world(4, options);
+    FaultPlan plan;
+    plan.incidents = {{Incident::Kind::LostPut, 1, put}};
+    World world(with_faults(thread_network(4), plan), options);
     std::vector<std::string> errors(4);
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < 4; ++rank)

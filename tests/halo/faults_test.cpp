@@ -25,7 +25,7 @@ std::int64_t puts_before(HaloMethod method, const CellGrid& grid, int rank)
 {
     WitnessedWorld world;
     HaloRanks<Mixed> ranks(domain_cases()[0].system,
-                           {.grid = grid, .method = method, .reach = 0.95, .world = world.options(FaultPlan{})});
+                           {.grid = grid, .method = method, .reach = 0.95, .network = world.network(FaultPlan{})});
     ranks.repartition();
     return world.witness->puts(rank);
 }
@@ -46,10 +46,9 @@ Outcome exchange_with(const std::vector<Fault>& faults, HaloMethod method, const
         plan.incidents.push_back({fault.kind, fault.rank, puts_before(method, grid, fault.rank) + fault.put, fault.duration});
     }
     WitnessedWorld world;
-    WorldOptions options = world.options(plan);
-    options.deadline = timeout;
-    HaloRanks<Mixed> ranks(domain_cases()[0].system,
-                           {.grid = grid, .method = method, .reach = 0.95, .threads = threads, .world = options});
+    HaloRanks<Mixed> ranks(
+        domain_cases()[0].system,
+        {.grid = grid, .method = method, .reach = 0.95, .threads = threads, .network = world.network(plan), .deadline = timeout});
     ranks.repartition();
     Outcome outcome;
     std::atomic<std::int64_t> wrong{0};

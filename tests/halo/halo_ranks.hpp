@@ -147,12 +147,14 @@ public:
         HaloMethod method = HaloMethod::Direct;
         double reach = 0;
         int threads = 1;
-        WorldOptions world = {};
+        MakeNetwork network = [](int ranks) { return thread_network(ranks); };
+        std::chrono::nanoseconds deadline = WorldOptions().deadline;
         Word first_epoch = 1;
     };
 
     HaloRanks(const System& system, const Options& options)
-        : domains_(system, {options.grid, pattern_of(options.method), options.reach, options.threads, options.world})
+        : domains_(system,
+                   {options.grid, pattern_of(options.method), options.reach, options.threads, options.network, options.deadline})
     {
         for (int r = 0; r < domains_.ranks(); ++r)
         {
@@ -267,20 +269,13 @@ private:
 struct WitnessedWorld
 {
     WitnessTransport* witness = nullptr; // once the world is there
-    WorldOptions options(PeerAccess access)
+    MakeNetwork network(PeerAccess access)
     {
-        WorldOptions o;
-        o.access = access;
-        o.wrap_transport = [this](std::unique_ptr<Transport> inner) { return wrapped(std::move(inner)); };
-        return o;
+        return [this, access](int ranks) { return witnessed(thread_network(ranks, access)); };
     }
-    WorldOptions options(const FaultPlan& plan)
+    MakeNetwork network(const FaultPlan& plan)
     {
-        WorldOptions o;
-        o.wrap_transport = [this, plan](std::unique_ptr<Transport> inner) {
-            return wrapped(std::make_unique<FaultyTransport>(std::move(inner), plan));
-        };
-        return o;
+        return [this, plan](int ranks) { return witnessed(with_faults(thread_network(ranks), plan)); };
     }
     // Puts that met another one under way to the same slot, where the network can tell.
     std::int64_t overlaps() const
@@ -290,11 +285,13 @@ struct WitnessedWorld
     }
 
 private:
-    std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> inner)
+    Network witnessed(Network inner)
     {
-        auto made = std::make_unique<WitnessTransport>(std::move(inner));
-        witness = made.get();
-        return made;
+        return with_transport(std::move(inner), [this](std::unique_ptr<Transport> transport) {
+            auto made = std::make_unique<WitnessTransport>(std::move(transport));
+            witness = made.get();
+            return made;
+        });
     }
 };
 

@@ -145,8 +145,9 @@ TEST(HaloExchange, signals_messages_without_atoms_too)
     for (const HaloMethod method : halo_methods)
     {
         WitnessedWorld world;
-        HaloRanks<Mixed> ranks(domain_cases()[3].system, // all atoms in one domain
-                               {.grid = {{2, 2, 2}}, .method = method, .reach = 0.3, .world = world.options(PeerAccess::Staged)});
+        HaloRanks<Mixed> ranks(
+            domain_cases()[3].system, // all atoms in one domain
+            {.grid = {{2, 2, 2}}, .method = method, .reach = 0.3, .network = world.network(PeerAccess::Staged)});
         ranks.repartition();
         std::vector<std::int64_t> before;
         for (int r = 0; r < 8; ++r) { before.push_back(world.witness->puts(r)); }

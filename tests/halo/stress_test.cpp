@@ -10,7 +10,7 @@ using namespace parhelion::test;
 
 namespace {
 
-struct Network
+struct NetworkCase
 {
     const char* name;
     bool is_faulty;
@@ -18,7 +18,7 @@ struct Network
     int share; // of all exchanges, per cent
 };
 
-class HaloStress : public ::testing::TestWithParam<Network>
+class HaloStress : public ::testing::TestWithParam<NetworkCase>
 {
 };
 
@@ -32,7 +32,7 @@ std::int64_t number(const char* variable, std::int64_t otherwise)
 
 TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
 {
-    const Network& network = GetParam();
+    const NetworkCase& network = GetParam();
     const CellGrid grids[] = {{{2, 1, 1}}, {{1, 1, 5}}, {{2, 1, 3}}, {{2, 2, 2}}};
     // A step has two exchanges: positions there, forces back.
     const std::int64_t steps = number("PARHELION_TEST_EXCHANGES", 25'000) * network.share / 100 / 2 / 12;
@@ -52,7 +52,7 @@ TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
             HaloRanks<Mixed> ranks(system, {.grid = grid,
                                             .method = method,
                                             .reach = 0.95,
-                                            .world = network.is_faulty ? world.options(plan) : world.options(network.access)});
+                                            .network = network.is_faulty ? world.network(plan) : world.network(network.access)});
             ranks.repartition();
             world.witness->watch();
             const SymmetricMemory& memory = ranks.domains().world().memory();
@@ -67,8 +67,8 @@ TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, HaloStress,
-                         ::testing::Values(Network{"threads_pointers", false, PeerAccess::Pointers, 10},
-                                           Network{"threads_staged", false, PeerAccess::Staged, 10},
-                                           Network{"faulty_pointers", true, PeerAccess::Pointers, 40},
-                                           Network{"faulty_staged", true, PeerAccess::Staged, 40}),
+                         ::testing::Values(NetworkCase{"threads_pointers", false, PeerAccess::Pointers, 10},
+                                           NetworkCase{"threads_staged", false, PeerAccess::Staged, 10},
+                                           NetworkCase{"faulty_pointers", true, PeerAccess::Pointers, 40},
+                                           NetworkCase{"faulty_staged", true, PeerAccess::Staged, 40}),
                          [](const auto& i) { return i.param.name; });

@@ -63,12 +63,13 @@ public:
         HaloPattern pattern = HaloPattern::Direct;
         double reach = 0; // nm, of the pair list
         int threads = 1;  // of each rank
-        WorldOptions world = {};
+        MakeNetwork network = [](int ranks) { return thread_network(ranks); };
+        std::chrono::nanoseconds deadline = WorldOptions().deadline;
     };
 
     Decomposition(const System& system, const Options& options)
         : options_(options), topology_(system.topology), update_groups_(make_update_groups(system.topology)),
-          world_(std::make_unique<World>(options.grid.ranks(), small(options.world)))
+          world_(std::make_unique<World>(options.network(options.grid.ranks()), small(options.deadline)))
     {
         CpuQueue queue(1);
         whole_ = make_state<N>(system, {}, queue);
@@ -172,8 +173,10 @@ public:
     }
 
 private:
-    static WorldOptions small(WorldOptions options)
+    static WorldOptions small(std::chrono::nanoseconds wait)
     {
+        WorldOptions options;
+        options.deadline = wait;
         options.payload_bytes = std::size_t{1} << 26;
         options.signal_slots = std::size_t{1} << 12;
         options.tag_name = "step";

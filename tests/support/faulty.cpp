@@ -119,4 +119,19 @@ void FaultyTransport::run()
     }
 }
 
+Network with_transport(Network network, WrapTransport wrap)
+{
+    network.make_transport = [make = std::move(network.make_transport), wrap = std::move(wrap)](const SymmetricMemory& memory) {
+        return wrap(make(memory));
+    };
+    return network;
+}
+
+Network with_faults(Network network, const FaultPlan& plan)
+{
+    return with_transport(std::move(network), [plan](std::unique_ptr<Transport> inner) {
+        return std::make_unique<FaultyTransport>(std::move(inner), plan);
+    });
+}
+
 } // namespace parhelion

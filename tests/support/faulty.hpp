@@ -7,7 +7,7 @@
 // Puts to one signal slot keep their order. A right protocol never has two of them under way; overlaps() counts violations.
 #pragma once
 
-#include "comm/world.hpp"
+#include "comm/network.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -88,5 +88,13 @@ private:
     bool stop_ = false;
     std::thread thread_; // last: starts when all else is there
 };
+
+// How a test's ranks are connected, however many there are.
+using MakeNetwork = std::function<Network(int ranks)>;
+
+// The network with another transport in front of its own.
+using WrapTransport = std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)>;
+Network with_transport(Network network, WrapTransport wrap);
+Network with_faults(Network network, const FaultPlan& plan);
 
 } // namespace parhelion

@@ -11,7 +11,7 @@ using namespace parhelion;
 int main()
 {
     constexpr int ranks = 4, rounds = 3;
-    World world(ranks);
+    World world(thread_network(ranks));
     run_ranks(world, [](Communicator& comm) {
         const int next = (comm.rank() + 1) % ranks, previous = (comm.rank() + ranks - 1) % ranks;
         double values[2] = {1.0 + comm.rank(), 0.0};

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/transports/threads.hpp"
+#include "comm/transports/shared_memory.hpp"
 
 #include <cstring>
 
 namespace parhelion {
 
-std::byte* ThreadsTransport::reach_payload(int, int destination, std::size_t offset)
+std::byte* SharedMemoryTransport::reach_payload(int, int destination, std::size_t offset)
 {
     return access_ == PeerAccess::Pointers ? memory_.payload(destination, offset) : nullptr;
 }
 
-SignalSlot* ThreadsTransport::reach_signal(int, int destination, std::size_t index)
+SignalSlot* SharedMemoryTransport::reach_signal(int, int destination, std::size_t index)
 {
     return access_ == PeerAccess::Pointers ? memory_.signal(destination, index) : nullptr;
 }
 
-void ThreadsTransport::put_signal(const Put& put)
+void SharedMemoryTransport::put_signal(const Put& put)
 {
     if (put.data != nullptr && put.bytes > 0) { std::memcpy(memory_.payload(put.destination, put.offset), put.data, put.bytes); }
     SignalSlot* const signal = memory_.signal(put.destination, put.signal);
