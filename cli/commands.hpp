@@ -31,6 +31,7 @@ struct EngineOptions
     int gpus = 0; // 0: not said
     int ranks = 0, threads = 0;
     std::string grid, halo = "direct"; // grid: empty or "2x2x1"
+    std::string pme = "auto";
     double comm_timeout_s = 60;
 };
 
@@ -135,6 +136,7 @@ std::vector<int> gpus_here(int asked_for);
 // For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
 [[noreturn]] void end_at_once(const std::string& sentence);
 HaloMethod halo_method(const std::string& name);
+MeshMethod mesh_method(const std::string& name);
 // For what is written in the end, before the work begins. What is in the file stays. Throws SystemError.
 void expect_writable(const std::filesystem::path& path);
 // Throws InputError if one of the outputs is a file of the input.

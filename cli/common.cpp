@@ -84,6 +84,12 @@ HaloMethod halo_method(const std::string& name)
                                    halo_method_names.begin());
 }
 
+MeshMethod mesh_method(const std::string& name)
+{
+    return static_cast<MeshMethod>(std::find(mesh_method_names.begin(), mesh_method_names.end(), name) -
+                                   mesh_method_names.begin());
+}
+
 void expect_writable(const std::filesystem::path& path)
 {
     if (!path.empty() && !std::ofstream(path, std::ios::app)) { throw SystemError(path.string() + ": " + std::strerror(errno)); }
@@ -125,6 +131,7 @@ SimulationOptions simulation_options(const EngineOptions& options)
     result.threads = options.threads;
     result.grid = parse_grid(options.grid, options.ranks);
     result.halo = halo_method(options.halo);
+    result.pme = mesh_method(options.pme);
     result.comm_timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
     result.when_held = end_at_once;

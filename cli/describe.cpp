@@ -125,8 +125,10 @@ std::string threads_remark(const PlanSummary& plan)
 static std::string mesh_text(const PlanSummary& plan)
 {
     if (!plan.mesh) { return ""; }
-    return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm",
-                       grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error);
+    const std::string sharing =
+        plan.ranks == 1 ? "" : fmt::format(", {}", mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]);
+    return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm{}",
+                       grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error, sharing);
 }
 
 std::string describe_plan(const PlanSummary& plan)

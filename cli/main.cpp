@@ -142,6 +142,18 @@ std::vector<std::string_view> command_names(const CLI::App& app)
 
 const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_method_names.end());
 
+// A way to share the mesh of PME that is there.
+const CLI::Validator mesh_method_name(
+    [](const std::string& text) -> std::string {
+        if (std::find(mesh_method_names.begin(), mesh_method_names.end(), text) != mesh_method_names.end()) { return ""; }
+        const auto is_of = [&](std::string_view name) { return text == name || text.starts_with(std::string(name) + ":"); };
+        const bool is_planned = std::any_of(planned_mesh_methods.begin(), planned_mesh_methods.end(), is_of);
+        return fmt::format("{} {}. Use {}.", text,
+                           is_planned ? "is planned, not built yet" : "is no way to share the mesh of PME",
+                           fmt::join(mesh_method_names, " or "));
+    },
+    "");
+
 std::vector<std::string> halo_methods_of_cpus()
 {
     std::vector<std::string> names;
@@ -188,6 +200,11 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
                     "how ranks exchange halos: staged-host, staged-dma (GPUs only), staged-fused or direct")
         ->default_val("direct")
         ->check(CLI::IsMember(halo_methods));
+    command
+        .add_option("--pme", engine.pme,
+                    "how ranks share the mesh of PME: gathered (each computes all of it), bricks (each a part), or auto")
+        ->default_val("auto")
+        ->check(mesh_method_name);
     add_comm_timeout(command, engine.comm_timeout_s);
 }
 

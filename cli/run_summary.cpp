@@ -72,6 +72,7 @@ RunReport make_report(const EngineOptions& engine, const RunSummary& summary, co
     {
         report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = plan.on_gpu ? "gpu" : "threads";
     }
+    if (plan.ranks > 1 && plan.mesh) { report.pme = mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]; }
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
     report.pairlist = {

@@ -95,11 +95,11 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                                                             : plan_pair_list(system_, setup_.parameters),
                                          .grid = {},
                                          .update_groups = make_update_groups(system_.topology),
-                                         .halo_method = options.halo}
+                                         .halo_method = options.halo,
+                                         .mesh_method = options.pme}
 {
-    // A minimisation or a run with PME is one rank's, with the threads of all.
-    const bool is_one_ranks =
-        setup_.parameters.integrator == Integrator::SteepestDescent || setup_.parameters.coulomb == CoulombKind::Pme;
+    // A minimisation is one rank's, with the threads of all.
+    const bool is_one_ranks = setup_.parameters.integrator == Integrator::SteepestDescent;
     const int asked = std::max(1, options.ranks_asked_for());
     const int ranks = is_one_ranks ? 1 : asked;
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
@@ -110,7 +110,9 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     WorldOptions world;
     world.deadline = options.comm_timeout;
     world.tag_name = "step";
-    world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks);
+    world.payload_bytes =
+        payload_bytes(system_.topology.atom_count(), ranks) +
+        RankMesh<N>::payload_bytes(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme, ranks);
     world_ = std::make_unique<World>(thread_network(ranks), world);
     for (int rank = 0; rank < ranks; ++rank)
     {
@@ -143,8 +145,8 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     if (p.coulomb == CoulombKind::Pme)
     {
         const std::array<int, 3> points = mesh_size(p, system_.box);
-        plan_.mesh =
-            MeshPlan{points, p.pme_order, ewald_beta(p), ewald_force_error(system_.topology, p, points, system_.box).total()};
+        plan_.mesh = MeshPlan{points, p.pme_order, ewald_beta(p),
+                              ewald_force_error(system_.topology, p, points, system_.box).total(), method_for(options.pme)};
     }
     plan_.list_interval = setup_.list_plan.interval;
     plan_.list_cutoff = setup_.list_plan.cutoff;

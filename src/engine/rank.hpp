@@ -17,9 +17,9 @@
 #include "interactions/bonded/bonded.hpp"
 #include "interactions/bonded/restraints.hpp"
 #include "interactions/force_buffers.hpp"
-#include "interactions/mesh/mesh.hpp"
 #include "interactions/pair/dispersion.hpp"
 #include "interactions/pair/nonbonded.hpp"
+#include "mesh_exchange/rank_mesh.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
 #include "model/update_groups.hpp"
@@ -46,7 +46,7 @@ struct Rank
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
     PositionRestraints restraints;
-    Mesh<N> mesh;
+    RankMesh<N> mesh;
     DispersionTail dispersion;
     Constraints constraints;
     AtomGroups com_groups;

@@ -6,6 +6,7 @@
 #include "base/numerics.hpp"
 #include "engine/observer.hpp"
 #include "halo/method.hpp"
+#include "mesh_exchange/method.hpp"
 #include "model/run_parameters.hpp"
 #include "model/saved_state.hpp"
 #include "model/system.hpp"
@@ -39,6 +40,7 @@ struct SimulationOptions
     int ranks = 0;             // 0: one, or one for each GPU that is used
     std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid whose halo costs least
     HaloMethod halo = HaloMethod::Direct;
+    MeshMethod pme = MeshMethod::Auto;                                // how ranks share the mesh of PME
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
     bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
@@ -65,10 +67,11 @@ struct SinglePoint
 // What the plan decided, for the log, `check` and the report.
 struct MeshPlan
 {
-    std::array<int, 3> points{}; // along x, y, z
-    int order = 0;               // of the splines
-    double beta = 0;             // of the splitting, 1/nm
-    double force_error = 0;      // estimated, rms, kJ/mol/nm
+    std::array<int, 3> points{};          // along x, y, z
+    int order = 0;                        // of the splines
+    double beta = 0;                      // of the splitting, 1/nm
+    double force_error = 0;               // estimated, rms, kJ/mol/nm
+    MeshMethod method = MeshMethod::Auto; // how ranks share it
 };
 
 struct PlanSummary

@@ -64,9 +64,12 @@ LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
     consider_buffers(InteractionKind::PositionRestraint);
-    clear_forces(r.queue, r.buffers, r.state.slots());
-    compute_mesh(r.queue, r.mesh, r.state, r.buffers, Compute::Forces);
-    consider(largest, "reciprocal part of PME", force_on(r, slot));
+    if (r.comm.ranks() == 1) // the mesh takes all ranks, and only this one knows; a smooth potential is never the cause
+    {
+        clear_forces(r.queue, r.buffers, r.state.slots());
+        compute_mesh(r.queue, r.mesh, r.state, r.buffers, Compute::Forces);
+        consider(largest, "reciprocal part of PME", force_on(r, slot));
+    }
     r.buffers = std::move(kept);
     return largest;
 }

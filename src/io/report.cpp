@@ -35,6 +35,7 @@ std::string to_json(const RunReport& report)
     json["grid"] = report.grid;
     json["halo"] = report.halo;
     json["transport"] = report.transport;
+    json["pme"] = report.pme;
     json["precision"] = report.precision;
     json["threads"] = report.threads;
     json["repartition_interval"] = report.repartition_interval;

@@ -27,7 +27,7 @@ struct RunReport
     int gpus = 0;
     int ranks = 1;
     std::string grid = "1x1x1";
-    std::string halo = "none", transport = "none";
+    std::string halo = "none", transport = "none", pme = "none";
     std::string precision;
     int threads = 1;              // of each rank
     int repartition_interval = 0; // steps

@@ -20,6 +20,7 @@ enum class Phase : std::uint8_t
     Fft,             // M  along z and y, there and back
     Solve,           // M  along x, there and back, and the influence function
     Gather,          // M  forces from the grid
+    MeshExchange,    // M  the mesh's messages between ranks
     ReturnForces,    // F  halo forces
     SumForces,       // R  clear and sum the threads' forces, guard against blow-ups
     Couple,          // T  thermostat and barostat
@@ -30,11 +31,11 @@ enum class Phase : std::uint8_t
     Reduce,          // G  sums over all ranks
     Output,          // O  observables and frames
 };
-inline constexpr int phases = 19;
+inline constexpr int phases = 20;
 inline constexpr std::array<std::string_view, phases> phase_names = {
-    "migrate",   "reorder", "pair list", "send coordinates", "nonbonded",  "bonded", "spread",
-    "fft",       "solve",   "gather",    "return forces",    "sum forces", "couple", "kick",
-    "constrain", "drift",   "kinetic",   "reduce",           "output",
+    "migrate", "reorder",   "pair list", "send coordinates", "nonbonded",     "bonded",     "spread",
+    "fft",     "solve",     "gather",    "mesh exchange",    "return forces", "sum forces", "couple",
+    "kick",    "constrain", "drift",     "kinetic",          "reduce",        "output",
 };
 
 } // namespace parhelion

@@ -81,6 +81,7 @@ TEST(Report, has_the_promised_fields_in_order)
                               "grid",
                               "halo",
                               "transport",
+                              "pme",
                               "precision",
                               "threads",
                               "repartition_interval",

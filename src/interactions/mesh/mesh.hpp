@@ -12,56 +12,67 @@
 // 4).
 #pragma once
 
-#include "interactions/force_buffers.hpp"
-#include "interactions/mesh/line_fft.hpp"
-#include "interactions/mesh/mesh_kernels.hpp"
-#include "interactions/mesh/mesh_parameters.hpp"
+#include "interactions/mesh/mesh_atoms.hpp"
+#include "interactions/mesh/mesh_transforms.hpp"
 
 #include <array>
 #include <vector>
 
 namespace parhelion {
 
+// The numbers on some planes of a grid, [plane][y][row]: charges, from which potentials are made.
+template <class N>
+class MeshGrid
+{
+public:
+    using Real = typename N::Real;
+    using ChargeSum = mesh::ChargeSum<N>;
+
+    void resize(std::size_t points);
+    ChargeSum* charges(); // reproducible policies keep sums of their own
+    Real* values() { return values_.data(); }
+    // Makes numbers of the sums of charges [begin, end).
+    void finish_charges(std::size_t begin, std::size_t end);
+
+private:
+    AlignedVector<ChargeSum> charges_; // of reproducible policies only
+    AlignedVector<Real> values_;
+};
+
+// The whole grid.
 template <class N>
 class Mesh
 {
 public:
     Mesh() = default; // of a run without PME
+    explicit Mesh(const MeshParameters& parameters);
     Mesh(const Topology& topology, const RunParameters& run, const Vec3<double>& box);
 
-    bool is_used() const { return parameters_.order > 0; }
-    const std::array<int, 3>& points() const { return layout_.points; }
+    bool is_used() const { return order_ > 0; }
+    const std::array<int, 3>& points() const { return transforms_.layout().points; }
 
     // Adds the forces of home atoms to buffers.forces[thread] and, on request, the energy and virial to buffers.energies[0]. The
     // state holds all atoms of the system. In reproducible policies the result does not depend on threads or the order of atoms.
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute);
 
+    // Its parts, for who adds charges of atoms that are not in the state: which atoms get forces, from charges to potentials,
+    // with the sums of some rows of the spectrum, and forces.
+    const mesh::Layout& layout() const { return transforms_.layout(); }
+    MeshGrid<N>& grid() { return grid_; }
+    void sort(CpuQueue& queue, const ParticleState<N>& state);
+    void find_potentials(CpuQueue& queue, const Vec3<double>& box, const mesh::PlaneRange& summed, Compute compute);
+    void gather(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers);
+    const MeshTransforms<typename N::Real>& transforms() const { return transforms_; }
+
 private:
     using Real = typename N::Real;
-    using ChargeSum = mesh::ChargeSum<N>;
 
-    void follow_box(const Vec3<double>& box);
-    void sort_atoms(CpuQueue& queue, const ParticleState<N>& state);
-    void spread(CpuQueue& queue, const ParticleState<N>& state);
-    void transform(CpuQueue& queue, Compute compute);
-    void gather(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers);
-    void add_energy(EnergySums<N>& energies) const;
-    mesh::Atoms<N> atoms(const ParticleState<N>& state, std::size_t begin, std::size_t end) const;
-
-    MeshParameters parameters_;
-    Vec3<double> box_; // that influence_ is of
-    mesh::Layout layout_;
-    std::vector<LineFft<Real>> fft_; // x, y, z
-    mesh::Influence<Real> influence_;
-
-    AlignedVector<ChargeSum> charges_; // apart from grid_ in reproducible policies only
-    AlignedVector<Real> grid_, re_, im_;
-    std::vector<AlignedVector<Real>> work_;          // [thread]
-    std::vector<mesh::LineSums> line_sums_;          // [y]
-    std::vector<std::int32_t> plane_of_slot_;        // -1: no charge
-    std::vector<std::int32_t> sorted_;               // slots with charge by plane, then by slot
-    std::vector<std::size_t> first_of_plane_;        // in sorted_; one more than planes
-    std::vector<std::vector<std::size_t>> in_plane_; // [thread][plane]: how many, then where they go
+    int order_ = 0;
+    MeshAtoms<N> atoms_;
+    MeshTransforms<Real> transforms_;
+    MeshGrid<N> grid_;
+    AlignedVector<Real> spectrum_;
+    std::vector<Real*> rows_, planes_; // of spectrum_: [x][y], and where planes begin
 };
 
 // Mesh::compute() where the run has PME.

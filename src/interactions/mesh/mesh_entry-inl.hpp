@@ -10,9 +10,18 @@ using Fast = PARHELION_MESH_FAST;
 using Reproducible = PARHELION_MESH_REPRODUCIBLE;
 using Real = Fast::Real;
 
-void forward(const Transforms<Real>& transforms, int x, Real* work) { run_forward_plane(transforms, x, work); }
-void backward(const Transforms<Real>& transforms, int x, Real* work) { run_backward_plane(transforms, x, work); }
-void solve_row(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums) { run_solve(transforms, y, work, sums); }
+void forward(const Transforms<Real>& transforms, const Real* grid, Real* const* rows, Real* work)
+{
+    run_forward_plane(transforms, grid, rows, work);
+}
+void backward(const Transforms<Real>& transforms, const Real* const* rows, Real* grid, Real* work)
+{
+    run_backward_plane(transforms, rows, grid, work);
+}
+void solve_row(const Transforms<Real>& transforms, const SpectrumRow<Real>& row, Real* work, LineSums* sums)
+{
+    run_solve(transforms, row, work, sums);
+}
 void spread_fast(const Atoms<Fast>& atoms, int first, int end, Real* grid) { run_spread(atoms, first, end, grid); }
 void spread_reproducible(const Atoms<Reproducible>& atoms, int first, int end, std::int64_t* grid)
 {
@@ -45,19 +54,19 @@ HWY_EXPORT(gather_fast);
 HWY_EXPORT(gather_reproducible);
 
 template <>
-void forward_plane(const Transforms<Real>& transforms, int x, Real* work)
+void forward_plane(const Transforms<Real>& transforms, const Real* grid, Real* const* rows, Real* work)
 {
-    HWY_DYNAMIC_DISPATCH(forward)(transforms, x, work);
+    HWY_DYNAMIC_DISPATCH(forward)(transforms, grid, rows, work);
 }
 template <>
-void backward_plane(const Transforms<Real>& transforms, int x, Real* work)
+void backward_plane(const Transforms<Real>& transforms, const Real* const* rows, Real* grid, Real* work)
 {
-    HWY_DYNAMIC_DISPATCH(backward)(transforms, x, work);
+    HWY_DYNAMIC_DISPATCH(backward)(transforms, rows, grid, work);
 }
 template <>
-void solve(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums)
+void solve(const Transforms<Real>& transforms, const SpectrumRow<Real>& row, Real* work, LineSums* sums)
 {
-    HWY_DYNAMIC_DISPATCH(solve_row)(transforms, y, work, sums);
+    HWY_DYNAMIC_DISPATCH(solve_row)(transforms, row, work, sums);
 }
 template <>
 void spread(const Atoms<Fast>& atoms, int first_plane, int end_plane, Real* grid)

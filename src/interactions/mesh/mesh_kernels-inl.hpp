@@ -26,8 +26,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class Real>
 Lines<Real> lines_in(Real* work, const Layout& layout)
 {
-    const std::size_t size = work_size(layout) / 4;
+    const std::size_t size = lines_size(layout) / 4;
     return {work, work + size, work + 2 * size, work + 3 * size};
+}
+// The half spectrum of a plane between its two transforms, [y][kz], real parts, then imaginary parts.
+template <class Real>
+Real* plane_in(Real* work, const Layout& layout)
+{
+    return work + lines_size(layout);
 }
 
 // --- transforms of a plane
@@ -53,11 +59,10 @@ struct Plane
         return hn::Mul(line, hn::Set(d, static_cast<hwy::MakeSigned<Real>>(row)));
     }
 
-    static void rows_forward(const Transforms<Real>& t, std::size_t x, Real* work)
+    static void rows_forward(const Transforms<Real>& t, const Real* grid, Real* work)
     {
         const Layout& l = *t.layout;
-        const Real* const grid = t.grid + x * l.plane();
-        Real *const re = t.re + x * l.kz_plane(), *const im = t.im + x * l.kz_plane();
+        Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
         const D d;
         const V half = hn::Set(d, static_cast<Real>(0.5));
         const auto n = static_cast<std::size_t>(l.points[2]);
@@ -83,11 +88,10 @@ struct Plane
         }
     }
 
-    static void rows_backward(const Transforms<Real>& t, std::size_t x, Real* work)
+    static void rows_backward(const Transforms<Real>& t, Real* grid, Real* work)
     {
         const Layout& l = *t.layout;
-        Real* const grid = t.grid + x * l.plane();
-        const Real *const re = t.re + x * l.kz_plane(), *const im = t.im + x * l.kz_plane();
+        const Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
         const D d;
         const auto n = static_cast<std::size_t>(l.points[2]);
         for (int y = 0; y < l.points[1]; y += 2 * static_cast<int>(lanes))
@@ -116,12 +120,11 @@ struct Plane
         }
     }
 
-    // Along y, a vector of kz at a time.
-    template <bool is_forward>
-    static void columns(const Transforms<Real>& t, std::size_t x, Real* work)
+    // Along y, a vector of kz at a time, from the plane in `work` to where its rows go.
+    static void columns_forward(const Transforms<Real>& t, Real* const* rows, Real* work)
     {
         const Layout& l = *t.layout;
-        Real *const re = t.re + x * l.kz_plane(), *const im = t.im + x * l.kz_plane();
+        const Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
         const D d;
         for (std::size_t k = 0; k < l.kz_row; k += lanes)
         {
@@ -130,28 +133,45 @@ struct Plane
             {
                 T::store({hn::Load(d, re + y * l.kz_row + k), hn::Load(d, im + y * l.kz_row + k)}, lines.re, lines.im, y);
             }
-            if constexpr (is_forward) { T::forward(*t.fft[1], lines); }
-            else { T::backward(*t.fft[1], lines); }
+            T::forward(*t.fft[1], lines);
             for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
             {
-                const auto value = T::load(lines.re, lines.im, y);
-                hn::Store(value.re, d, re + y * l.kz_row + k), hn::Store(value.im, d, im + y * l.kz_row + k);
+                T::store(T::load(lines.re, lines.im, y), rows[y] + k, rows[y] + l.kz_row + k, 0);
+            }
+        }
+    }
+    // The reverse.
+    static void columns_backward(const Transforms<Real>& t, const Real* const* rows, Real* work)
+    {
+        const Layout& l = *t.layout;
+        Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
+        for (std::size_t k = 0; k < l.kz_row; k += lanes)
+        {
+            Lines<Real> lines = lines_in(work, l);
+            for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
+            {
+                T::store(T::load(rows[y] + k, rows[y] + l.kz_row + k, 0), lines.re, lines.im, y);
+            }
+            T::backward(*t.fft[1], lines);
+            for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
+            {
+                T::store(T::load(lines.re, lines.im, y), re + y * l.kz_row + k, im + y * l.kz_row + k, 0);
             }
         }
     }
 };
 
 template <class Real>
-void run_forward_plane(const Transforms<Real>& transforms, int x, Real* work)
+void run_forward_plane(const Transforms<Real>& transforms, const Real* grid, Real* const* rows, Real* work)
 {
-    Plane<Real>::rows_forward(transforms, static_cast<std::size_t>(x), work);
-    Plane<Real>::template columns<true>(transforms, static_cast<std::size_t>(x), work);
+    Plane<Real>::rows_forward(transforms, grid, work);
+    Plane<Real>::columns_forward(transforms, rows, work);
 }
 template <class Real>
-void run_backward_plane(const Transforms<Real>& transforms, int x, Real* work)
+void run_backward_plane(const Transforms<Real>& transforms, const Real* const* rows, Real* grid, Real* work)
 {
-    Plane<Real>::template columns<false>(transforms, static_cast<std::size_t>(x), work);
-    Plane<Real>::rows_backward(transforms, static_cast<std::size_t>(x), work);
+    Plane<Real>::columns_backward(transforms, rows, work);
+    Plane<Real>::rows_backward(transforms, grid, work);
 }
 
 // --- along x, and the multiplication by G between the transforms
@@ -207,36 +227,37 @@ struct Solver
         }
     }
 
-    static void run(const Transforms<Real>& t, std::size_t y, Real* work, LineSums* sums)
+    static void run(const Transforms<Real>& t, const SpectrumRow<Real>& row, Real* work, LineSums* sums)
     {
         const Layout& l = *t.layout;
-        const D d;
         const auto points = static_cast<std::size_t>(l.points[0]);
         for (std::size_t k = 0; k < l.kz_row; k += lanes)
         {
-            Real *const re = t.re + y * l.kz_row + k, *const im = t.im + y * l.kz_row + k;
             Lines<Real> lines = lines_in(work, l);
             for (std::size_t x = 0; x < points; ++x)
             {
-                T::store({hn::Load(d, re + x * l.kz_plane()), hn::Load(d, im + x * l.kz_plane())}, lines.re, lines.im, x);
+                const Real* const from = row.from[x] + row.offset + k;
+                T::store(T::load(from, from + l.kz_row, 0), lines.re, lines.im, x);
             }
             T::forward(*t.fft[0], lines);
+            const auto y = static_cast<std::size_t>(row.y);
             if (sums != nullptr) { multiply<true>(l, *t.influence, y, k, lines, sums); }
             else { multiply<false>(l, *t.influence, y, k, lines, nullptr); }
             T::backward(*t.fft[0], lines);
             for (std::size_t x = 0; x < points; ++x)
             {
-                const auto value = T::load(lines.re, lines.im, x);
-                hn::Store(value.re, d, re + x * l.kz_plane()), hn::Store(value.im, d, im + x * l.kz_plane());
+                if (row.to[x] == nullptr) { continue; }
+                Real* const to = row.to[x] + row.offset + k;
+                T::store(T::load(lines.re, lines.im, x), to, to + l.kz_row, 0);
             }
         }
     }
 };
 
 template <class Real>
-void run_solve(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums)
+void run_solve(const Transforms<Real>& transforms, const SpectrumRow<Real>& row, Real* work, LineSums* sums)
 {
-    Solver<Real>::run(transforms, static_cast<std::size_t>(y), work, sums);
+    Solver<Real>::run(transforms, row, work, sums);
 }
 
 // --- atoms
@@ -271,6 +292,7 @@ struct AtomBatch
                                               static_cast<std::uint32_t>(atoms.layout->points[static_cast<std::size_t>(d)]));
                 point[d][a] = place.point, offset[d][a] = place.offset;
             }
+            point[0][a] = atoms.planes.from_first(point[0][a], atoms.layout->points[0]);
         }
         for (int d = 0; d < 3; ++d)
         {
@@ -297,6 +319,7 @@ struct AtomBatch
             row[j] = static_cast<std::size_t>(y) * layout.row + static_cast<std::size_t>(point[2][a]);
         }
     }
+    // Counted from the first of the grid's planes.
     HWY_INLINE std::size_t plane(const Layout& layout, int a, int j) const
     {
         const int x = point[0][a] + j;
@@ -354,6 +377,38 @@ void spread_atoms(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeS
     }
 }
 
+// Sums over an atom's points on one plane, or several, that are left to be added up along z: with the derivative along x, with
+// that along y, with neither.
+template <class V, int vectors>
+struct GradientLines
+{
+    V by_x[vectors], by_y[vectors], by_z[vectors];
+};
+
+template <class N, int order>
+HWY_INLINE void add_force(const AtomBatch<N, order>& b, int a,
+                          const GradientLines<hn::Vec<typename AtomBatch<N, order>::D>, AtomBatch<N, order>::vectors>& lines,
+                          const std::array<double, 3>& per_spacing, typename N::ForceSum* f)
+{
+    using Batch = AtomBatch<N, order>;
+    const typename Batch::D d;
+    hn::Vec<typename Batch::D> gradient[3] = {hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    for (int v = 0; v < Batch::vectors; ++v)
+    {
+        const auto wz = b.along_z(b.weight, a, v), dz = b.along_z(b.derivative, a, v);
+        gradient[0] = hn::MulAdd(lines.by_x[v], wz, gradient[0]);
+        gradient[1] = hn::MulAdd(lines.by_y[v], wz, gradient[1]);
+        gradient[2] = hn::MulAdd(lines.by_z[v], dz, gradient[2]);
+    }
+    const auto s = static_cast<std::size_t>(b.slot[a]);
+    typename N::ForceSum* const force = f + s / cluster_size * 3 * cluster_size + s % cluster_size;
+    for (std::size_t dim = 0; dim < 3; ++dim)
+    {
+        const auto sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, gradient[dim])));
+        force[dim * cluster_size] += to_sum<typename N::ForceSum>(-static_cast<double>(b.charge[a]) * per_spacing[dim] * sum);
+    }
+}
+
 template <class N, int order>
 void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
                   typename N::ForceSum* f)
@@ -363,6 +418,7 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std
     const Layout& layout = *atoms.layout;
     const typename Batch::D d;
     constexpr std::size_t lanes = hn::MaxLanes(typename Batch::D());
+    constexpr bool by_plane = N::summation == Summation::Reproducible;
     Batch b;
     for (const std::int32_t* slots = atoms.slots; slots < atoms.slots_end; slots += Batch::batch)
     {
@@ -372,11 +428,16 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std
         {
             std::size_t row[order];
             b.rows(layout, a, row);
-            V by_x[Batch::vectors], by_y[Batch::vectors], by_z[Batch::vectors];
-            for (int v = 0; v < Batch::vectors; ++v) { by_x[v] = by_y[v] = by_z[v] = hn::Zero(d); }
+            GradientLines<V, Batch::vectors> lines;
+            const auto clear = [&] {
+                for (int v = 0; v < Batch::vectors; ++v) { lines.by_x[v] = lines.by_y[v] = lines.by_z[v] = hn::Zero(d); }
+            };
+            clear();
             for (int jx = 0; jx < order; ++jx)
             {
-                const typename N::Real* const plane = grid + b.plane(layout, a, jx) * layout.plane();
+                const std::size_t x = b.plane(layout, a, jx);
+                if (x >= static_cast<std::size_t>(atoms.planes.count)) { continue; }
+                const typename N::Real* const plane = grid + x * layout.plane();
                 V value[Batch::vectors], slope[Batch::vectors]; // along y, of each z
                 for (int v = 0; v < Batch::vectors; ++v) { value[v] = slope[v] = hn::Zero(d); }
                 for (int jy = 0; jy < order; ++jy)
@@ -391,27 +452,17 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std
                 const V wx = hn::Set(d, b.weight[0][jx][a]), dx = hn::Set(d, b.derivative[0][jx][a]);
                 for (int v = 0; v < Batch::vectors; ++v)
                 {
-                    by_x[v] = hn::MulAdd(dx, value[v], by_x[v]);
-                    by_y[v] = hn::MulAdd(wx, slope[v], by_y[v]);
-                    by_z[v] = hn::MulAdd(wx, value[v], by_z[v]);
+                    lines.by_x[v] = hn::MulAdd(dx, value[v], lines.by_x[v]);
+                    lines.by_y[v] = hn::MulAdd(wx, slope[v], lines.by_y[v]);
+                    lines.by_z[v] = hn::MulAdd(wx, value[v], lines.by_z[v]);
+                }
+                if constexpr (by_plane)
+                {
+                    add_force<N, order>(b, a, lines, per_spacing, f);
+                    clear();
                 }
             }
-            V gradient[3] = {hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-            for (int v = 0; v < Batch::vectors; ++v)
-            {
-                const V wz = b.along_z(b.weight, a, v), dz = b.along_z(b.derivative, a, v);
-                gradient[0] = hn::MulAdd(by_x[v], wz, gradient[0]);
-                gradient[1] = hn::MulAdd(by_y[v], wz, gradient[1]);
-                gradient[2] = hn::MulAdd(by_z[v], dz, gradient[2]);
-            }
-            const auto s = static_cast<std::size_t>(b.slot[a]);
-            typename N::ForceSum* const force = f + s / cluster_size * 3 * cluster_size + s % cluster_size;
-            for (std::size_t dim = 0; dim < 3; ++dim)
-            {
-                const auto sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, gradient[dim])));
-                force[dim * cluster_size] +=
-                    to_sum<typename N::ForceSum>(-static_cast<double>(b.charge[a]) * per_spacing[dim] * sum);
-            }
+            if constexpr (!by_plane) { add_force<N, order>(b, a, lines, per_spacing, f); }
         }
     }
 }

@@ -2,12 +2,13 @@
 // What mesh.cpp hands to the vectorised kernels, which are compiled for several instruction sets and chosen at run time.
 //
 // The grid of charges, later of potentials, is [x][y][z], with rows that are `row` numbers apart: behind the nz points of a row
-// stand copies of its first ones, so that an atom's points along z are neighbours. Its transform is [x][y][kz] with kz = 0 ...
-// nz / 2, real and imaginary parts apart, rows `kz_row` apart and zero behind the last.
+// stand copies of its first ones, so that an atom's points along z are neighbours. A row (x, y) of its transform is kz = 0 ...
+// nz / 2, zero up to kz_row, real parts first, then kz_row imaginary parts; rows may lie anywhere.
 #pragma once
 
 #include "base/numerics.hpp"
 #include "interactions/mesh/line_fft.hpp"
+#include "interactions/mesh/plane_range.hpp"
 #include "interactions/mesh/spline.hpp"
 #include "state/cluster_array.hpp"
 
@@ -25,6 +26,7 @@ struct Layout
     int kz() const { return points[2] / 2 + 1; }
     std::size_t plane() const { return static_cast<std::size_t>(points[1]) * row; }
     std::size_t kz_plane() const { return static_cast<std::size_t>(points[1]) * kz_row; }
+    std::size_t spectrum_row() const { return 2 * kz_row; }
 };
 
 // G(m) = scale factor_x factor_y factor_z / m^2, the influence function of Essmann et al. 1995 (eq. 4.7) times 4 pi eps0's
@@ -45,7 +47,17 @@ struct Transforms
     const Layout* layout;
     std::array<const LineFft<Real>*, 3> fft;
     const Influence<Real>* influence;
-    Real *grid, *re, *im;
+};
+
+// A row y of the spectrum along x: from[x] + offset is where its part of plane x is, to[x] + offset where the result goes; null:
+// nobody wants it.
+template <class Real>
+struct SpectrumRow
+{
+    int y;
+    const Real* const* from;
+    Real* const* to;
+    std::size_t offset;
 };
 
 // Energy and virial -1/2 sum r (x) f of some lines, kJ/mol: E, and the part of each xx xy xz yy yz zz without -E / 2 on the
@@ -57,20 +69,21 @@ struct LineSums
 };
 
 inline constexpr std::size_t most_lanes = 8; // lines that are transformed side by side
-inline std::size_t work_size(const Layout& layout)
+inline std::size_t lines_size(const Layout& layout)
 {
     return 4 * most_lanes * static_cast<std::size_t>(*std::max_element(layout.points.begin(), layout.points.end()));
 }
+inline std::size_t work_size(const Layout& layout) { return lines_size(layout) + 2 * layout.kz_plane(); }
 
-// `work`: work_size() numbers of the calling thread. forward_plane: charges of plane x to their transform along z and y.
-// backward_plane: the reverse, to potentials. solve: of row y, transforms along x, multiplies by G, transforms back; adds to
+// `work`: work_size() numbers of the calling thread. forward_plane: charges of a plane to their transform along z and y, row y to
+// rows[y]. backward_plane: the reverse, to potentials. solve: transforms a row along x, multiplies by G, transforms back; adds to
 // `sums` unless it is null.
 template <class Real>
-void forward_plane(const Transforms<Real>& transforms, int x, Real* work);
+void forward_plane(const Transforms<Real>& transforms, const Real* grid, Real* const* rows, Real* work);
 template <class Real>
-void backward_plane(const Transforms<Real>& transforms, int x, Real* work);
+void backward_plane(const Transforms<Real>& transforms, const Real* const* rows, Real* grid, Real* work);
 template <class Real>
-void solve(const Transforms<Real>& transforms, int y, Real* work, LineSums* sums);
+void solve(const Transforms<Real>& transforms, const SpectrumRow<Real>& row, Real* work, LineSums* sums);
 
 // One thread's atoms.
 template <class N>
@@ -78,6 +91,7 @@ struct Atoms
 {
     const Layout* layout;
     int order;
+    PlaneRange planes;              // that the grid has; it begins with the first of them
     const typename N::Fixed* x;     // positions, in clusters
     const typename N::Real* charge; // e
     const std::int32_t *slots, *slots_end;
@@ -88,10 +102,11 @@ template <class N>
 using ChargeSum = std::conditional_t<N::summation == Summation::Reproducible, std::int64_t, typename N::Real>;
 inline constexpr double charge_sum_scale = 0x1p48;
 
-// Adds the charges of atoms to grid planes first_plane ... end_plane - 1.
+// Adds the charges of atoms to planes first_plane ... end_plane - 1, counted from the grid's first.
 template <class N>
 void spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum<N>* grid);
-// Adds the forces of the potentials to f, in clusters. per_spacing: grid points per nm, by dimension.
+// Adds the forces of the potentials on the grid's planes to f, in clusters. per_spacing: grid points per nm, by dimension.
+// Reproducible policies round what each plane contributes by itself: it does not matter in which grid the plane is.
 template <class N>
 void gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
             typename N::ForceSum* f);

@@ -18,7 +18,8 @@ struct Grid
 {
     Layout layout;
     std::vector<LineFft<Real>> fft;
-    AlignedVector<Real> grid, re, im, work;
+    AlignedVector<Real> grid, spectrum, work;
+    std::vector<Real*> rows, planes; // of the spectrum, which lies backwards: [x][y], and the first row of each plane
 
     explicit Grid(const std::array<int, 3>& points)
     {
@@ -27,14 +28,18 @@ struct Grid
         layout.kz_row = (static_cast<std::size_t>(layout.kz()) + 7) / 8 * 8;
         for (const int n : points) { fft.emplace_back(n); }
         grid.resize(static_cast<std::size_t>(points[0]) * layout.plane());
-        re.resize(static_cast<std::size_t>(points[0]) * layout.kz_plane());
-        im.resize(re.size());
+        const auto of_plane = static_cast<std::size_t>(points[1]), all = static_cast<std::size_t>(points[0]);
+        spectrum.resize(all * of_plane * layout.spectrum_row());
+        for (std::size_t x = 0; x < all; ++x)
+        {
+            planes.push_back(spectrum.data() + (all - 1 - x) * of_plane * layout.spectrum_row());
+            for (std::size_t y = 0; y < of_plane; ++y) { rows.push_back(planes.back() + y * layout.spectrum_row()); }
+        }
         work.resize(work_size(layout));
     }
-    Transforms<Real> transforms(const Influence<Real>* influence)
-    {
-        return {&layout, {&fft[0], &fft[1], &fft[2]}, influence, grid.data(), re.data(), im.data()};
-    }
+    Transforms<Real> transforms(const Influence<Real>* influence) { return {&layout, {&fft[0], &fft[1], &fft[2]}, influence}; }
+    Real* plane(int x) { return grid.data() + static_cast<std::size_t>(x) * layout.plane(); }
+    Real** rows_of(int x) { return rows.data() + static_cast<std::size_t>(x * layout.points[1]); }
     Real& at(int x, int y, int z)
     {
         return grid[static_cast<std::size_t>(x) * layout.plane() + static_cast<std::size_t>(y) * layout.row +
@@ -106,7 +111,7 @@ TYPED_TEST(LineFfts, of_a_plane_are_those_of_the_definition_and_back)
                     plane[static_cast<std::size_t>(y * nz + z)] = g.at(2, y, z);
                 }
             }
-            forward_plane(g.transforms(nullptr), 2, g.work.data());
+            forward_plane(g.transforms(nullptr), g.plane(2), g.rows_of(2), g.work.data());
             const std::vector<Wide> expected = transform(plane, ny, nz);
             const double epsilon = std::numeric_limits<TypeParam>::epsilon(),
                          bound = 2 * epsilon * std::log2(ny * nz) * std::sqrt(ny * nz);
@@ -114,14 +119,14 @@ TYPED_TEST(LineFfts, of_a_plane_are_those_of_the_definition_and_back)
             {
                 for (int k = 0; k <= nz / 2; ++k)
                 {
-                    const std::size_t at =
-                        2 * g.layout.kz_plane() + static_cast<std::size_t>(l) * g.layout.kz_row + static_cast<std::size_t>(k);
+                    const TypeParam* const at = g.rows_of(2)[l] + k;
                     const Wide& e = expected[static_cast<std::size_t>(l * nz + k)];
-                    ASSERT_NEAR(g.re[at], static_cast<double>(e.real()), bound) << ny << "x" << nz << " " << l << " " << k;
-                    ASSERT_NEAR(g.im[at], static_cast<double>(e.imag()), bound) << ny << "x" << nz << " " << l << " " << k;
+                    ASSERT_NEAR(at[0], static_cast<double>(e.real()), bound) << ny << "x" << nz << " " << l << " " << k;
+                    ASSERT_NEAR(at[g.layout.kz_row], static_cast<double>(e.imag()), bound)
+                        << ny << "x" << nz << " " << l << " " << k;
                 }
             }
-            backward_plane(g.transforms(nullptr), 2, g.work.data());
+            backward_plane(g.transforms(nullptr), g.rows_of(2), g.plane(2), g.work.data());
             for (int y = 0; y < ny; ++y)
             {
                 for (int z = 0; z < static_cast<int>(g.layout.row); ++z) // the copies behind the row, too
@@ -167,10 +172,14 @@ TYPED_TEST(LineFfts, and_the_solver_multiply_a_wave_by_the_influence_function)
         }
     }
     const Transforms<TypeParam> t = g.transforms(&influence);
-    for (int x = 0; x < 20; ++x) { forward_plane(t, x, g.work.data()); }
+    for (int x = 0; x < 20; ++x) { forward_plane(t, g.plane(x), g.rows_of(x), g.work.data()); }
     LineSums sums;
-    for (int y = 0; y < 14; ++y) { solve(t, y, g.work.data(), &sums); }
-    for (int x = 0; x < 20; ++x) { backward_plane(t, x, g.work.data()); }
+    for (int y = 0; y < 14; ++y)
+    {
+        const std::size_t offset = static_cast<std::size_t>(y) * g.layout.spectrum_row();
+        solve(t, SpectrumRow<TypeParam>{y, g.planes.data(), g.planes.data(), offset}, g.work.data(), &sums);
+    }
+    for (int x = 0; x < 20; ++x) { backward_plane(t, g.rows_of(x), g.plane(x), g.work.data()); }
     const double n = 20 * 14 * 21, mx = -1.5, my = 1.5, mz = 2.5, m2 = mx * mx + my * my + mz * mz;
     // The factor of the conjugate wave (-a, -b, c) is that of indices 3 and 11.
     const double of_wave = 3 * (1 + 1.7) * (1 + 0.3) * (1 + 0.5) / m2;

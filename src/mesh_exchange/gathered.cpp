@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh_exchange/gathered.hpp"
+
+namespace parhelion {
+
+template <class N>
+GatheredMesh<N>::GatheredMesh(const MeshParameters& parameters, Communicator& comm)
+    : rank_(comm.rank()), cut_(gathered_cut(parameters.points, parameters.order, comm.ranks())), mesh_(parameters),
+      patch_(cut_, mesh_.layout(), comm, Potentials::StayThere)
+{
+}
+
+template <class N>
+void GatheredMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+{
+    patch_.spread(queue, state, mesh_.grid());
+    mesh_.find_potentials(queue, state.box.length(), cut_.sums[static_cast<std::size_t>(rank_)], compute);
+    mesh_.sort(queue, state);
+    mesh_.gather(queue, state, buffers);
+    if (compute == Compute::Forces) { return; }
+    mesh_.transforms().add_energies(buffers.energies[0]);
+    if (rank_ == 0) { mesh_.transforms().add_background(buffers.energies[0]); }
+}
+
+#define PARHELION_INSTANTIATE(N) template class GatheredMesh<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// gathered: every rank adds up the charges of all, computes the whole mesh, and keeps the forces on its home atoms.
+#pragma once
+
+#include "mesh_exchange/patch.hpp"
+#include "mesh_exchange/rank_mesh.hpp"
+
+#include <vector>
+
+namespace parhelion {
+
+template <class N>
+class GatheredMesh final : public SharedMesh<N>
+{
+public:
+    GatheredMesh(const MeshParameters& parameters, Communicator& comm);
+    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) override;
+
+private:
+    int rank_;
+    MeshCut cut_;
+    Mesh<N> mesh_;
+    MeshPatch<N> patch_;
+};
+
+} // namespace parhelion

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who computes what of PME's mesh: plain numbers that every rank, and every rank's GPU, works out for itself from the run's
+// parameters, and which stay for the run.
+//
+// A rank has planes of the grid along x: it adds up their charges, transforms them along z and y, and has their potentials in the
+// end. It solves rows of the spectrum, each along x over all planes. Where ranks have other rows than planes, spectra are
+// exchanged before and after.
+#pragma once
+
+#include "interactions/mesh/plane_range.hpp"
+
+#include <array>
+#include <vector>
+
+namespace parhelion {
+
+struct MeshCut
+{
+    std::array<int, 3> points{}; // of the grid, along x, y, z
+    int order = 0;               // of the splines
+    // By rank.
+    std::vector<mesh::PlaneRange> planes; // whose potentials it makes
+    std::vector<mesh::PlaneRange> rows;   // that it solves
+    std::vector<mesh::PlaneRange> sums;   // the rows among them whose energies it counts: each row is one rank's
+
+    int ranks() const { return static_cast<int>(planes.size()); }
+};
+
+// Every rank has all planes and solves all rows.
+MeshCut gathered_cut(const std::array<int, 3>& points, int order, int ranks);
+
+// Planes and rows are dealt out to ranks in order.
+MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks);
+
+// Part `part` of `count` things dealt out to `parts` in order, as evenly as can be.
+mesh::PlaneRange dealt_out(int count, int parts, int part);
+
+} // namespace parhelion

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the ranks of a run share PME's mesh, by name (--pme); mesh_exchange/rank_mesh.hpp says what they are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace parhelion {
+
+enum class MeshMethod : std::uint8_t
+{
+    Auto, // what is expected to be the fastest
+    Gathered,
+    Bricks
+};
+inline constexpr std::array<std::string_view, 3> mesh_method_names = {"auto", "gathered", "bricks"};
+// Not built yet.
+inline constexpr std::array<std::string_view, 2> planned_mesh_methods = {"shared", "dedicated"};
+
+} // namespace parhelion

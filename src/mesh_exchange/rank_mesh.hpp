@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// PME's mesh of a run on several ranks: forces on home atoms, and this rank's part of energy and virial.
+//
+// Several ways to share the work, one result; in reproducible policies the bits are those of a lone rank.
+//   gathered   every rank gets the charges of all and computes the whole mesh: one exchange, no gain in speed. The reference.
+//   bricks     planes of the grid and rows of the spectrum are dealt out: charges to their owners, spectra to who solves them and
+//              back, potentials to who has the atoms. Any grid of ranks.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "interactions/mesh/mesh.hpp"
+#include "mesh_exchange/mesh_cut.hpp"
+#include "mesh_exchange/method.hpp"
+
+#include <memory>
+
+namespace parhelion {
+
+// What a method does; a class for each implements it.
+template <class N>
+class SharedMesh
+{
+public:
+    virtual ~SharedMesh() = default;
+    // As Mesh::compute(), of a state that has halo atoms. Collective.
+    virtual void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) = 0;
+};
+
+// The method that Auto stands for.
+MeshMethod method_for(MeshMethod asked);
+
+template <class N>
+class RankMesh
+{
+public:
+    RankMesh(const MeshParameters& parameters, MeshMethod method, Communicator& comm);
+
+    bool is_used() const { return is_used_; }
+    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute);
+
+    // Bytes that messages to a rank take in its arena.
+    static std::size_t payload_bytes(const MeshParameters& parameters, MeshMethod method, int ranks);
+
+private:
+    bool is_used_;
+    Mesh<N> lone_; // of a rank that is alone
+    std::unique_ptr<SharedMesh<N>> shared_;
+};
+
+// RankMesh::compute() where the run has PME.
+template <class N>
+void compute_mesh(CpuQueue& queue, RankMesh<N>& mesh, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+{
+    if (mesh.is_used()) { mesh.compute(queue, state, buffers, compute); }
+}
+
+} // namespace parhelion

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh_exchange/spectrum.hpp"
+
+#include "trace/phases.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+std::size_t range_size(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
+
+} // namespace
+
+template <class Real>
+MeshSpectrum<Real>::MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm)
+    : cut_(cut), layout_(layout), rank_(comm.rank()),
+      there_(comm, "mesh spectrum there", 1,
+             [&](int source, int destination) { return message_bytes(cut, layout, source, destination); }),
+      back_(comm, "mesh spectrum back", 1,
+            [&](int source, int destination) { return message_bytes(cut, layout, destination, source); })
+{
+    const auto here = static_cast<std::size_t>(rank_);
+    own_.resize(range_size(cut.planes[here]) * range_size(cut.rows[here]) * layout.spectrum_row());
+    planes_.resize(range_size(cut.planes[here]) * static_cast<std::size_t>(layout.points[1]));
+    from_.resize(static_cast<std::size_t>(layout.points[0]));
+    to_.resize(from_.size());
+}
+
+template <class Real>
+std::size_t MeshSpectrum<Real>::message_bytes(const MeshCut& cut, const mesh::Layout& layout, int has_planes, int has_rows)
+{
+    return range_size(cut.planes[static_cast<std::size_t>(has_planes)]) *
+           range_size(cut.rows[static_cast<std::size_t>(has_rows)]) * layout.spectrum_row() * sizeof(Real);
+}
+
+template <class Real>
+template <class Block>
+void MeshSpectrum<Real>::place_planes(Block&& block)
+{
+    const std::size_t rows_of_plane = static_cast<std::size_t>(layout_.points[1]);
+    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    {
+        const mesh::PlaneRange& rows = cut_.rows[static_cast<std::size_t>(rank)];
+        Real* next = block(rank);
+        for (std::size_t plane = 0; plane < range_size(cut_.planes[static_cast<std::size_t>(rank_)]); ++plane)
+        {
+            for (int row = 0; row < rows.count; ++row, next += layout_.spectrum_row())
+            {
+                planes_[plane * rows_of_plane + static_cast<std::size_t>(rows.first + row)] = next;
+            }
+        }
+    }
+}
+
+template <class Real>
+template <class Block>
+void MeshSpectrum<Real>::place_rows(Block&& block, std::vector<Real*>& parts) const
+{
+    const std::size_t of_plane = range_size(cut_.rows[static_cast<std::size_t>(rank_)]) * layout_.spectrum_row();
+    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    {
+        const mesh::PlaneRange& planes = cut_.planes[static_cast<std::size_t>(rank)];
+        Real* next = block(rank);
+        for (int plane = 0; plane < planes.count; ++plane, next += of_plane)
+        {
+            parts[static_cast<std::size_t>(planes.plane(plane, layout_.points[0]))] = next;
+        }
+    }
+}
+
+template <class Real>
+std::size_t MeshSpectrum<Real>::payload_bytes(const MeshCut& cut, const mesh::Layout& layout, int rank)
+{
+    std::size_t bytes = 0;
+    for (int peer = 0; peer < cut.ranks(); ++peer)
+    {
+        if (peer == rank) { continue; }
+        bytes += PeerMessages::slot_bytes(message_bytes(cut, layout, peer, rank)) +
+                 PeerMessages::slot_bytes(message_bytes(cut, layout, rank, peer));
+    }
+    return bytes;
+}
+
+template <class Real>
+void MeshSpectrum<Real>::find_potentials(CpuQueue& queue, MeshTransforms<Real>& transforms, Real* grid, Compute compute)
+{
+    const auto numbers = [&](int rank, std::byte* slot) { return rank == rank_ ? own_.data() : reinterpret_cast<Real*>(slot); };
+    const auto exchange = [&](PeerMessages& messages, auto&& bytes) {
+        const ScopedPhase span(queue.clock(), Phase::MeshExchange);
+        messages.publish(bytes);
+        messages.wait();
+    };
+    there_.begin();
+    place_planes([&](int rank) { return numbers(rank, there_.out(rank)); });
+    transforms.forward(queue, grid, planes_);
+    exchange(there_, [&](int rank) { return message_bytes(cut_, layout_, rank_, rank); });
+
+    back_.begin();
+    place_rows([&](int rank) { return numbers(rank, there_.in(rank)); }, from_);
+    place_rows([&](int rank) { return numbers(rank, back_.out(rank)); }, to_);
+    const auto here = static_cast<std::size_t>(rank_);
+    transforms.solve(queue, {cut_.rows[here], cut_.sums[here], {from_.data(), from_.size()}, to_}, compute);
+    there_.ack();
+    exchange(back_, [&](int rank) { return message_bytes(cut_, layout_, rank, rank_); });
+    place_planes([&](int rank) { return numbers(rank, back_.in(rank)); });
+    transforms.backward(queue, planes_, grid);
+    back_.ack();
+}
+
+template class MeshSpectrum<float>;
+template class MeshSpectrum<double>;
+
+} // namespace parhelion

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs with PME on several ranks are the run of one, whichever way the ranks share the mesh.
+#include "base/error.hpp"
+#include "coupled_runs.hpp"
+#include "support/compare.hpp"
+
+#include <gmock/gmock-matchers.h>
+#include <gtest/gtest.h>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+class MeshOnRanks : public ::testing::TestWithParam<MeshMethod>
+{
+protected:
+    static SimulationOptions options_for(const Grid& grid, int threads, Precision precision, Summation summation)
+    {
+        SimulationOptions options;
+        options.precision = precision, options.summation = summation;
+        options.threads = threads, options.grid = grid;
+        options.pme = GetParam();
+        return options;
+    }
+    // Its grid of 27 x 25 x 28 points is even along z alone, and no number of ranks but 3 and 5 divides the others.
+    static Refdata odd_grid(const std::string& name)
+    {
+        Refdata data = load_nve(name);
+        data.parameters.mesh_nx = 27, data.parameters.mesh_ny = 25, data.parameters.mesh_nz = 28;
+        return data;
+    }
+};
+
+// Of 1 to 8 ranks; slabs of the box, columns, and cells.
+const std::vector<Grid> few_grids = {{2, 1, 1}, {1, 2, 1}, {1, 1, 3}, {4, 1, 1}, {2, 1, 2}, {1, 3, 2}, {8, 1, 1}, {2, 2, 2}};
+
+void expect_same_bits(const SinglePoint& point, const SinglePoint& one)
+{
+    EXPECT_EQ(point.forces, one.forces);
+    EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
+    EXPECT_EQ(point.observables.virial, one.observables.virial);
+}
+
+} // namespace
+
+TEST_P(MeshOnRanks, computes_what_one_rank_computes)
+{
+    for (const std::string& name : mesh_refdata)
+    {
+        const Refdata data = load_nve(name);
+        for (const auto& [precision, bound] : {std::pair(Precision::Double, 1e-12), {Precision::Mixed, 3e-7}})
+        {
+            const SinglePoint one =
+                Simulation(data.system, data.parameters, options_for({1, 1, 1}, 2, precision, Summation::Fast)).evaluate();
+            int k = 0;
+            for (const Grid& grid : few_grids)
+            {
+                SCOPED_TRACE(name + " " + testing::PrintToString(grid));
+                Simulation several(data.system, data.parameters, options_for(grid, 1 + k++ % 3, precision, Summation::Fast));
+                EXPECT_EQ(several.plan().ranks, grid[0] * grid[1] * grid[2]);
+                const SinglePoint point = several.evaluate();
+                EXPECT_LE(rms_relative(point.forces, one.forces), bound);
+                const auto reciprocal = [](const SinglePoint& p) {
+                    return p.observables.forces.energy[static_cast<std::size_t>(EnergyTerm::CoulombReciprocal)];
+                };
+                EXPECT_NEAR(reciprocal(point), reciprocal(one), bound * std::abs(reciprocal(one)));
+                EXPECT_LE(max_relative(point.observables.virial, one.observables.virial), 30 * bound);
+            }
+        }
+    }
+}
+
+TEST_P(MeshOnRanks, computes_the_bits_of_one_rank_in_reproducible_mode)
+{
+    const Refdata data = odd_grid("etoh/pme");
+    for (const Precision precision : {Precision::Mixed, Precision::Double})
+    {
+        const SinglePoint one =
+            Simulation(data.system, data.parameters, options_for({1, 1, 1}, 1, precision, Summation::Reproducible)).evaluate();
+        int k = 0;
+        for (const Grid& grid : grids())
+        {
+            SCOPED_TRACE(testing::PrintToString(grid));
+            const SimulationOptions options = options_for(grid, 1 + k++ % 4, precision, Summation::Reproducible);
+            expect_same_bits(Simulation(data.system, data.parameters, options).evaluate(), one);
+        }
+    }
+}
+
+// The coarsest splines and the finest, an order for each grid.
+TEST_P(MeshOnRanks, computes_the_bits_of_one_rank_with_splines_of_every_order)
+{
+    Refdata data = odd_grid("etoh/pme");
+    for (int order = 3; order <= 8; ++order)
+    {
+        SCOPED_TRACE(order);
+        data.parameters.pme_order = order;
+        const auto evaluate = [&](const Grid& grid) {
+            const SimulationOptions options = options_for(grid, 2, Precision::Mixed, Summation::Reproducible);
+            return Simulation(data.system, data.parameters, options).evaluate();
+        };
+        expect_same_bits(evaluate(few_grids[static_cast<std::size_t>(order) % few_grids.size()]), evaluate({1, 1, 1}));
+    }
+}
+
+// Thermostat and barostat act every second step, lists serve four; with a break, and other ranks behind it.
+TEST_P(MeshOnRanks, takes_the_steps_of_one_rank_under_pressure_coupling_and_goes_on_from_a_checkpoint)
+{
+    for (const std::size_t c : {4, 5}) // C-rescale, Parrinello-Rahman
+    {
+        const Refdata data = coupled(coupled_cases[c], "etoh/pme");
+        constexpr std::int64_t steps = 14;
+        const auto options = [](const Grid& grid, int threads) {
+            return options_for(grid, threads, Precision::Mixed, Summation::Reproducible);
+        };
+        Observer nobody;
+        Simulation one(data.system, data.parameters, options({1, 1, 1}, 2));
+        Recorder of_one;
+        one.run(steps, of_one, never);
+        const Frame expected = one.frame();
+        EXPECT_NE(expected.box, data.system.box);
+        for (const auto& [grid, next_grid] : {std::pair(Grid{2, 1, 1}, Grid{1, 2, 2}), {Grid{2, 2, 2}, Grid{2, 1, 1}}})
+        {
+            SCOPED_TRACE(coupled_cases[c].name + " " + testing::PrintToString(grid));
+            Simulation before(data.system, data.parameters, options(grid, 1));
+            before.run(9, nobody, never);
+            const SavedState saved = before.saved_state();
+            Simulation after(data.system, data.parameters, options(next_grid, 2), &saved);
+            Recorder recorder;
+            after.run(steps - saved.step, recorder, never);
+            const Frame frame = after.frame();
+            EXPECT_EQ(frame.box, expected.box);
+            EXPECT_EQ(frame.x, expected.x);
+            EXPECT_EQ(frame.v, expected.v);
+            EXPECT_EQ(recorder.observables.back().pressure_tensor, of_one.observables.back().pressure_tensor);
+            EXPECT_EQ(recorder.observables.back().conserved, of_one.observables.back().conserved);
+        }
+    }
+}
+
+TEST_P(MeshOnRanks, is_told_by_the_plan_and_by_the_phases_of_the_run)
+{
+    const Refdata data = load_nve("etoh/pme");
+    Simulation simulation(data.system, data.parameters, options_for({2, 1, 1}, 1, Precision::Mixed, Summation::Fast));
+    EXPECT_EQ(simulation.plan().mesh->method, GetParam());
+    Observer nobody;
+    const RunSummary summary = simulation.run(20, nobody, never);
+    for (const char* name : {"spread", "fft", "solve", "gather", "mesh exchange"})
+    {
+        const auto phase =
+            std::find_if(summary.phases.begin(), summary.phases.end(), [&](const auto& p) { return p.first == name; });
+        ASSERT_NE(phase, summary.phases.end()) << name;
+        EXPECT_GT(phase->second, 0) << name;
+    }
+}
+
+// A rank that blows up knows of no mesh but its own.
+TEST_P(MeshOnRanks, ends_on_all_of_them_when_one_blows_up)
+{
+    Refdata data = load_nve("etoh/pme");
+    data.system.v[7] = {9000, 0, 0};
+    Observer nobody;
+    Simulation simulation(data.system, data.parameters, options_for({2, 2, 1}, 1, Precision::Mixed, Summation::Fast));
+    EXPECT_THROW(simulation.run(100, nobody, never), PhysicsError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MeshOnRanks, ::testing::Values(MeshMethod::Gathered, MeshMethod::Bricks),
+                         [](const auto& test) { return std::string(mesh_method_names[static_cast<std::size_t>(test.param)]); });
