@@ -213,7 +213,11 @@ class ArrivalCounter
 public:
     // This thread's part is packed. True for exactly one thread per round: the one that completes `goal`. Its acquire and the
     // others' releases make all parts visible to it.
-    PARHELION_HD bool arrive(Word goal) { return Atomics::fetch_add_acq_rel_device(&arrivals_, 1) + 1 == goal; }
+    PARHELION_HD bool arrive(Word goal) { return add(1) == goal; }
+    // Likewise of n parts, for a thread that has seen them packed: how many there are now, of all rounds.
+    PARHELION_HD Word add(Word n) { return Atomics::fetch_add_acq_rel_device(&arrivals_, n) + n; }
+    // Changes as parts arrive.
+    PARHELION_HD Word* word() { return &arrivals_; }
 
 private:
     alignas(128) Word arrivals_ = 0;

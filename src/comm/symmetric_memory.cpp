@@ -53,11 +53,18 @@ void FreeExtents::give_back(Window window)
 }
 
 SymmetricMemory::SymmetricMemory(std::vector<Arenas> of_ranks, std::size_t payload_bytes, std::size_t signal_slots, Show show)
-    : signal_slots_(signal_slots), show_(std::move(show))
+    : payload_bytes_(payload_bytes), signal_slots_(signal_slots), show_(std::move(show))
 {
     PARHELION_EXPECTS(!of_ranks.empty());
     PARHELION_EXPECTS(payload_bytes > 0 && payload_bytes % window_alignment == 0);
     for (const Arenas& arenas : of_ranks) { ranks_.push_back({arenas, FreeExtents(payload_bytes)}); }
+}
+
+bool SymmetricMemory::holds(int rank, const std::byte* data, std::size_t bytes) const
+{
+    // As numbers: pointers into different arrays cannot be compared.
+    const auto begin = reinterpret_cast<std::uintptr_t>(of(rank).arenas.payload), at = reinterpret_cast<std::uintptr_t>(data);
+    return bytes == 0 || (at >= begin && at - begin <= payload_bytes_ && bytes <= payload_bytes_ - (at - begin));
 }
 
 Window SymmetricMemory::allocate(int rank, std::size_t bytes) { return allocate(std::span<const int>(&rank, 1), bytes); }

@@ -80,6 +80,8 @@ public:
     int ranks() const { return static_cast<int>(ranks_.size()); }
     std::byte* payload(int rank, std::size_t offset) const { return of(rank).arenas.payload + offset; }
     SignalSlot* signal(int rank, std::size_t index) const { return of(rank).arenas.signals + index; }
+    // Are these bytes within the rank's payload arena?
+    bool holds(int rank, const std::byte* data, std::size_t bytes) const;
 
     // In one rank's payload arena. Throws CommError if it is full.
     Window allocate(int rank, std::size_t bytes);
@@ -103,7 +105,7 @@ private:
     OfRank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     const OfRank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    std::size_t signal_slots_;
+    std::size_t payload_bytes_, signal_slots_; // of each rank
     Show show_;
     std::vector<OfRank> ranks_;
 };

@@ -41,6 +41,7 @@ public:
     // What follows is for the parts of this room.
     SymmetricMemory& memory() { return memory_; }
     Transport& transport() { return *transport_; }
+    Bootstrap& bootstrap() { return *bootstrap_; }
     const Watch& watch(int rank) const { return of(rank).watch; }
     void set_tag(int rank, std::int64_t tag) { of(rank).tag = tag; }
     // Either end of a channel, for the rank's own thread. Each end is opened once.
