@@ -68,6 +68,16 @@ OPERATORS = [
     Operator("nobody sends what was marked too early", r"    help\(\);\n", ""),
     Operator("freed destination not noticed", r" && HostAtomics::load_relaxed_system\(&core_\.route\(\)\.credit->bytes\) != freed_note", ""),
     Operator("slots begin anew", r"(?<=later\()there->first_epoch, signals_\.shown \+ 1", "there->first_epoch, there->first_epoch"),
+    # Ranks in other processes.
+    Operator("acknowledged before the other end is known", r"(?<=PARHELION_EXPECTS\(core_\.owes_acknowledgement\(\)\);\n)    if \(!is_connected_\) \{ wait_connected\(\); \}", ""),
+    Operator("loss ends no wait", r"bootstrap_->on_loss\(\[this\][^;]*;", ""),
+    Operator("others not told of an end", r"(?<=if \()process\.is_running(?=\) \{ send\()", "false"),
+    Operator("end without a word is no failure", r"if \(process\.has_reported\) \{ return; \}", "return;"),
+    Operator("stop not noticed", r"(?<=if \()WIFSTOPPED\(status\)", "false"),
+    Operator("stopped for ever after a while", r"(?<=else if \(WIFCONTINUED\(status\)\)) \{[^}]*\}", " {}"),
+    Operator("who does not end is not killed", r"if \(failure_ && now - failed_since_[^\n]*", ""),
+    Operator("memory of each its own", r"(?<=Pages\(bytes, descriptor, )MAP_SHARED", "MAP_PRIVATE"),
+    Operator("processes outlive their launcher", r"::prctl\(PR_SET_PDEATHSIG, SIGKILL\);", ""),
     # Ranks that are away.
     Operator("pauses not watched", r"(?<=if \()was_anyone_paused\(\)", "false && was_anyone_paused()"),
     Operator("short pauses not seen", r"pauses_ != last \|\| (?=is_anyone_paused)", ""),

@@ -112,7 +112,7 @@ HaloTiming time_halo(const HaloTimingOptions& options)
         }
         if (rank == 0) { result.messages = static_cast<int>(plan.messages.size()); }
     };
-    run_ranks(options.ranks, body, [&](int rank) { comms[static_cast<std::size_t>(rank)].abort(); });
+    run_ranks(world.here(), body, [&](int rank) { comms[static_cast<std::size_t>(rank)].abort(); });
 
     for (std::size_t rank = 0; rank < atoms.size(); ++rank)
     {

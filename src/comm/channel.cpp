@@ -8,6 +8,24 @@
 
 namespace parhelion {
 
+namespace {
+
+// Until the rank's channel has learned of its other end.
+template <class Connect, class Record>
+void wait_for_end(World& world, int rank, Connect&& connect, Record&& record)
+{
+    const Watch& watch = world.watch(rank);
+    Patience<HostAtomics> patience(watch);
+    for (bool is_last_look = false; !connect();)
+    {
+        const Verdict verdict = is_last_look ? fail<HostAtomics>(watch, record(watch)) : patience.next();
+        if (is_last_look || verdict == Verdict::Aborted) { world.throw_failure(rank, verdict); }
+        is_last_look = verdict == Verdict::Expired;
+    }
+}
+
+} // namespace
+
 SendChannel::SendChannel(World& world, const HostSender& core, std::size_t capacity)
     : world_(&world), core_(core), capacity_(capacity)
 {
@@ -29,15 +47,8 @@ bool SendChannel::connect()
 
 void SendChannel::wait_connected()
 {
-    const int rank = core_.route().source;
-    const Watch& watch = world_->watch(rank);
-    Patience<HostAtomics> patience(watch);
-    for (bool is_last_look = false; !connect();)
-    {
-        const Verdict verdict = is_last_look ? fail<HostAtomics>(watch, record(watch)) : patience.next();
-        if (is_last_look || verdict == Verdict::Aborted) { world_->throw_failure(rank, verdict); }
-        is_last_look = verdict == Verdict::Expired;
-    }
+    wait_for_end(
+        *world_, core_.route().source, [&] { return connect(); }, [&](const Watch& watch) { return record(watch); });
 }
 
 FailureRecord SendChannel::record(const Watch& watch) const
@@ -111,6 +122,17 @@ bool ReceiveChannel::connect()
     return true;
 }
 
+void ReceiveChannel::wait_connected()
+{
+    const auto record = [&](const Watch& watch) {
+        FailureRecord made = core_.record(watch);
+        made.awaited = Awaited::Opening;
+        return made;
+    };
+    wait_for_end(
+        *world_, core_.route().destination, [&] { return connect(); }, record);
+}
+
 bool ReceiveChannel::has_arrived() const { return core_.has_arrived(); }
 
 Message ReceiveChannel::wait()
@@ -126,7 +148,7 @@ Message ReceiveChannel::wait()
 void ReceiveChannel::ack()
 {
     PARHELION_EXPECTS(core_.owes_acknowledgement());
-    PARHELION_EXPECTS(connect()); // who has sent has opened its end
+    if (!is_connected_) { wait_connected(); } // who has sent has opened its end, but the message may be here before that is known
     core_.acknowledge();
 }
 

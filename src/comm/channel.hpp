@@ -104,6 +104,7 @@ public:
 
 private:
     bool connect(); // true once the source has opened its end
+    void wait_connected();
 
     World* world_ = nullptr;
     HostReceiver core_;

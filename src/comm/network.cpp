@@ -7,7 +7,12 @@ namespace parhelion {
 
 Network thread_network(int ranks, PeerAccess access)
 {
-    return {std::make_unique<ThreadsBootstrap>(ranks),
+    return shared_memory_network(std::make_unique<ThreadsBootstrap>(ranks), access);
+}
+
+Network shared_memory_network(std::unique_ptr<Bootstrap> bootstrap, PeerAccess access)
+{
+    return {std::move(bootstrap),
             [access](const SymmetricMemory& memory) { return std::make_unique<SharedMemoryTransport>(memory, access); }};
 }
 

@@ -20,6 +20,11 @@ struct Network
     MakeTransport make_transport;
 };
 
+// How the ranks of a world are connected, however many there will be.
+using MakeNetwork = std::function<Network(int ranks)>;
+
+// Of ranks of one host, whose memory is all within reach.
+Network shared_memory_network(std::unique_ptr<Bootstrap> bootstrap, PeerAccess access = PeerAccess::Pointers);
 // Of ranks that are threads of this process.
 Network thread_network(int ranks, PeerAccess access = PeerAccess::Pointers);
 

@@ -11,18 +11,18 @@
 
 namespace parhelion {
 
-void run_ranks(int ranks, const std::function<void(int rank)>& body, const std::function<void(int rank)>& abort)
+void run_ranks(RankRange ranks, const std::function<void(int rank)>& body, const std::function<void(int rank)>& abort)
 {
-    std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
-    const auto run_rank = [&](int rank) {
+    std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks.count));
+    const auto run_rank = [&](int place) {
         try
         {
-            body(rank);
+            body(ranks.first + place);
         }
         catch (...)
         {
-            errors[static_cast<std::size_t>(rank)] = std::current_exception();
-            abort(rank);
+            errors[static_cast<std::size_t>(place)] = std::current_exception();
+            abort(ranks.first + place);
         }
     };
     {
@@ -30,14 +30,15 @@ void run_ranks(int ranks, const std::function<void(int rank)>& body, const std::
         int started = 1;
         try
         {
-            for (; started < ranks; ++started) { threads.emplace_back(run_rank, started); }
+            for (; started < ranks.count; ++started) { threads.emplace_back(run_rank, started); }
             run_rank(0);
         }
         catch (const std::system_error& error)
         {
-            errors[0] = std::make_exception_ptr(SystemError(fmt::format(
-                "Only {} of {} ranks could be given a thread: {}. Use fewer ranks.", started, ranks, error.code().message())));
-            abort(0);
+            errors[0] = std::make_exception_ptr(
+                SystemError(fmt::format("Only {} of {} ranks could be given a thread: {}. Use fewer ranks.", started, ranks.count,
+                                        error.code().message())));
+            abort(ranks.first);
         }
     }
     std::exception_ptr bystander;
@@ -59,10 +60,11 @@ void run_ranks(int ranks, const std::function<void(int rank)>& body, const std::
 void run_ranks(World& world, const std::function<void(Communicator&)>& body)
 {
     std::vector<Communicator> communicators;
-    for (int rank = 0; rank < world.ranks(); ++rank) { communicators.push_back(world.communicator(rank)); }
-    const auto of = [&](int rank) -> Communicator& { return communicators[static_cast<std::size_t>(rank)]; };
+    const RankRange here = world.here();
+    for (int place = 0; place < here.count; ++place) { communicators.push_back(world.communicator(here.first + place)); }
+    const auto of = [&](int rank) -> Communicator& { return communicators[static_cast<std::size_t>(rank - here.first)]; };
     run_ranks(
-        world.ranks(), [&](int rank) { body(of(rank)); }, [&](int rank) { of(rank).abort(); });
+        here, [&](int rank) { body(of(rank)); }, [&](int rank) { of(rank).abort(); });
 }
 
 } // namespace parhelion

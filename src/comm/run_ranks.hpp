@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one process: a thread each.
+// The ranks of this process: a thread each.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -9,9 +9,9 @@
 
 namespace parhelion {
 
-// Calls body(rank) for every rank at once, rank 0 on the calling thread. If one throws, abort(rank) is called, which must end the
-// waits of the others; the first to fail for a reason of its own (not PeerAborted) is rethrown.
-void run_ranks(int ranks, const std::function<void(int rank)>& body, const std::function<void(int rank)>& abort);
+// Calls body(rank) for every one of these ranks at once, the first on the calling thread. If one throws, abort(rank) is called,
+// which must end the waits of the others; the first to fail for a reason of its own (not PeerAborted) is rethrown.
+void run_ranks(RankRange ranks, const std::function<void(int rank)>& body, const std::function<void(int rank)>& abort);
 
 // Likewise with the communicators of a world, which has made none before.
 void run_ranks(World& world, const std::function<void(Communicator&)>& body);

@@ -35,7 +35,7 @@ enum class Awaited : std::uint32_t
 {
     Signal,  // the receiver: a message
     Credit,  // the sender: permission to write a slot again
-    Opening, // the sender: the other end
+    Opening, // the other end
     Nothing  // a rank that stopped the run for a reason of its own
 };
 

@@ -66,11 +66,34 @@ World::World(Network network, const WorldOptions& options)
                        nullptr};
     }
     transport_ = network.make_transport(memory_);
+    bootstrap_->on_loss([this](const std::string& sentence) { lose(sentence); });
 }
 
-World::~World() = default;
+World::~World() { bootstrap_->on_loss({}); }
 
-Communicator World::communicator(int rank) { return Communicator(*this, rank); }
+void World::lose(const std::string& sentence)
+{
+    {
+        const std::scoped_lock lock(loss_mutex_);
+        loss_ = sentence;
+    }
+    for (int r = here().first; r < here().first + here().count; ++r)
+    {
+        HostAtomics::store_release_system(&watch(r).own_abort->epoch, 1);
+    }
+}
+
+std::string World::loss() const
+{
+    const std::scoped_lock lock(loss_mutex_);
+    return loss_;
+}
+
+Communicator World::communicator(int rank)
+{
+    PARHELION_EXPECTS(rank >= here().first && rank < here().first + here().count);
+    return Communicator(*this, rank);
+}
 
 SendChannel World::open_send(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
@@ -121,6 +144,10 @@ void World::throw_failure(int rank, Verdict verdict) const
     {
         const std::string& label = of(rank).channels[static_cast<std::size_t>(first_failure_->record.channel)].first;
         throw CommError(failure_text(first_failure_->record, label, deadline_, tag_name_));
+    }
+    if (const std::string sentence = loss(); !sentence.empty())
+    {
+        throw PeerAborted(fmt::format("Rank {} stopped: {}", rank, sentence));
     }
     // Who failed second may be here before the first has written.
     const bool is_written = HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0;

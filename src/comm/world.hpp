@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ public:
     World& operator=(const World&) = delete;
 
     int ranks() const { return memory_.ranks(); }
-    // For the thread that is this rank.
+    RankRange here() const { return bootstrap_->here(); }
+    // For the thread that is this rank, of those here.
     Communicator communicator(int rank);
 
     // What follows is for the parts of this room.
@@ -63,6 +65,10 @@ private:
     OfRank& of(int rank) { return of_ranks_[static_cast<std::size_t>(rank)]; }
     const OfRank& of(int rank) const { return of_ranks_[static_cast<std::size_t>(rank)]; }
 
+    // Ends all waits of the ranks here: ranks elsewhere have ended, as the sentence says.
+    void lose(const std::string& sentence);
+    std::string loss() const; // the sentence, or nothing
+
     template <class End>
     std::optional<End> find(const char* what, const ChannelName& name, int asker) const;
 
@@ -73,6 +79,8 @@ private:
     FirstFailure* first_failure_;
     std::vector<SignalSlot*> abort_slots_;
     std::vector<OfRank> of_ranks_;
+    mutable std::mutex loss_mutex_;
+    std::string loss_;                     // guarded by loss_mutex_
     std::unique_ptr<Transport> transport_; // last: its threads end before the memory they write goes
 };
 

@@ -178,7 +178,7 @@ void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 {
     const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank)]; };
     run_ranks(
-        static_cast<int>(runs_.size()), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
+        world_->here(), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
 }
 
 template <class N>

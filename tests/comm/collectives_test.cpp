@@ -25,8 +25,7 @@ TEST_P(Collectives, sums_are_added_in_rank_order_on_every_rank)
 {
     for (const int ranks : {1, 2, 3, 5})
     {
-        World world(GetParam().network(ranks, static_cast<std::uint64_t>(ranks)), GetParam().options());
-        run_ranks(world, [&](Communicator& c) {
+        GetParam().run(ranks, static_cast<std::uint64_t>(ranks), [&](Communicator& c) {
             Jitter jitter(static_cast<std::uint64_t>(c.rank()));
             for (const std::size_t n : {0, 1, 3, 511, 512, 513, 1300})
             {
@@ -46,14 +45,12 @@ TEST_P(Collectives, sums_are_added_in_rank_order_on_every_rank)
                 }
             }
         });
-        expect_no_overlaps(world);
     }
 }
 
 TEST_P(Collectives, integers_are_summed_and_compared_exactly)
 {
-    World world(GetParam().network(3, 9), GetParam().options());
-    run_ranks(world, [&](Communicator& c) {
+    GetParam().run(3, 9, [&](Communicator& c) {
         const std::int64_t big = std::int64_t{1} << 60;
         for (int round = 0; round < GetParam().scaled(2000); ++round)
         {
@@ -68,22 +65,20 @@ TEST_P(Collectives, integers_are_summed_and_compared_exactly)
             EXPECT_EQ(largest[1], round + 2);
         }
     });
-    expect_no_overlaps(world);
 }
 
 TEST_P(Collectives, nobody_passes_a_barrier_before_all_have_come)
 {
     constexpr int ranks = 3;
-    World world(GetParam().network(ranks, 10), GetParam().options());
-    std::array<int, ranks> round_of{}; // unsynchronised on purpose: barriers order it
-    run_ranks(world, [&](Communicator& c) {
+    Shared<std::array<int, ranks>> round_of; // unsynchronised on purpose: barriers order it
+    GetParam().run(ranks, 10, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         for (int round = 1; round <= GetParam().scaled(2000); ++round)
         {
-            round_of[static_cast<std::size_t>(c.rank())] = round;
+            (*round_of)[static_cast<std::size_t>(c.rank())] = round;
             jitter();
             c.barrier();
-            for (const int r : round_of) { EXPECT_EQ(r, round); }
+            for (const int r : *round_of) { EXPECT_EQ(r, round); }
             c.barrier();
         }
     });
@@ -93,7 +88,6 @@ TEST_P(Collectives, parcels_of_any_size_reach_their_destinations_in_order)
 {
     for (const int ranks : {1, 2, 4})
     {
-        World world(GetParam().network(ranks, 11), GetParam().options());
         // Known to all: who sends what to whom in which round. Several to one peer, some to oneself, sizes around the chunk's.
         const auto plan = [&](int round, int source) {
             std::mt19937 random(static_cast<unsigned>(round * 100 + source));
@@ -106,7 +100,7 @@ TEST_P(Collectives, parcels_of_any_size_reach_their_destinations_in_order)
             }
             return sent;
         };
-        run_ranks(world, [&](Communicator& c) {
+        GetParam().run(ranks, 11, [&](Communicator& c) {
             for (int round = 0; round < GetParam().scaled(60); ++round)
             {
                 std::vector<SetupMessage> setup_messages;
@@ -137,7 +131,6 @@ TEST_P(Collectives, parcels_of_any_size_reach_their_destinations_in_order)
                 }
             }
         });
-        expect_no_overlaps(world);
     }
 }
 
@@ -145,8 +138,7 @@ TEST_P(Collectives, large_parcels_between_all_pairs_do_not_block_each_other)
 {
     constexpr int ranks = 4;
     constexpr std::size_t bytes = 1'500'000;
-    World world(GetParam().network(ranks, 12), GetParam().options());
-    run_ranks(world, [&](Communicator& c) {
+    GetParam().run(ranks, 12, [&](Communicator& c) {
         std::vector<SetupMessage> setup_messages;
         std::vector<int> sources;
         for (int peer = 0; peer < ranks; ++peer)
@@ -168,7 +160,7 @@ TEST(Communicator, ranks_that_send_to_each_other_receive_meanwhile)
     FaultPlan slow; // both have filled their slots long before anything arrives
     slow.longest_delay = std::chrono::milliseconds(10);
     World world(with_faults(thread_network(2), slow), transport_cases.front().options());
-    run_ranks(world, [](Communicator& c) {
+    check_ranks(world, [](Communicator& c) {
         const int peer = 1 - c.rank();
         for (int round = 0; round < 3; ++round)
         {
@@ -181,8 +173,8 @@ TEST(Communicator, ranks_that_send_to_each_other_receive_meanwhile)
 
 TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
 {
-    World world(transport_cases.front().network(3, 15), transport_cases.front().options());
-    run_ranks(world, [](Communicator& c) {
+    World world(thread_network(3), transport_cases.front().options());
+    check_ranks(world, [](Communicator& c) {
         const ChannelOptions options{2, Credits::Yes, 8};
         const SetupMessage setup_message{1, Bytes(300'000)};
         if (c.rank() == 0) // sends only after rank 2 has done so
@@ -207,7 +199,7 @@ TEST(Communicator, a_parcel_need_not_wait_for_one_from_another_rank)
 
 TEST(Communicator, arrays_of_different_sizes_are_a_broken_contract)
 {
-    World world(transport_cases.front().network(2, 13), transport_cases.front().options());
+    World world(thread_network(2), transport_cases.front().options());
     const auto ends = outcomes(world, [](Communicator& c) {
         std::vector<double> values(static_cast<std::size_t>(3 + c.rank()));
         c.sum(values);

@@ -2,6 +2,7 @@
 // What happens when the network or a rank does what it must not: a clean end within the deadline that says who missed what.
 #include "comm/ranks.hpp"
 
+#include <array>
 #include <gmock/gmock-matchers.h>
 
 using namespace parhelion;
@@ -18,7 +19,9 @@ const ChannelOptions small{2, Credits::Yes, 64};
 struct Connection
 {
     std::chrono::nanoseconds wait;
-    MakeNetwork network = [](int ranks) { return thread_network(ranks); };
+    std::function<Network(std::unique_ptr<Bootstrap>)> network = [](std::unique_ptr<Bootstrap> bootstrap) {
+        return shared_memory_network(std::move(bootstrap));
+    };
 };
 
 Connection with_incident(const Incident& incident, std::uint64_t seed, std::chrono::nanoseconds wait = deadline)
@@ -26,7 +29,9 @@ Connection with_incident(const Incident& incident, std::uint64_t seed, std::chro
     FaultPlan plan;
     plan.seed = seed;
     plan.incidents = {incident};
-    return {wait, [plan](int ranks) { return with_faults(thread_network(ranks), plan); }};
+    return {wait, [plan](std::unique_ptr<Bootstrap> bootstrap) {
+                return with_faults(shared_memory_network(std::move(bootstrap)), plan);
+            }};
 }
 
 void send_all(Communicator& c, int peer)
@@ -77,38 +82,68 @@ struct End
     std::string text;
 };
 
-std::vector<End> run_to_the_end(const Connection& connection, int ranks, const std::function<void(Communicator&)>& body)
+End end_of(const std::exception_ptr& error)
 {
-    WorldOptions options;
-    options.payload_bytes = std::size_t{1} << 24;
-    options.deadline = connection.wait;
-    World world(connection.network(ranks), options);
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<End> ends;
-    for (const std::exception_ptr& end : outcomes(world, body))
+    if (!error) { return {}; }
+    try
     {
-        ends.emplace_back();
-        if (!end) { continue; }
-        try
-        {
-            std::rethrow_exception(end);
-        }
-        catch (const CommError& e)
-        {
-            ends.back() = {"CommError", e.what()};
-        }
-        catch (const PeerAborted& e)
-        {
-            ends.back() = {"PeerAborted", e.what()};
-        }
-        catch (const std::exception& e)
-        {
-            ends.back() = {"other", e.what()};
-        }
+        std::rethrow_exception(error);
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - start, options.deadline + 5s);
-    return ends;
+    catch (const CommError& e)
+    {
+        return {"CommError", e.what()};
+    }
+    catch (const PeerAborted& e)
+    {
+        return {"PeerAborted", e.what()};
+    }
+    catch (const std::exception& e)
+    {
+        return {"other", e.what()};
+    }
 }
+
+// With ranks that are threads of the test, or so many of one process.
+class Faults : public testing::TestWithParam<int>
+{
+protected:
+    static std::vector<End> run_to_the_end(const Connection& connection, int ranks,
+                                           const std::function<void(Communicator&)>& body)
+    {
+        WorldOptions options;
+        options.payload_bytes = std::size_t{1} << 24;
+        options.deadline = connection.wait;
+        struct SharedEnd
+        {
+            char kind[16], text[240];
+        };
+        const Shared<std::array<SharedEnd, 8>> shared;
+        const auto be_ranks = [&](std::unique_ptr<Bootstrap> bootstrap) {
+            const int first = bootstrap->here().first;
+            World world(connection.network(std::move(bootstrap)), options);
+            const std::vector<std::exception_ptr> errors = outcomes(world, body);
+            for (std::size_t place = 0; place < errors.size(); ++place)
+            {
+                const End end = end_of(errors[place]);
+                SharedEnd& ours = (*shared).at(static_cast<std::size_t>(first) + place);
+                end.kind.copy(ours.kind, sizeof ours.kind - 1);
+                end.text.copy(ours.text, sizeof ours.text - 1);
+            }
+            return 0;
+        };
+        const auto start = std::chrono::steady_clock::now();
+        if (GetParam() == 0) { be_ranks(std::make_unique<ThreadsBootstrap>(ranks)); }
+        else { run_in_processes({.processes = (ranks + GetParam() - 1) / GetParam(), .ranks = ranks}, be_ranks); }
+        EXPECT_LT(std::chrono::steady_clock::now() - start, options.deadline + 5s);
+        std::vector<End> ends;
+        for (int rank = 0; rank < ranks; ++rank)
+        {
+            const SharedEnd& end = (*shared).at(static_cast<std::size_t>(rank));
+            ends.push_back({end.kind, end.text});
+        }
+        return ends;
+    }
+};
 
 std::int64_t count(const std::vector<End>& ends, const std::string& kind)
 {
@@ -117,7 +152,7 @@ std::int64_t count(const std::vector<End>& ends, const std::string& kind)
 
 } // namespace
 
-TEST(Faults, a_lost_message_is_named_with_channel_and_epochs)
+TEST_P(Faults, a_lost_message_is_named_with_channel_and_epochs)
 {
     // The last but one of the messages: the sender has nothing to wait for, so the receiver speaks.
     const Incident lost{Incident::Kind::LostPut, 0, epochs - 2};
@@ -129,7 +164,7 @@ TEST(Faults, a_lost_message_is_named_with_channel_and_epochs)
                                         "epoch expected 59, seen 57, credit 60, in round 2058."));
 }
 
-TEST(Faults, a_lost_credit_is_named_by_the_sender)
+TEST_P(Faults, a_lost_credit_is_named_by_the_sender)
 {
     const Incident lost{Incident::Kind::LostPut, 1, 9}; // the credit of epoch 10
     const auto ends = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
@@ -147,7 +182,7 @@ TEST(Faults, a_lost_credit_is_named_by_the_sender)
                                         "epoch expected 10, seen 8, credit 10, in round 1011."));
 }
 
-TEST(Faults, whatever_is_lost_one_rank_tells_and_all_end)
+TEST_P(Faults, whatever_is_lost_one_rank_tells_and_all_end)
 {
     for (std::uint64_t seed = 0; seed < 20; ++seed)
     {
@@ -161,14 +196,14 @@ TEST(Faults, whatever_is_lost_one_rank_tells_and_all_end)
     }
 }
 
-TEST(Faults, a_rank_that_stalls_and_resumes_in_time_does_no_harm)
+TEST_P(Faults, a_rank_that_stalls_and_resumes_in_time_does_no_harm)
 {
     const Incident stall{Incident::Kind::Stall, 1, 20, 400ms};
     const auto ends = run_to_the_end(with_incident(stall, 1, 20s), 3, ring);
     for (const End& end : ends) { EXPECT_EQ(end.kind, "") << end.text; }
 }
 
-TEST(Faults, a_rank_that_stalls_for_too_long_learns_that_it_was_given_up)
+TEST_P(Faults, a_rank_that_stalls_for_too_long_learns_that_it_was_given_up)
 {
     const Incident stall{Incident::Kind::Stall, 1, 20, 3 * deadline};
     const auto ends = run_to_the_end(with_incident(stall, 1), 3, ring);
@@ -178,7 +213,7 @@ TEST(Faults, a_rank_that_stalls_for_too_long_learns_that_it_was_given_up)
     EXPECT_NE(ends[0].kind, ends[2].kind);
 }
 
-TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
+TEST_P(Faults, a_rank_may_be_away_for_longer_than_others_wait)
 {
     const auto exchange = [](Communicator& c) {
         const int peer = 1 - c.rank();
@@ -201,7 +236,7 @@ TEST(Faults, a_rank_may_be_away_for_longer_than_others_wait)
     }
 }
 
-TEST(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
+TEST_P(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
 {
     const auto ends = run_to_the_end({deadline}, 3, [](Communicator& c) {
         c.barrier();
@@ -217,7 +252,7 @@ TEST(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
     for (const End& end : ends) { EXPECT_EQ(end.kind, "") << end.text; }
 }
 
-TEST(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
+TEST_P(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
 {
     const auto ends = run_to_the_end({100ms}, 3, [](Communicator& c) {
         c.barrier();
@@ -237,7 +272,7 @@ TEST(Faults, a_rank_that_is_back_and_stuck_ends_all_others)
 }
 
 // Nor does one that is away for ever keep the others from a failure of another kind.
-TEST(Faults, the_error_of_a_rank_ends_all_others_while_one_is_away)
+TEST_P(Faults, the_error_of_a_rank_ends_all_others_while_one_is_away)
 {
     const auto start = std::chrono::steady_clock::now();
     const auto ends = run_to_the_end({60s}, 3, [](Communicator& c) {
@@ -255,7 +290,7 @@ TEST(Faults, the_error_of_a_rank_ends_all_others_while_one_is_away)
     EXPECT_EQ(ends[2].kind, "PeerAborted");
 }
 
-TEST(Faults, the_death_of_a_rank_ends_all_others)
+TEST_P(Faults, the_death_of_a_rank_ends_all_others)
 {
     for (const std::int64_t put : {0, 1, 7, 50, 99})
     {
@@ -266,11 +301,13 @@ TEST(Faults, the_death_of_a_rank_ends_all_others)
     }
 }
 
-TEST(Faults, a_rank_that_fails_for_another_reason_is_the_primary_error)
+TEST_P(Faults, a_rank_that_fails_for_another_reason_is_the_primary_error)
 {
     for (const TransportCase& transport : transport_cases)
     {
-        const Connection connection{60s, [&](int ranks) { return transport.network(ranks, 1); }};
+        if (transport.ranks_of_process != GetParam()) { continue; }
+        const Connection connection{
+            60s, [&](std::unique_ptr<Bootstrap> bootstrap) { return transport.network(std::move(bootstrap), 1); }};
         const auto start = std::chrono::steady_clock::now();
         const auto ends = run_to_the_end(connection, 3, [](Communicator& c) {
             std::this_thread::sleep_for(1ms * c.rank());
@@ -284,7 +321,7 @@ TEST(Faults, a_rank_that_fails_for_another_reason_is_the_primary_error)
     }
 }
 
-TEST(Faults, a_signal_before_its_data_is_caught_by_the_payload)
+TEST_P(Faults, a_signal_before_its_data_is_caught_by_the_payload)
 {
     for (std::uint64_t seed = 0; seed < 20; ++seed)
     {
@@ -297,7 +334,7 @@ TEST(Faults, a_signal_before_its_data_is_caught_by_the_payload)
     }
 }
 
-TEST(Faults, sums_and_parcels_name_what_they_miss)
+TEST_P(Faults, sums_and_parcels_name_what_they_miss)
 {
     const Incident lost{Incident::Kind::LostPut, 0, 0};
     const auto sums = run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) {
@@ -319,7 +356,7 @@ TEST(Faults, sums_and_parcels_name_what_they_miss)
     EXPECT_THAT(setup_messages[1].text, HasSubstr("channel 'setup messages', epoch expected 1, seen 0"));
 }
 
-TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_their_group)
+TEST_P(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_their_group)
 {
     const auto ends = run_to_the_end({deadline}, 5, [](Communicator& c) {
         RankGroup group = c.group(c.rank() < 3 ? std::vector<int>{2, 0, 1} : std::vector<int>{3, 4});
@@ -335,7 +372,7 @@ TEST(Faults, a_member_that_does_not_come_is_named_and_ends_all_ranks_whatever_th
     EXPECT_THAT(first.text, HasSubstr("for a message from rank 1: channel 'sum over ranks 2 0 1', epoch expected 1, seen 0"));
 }
 
-TEST(Faults, an_end_that_is_never_opened_is_named)
+TEST_P(Faults, an_end_that_is_never_opened_is_named)
 {
     const auto channel = run_to_the_end({deadline}, 2, [](Communicator& c) {
         if (c.rank() == 0) { c.open_send("one way", 1, small).begin(0); }
@@ -350,7 +387,7 @@ TEST(Faults, an_end_that_is_never_opened_is_named)
     EXPECT_EQ(setup_message[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'setup messages', in round -1.");
 }
 
-TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
+TEST_P(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 {
     const auto ends = run_to_the_end({deadline}, 2, [](Communicator& c) {
         const SetupMessage small{1, Bytes(1)}, large{1, Bytes(1'000'000)};
@@ -362,3 +399,7 @@ TEST(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
     EXPECT_EQ(ends[0].kind, "CommError");
     EXPECT_THAT(ends[0].text, HasSubstr("a free slot from rank 1: channel 'setup messages', epoch expected 2, seen 0, credit 2"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Faults, testing::Values(0, 1, 2), [](const auto& i) {
+    return i.param == 0 ? std::string("threads") : "processes_of_" + std::to_string(i.param);
+});

@@ -24,8 +24,7 @@ const std::vector<Members> five = {{0, 1, 2}, {3, 4}, {4, 2, 0}, {2, 0, 4}, {4, 
 
 TEST_P(Groups, sum_by_themselves_in_their_own_order_while_others_do)
 {
-    World world(GetParam().network(5, 31), GetParam().options());
-    run_ranks(world, [&](Communicator& c) {
+    GetParam().run(5, 31, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         std::vector<RankGroup> groups;
         for (const Members& members : five)
@@ -61,14 +60,12 @@ TEST_P(Groups, sum_by_themselves_in_their_own_order_while_others_do)
             ASSERT_EQ(all, 10);
         }
     });
-    expect_no_overlaps(world);
 }
 
 TEST_P(Groups, wait_for_their_own_members_alone)
 {
-    World world(GetParam().network(4, 32), GetParam().options());
-    std::array<int, 4> round_of{}; // unsynchronised on purpose: the barriers of a pair order it
-    run_ranks(world, [&](Communicator& c) {
+    Shared<std::array<int, 4>> round_of; // unsynchronised on purpose: the barriers of a pair order it
+    GetParam().run(4, 32, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         // Ranks 0 and 1 are done before the others have begun: these wait for a message that comes after it.
         const Members pair = c.rank() < 2 ? Members{1, 0} : Members{2, 3};
@@ -77,9 +74,9 @@ TEST_P(Groups, wait_for_their_own_members_alone)
         for (int round = 1; round <= GetParam().scaled(200); ++round)
         {
             jitter();
-            round_of[static_cast<std::size_t>(c.rank())] = round;
+            (*round_of)[static_cast<std::size_t>(c.rank())] = round;
             group.barrier();
-            for (const int member : pair) { ASSERT_EQ(round_of[static_cast<std::size_t>(member)], round); }
+            for (const int member : pair) { ASSERT_EQ((*round_of)[static_cast<std::size_t>(member)], round); }
             group.barrier();
         }
         if (c.rank() < 2)
@@ -89,14 +86,14 @@ TEST_P(Groups, wait_for_their_own_members_alone)
             go.publish(0);
         }
     });
-    expect_no_overlaps(world);
 }
 
 TEST_P(Groups, have_windows_at_one_offset_that_no_other_group_touches)
 {
-    World world(GetParam().network(5, 33), GetParam().options());
-    std::vector<std::vector<Window>> windows(five.size(), std::vector<Window>(5));
-    run_ranks(world, [&](Communicator& c) {
+    Shared<std::array<std::array<Window, 5>, 7>> shared; // by group and rank
+    auto& windows = *shared;
+    ASSERT_EQ(windows.size(), five.size());
+    GetParam().run(5, 33, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         for (std::size_t g = 0; g < five.size(); ++g)
         {
@@ -127,7 +124,7 @@ TEST_P(Groups, have_windows_at_one_offset_that_no_other_group_touches)
 TEST(Groups, of_one_keep_their_values)
 {
     World world(thread_network(2));
-    run_ranks(world, [](Communicator& c) {
+    check_ranks(world, [](Communicator& c) {
         RankGroup alone = c.group({c.rank()});
         double value = 0.1 + c.rank();
         alone.sum(std::span(&value, 1));

@@ -122,7 +122,7 @@ TEST(SymmetricMemory, members_of_overlapping_groups_agree_whoever_calls_first)
 {
     World world(thread_network(4));
     std::vector<std::vector<std::size_t>> offsets(4);
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         RankGroup own = c.group({c.rank()});
         std::optional<RankGroup> even;

@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as threads, payloads that say where and when they belong, and random pauses: what the tests of this room share.
+// Ranks as threads and as processes, payloads that say where and when they belong, and random pauses: what the tests of this room
+// share.
 #pragma once
 
 #include "base/error.hpp"
+#include "comm/bootstraps/threads.hpp"
 #include "comm/communicator.hpp"
+#include "comm/launch_processes.hpp"
 #include "comm/world.hpp"
 #include "support/faulty.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <memory>
 #include <random>
+#include <sys/mman.h>
 #include <thread>
+#include <type_traits>
 
 namespace parhelion {
 
-// How each rank ended; null: well. A rank that ends by an exception of its own stops the others; a dead one tells nobody.
+// How each rank of this process ended; null: well. A rank that ends by an exception of its own stops the others; a dead one tells
+// nobody.
 inline std::vector<std::exception_ptr> outcomes(World& world, const std::function<void(Communicator&)>& body)
 {
-    std::vector<std::exception_ptr> ends(static_cast<std::size_t>(world.ranks()));
+    const RankRange here = world.here();
+    std::vector<std::exception_ptr> ends(static_cast<std::size_t>(here.count));
     std::vector<std::thread> threads;
-    for (int rank = 0; rank < world.ranks(); ++rank)
+    for (int place = 0; place < here.count; ++place)
     {
-        threads.emplace_back([&world, &body, &ends, rank] {
-            Communicator communicator = world.communicator(rank);
+        threads.emplace_back([&, place] {
+            Communicator communicator = world.communicator(here.first + place);
             try
             {
                 body(communicator);
@@ -34,7 +44,7 @@ inline std::vector<std::exception_ptr> outcomes(World& world, const std::functio
             }
             catch (...)
             {
-                ends[static_cast<std::size_t>(rank)] = std::current_exception();
+                ends[static_cast<std::size_t>(place)] = std::current_exception();
                 communicator.abort();
             }
         });
@@ -43,8 +53,8 @@ inline std::vector<std::exception_ptr> outcomes(World& world, const std::functio
     return ends;
 }
 
-// Runs all ranks and fails if one ended badly, with the primary error.
-inline void run_ranks(World& world, const std::function<void(Communicator&)>& body)
+// Runs the ranks of this process and fails if one ended badly, with the primary error.
+inline void check_ranks(World& world, const std::function<void(Communicator&)>& body)
 {
     for (const std::exception_ptr& end : outcomes(world, body))
     {
@@ -140,12 +150,40 @@ private:
     std::mt19937_64 random_;
 };
 
-// A transport as the tests see it.
+// Zeros that the ranks of a test and the test itself share, also where ranks are processes.
+template <class T>
+class Shared
+{
+public:
+    static_assert(std::is_trivially_copyable_v<T>);
+    Shared() : value_(static_cast<T*>(mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
+    {
+        PARHELION_EXPECTS(value_ != MAP_FAILED);
+    }
+    ~Shared() { munmap(value_, sizeof(T)); }
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    T& operator*() const { return *value_; }
+    T* operator->() const { return value_; }
+
+private:
+    T* value_;
+};
+
+// The rule that at most one signal is under way to a slot, where the transport can tell.
+inline void expect_no_overlaps(World& world)
+{
+    if (const auto* faulty = dynamic_cast<FaultyTransport*>(&world.transport())) { EXPECT_EQ(faulty->overlaps(), 0); }
+}
+
+// How ranks are connected, as the tests see it.
 struct TransportCase
 {
     const char* name;
     PeerAccess access; // of the payload
     bool is_faulty;
+    int ranks_of_process = 0; // 0: all ranks are threads of the test
 
     WorldOptions options() const
     {
@@ -158,30 +196,66 @@ struct TransportCase
         }
         return o;
     }
-    Network network(int ranks, std::uint64_t seed) const
+    Network network(std::unique_ptr<Bootstrap> bootstrap, std::uint64_t seed) const
     {
-        if (!is_faulty) { return thread_network(ranks, access); }
+        if (!is_faulty) { return shared_memory_network(std::move(bootstrap), access); }
         FaultPlan plan;
         plan.seed = seed;
         plan.duplicated = 0.1;
         plan.payload = access;
-        return with_faults(thread_network(ranks), plan);
+        return with_faults(shared_memory_network(std::move(bootstrap)), plan);
+    }
+    Network network(int ranks, std::uint64_t seed) const // of threads of the test
+    {
+        return network(std::make_unique<ThreadsBootstrap>(ranks), seed);
+    }
+    // Runs the ranks of a world of their own, and fails if one ended badly, with the primary error.
+    void run(int ranks, std::uint64_t seed, const std::function<void(Communicator&)>& body) const
+    {
+        const auto be_ranks = [&](std::unique_ptr<Bootstrap> bootstrap) {
+            World world(network(std::move(bootstrap), seed), options());
+            check_ranks(world, body);
+            expect_no_overlaps(world);
+        };
+        if (ranks_of_process == 0) { return be_ranks(std::make_unique<ThreadsBootstrap>(ranks)); }
+        ProcessOptions processes;
+        processes.processes = (ranks + ranks_of_process - 1) / ranks_of_process;
+        processes.ranks = ranks;
+        try
+        {
+            run_in_processes(processes, [&](std::unique_ptr<Bootstrap> bootstrap) {
+                be_ranks(std::move(bootstrap));
+                // What has failed in a process has been printed there, and the test knows nothing of it.
+                return testing::Test::HasFailure() ? throw std::runtime_error("a check failed in one of the processes") : 0;
+            });
+        }
+        catch (const std::exception& error)
+        {
+            ADD_FAILURE() << error.what();
+        }
     }
     // How much of a test that is long on the fast transport is run on this one.
-    int scaled(int n) const { return is_faulty ? n / 20 : n; }
+    int scaled(int n) const { return is_faulty ? n / 20 : ranks_of_process > 0 ? n / 4 : n; }
 };
-
-// The rule that at most one signal is under way to a slot, where the transport can tell.
-inline void expect_no_overlaps(World& world)
-{
-    if (const auto* faulty = dynamic_cast<FaultyTransport*>(&world.transport())) { EXPECT_EQ(faulty->overlaps(), 0); }
-}
 
 inline const std::vector<TransportCase> transport_cases = {
     {"threads_pointers", PeerAccess::Pointers, false},
     {"threads_staged", PeerAccess::Staged, false},
     {"faulty_pointers", PeerAccess::Pointers, true},
     {"faulty_staged", PeerAccess::Staged, true},
+    {"processes_pointers", PeerAccess::Pointers, false, 1},
+    {"processes_staged", PeerAccess::Staged, false, 1},
+    {"processes_of_two_threads", PeerAccess::Pointers, false, 2},
+    {"faulty_processes_staged", PeerAccess::Staged, true, 1},
 };
+
+// Those whose ranks are threads of the test.
+inline std::vector<TransportCase> thread_cases()
+{
+    std::vector<TransportCase> cases;
+    std::copy_if(transport_cases.begin(), transport_cases.end(), std::back_inserter(cases),
+                 [](const TransportCase& c) { return c.ranks_of_process == 0; });
+    return cases;
+}
 
 } // namespace parhelion

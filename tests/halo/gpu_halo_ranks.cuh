@@ -445,7 +445,7 @@ private:
             return;
         }
         run_ranks(
-            static_cast<int>(lanes_.size()),
+            RankRange{0, static_cast<int>(lanes_.size())},
             [&](int lane) { queue_steps(Lanes(lanes_).subspan(static_cast<std::size_t>(lane), 1), p, steps); },
             [&](int) { world_->give_up(); });
     }

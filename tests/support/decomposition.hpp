@@ -119,7 +119,7 @@ public:
     void on_ranks(Body&& body)
     {
         run_ranks(
-            ranks(), [&](int r) { body(rank(r)); }, [&](int r) { rank(r).comm.abort(); });
+            world_->here(), [&](int r) { body(rank(r)); }, [&](int r) { rank(r).comm.abort(); });
     }
 
     // For a rank, in a parallel section.

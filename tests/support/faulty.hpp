@@ -89,9 +89,6 @@ private:
     std::thread thread_; // last: starts when all else is there
 };
 
-// How a test's ranks are connected, however many there are.
-using MakeNetwork = std::function<Network(int ranks)>;
-
 // The network with another transport in front of its own.
 using WrapTransport = std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)>;
 Network with_transport(Network network, WrapTransport wrap);

@@ -3,43 +3,9 @@
 
 #include "base/error.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fmt/format.h>
-#include <sys/mman.h>
-
 namespace parhelion {
 
-class ThreadsBootstrap::Pages
-{
-public:
-    explicit Pages(std::size_t bytes) : bytes_(bytes)
-    {
-        void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (pages == MAP_FAILED)
-        {
-            throw SystemError(
-                fmt::format("mmap of {} bytes of address space for messages between ranks failed: {}. Allow the process "
-                            "so much more for each rank (ulimit -v), or use fewer ranks",
-                            bytes, std::strerror(errno)));
-        }
-        data_ = static_cast<std::byte*>(pages);
-    }
-    ~Pages() { munmap(data_, bytes_); }
-    Pages(const Pages&) = delete;
-    Pages& operator=(const Pages&) = delete;
-
-    std::byte* data() const { return data_; }
-    std::size_t bytes() const { return bytes_; }
-
-private:
-    std::byte* data_;
-    std::size_t bytes_;
-};
-
 ThreadsBootstrap::ThreadsBootstrap(int ranks) : ranks_(ranks) { PARHELION_EXPECTS(ranks >= 1); }
-
-ThreadsBootstrap::~ThreadsBootstrap() = default;
 
 void ThreadsBootstrap::put(const std::string& key, Bytes value)
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/bootstrap.hpp"
+#include "comm/bootstraps/pages.hpp"
 
 #include <map>
 #include <memory>
@@ -14,16 +15,15 @@ class ThreadsBootstrap : public Bootstrap
 {
 public:
     explicit ThreadsBootstrap(int ranks);
-    ~ThreadsBootstrap() override;
 
     int ranks() const override { return ranks_; }
+    RankRange here() const override { return {0, ranks_}; }
     void put(const std::string& key, Bytes value) override;
     std::optional<Bytes> get(const std::string& key) override;
     std::byte* pages(const std::string& key, std::size_t bytes) override;
+    void on_loss(OnLoss) override {} // all ranks end with this process
 
 private:
-    class Pages;
-
     const int ranks_;
     std::mutex mutex_; // of what follows
     std::map<std::string, Bytes> values_;

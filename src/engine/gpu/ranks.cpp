@@ -106,7 +106,7 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
         if (is_allocated_)
         {
             run_ranks(
-                gpus(), [&](int t) { queue_steps(of_gpu(t), list_age, pattern.steps, Steps::Run); },
+                RankRange{0, gpus()}, [&](int t) { queue_steps(of_gpu(t), list_age, pattern.steps, Steps::Run); },
                 [&](int) { world_->give_up(); });
         }
         else { queue_steps(all_, list_age, pattern.steps, Steps::Run); }

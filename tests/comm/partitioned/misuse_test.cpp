@@ -46,7 +46,7 @@ std::vector<std::string> endings(World& world, const std::function<void(Communic
 TEST(PartitionedMisuse, each_illegal_call_has_its_own_error_and_changes_nothing)
 {
     World world(thread_network(1));
-    run_ranks(world, [&](Communicator&) {
+    check_ranks(world, [&](Communicator&) {
         Partitioned partitioned(world, 0);
         Outgoing out(partitioned, {3, 4}, {0});
         Incoming in(partitioned, {2, 6}, {0});
@@ -90,7 +90,7 @@ TEST(PartitionedMisuse, each_illegal_call_has_its_own_error_and_changes_nothing)
 TEST(PartitionedMisuse, of_what_makes_a_request_is_refused)
 {
     World world(thread_network(2));
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         std::array<std::byte, 8> anywhere{};
         const auto send = [&](Partitioning p, int peer, int per_signal) {
@@ -116,7 +116,7 @@ TEST(PartitionedMisuse, of_what_makes_a_request_is_refused)
 TEST(PartitionedMisuse, sides_of_different_sizes_are_told_both)
 {
     World world(thread_network(2), short_deadline());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         if (c.rank() == 0)
         {
@@ -139,7 +139,7 @@ TEST(PartitionedMisuse, sides_of_different_sizes_are_told_both)
 TEST(PartitionedMisuse, a_source_is_told_that_its_destination_has_been_freed)
 {
     World world(thread_network(2), short_deadline());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         if (c.rank() == 0)
         {

@@ -21,7 +21,7 @@ TEST_P(PartitionedStress, epochs_out_of_step_deliver_every_byte)
     const std::int64_t all = asked != nullptr ? std::atoll(asked) : 10'000;
     const std::int64_t epochs = GetParam().is_faulty ? all / 50 : all;
     World world(GetParam().network(2, 24), GetParam().options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         const int me = c.rank(), peer = 1 - me;
         Partitioned partitioned(world, me);
         Outgoing out(partitioned, {6, 10}, {peer}, {.per_signal = 1 + me});
@@ -43,5 +43,5 @@ TEST_P(PartitionedStress, epochs_out_of_step_deliver_every_byte)
     expect_no_overlaps(world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, PartitionedStress, testing::ValuesIn(transport_cases),
+INSTANTIATE_TEST_SUITE_P(Transports, PartitionedStress, testing::ValuesIn(thread_cases()),
                          [](const auto& i) { return i.param.name; });

@@ -23,7 +23,7 @@ Payload payload(std::uint64_t epoch, int kind = 0) { return {epoch, 0, 1, kind};
 TEST_P(Partitions, of_any_two_counts_deliver_every_byte_in_any_order)
 {
     World world(network(2, 1), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         for (int send = 1; send <= 16; ++send)
         {
@@ -60,7 +60,7 @@ TEST_P(Partitions, of_any_two_counts_deliver_every_byte_in_any_order)
 TEST_P(Partitions, may_be_read_when_they_have_arrived_and_the_epoch_ends_when_all_have)
 {
     World world(network(2, 2), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         if (c.rank() == 0)
         {
@@ -95,7 +95,7 @@ TEST_P(Partitions, may_be_read_when_they_have_arrived_and_the_epoch_ends_when_al
 TEST_P(Partitions, of_one_signal_arrive_together)
 {
     World world(network(2, 3), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         if (c.rank() == 0)
         {
@@ -124,7 +124,7 @@ TEST_P(Partitions, of_one_signal_arrive_together)
 TEST_P(Partitions, match_by_tag_and_group_in_the_order_of_init)
 {
     World world(network(2, 4), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         const auto tagged = [&](int tag, const char* group) { return Envelope{1 - c.rank(), tag, group}; };
         if (c.rank() == 0)
@@ -160,7 +160,7 @@ TEST_P(Partitions, match_by_tag_and_group_in_the_order_of_init)
 TEST_P(Partitions, may_be_marked_ready_before_the_destination_has_started)
 {
     World world(network(3, 5), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         const int next = (c.rank() + 1) % 3, previous = (c.rank() + 2) % 3;
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
@@ -186,7 +186,7 @@ TEST_P(Partitions, are_marked_by_many_threads_at_once)
     constexpr int partitions = 24, threads = 3;
     const auto epochs = static_cast<std::uint64_t>(GetParam().scaled(400));
     World world(network(2, 6), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         if (c.rank() == 1)
         {
@@ -220,7 +220,7 @@ TEST_P(Partitions, are_marked_by_many_threads_at_once)
 TEST_P(Partitions, leave_while_only_other_threads_ask_for_theirs)
 {
     World world(network(2, 10), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         const int peer = 1 - c.rank();
         Outgoing out(partitioned, {4, 6}, {peer});
@@ -255,7 +255,7 @@ TEST_P(Partitions, leave_while_only_other_threads_ask_for_theirs)
 TEST_P(Partitions, without_bytes_signal_all_the_same)
 {
     World world(network(2, 7), options());
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         if (c.rank() == 0)
         {
@@ -282,7 +282,7 @@ TEST_P(Partitions, without_bytes_signal_all_the_same)
 TEST_P(Partitions, of_a_rank_to_itself_arrive)
 {
     World world(network(1, 8), options());
-    run_ranks(world, [&](Communicator&) {
+    check_ranks(world, [&](Communicator&) {
         Partitioned partitioned(world, 0);
         Outgoing out(partitioned, {3, 4}, {0});
         Incoming in(partitioned, {2, 6}, {0});
@@ -302,7 +302,7 @@ TEST_P(Partitions, go_on_where_the_counter_of_epochs_wraps)
     for (const Word first : {(Word{1} << 31) - 3, (Word{1} << 32) - 3, ~Word{0} - 3})
     {
         World world(network(2, first), options());
-        run_ranks(world, [&](Communicator& c) {
+        check_ranks(world, [&](Communicator& c) {
             Partitioned partitioned(world, c.rank());
             if (c.rank() == 0)
             {
@@ -332,7 +332,7 @@ TEST_P(Partitions, of_freed_requests_leave_nothing_behind)
     few.signal_slots = 64;
     few.payload_bytes = 32768;
     World world(network(2, 9), few);
-    run_ranks(world, [&](Communicator& c) {
+    check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(world, c.rank());
         for (std::uint64_t life = 1; life <= 200; ++life)
         {
@@ -364,4 +364,4 @@ TEST_P(Partitions, of_freed_requests_leave_nothing_behind)
     expect_no_overlaps(world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(transport_cases), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(thread_cases()), [](const auto& i) { return i.param.name; });

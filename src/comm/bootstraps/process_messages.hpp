@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher and the processes it has started say to each other: packets over a pair of connected Unix-domain sockets, which
+// keep the ends of packets, have no name that a stranger could connect to, and carry file descriptors.
+#pragma once
+
+#include "comm/bootstrap.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace parhelion {
+
+// A file descriptor that is closed with its owner.
+class FileDescriptor
+{
+public:
+    FileDescriptor() = default;
+    explicit FileDescriptor(int fd) : fd_(fd) {}
+    FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
+    FileDescriptor& operator=(FileDescriptor&& other) noexcept
+    {
+        reset(other.release());
+        return *this;
+    }
+    ~FileDescriptor() { reset(-1); }
+
+    int get() const { return fd_; }
+    void reset(int fd);
+
+private:
+    int release()
+    {
+        const int fd = fd_;
+        fd_ = -1;
+        return fd;
+    }
+    int fd_ = -1;
+};
+
+enum class ProcessSays : std::uint32_t
+{
+    Put,    // either way: bytes under a key, to be known to all
+    Pages,  // asks for, or brings the descriptor of, `size` bytes of shared memory; without a descriptor `text` says why not
+    Failed, // to the launcher: `failure` ended this process, as `text` tells it
+    Done,   // to the launcher: this process has done its part, with `size` as its result
+    Lost    // to a process: `text` says which other one has ended too early
+};
+
+// Which exception a process ended by, as base/error.hpp has them.
+enum class FailureKind : std::uint32_t
+{
+    Input,
+    Physics,
+    Comm,
+    PeerAborted,
+    System,
+    Contract
+};
+
+struct ProcessPacket
+{
+    ProcessSays says{};
+    FailureKind failure{};
+    std::uint64_t size = 0;
+    std::string key{};
+    std::string text{}; // the bytes of a Put
+};
+
+inline constexpr std::size_t most_packet_bytes = std::size_t{1} << 16;
+
+// Two connected sockets, closed on exec. Throws SystemError.
+struct SocketPair
+{
+    FileDescriptor launcher, process;
+};
+SocketPair make_socket_pair();
+
+enum class Wait : std::uint8_t
+{
+    Yes,
+    No
+};
+enum class Sent : std::uint8_t
+{
+    Yes,
+    Later, // the other side's queue is full
+    Never  // the other side is gone
+};
+// `passed`: a descriptor to go with the packet, or -1. Throws ContractError if it is longer than most_packet_bytes.
+Sent send_packet(int socket, const ProcessPacket& packet, int passed, Wait wait);
+
+struct ReceivedPacket
+{
+    ProcessPacket packet;
+    FileDescriptor passed;
+};
+// Waits for a packet; nothing: the other side is gone.
+std::optional<ReceivedPacket> receive_packet(int socket);
+
+} // namespace parhelion

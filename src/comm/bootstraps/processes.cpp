@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/bootstraps/processes.hpp"
+
+#include "base/error.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace parhelion {
+
+ProcessesBootstrap::ProcessesBootstrap(int socket, int ranks, RankRange here, std::chrono::nanoseconds patience)
+    : socket_(socket), ranks_(ranks), here_(here), patience_(patience), end_(::eventfd(0, EFD_CLOEXEC))
+{
+    if (end_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
+    thread_ = std::thread([this] { listen(); });
+}
+
+ProcessesBootstrap::~ProcessesBootstrap()
+{
+    ::eventfd_write(end_.get(), 1);
+    thread_.join();
+}
+
+void ProcessesBootstrap::put(const std::string& key, Bytes value)
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        PARHELION_EXPECTS(values_.emplace(key, value).second);
+    }
+    ProcessPacket packet{.says = ProcessSays::Put, .key = key};
+    packet.text.assign(reinterpret_cast<const char*>(value.data()), value.size());
+    send_packet(socket_, packet, -1, Wait::Yes); // a launcher that is gone is the listener's business
+}
+
+std::optional<Bytes> ProcessesBootstrap::get(const std::string& key)
+{
+    const std::scoped_lock lock(mutex_);
+    const auto found = values_.find(key);
+    return found != values_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::byte* ProcessesBootstrap::pages(const std::string& key, std::size_t bytes)
+{
+    const std::scoped_lock asking(asking_);
+    std::unique_lock lock(mutex_);
+    if (const auto known = pages_.find(key); known != pages_.end())
+    {
+        PARHELION_EXPECTS(known->second->bytes() == bytes);
+        return known->second->data();
+    }
+    send_packet(socket_, {.says = ProcessSays::Pages, .size = bytes, .key = key}, -1, Wait::Yes);
+    const bool is_over = changed_.wait_for(lock, patience_, [&] { return answers_.count(key) > 0 || !loss_.empty(); });
+    if (!is_over)
+    {
+        throw CommError(fmt::format("The process that started the ranks has not answered for {:g} s.",
+                                    std::chrono::duration<double>(patience_).count()));
+    }
+    const auto answer = answers_.find(key);
+    if (answer == answers_.end()) { throw PeerAborted(fmt::format("Rank {} stopped: {}", here_.first, loss_)); }
+    const ReceivedPacket received = std::move(answer->second);
+    answers_.erase(answer);
+    if (received.passed.get() < 0) { throw SystemError(received.packet.text); }
+    PARHELION_EXPECTS(received.packet.size == bytes); // all ranks ask for one size
+    std::unique_ptr<Pages>& pages = pages_[key];
+    pages = std::make_unique<Pages>(bytes, received.passed.get());
+    return pages->data();
+}
+
+void ProcessesBootstrap::on_loss(OnLoss listener)
+{
+    const std::scoped_lock quiet(listener_mutex_);
+    listener_ = std::move(listener);
+    const std::string sentence = [&] {
+        const std::scoped_lock lock(mutex_);
+        return loss_;
+    }();
+    if (listener_ && !sentence.empty()) { listener_(sentence); }
+}
+
+void ProcessesBootstrap::tell_loss(const std::string& sentence)
+{
+    const std::scoped_lock quiet(listener_mutex_);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!loss_.empty()) { return; }
+        loss_ = sentence;
+    }
+    changed_.notify_all();
+    if (listener_) { listener_(sentence); }
+}
+
+void ProcessesBootstrap::take(ReceivedPacket&& received)
+{
+    const ProcessPacket& packet = received.packet;
+    if (packet.says == ProcessSays::Lost) { return tell_loss(packet.text); }
+    {
+        const std::scoped_lock lock(mutex_);
+        if (packet.says == ProcessSays::Put)
+        {
+            const auto* const first = reinterpret_cast<const std::byte*>(packet.text.data());
+            values_.emplace(packet.key, Bytes(first, first + packet.text.size()));
+        }
+        else if (packet.says == ProcessSays::Pages) { answers_[packet.key] = std::move(received); }
+    }
+    changed_.notify_all();
+}
+
+void ProcessesBootstrap::listen()
+{
+    for (;;)
+    {
+        pollfd watched[] = {{socket_, POLLIN, 0}, {end_.get(), POLLIN, 0}};
+        if (::poll(watched, std::size(watched), -1) < 0) { continue; } // a signal
+        if (watched[1].revents != 0) { return; }
+        std::optional<ReceivedPacket> received = receive_packet(socket_);
+        if (!received) { return; } // the launcher has ended, and so does this process
+        take(std::move(*received));
+    }
+}
+
+} // namespace parhelion

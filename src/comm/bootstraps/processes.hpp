@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of one host in several processes, as one of these sees them: it knows the others through the launcher that has
+// started them all (comm/launch_processes.hpp). Bytes go to the launcher, which passes them on to every process, so that a look
+// for them stays here. Pages are shared memory without a name, which ends with the last process that has mapped it.
+#pragma once
+
+#include "comm/bootstraps/pages.hpp"
+#include "comm/bootstraps/process_messages.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace parhelion {
+
+class ProcessesBootstrap : public Bootstrap
+{
+public:
+    // `socket`: to the launcher, which outlives this. `patience`: with the launcher. Throws SystemError.
+    ProcessesBootstrap(int socket, int ranks, RankRange here, std::chrono::nanoseconds patience);
+    ~ProcessesBootstrap() override;
+
+    int ranks() const override { return ranks_; }
+    RankRange here() const override { return here_; }
+    void put(const std::string& key, Bytes value) override;
+    std::optional<Bytes> get(const std::string& key) override;
+    // Throws also CommError.
+    std::byte* pages(const std::string& key, std::size_t bytes) override;
+    void on_loss(OnLoss listener) override;
+
+private:
+    void listen();
+    void take(ReceivedPacket&& received);
+    void tell_loss(const std::string& sentence);
+
+    const int socket_, ranks_;
+    const RankRange here_;
+    const std::chrono::nanoseconds patience_;
+    FileDescriptor end_; // readable once this ends
+    std::mutex asking_;  // of a request for pages: a process makes one for each key
+    std::mutex mutex_;   // of what follows
+    std::condition_variable changed_;
+    std::map<std::string, Bytes> values_;
+    std::map<std::string, ReceivedPacket> answers_; // to requests for pages, until taken
+    std::map<std::string, std::unique_ptr<Pages>> pages_;
+    std::string loss_;
+    std::mutex listener_mutex_; // of the listener and its calls, which may take mutex_ in turn
+    OnLoss listener_;
+    std::thread thread_; // last: starts when all else is there
+};
+
+} // namespace parhelion
