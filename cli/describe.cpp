@@ -133,9 +133,11 @@ static std::string mesh_text(const PlanSummary& plan)
 
 std::string describe_plan(const PlanSummary& plan)
 {
-    const std::string ranks = plan.ranks == 1 ? ""
-                                              : fmt::format("{} ranks ({}, halo {})", plan.ranks, grid_text(plan.grid),
-                                                            halo_method_names[static_cast<std::size_t>(plan.halo)]);
+    const std::string ranks = plan.ranks == 1
+                                  ? ""
+                                  : fmt::format("{} ranks ({}, halo {}){}", plan.ranks, grid_text(plan.grid),
+                                                halo_method_names[static_cast<std::size_t>(plan.halo)],
+                                                plan.processes == 1 ? "" : fmt::format(" in {} processes", plan.processes));
     const std::string gpus = plan.gpus > 1 ? fmt::format("{} GPUs", plan.gpus) : "GPU";
     const std::string where =
         plan.on_gpu ? fmt::format("{}, {}{}{}", gpus, plan.kernel, ranks.empty() ? "" : ", ", ranks)

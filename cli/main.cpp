@@ -225,6 +225,10 @@ Command add_run(CLI::App& app)
     add_input_options(*command, options->input);
     add_engine_options(*command, options->engine);
     add_prefix_option(*command, options->prefix);
+    command
+        ->add_option("--processes", options->processes,
+                     "processes of this host that the ranks of a run on CPUs are spread over (default: one)")
+        ->check(CLI::Range(1, most_ranks));
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
         ->transform(whole_number)
         ->check(amount);
@@ -381,7 +385,7 @@ int run_command(const std::function<int()>& command)
     }
     catch (const InputError& e)
     {
-        const bool is_usage = e.id().starts_with("E00") && e.id() != "E001"; // of the command line itself
+        const bool is_usage = e.id() <= "E010" && e.id() != "E001"; // of the command line itself
         return complain(e.what(), is_usage ? exit_usage : exit_input);
     }
     catch (const PhysicsError& e)

@@ -11,6 +11,7 @@
 #include "io/run_lock.hpp"
 #include "io/text.hpp"
 #include "run_files.hpp"
+#include "run_processes.hpp"
 #include "run_summary.hpp"
 #include "say.hpp"
 #include "trace/chrome_trace.hpp"
@@ -302,6 +303,10 @@ Result simulate(const Job& job, std::int64_t steps_left, Simulation& simulation,
     {
         end_blown_up(error, job, simulation, files);
     }
+    catch (const PeerAborted&)
+    {
+        throw; // of a rank elsewhere, which says why
+    }
     catch (const std::exception& error)
     {
         files.log_failure(error.what());
@@ -330,6 +335,90 @@ void say_end(const Job& job, const Result& result, const PlanSummary& plan, RunF
     }
 }
 
+// A run that has been read and checked, and may begin.
+struct Ready
+{
+    const RunOptions& options;
+    SimulationOptions engine;
+    LoadedInput input;
+    Diagnostics diagnostics;
+    double load_s = 0;
+    std::int64_t steps = 0;      // asked for; negative: no end
+    std::int64_t steps_left = 0; // of these
+    NamedList<std::string> identity;
+    CheckpointFiles checkpoints;
+    std::string remark;                  // on these
+    std::optional<Checkpoint> continued; // what it goes on from
+
+    const SavedState* start() const { return continued ? &continued->state : state_of(input.hand_over); }
+};
+
+// All of a run, or what its first process does.
+RunEnd run_and_write(Ready&& ready)
+{
+    const RunOptions& options = ready.options;
+    LoadedInput& input = ready.input;
+    const Job job{options, input.parameters, input.system.topology, input.system.title, ready.steps};
+    const RunParameters& parameters = job.parameters;
+    std::optional<Checkpoint>& continued = ready.continued;
+    RunFiles files({options.prefix, ready.engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters,
+                   ready.identity, std::move(ready.checkpoints), continued ? &*continued : nullptr);
+    const std::string about = fmt::format("{}\n{}\n{}{}{}{}", version_text(), describe_machine(), describe_system(input.system),
+                                          describe_run(parameters, job.steps), describe_start(input.hand_over),
+                                          describe_output(parameters, options.prefix, options.checkpoint_s));
+    Simulation simulation(std::move(input.system), std::move(input.parameters), ready.engine, ready.start());
+    input.hand_over.reset(); // memory
+    const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(simulation.plan()), ready.load_s,
+                                            describe_seeds(simulation.plan()));
+
+    stop_on_signals();
+    const Deadline deadline(options.hours);
+    // The run is possible: now it may take the place of an earlier one.
+    expect_writable(options.trace);
+    const std::string kept = continued ? "" : keep_outputs(options.prefix);
+    files.start();
+    files.log().line((continued ? "\n" : "") + about);
+    log_input(options.input.files, parameters, files.log());
+    log_diagnostics(ready.diagnostics, files.log(), options);
+    files.log().line(planned);
+    if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }
+    std::fflush(stdout);
+    if (!kept.empty()) { files.message(kept); }
+    say_how_it_begins(files, continued, ready.remark, parameters, ready.identity, job.steps);
+    continued.reset(); // memory
+
+    const Result result = simulate(job, ready.steps_left, simulation, files);
+    say_end(job, result, simulation.plan(), files);
+    return result.summary.end;
+}
+
+// What any other process of it does.
+RunEnd run_silently(Ready&& ready)
+{
+    Simulation simulation(std::move(ready.input.system), std::move(ready.input.parameters), ready.engine, ready.start());
+    ready.continued.reset(); // memory
+    Observer silent;
+    return simulation.run(ready.steps_left, silent, stop_requested).end;
+}
+
+// Here the launcher is left, and every process goes on with what has been read. The first one writes.
+RunEnd run_in_several(Ready&& ready)
+{
+    ProcessOptions processes = process_options(ready.options, ready.engine, ready.input.parameters);
+    processes.stop = &stop_requested;
+    ready.engine.device = Device::Cpu;
+    ready.engine.ranks = processes.ranks;
+    ready.engine.processes = processes.processes;
+    ready.input.parameters = with_seeds(std::move(ready.input.parameters), ready.start());
+    stop_on_signals(); // for all that are forked
+    return static_cast<RunEnd>(
+        run_and_log(processes, ready.options.prefix + log_ending, [&](std::unique_ptr<Bootstrap> bootstrap) {
+            const bool writes = bootstrap->here().first == 0;
+            ready.engine.network = [&bootstrap](int) { return shared_memory_network(std::move(bootstrap)); };
+            return static_cast<int>(writes ? run_and_write(std::move(ready)) : run_silently(std::move(ready)));
+        }));
+}
+
 } // namespace
 
 RunEnd command_run(const RunOptions& options)
@@ -340,54 +429,26 @@ RunEnd command_run(const RunOptions& options)
     const auto start = std::chrono::steady_clock::now();
     LoadedInput input = load_checked(options.input, Purpose::Run, diagnostics);
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::int64_t steps = steps_asked_for(options, input.parameters);
+    const RunParameters& parameters = input.parameters;
+    const std::int64_t steps = steps_asked_for(options, parameters);
     SimulationOptions engine = simulation_options(options.engine);
     engine.trace = !options.trace.empty();
-    const Job job{options, input.parameters, input.system.topology, input.system.title, steps};
-    const RunParameters& parameters = job.parameters;
     const NamedList<std::string> identity =
         identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
     const RunLock lock(options.prefix);
     CheckpointFiles checkpoints(options.prefix);
     std::string remark;
     std::optional<Checkpoint> continued = find_checkpoint(checkpoints, options, identity, remark);
-    if (continued && steps >= 0 && continued->reached >= parameters.first_step + steps)
+    const std::int64_t last = parameters.first_step + steps;
+    if (continued && steps >= 0 && continued->reached >= last)
     {
         say_complete(options, *continued);
         return RunEnd::Done;
     }
-
-    RunFiles files({options.prefix, engine.precision, options.quiet, options.checkpoint_s}, input.system, parameters, identity,
-                   std::move(checkpoints), continued ? &*continued : nullptr);
-    const std::string about = fmt::format("{}\n{}\n{}{}{}{}", version_text(), describe_machine(), describe_system(input.system),
-                                          describe_run(parameters, steps), describe_start(input.hand_over),
-                                          describe_output(parameters, options.prefix, options.checkpoint_s));
-    Simulation simulation(std::move(input.system), std::move(input.parameters), engine,
-                          continued ? &continued->state : state_of(input.hand_over));
-    input.hand_over.reset(); // memory
-    const std::int64_t steps_left = continued && steps >= 0 ? parameters.first_step + steps - continued->state.step : steps;
-    const std::string planned =
-        fmt::format("{}read in {:.2f} s; {}\n", describe_plan(simulation.plan()), load_s, describe_seeds(simulation.plan()));
-
-    stop_on_signals();
-    const Deadline deadline(options.hours);
-    // The run is possible: now it may take the place of an earlier one.
-    expect_writable(options.trace);
-    const std::string kept = continued ? "" : keep_outputs(options.prefix);
-    files.start();
-    files.log().line((continued ? "\n" : "") + about);
-    log_input(options.input.files, parameters, files.log());
-    log_diagnostics(diagnostics, files.log(), options);
-    files.log().line(planned);
-    if (!options.quiet) { say(human_output(options), "{}{}", about, planned); }
-    std::fflush(stdout);
-    if (!kept.empty()) { files.message(kept); }
-    say_how_it_begins(files, continued, remark, parameters, identity, steps);
-    continued.reset(); // memory
-
-    const Result result = simulate(job, steps_left, simulation, files);
-    say_end(job, result, simulation.plan(), files);
-    return result.summary.end;
+    const std::int64_t steps_left = continued && steps >= 0 ? last - continued->state.step : steps;
+    Ready ready{options,  std::move(engine),      std::move(input),  std::move(diagnostics), load_s, steps, steps_left,
+                identity, std::move(checkpoints), std::move(remark), std::move(continued)};
+    return options.processes > 1 ? run_in_several(std::move(ready)) : run_and_write(std::move(ready));
 }
 
 } // namespace parhelion

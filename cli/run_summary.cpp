@@ -70,7 +70,10 @@ RunReport make_report(const EngineOptions& engine, const RunSummary& summary, co
     report.grid = grid_text(plan.grid);
     if (plan.ranks > 1)
     {
-        report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = plan.on_gpu ? "gpu" : "threads";
+        report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = plan.on_gpu ? "gpu"
+                                                                                                 : plan.processes > 1
+                                                                                                     ? "processes"
+                                                                                                     : "threads";
     }
     if (plan.ranks > 1 && plan.mesh) { report.pme = mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]; }
     report.threads = plan.threads;

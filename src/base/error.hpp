@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can go wrong, by whose hand. The library throws these and never prints or exits; the program's edge (cli/) turns them into
 // one screen of text and an exit code.
-//   InputError    the user's files or options          exit 4   (E002 to E009: 2) says file:line, why it matters, what to do
+//   InputError    the user's files or options          exit 4   (E002 to E010: 2) says file:line, why it matters, what to do
 //   PhysicsError  the simulation blew up               exit 5   says step, atom, residue, term, last good frame
 //   SystemError   disk, device, transport              exit 6   says the failing call; CommError and PeerAborted are of this kind
 //   ContractError our bug: a precondition is broken    exit 1; never the answer to bad input

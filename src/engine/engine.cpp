@@ -12,14 +12,12 @@
 #include "pairs/simd_target_name.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <random>
 
 namespace parhelion {
 
-namespace {
-
-// Fills in what the .mdp left to us: the seeds. A run that goes on keeps its seed.
-RunParameters resolved(RunParameters parameters, const SavedState* saved)
+RunParameters with_seeds(RunParameters parameters, const SavedState* saved)
 {
     if (saved != nullptr && !saved->of_another_run) { parameters.random_seed = saved->seed; }
     std::random_device entropy;
@@ -28,6 +26,10 @@ RunParameters resolved(RunParameters parameters, const SavedState* saved)
     if (parameters.generation_seed == -1) { parameters.generation_seed = draw(); }
     return parameters;
 }
+
+bool is_one_ranks(const RunParameters& parameters) { return parameters.integrator == Integrator::SteepestDescent; }
+
+namespace {
 
 // The farthest that an atom of the start is from its update group's reference atom, nm, by dimension.
 Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
@@ -90,7 +92,7 @@ constexpr std::size_t kept_spans = 1 << 18; // of phases, by rank, for a timelin
 template <class N>
 Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : system_(std::move(system)), setup_{.system = system_,
-                                         .parameters = resolved(std::move(parameters), saved),
+                                         .parameters = with_seeds(std::move(parameters), saved),
                                          .list_plan = lists_miss_nothing<N> ? plan_complete_list(system_, setup_.parameters)
                                                                             : plan_pair_list(system_, setup_.parameters),
                                          .grid = {},
@@ -98,12 +100,11 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                          .halo_method = options.halo,
                                          .mesh_method = options.pme}
 {
-    // A minimisation is one rank's, with the threads of all.
-    const bool is_one_ranks = setup_.parameters.integrator == Integrator::SteepestDescent;
+    const bool is_of_one = is_one_ranks(setup_.parameters);
     const int asked = std::max(1, options.ranks_asked_for());
-    const int ranks = is_one_ranks ? 1 : asked;
+    const int ranks = is_of_one ? 1 : asked;
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
-    setup_.threads = is_one_ranks ? threads * asked : threads;
+    setup_.threads = is_of_one ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
     setup_.grid = make_grid(setup_, options, ranks, saved != nullptr ? saved->box : system_.box);
 
@@ -113,10 +114,11 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     world.payload_bytes =
         payload_bytes(system_.topology.atom_count(), ranks) +
         RankMesh<N>::payload_bytes(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme, ranks);
-    world_ = std::make_unique<World>(thread_network(ranks), world);
-    for (int rank = 0; rank < ranks; ++rank)
+    world_ = std::make_unique<World>(options.network(ranks), world);
+    PARHELION_EXPECTS(world_->ranks() == ranks);
+    for (int place = 0; place < world_->here().count; ++place)
     {
-        runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(rank)));
+        runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(world_->here().first + place)));
         if (options.trace) { runs_.back()->queue().clock().keep(kept_spans); }
     }
     if (ranks == 1) { runs_[0]->prepare(saved); }
@@ -139,6 +141,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
     plan_.ranks = setup_.grid.ranks();
+    plan_.processes = options.processes;
     plan_.grid = setup_.grid.cells;
     plan_.halo = options.halo;
     plan_.threads = setup_.threads;
@@ -169,14 +172,15 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     {
         const std::size_t slot =
             2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280;
-        plan_.bytes += run->rank().state.slots() * slot * (runs_.size() > 1 ? 2 : 1) + (runs_.size() > 1 ? of_rank : 0);
+        plan_.bytes += run->rank().state.slots() * slot * (plan_.ranks > 1 ? 2 : 1) + (plan_.ranks > 1 ? of_rank : 0);
     }
+    plan_.bytes = plan_.bytes * static_cast<std::size_t>(plan_.ranks) / runs_.size(); // other processes have as much
 }
 
 template <class N>
 void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 {
-    const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank)]; };
+    const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank - world_->here().first)]; };
     run_ranks(
         world_->here(), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
 }
@@ -184,6 +188,7 @@ void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 template <class N>
 SinglePoint Engine<N>::evaluate()
 {
+    PARHELION_EXPECTS(!is_spread());
     std::vector<SinglePoint> points(runs_.size());
     on_every_run([&](RankRun<N>& run) { points[static_cast<std::size_t>(run.comm().rank())] = run.evaluate(); });
     const auto troubled = std::find_if(points.begin(), points.end(), [](const SinglePoint& p) { return !p.trouble.empty(); });
@@ -203,15 +208,37 @@ RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::ato
         const bool speaks = run.comm().rank() == 0;
         PausingObserver pausing(run.comm(), observer);
         Observer& heard = speaks ? static_cast<Observer&>(pausing) : silent;
-        summaries[static_cast<std::size_t>(run.comm().rank())] = run.integrate(steps, heard, stop);
+        RunSummary& summary = summaries[static_cast<std::size_t>(run.comm().rank() - world_->here().first)];
+        summary = run.integrate(steps, heard, stop);
+        if (is_spread()) { gather_end(run, summary); }
     });
+    if (is_spread()) { return summaries[0]; }
     for (std::size_t rank = 1; rank < runs_.size(); ++rank) { summaries[0].pairs_per_atom += summaries[rank].pairs_per_atom; }
     return summaries[0];
+}
+
+// What else is collected while no rank runs: no process sees the ranks of another.
+template <class N>
+void Engine<N>::gather_end(RankRun<N>& run, RunSummary& summary)
+{
+    run.comm().sum(std::span(&summary.pairs_per_atom, 1));
+    Frame frame = run.gather_frame(positions_and_velocities());
+    SavedState saved = run.gather_saved_state();
+    if (run.comm().rank() == 0) { end_ = End{std::move(frame), std::move(saved)}; }
+}
+
+template <class N>
+void Engine<N>::stop_if_not_here(const char* what) const
+{
+    if (!is_spread()) { return; }
+    throw SystemError(fmt::format("{} is spread over processes, which have parted. The same run in one process has it.", what));
 }
 
 template <class N>
 Frame Engine<N>::frame()
 {
+    if (end_) { return end_->frame; }
+    stop_if_not_here("The configuration");
     std::vector<AtomData<N>> parts;
     for (const auto& run : runs_) { parts.push_back(atom_data(run->rank().state, positions_and_velocities())); }
     const Rank<N>& r = runs_[0]->rank();
@@ -224,6 +251,7 @@ Frame Engine<N>::frame()
 template <class N>
 Frame Engine<N>::last_good_frame()
 {
+    stop_if_not_here("The last good frame");
     const Snapshot<N>& good = runs_[0]->at_repartition();
     Frame frame = make_frame(runs_[0]->queue(), setup_.system.topology, good.state.box, collect_last_good());
     frame.step = good.step;
@@ -234,6 +262,8 @@ Frame Engine<N>::last_good_frame()
 template <class N>
 SavedState Engine<N>::saved_state()
 {
+    if (end_) { return end_->saved; }
+    stop_if_not_here("The state");
     return to_saved_state(runs_[0]->at_repartition(), collect_last_good(), setup_.parameters.random_seed);
 }
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace parhelion {
 
@@ -52,11 +53,20 @@ private:
     void make_plan(const SimulationOptions& options);
     // Of the last repartition; while no rank runs.
     std::vector<AtomData<N>> collect_last_good() const;
+    bool is_spread() const { return runs_.size() < static_cast<std::size_t>(world_->ranks()); } // over processes
+    void gather_end(RankRun<N>& run, RunSummary& summary);
+    void stop_if_not_here(const char* what) const;
 
     const System system_;
     RunSetup setup_;
     std::unique_ptr<World> world_;
-    std::vector<std::unique_ptr<RankRun<N>>> runs_; // by rank
+    std::vector<std::unique_ptr<RankRun<N>>> runs_; // those here, by rank
+    struct End
+    {
+        Frame frame;
+        SavedState saved;
+    };
+    std::optional<End> end_; // of a run spread over processes, with its first rank
     PlanSummary plan_;
 };
 

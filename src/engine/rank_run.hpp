@@ -45,6 +45,9 @@ public:
     RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     // Forces on rank 0 alone; trouble where it is.
     SinglePoint evaluate();
+    // On rank 0; nothing on the others: the configuration with what is due, the state at the last repartition.
+    Frame gather_frame(const OutputDue& due);
+    SavedState gather_saved_state();
     // Its parts (engine/run_loop.hpp).
     std::int64_t next_step() const { return rank_.step; }
     Look look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
@@ -70,9 +73,7 @@ private:
         std::int64_t next_look = 0; // the step before which ranks ask again, at the latest
     };
     Orders agree(bool stop, bool checkpoint, std::int64_t steps_until_look);
-    Frame gather_frame(const OutputDue& due);
     std::vector<Vec3<double>> gather_forces();
-    SavedState gather_saved_state();
     // One step, its frames and its energies to the observers.
     void take_step(StepFlags flags, Observer& observer);
     template <class Output>

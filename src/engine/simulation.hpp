@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/numerics.hpp"
+#include "comm/network.hpp"
 #include "engine/observer.hpp"
 #include "halo/method.hpp"
 #include "mesh_exchange/method.hpp"
@@ -45,6 +46,11 @@ struct SimulationOptions
     Device device = Device::Cpu;
     bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
     int gpus = 0;       // at most, over which ranks are spread, at least one rank each; 0: as many as make the run faster
+    // Of ranks on CPUs. If they are spread over processes, all make the same simulation and call run() at the same time, and no
+    // more; the first has what it leaves. The parameters then have their seeds (with_seeds()), and is_one_ranks() is
+    // false.
+    int processes = 1;
+    MakeNetwork network = [](int count) { return thread_network(count); };
     // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
     // tell. Called by another thread with a sentence; it should end the process. None: no watch.
     std::function<void(const std::string& sentence)> when_held = nullptr;
@@ -64,6 +70,12 @@ struct SinglePoint
     std::string remark;  // on what the numbers are worth; empty: nothing to say
 };
 
+// Must be done by one rank, with the threads of all that were asked for.
+bool is_one_ranks(const RunParameters& parameters);
+
+// Fills in what the .mdp left to us: the seeds. A run that goes on keeps its seed.
+RunParameters with_seeds(RunParameters parameters, const SavedState* saved);
+
 // What the plan decided, for the log, `check` and the report.
 struct MeshPlan
 {
@@ -77,6 +89,7 @@ struct MeshPlan
 struct PlanSummary
 {
     int ranks = 1;
+    int processes = 1; // that the ranks are spread over
     std::array<int, 3> grid{1, 1, 1};
     HaloMethod halo = HaloMethod::Direct;
     int threads = 1;              // of each rank
@@ -140,7 +153,8 @@ std::string describe_devices();
 
 class HostWatch;
 
-// With several ranks every call may throw CommError, the constructor too. The simulation is then lost.
+// With several ranks every call may throw CommError, the constructor too. The simulation is then lost. So it is once run() has
+// thrown anything where ranks are in other processes.
 class Simulation
 {
 public:

@@ -41,16 +41,16 @@ public:
     template <class Real>
     void put_vectors(std::span<const Vec3<double>> vectors)
     {
-        using Word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+        using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
         const std::size_t begin = bytes_.size();
-        bytes_.resize(begin + vectors.size() * 3 * sizeof(Word));
+        bytes_.resize(begin + vectors.size() * 3 * sizeof(Bits));
         unsigned char* out = bytes_.data() + begin;
         for (const Vec3<double>& a : vectors)
         {
-            for (int d = 0; d < 3; ++d, out += sizeof(Word))
+            for (int d = 0; d < 3; ++d, out += sizeof(Bits))
             {
-                const Word word = big_endian(std::bit_cast<Word>(static_cast<Real>(a[d])));
-                std::memcpy(out, &word, sizeof(Word));
+                const Bits word = big_endian(std::bit_cast<Bits>(static_cast<Real>(a[d])));
+                std::memcpy(out, &word, sizeof(Bits));
             }
         }
     }

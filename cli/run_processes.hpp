@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run whose ranks are spread over processes of this host: what may be, and the last line of its log.
+#pragma once
+
+#include "comm/launch_processes.hpp"
+#include "commands.hpp"
+#include "engine/simulation.hpp"
+
+#include <string>
+
+namespace parhelion {
+
+// How many processes with how many ranks: as many as processes if not said. Throws InputError E010.
+ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, const RunParameters& parameters);
+
+// run_in_processes(). The first process writes the log. What ended the run is added to it if that process did not learn of it.
+int run_and_log(ProcessOptions processes, const std::string& log, const std::function<int(std::unique_ptr<Bootstrap>)>& body);
+
+} // namespace parhelion
