@@ -64,8 +64,10 @@ nlohmann::ordered_json kernels_json(const RunSummary& summary)
 
 void print_result(std::int64_t atoms, const PlanSummary& plan, const RunSummary& summary)
 {
-    const std::string where =
-        plan.on_gpu ? plan.kernel : fmt::format("{} ranks of {} threads, {}", plan.ranks, plan.threads, plan.kernel);
+    const std::string mesh = mesh_method_text(plan);
+    const std::string where = plan.on_gpu ? plan.kernel
+                                          : fmt::format("{} ranks of {} threads, {}{}", plan.ranks, plan.threads,
+                                                        mesh.empty() ? "" : "mesh " + mesh + ", ", plan.kernel);
     fmt::print(
         "{} atoms, {}: {:.1f} us/step, {:.2f} ns/day; list {} steps, {:.3f} nm, {:.0f} tested pairs/atom; host load {:.3f} "
         "cores\n",
@@ -88,6 +90,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, 
                                    {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
                                    {"threads", plan.threads},
+                                   {"pme", mesh_method_text(plan)},
                                    {"steps", options.steps},
                                    {"ns_per_day", summary.ns_per_day},
                                    {"us_per_step", summary.us_per_step},

@@ -122,13 +122,19 @@ std::string threads_remark(const PlanSummary& plan)
                        cores == 1 ? "" : "s");
 }
 
+std::string mesh_method_text(const PlanSummary& plan)
+{
+    if (plan.ranks == 1 || !plan.mesh) { return ""; }
+    return std::string(mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]);
+}
+
 static std::string mesh_text(const PlanSummary& plan)
 {
     if (!plan.mesh) { return ""; }
-    const std::string sharing =
-        plan.ranks == 1 ? "" : fmt::format(", {}", mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]);
+    const std::string method = mesh_method_text(plan);
     return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm{}",
-                       grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error, sharing);
+                       grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error,
+                       method.empty() ? "" : ", " + method);
 }
 
 std::string describe_plan(const PlanSummary& plan)

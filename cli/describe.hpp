@@ -23,6 +23,8 @@ std::string describe_plan(const PlanSummary& plan);
 // Of more threads than this process has cores; empty: nothing to say.
 std::string threads_remark(const PlanSummary& plan);
 std::string describe_machine();
+// How ranks share the mesh of PME; empty: they do not.
+std::string mesh_method_text(const PlanSummary& plan);
 std::string grid_text(const std::array<int, 3>& grid); // "2x2x1"
 
 } // namespace parhelion

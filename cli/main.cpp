@@ -202,7 +202,8 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
         ->check(CLI::IsMember(halo_methods));
     command
         .add_option("--pme", engine.pme,
-                    "how ranks share the mesh of PME: gathered (each computes all of it), bricks (each a part), or auto")
+                    "how ranks share the mesh of PME: shared (each a part, where its atoms are), bricks (each a part), gathered "
+                    "(each all of it) or auto")
         ->default_val("auto")
         ->check(mesh_method_name);
     add_comm_timeout(command, engine.comm_timeout_s);

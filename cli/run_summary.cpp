@@ -75,7 +75,7 @@ RunReport make_report(const EngineOptions& engine, const RunSummary& summary, co
                                                                                                      ? "processes"
                                                                                                      : "threads";
     }
-    if (plan.ranks > 1 && plan.mesh) { report.pme = mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]; }
+    if (const std::string method = mesh_method_text(plan); !method.empty()) { report.pme = method; }
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
     report.pairlist = {

@@ -5,6 +5,7 @@ given sources in turn, builds a test program under the thread sanitizer, runs it
 
 Usage: mutate_protocol.py [--list] [--only REGEX] [--preset tsan] [--work DIR] [--jobs N] [--filter=F] TARGET SOURCE...
   mutate_protocol.py test_comm src/comm         mutate_protocol.py test_halo src/halo
+  mutate_protocol.py test_mesh_exchange src/mesh_exchange
 
 Works on a copy of the tracked files in the work folder and leaves the checkout alone. The unmutated program must pass first. Results
 are appended to DIR/TARGET.tsv, one line a mutant; mutants that are there already are not tried again. Exit code 1 unless all mutants
@@ -36,6 +37,7 @@ OPERATORS = [
     Operator("no acknowledgement", EFFECT.format("ack|acknowledge|prepare"), r"\g<gap>;"),
     Operator("no credits", r"Credits::Yes\b(?=[,}])", "Credits::No"),
     Operator("one slot", r"(?<=[{ ])2(?=, (?:\.credits = )?Credits::No)", "1"),
+    Operator("one slot", r"(?<=StayThere \? )2(?= : 1)", "1"),
     Operator("credit one epoch early", r"(?<=return epoch_ - static_cast<Word>\(route_\.depth\));", " - 1;"),
     Operator("credit of the next epoch", r"(?<=\.epoch, unread_)(?=\))|(?<=index\(unread_\), unread_)(?=\})", " + 1"),
     # Waits.
@@ -95,6 +97,7 @@ OPERATORS = [
 EXCEPTIONS = {
     "no wait: src/comm/exchange.cpp": (Outcome.SURVIVED, "the loop has seen, with acquire, that the message is there"),
     "no acknowledgement: src/comm/rank_group.cpp": (Outcome.SURVIVED, "a channel without credits counts, and sends nothing"),
+    "no acknowledgement: src/mesh_exchange/peer_messages.cpp": (Outcome.SURVIVED, "as above"),
     "no deadline: src/comm/signal.hpp": (Outcome.TIMED_OUT, "it takes the bound away"),
     "failure not told to the other threads: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
     "failure of another thread not watched: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "as above"),

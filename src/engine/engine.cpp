@@ -71,8 +71,9 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
 {
     if (ranks == 1) { return {}; }
     const Vec3<double> reach = halo_reach(setup);
-    if (options.grid[0] == 0) { return choose_grid(ranks, box, cpu_grid_criteria(reach)); }
-    const CellGrid grid{options.grid};
+    const bool has_slabs = options.pme == MeshMethod::Shared && setup.parameters.coulomb == CoulombKind::Pme;
+    if (options.grid[0] == 0 && !has_slabs) { return choose_grid(ranks, box, cpu_grid_criteria(reach)); }
+    const CellGrid grid{options.grid[0] == 0 ? std::array{ranks, 1, 1} : options.grid};
     check_grid(grid, box, reach);
     return grid;
 }
@@ -98,7 +99,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                          .grid = {},
                                          .update_groups = make_update_groups(system_.topology),
                                          .halo_method = options.halo,
-                                         .mesh_method = options.pme}
+                                         .mesh = {}}
 {
     const bool is_of_one = is_one_ranks(setup_.parameters);
     const int asked = std::max(1, options.ranks_asked_for());
@@ -107,13 +108,16 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     setup_.threads = is_of_one ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
     setup_.grid = make_grid(setup_, options, ranks, saved != nullptr ? saved->box : system_.box);
+    setup_.mesh = make_mesh_setup(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme,
+                                  {.cells = setup_.grid.cells,
+                                   .box = system_.box,
+                                   .reach = setup_.list_plan.cutoff,
+                                   .ahead = largest_groups(system_, setup_.update_groups).x});
 
     WorldOptions world;
     world.deadline = options.comm_timeout;
     world.tag_name = "step";
-    world.payload_bytes =
-        payload_bytes(system_.topology.atom_count(), ranks) +
-        RankMesh<N>::payload_bytes(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme, ranks);
+    world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks) + RankMesh<N>::payload_bytes(setup_.mesh);
     world_ = std::make_unique<World>(options.network(ranks), world);
     PARHELION_EXPECTS(world_->ranks() == ranks);
     for (int place = 0; place < world_->here().count; ++place)
@@ -149,7 +153,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     {
         const std::array<int, 3> points = mesh_size(p, system_.box);
         plan_.mesh = MeshPlan{points, p.pme_order, ewald_beta(p),
-                              ewald_force_error(system_.topology, p, points, system_.box).total(), method_for(options.pme)};
+                              ewald_force_error(system_.topology, p, points, system_.box).total(), setup_.mesh.method};
     }
     plan_.list_interval = setup_.list_plan.interval;
     plan_.list_cutoff = setup_.list_plan.cutoff;

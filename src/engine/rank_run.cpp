@@ -78,8 +78,7 @@ Rank<N> RankRun<N>::make_rank()
         .nonbonded = NonbondedTables<N>(make_nonbonded(setup_.system.topology, setup_.parameters)),
         .bonded = make_bonded(setup_.system.topology, setup_.parameters),
         .restraints = make_position_restraints(setup_.system, setup_.parameters),
-        .mesh =
-            RankMesh<N>(mesh_parameters(setup_.system.topology, setup_.parameters, setup_.system.box), setup_.mesh_method, comm_),
+        .mesh = RankMesh<N>(setup_.mesh, comm_),
         .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
         .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
         .com_groups = std::move(com_groups),

@@ -25,7 +25,7 @@ struct RunSetup
     CellGrid grid;
     UpdateGroups update_groups;
     HaloMethod halo_method = HaloMethod::Direct;
-    MeshMethod mesh_method = MeshMethod::Auto;
+    MeshSetup mesh = {};
     int threads = 1; // of each rank
 };
 

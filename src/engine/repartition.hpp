@@ -22,6 +22,7 @@ void repartition(Rank<N>& r)
     reorder(r.queue, r.state, r.grid.zone(r.comm.rank(), {}));
     r.halo.bind(build_halo(r.queue, r.grid, r.halo.pattern(), r.list_plan.cutoff, r.comm, r.step, r.state));
     build_pair_list(r.queue, r.state, r.topology, r.list_plan.cutoff, r.pairs);
+    r.mesh.after_repartition(r.state);
     if (r.comm.ranks() > 1) { assign_work(r); }
     r.list_step = r.step;
     if constexpr (lists_miss_nothing<N>) { r.listed.keep(r.state); }

@@ -1,26 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_exchange/bricks.hpp"
 
+#include "base/error.hpp"
+
 namespace parhelion {
 
 template <class N>
-BricksMesh<N>::BricksMesh(const MeshParameters& parameters, Communicator& comm)
-    : rank_(comm.rank()), cut_(dealt_cut(parameters.points, parameters.order, comm.ranks())), transforms_(parameters),
-      patch_(cut_, transforms_.layout(), comm, Potentials::ComeBack), spectrum_(cut_, transforms_.layout(), comm)
+BricksMesh<N>::BricksMesh(const MeshSetup& setup, Communicator& comm)
+    : rank_(comm.rank()), transforms_(setup.parameters), patch_(setup.cut, layout(), comm, Potentials::ComeBack),
+      spectrum_(setup.cut, layout(), comm),
+      points_(static_cast<std::size_t>(setup.cut.planes[static_cast<std::size_t>(rank_)].count) * layout().plane())
 {
-    grid_.resize(static_cast<std::size_t>(cut_.planes[static_cast<std::size_t>(rank_)].count) * transforms_.layout().plane());
+    grid_.resize(points_);
+}
+
+template <class N>
+void BricksMesh<N>::spread(CpuQueue& queue, const ParticleState<N>& state, const MeshAtoms<N>& atoms)
+{
+    atoms.spread(queue, state, grid_.charges());
+    queue.for_range(points_, layout().row, [&](int, std::size_t begin, std::size_t end) { grid_.finish_charges(begin, end); });
+}
+
+template <class N>
+bool BricksMesh<N>::find_potentials(CpuQueue& queue, const ParticleState<N>& state, Charges charges, ForceBuffers<N>& buffers,
+                                    Compute compute)
+{
+    transforms_.follow_box(state.box.length());
+    if (!spectrum_.find_potentials(queue, transforms_, charges, grid_.values(), compute)) { return false; }
+    if (compute == Compute::ForcesEnergiesVirial)
+    {
+        transforms_.add_energies(buffers.energies[0]);
+        if (rank_ == 0) { transforms_.add_background(buffers.energies[0]); }
+    }
+    return true;
 }
 
 template <class N>
 void BricksMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
 {
-    transforms_.follow_box(state.box.length());
     patch_.spread(queue, state, grid_);
-    spectrum_.find_potentials(queue, transforms_, grid_.values(), compute);
+    const bool are_here = find_potentials(queue, state, Charges::Here, buffers, compute);
+    PARHELION_EXPECTS(are_here);
     patch_.gather(queue, state, grid_.values(), buffers);
-    if (compute == Compute::Forces) { return; }
-    transforms_.add_energies(buffers.energies[0]);
-    if (rank_ == 0) { transforms_.add_background(buffers.energies[0]); }
 }
 
 #define PARHELION_INSTANTIATE(N) template class BricksMesh<N>;

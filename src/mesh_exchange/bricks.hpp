@@ -14,16 +14,24 @@ class BricksMesh final : public SharedMesh<N>
 public:
     using Real = typename N::Real;
 
-    BricksMesh(const MeshParameters& parameters, Communicator& comm);
+    BricksMesh(const MeshSetup& setup, Communicator& comm);
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) override;
+
+    // Its parts, for who has the charges of its planes without a message: they are spread from atoms that are sorted by these
+    // planes; potentials are found from them, with energies and virial on request, unless they are missing somewhere: false.
+    const mesh::Layout& layout() const { return transforms_.layout(); }
+    void spread(CpuQueue& queue, const ParticleState<N>& state, const MeshAtoms<N>& atoms);
+    bool find_potentials(CpuQueue& queue, const ParticleState<N>& state, Charges charges, ForceBuffers<N>& buffers,
+                         Compute compute);
+    const Real* potentials() { return grid_.values(); }
 
 private:
     int rank_;
-    MeshCut cut_;
     MeshTransforms<Real> transforms_;
     MeshPatch<N> patch_;
     MeshSpectrum<Real> spectrum_;
     MeshGrid<N> grid_; // this rank's planes
+    std::size_t points_;
 };
 
 } // namespace parhelion

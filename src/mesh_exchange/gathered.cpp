@@ -4,9 +4,9 @@
 namespace parhelion {
 
 template <class N>
-GatheredMesh<N>::GatheredMesh(const MeshParameters& parameters, Communicator& comm)
-    : rank_(comm.rank()), cut_(gathered_cut(parameters.points, parameters.order, comm.ranks())), mesh_(parameters),
-      patch_(cut_, mesh_.layout(), comm, Potentials::StayThere)
+GatheredMesh<N>::GatheredMesh(const MeshSetup& setup, Communicator& comm)
+    : rank_(comm.rank()), summed_(setup.cut.sums[static_cast<std::size_t>(rank_)]), mesh_(setup.parameters),
+      patch_(setup.cut, mesh_.layout(), comm, Potentials::StayThere)
 {
 }
 
@@ -14,7 +14,7 @@ template <class N>
 void GatheredMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
 {
     patch_.spread(queue, state, mesh_.grid());
-    mesh_.find_potentials(queue, state.box.length(), cut_.sums[static_cast<std::size_t>(rank_)], compute);
+    mesh_.find_potentials(queue, state.box.length(), summed_, compute);
     mesh_.sort(queue, state);
     mesh_.gather(queue, state, buffers);
     if (compute == Compute::Forces) { return; }

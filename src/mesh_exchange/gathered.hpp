@@ -13,12 +13,12 @@ template <class N>
 class GatheredMesh final : public SharedMesh<N>
 {
 public:
-    GatheredMesh(const MeshParameters& parameters, Communicator& comm);
+    GatheredMesh(const MeshSetup& setup, Communicator& comm);
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) override;
 
 private:
     int rank_;
-    MeshCut cut_;
+    mesh::PlaneRange summed_; // the rows whose energies are this rank's
     Mesh<N> mesh_;
     MeshPatch<N> patch_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_exchange/mesh_cut.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace parhelion {
@@ -21,6 +22,25 @@ MeshCut gathered_cut(const std::array<int, 3>& points, int order, int ranks)
         cut.sums.push_back(dealt_out(points[1], ranks, rank));
     }
     return cut;
+}
+
+MeshCut slab_cut(const std::array<int, 3>& points, int order, int ranks, int shift)
+{
+    MeshCut cut = dealt_cut(points, order, ranks);
+    const auto begin = [&](int rank) { return static_cast<int>((std::int64_t{points[0]} * rank + ranks - 1) / ranks); };
+    for (int rank = 0; rank < ranks; ++rank)
+    {
+        cut.planes[static_cast<std::size_t>(rank)] = {(begin(rank) + shift) % points[0], begin(rank + 1) - begin(rank)};
+    }
+    return cut;
+}
+
+// With d planes for atoms ahead, the shift is order - 1 + d. Those ahead have d - ahead left, those back what the halo reaches
+// beyond the last plane, reach + ahead - shift.
+int slab_shift(int order, double reach, double ahead)
+{
+    const double planes = (reach + 2 * ahead - (order - 1)) / 2;
+    return order - 1 + std::max(0, static_cast<int>(planes));
 }
 
 MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks)

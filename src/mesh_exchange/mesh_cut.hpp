@@ -32,6 +32,14 @@ MeshCut gathered_cut(const std::array<int, 3>& points, int order, int ranks);
 // Planes and rows are dealt out to ranks in order.
 MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks);
 
+// Where cells are slabs of the box along x, one a rank. Rank r of n has the planes ceil(r N / n) + shift, up to where those of
+// the next begin; rows are dealt out. With `shift` planes of order - 1 and what atoms may stray ahead, the atoms of a plane are
+// its owner's or ahead of its cell.
+MeshCut slab_cut(const std::array<int, 3>& points, int order, int ranks, int shift);
+// The shift that leaves as much room for atoms that stray ahead as for those that stray back: of a halo that reaches so far, and
+// atoms that are so far ahead of their cells already; both in planes.
+int slab_shift(int order, double reach, double ahead);
+
 // Part `part` of `count` things dealt out to `parts` in order, as evenly as can be.
 mesh::PlaneRange dealt_out(int count, int parts, int part);
 

@@ -12,10 +12,11 @@ enum class MeshMethod : std::uint8_t
 {
     Auto, // what is expected to be the fastest
     Gathered,
-    Bricks
+    Bricks,
+    Shared
 };
-inline constexpr std::array<std::string_view, 3> mesh_method_names = {"auto", "gathered", "bricks"};
+inline constexpr std::array<std::string_view, 4> mesh_method_names = {"auto", "gathered", "bricks", "shared"};
 // Not built yet.
-inline constexpr std::array<std::string_view, 2> planned_mesh_methods = {"shared", "dedicated"};
+inline constexpr std::array<std::string_view, 1> planned_mesh_methods = {"dedicated"};
 
 } // namespace parhelion

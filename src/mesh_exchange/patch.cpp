@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t header_bytes = 64; // of a message of charges; what follows is aligned
+constexpr std::size_t extent_bytes = 64; // of a message of charges; what follows is aligned
 
 std::size_t count_of(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
 
@@ -49,7 +49,7 @@ MeshPatch<N>::MeshPatch(const MeshCut& cut, const mesh::Layout& layout, Communic
 template <class N>
 std::size_t MeshPatch<N>::charge_bytes(const MeshCut& cut, const mesh::Layout& layout, int owner)
 {
-    return header_bytes + count_of(cut.planes[static_cast<std::size_t>(owner)]) * layout.plane() * sizeof(ChargeSum);
+    return extent_bytes + count_of(cut.planes[static_cast<std::size_t>(owner)]) * layout.plane() * sizeof(ChargeSum);
 }
 template <class N>
 std::size_t MeshPatch<N>::potential_bytes(const MeshCut& cut, const mesh::Layout& layout, int owner)
@@ -168,13 +168,12 @@ void MeshPatch<N>::spread(CpuQueue& queue, const ParticleState<N>& state, MeshGr
         std::memcpy(slot, &here, sizeof here);
         const Piece there = piece(here, owner);
         bytes_[static_cast<std::size_t>(owner)] =
-            header_bytes + pack(queue, patch_.data(), {there.of_extent, here.rows}, slot + header_bytes);
+            extent_bytes + pack(queue, patch_.data(), {there.of_extent, here.rows}, slot + extent_bytes);
     }
     charges_.publish([&](int owner) { return bytes_[static_cast<std::size_t>(owner)]; });
-    charges_.wait();
+    charges_.await();
     take_in();
     add_up(queue, grid);
-    charges_.ack();
 }
 
 // Where the charges of this rank's planes are: in messages, and in its own patch.
@@ -193,7 +192,7 @@ void MeshPatch<N>::take_in()
             pieces_[static_cast<std::size_t>(here.of_owner[p])][r] =
                 message == nullptr
                     ? patch_.data() + static_cast<std::size_t>(here.of_extent[p]) * layout_.plane()
-                    : reinterpret_cast<const ChargeSum*>(message + header_bytes) + p * count_of(extents_[r].rows) * layout_.row;
+                    : reinterpret_cast<const ChargeSum*>(message + extent_bytes) + p * count_of(extents_[r].rows) * layout_.row;
         }
     }
 }
@@ -249,13 +248,12 @@ void MeshPatch<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const 
                       patch_potentials_.begin() +
                           static_cast<std::ptrdiff_t>(own.of_extent[p]) * static_cast<std::ptrdiff_t>(layout_.plane()));
         }
-        potentials_->wait();
+        potentials_->await();
         for (int owner = 0; owner < cut_.ranks(); ++owner)
         {
             if (owner == rank_) { continue; }
             unpack(queue, potentials_->in(owner), {piece(here, owner).of_extent, here.rows}, patch_potentials_.data());
         }
-        potentials_->ack();
     }
     const ScopedPhase span(queue.clock(), Phase::Gather);
     atoms_.gather(queue, state, patch_potentials_.data(), state.box.length(), buffers);

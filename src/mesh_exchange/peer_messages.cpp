@@ -25,14 +25,12 @@ void PeerMessages::begin()
     });
 }
 
-void PeerMessages::wait()
+void PeerMessages::await()
 {
-    for_peers([&](int peer, ChannelPair& channels) { in_[static_cast<std::size_t>(peer)] = channels.receive.wait().data; });
-}
-
-void PeerMessages::ack()
-{
-    for_peers([](int, ChannelPair& channels) { channels.receive.ack(); });
+    for_peers([&](int peer, ChannelPair& channels) {
+        if (channels.receive.core().owes_acknowledgement()) { channels.receive.ack(); }
+        in_[static_cast<std::size_t>(peer)] = channels.receive.wait().data;
+    });
 }
 
 } // namespace parhelion

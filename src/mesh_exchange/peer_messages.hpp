@@ -35,10 +35,9 @@ public:
         for_peers([&](int peer, ChannelPair& channels) { channels.send.publish(bytes(peer)); });
     }
 
-    // The messages of all peers, at in(peer) until ack(). Throws CommError, PeerAborted.
-    void wait();
+    // The messages of all peers, at in(peer) until the next call. Throws CommError, PeerAborted.
+    void await();
     std::byte* in(int peer) const { return in_[static_cast<std::size_t>(peer)]; }
-    void ack();
 
 private:
     template <class Body>

@@ -4,34 +4,39 @@
 #include "base/error.hpp"
 #include "mesh_exchange/bricks.hpp"
 #include "mesh_exchange/gathered.hpp"
+#include "mesh_exchange/shared.hpp"
 
 #include <algorithm>
 
 namespace parhelion {
 
-MeshMethod method_for(MeshMethod asked) { return asked == MeshMethod::Auto ? MeshMethod::Bricks : asked; }
+namespace {
 
 template <class N>
-RankMesh<N>::RankMesh(const MeshParameters& parameters, MeshMethod method, Communicator& comm) : is_used_(parameters.order > 0)
+std::unique_ptr<SharedMesh<N>> make_shared_mesh(const MeshSetup& setup, Communicator& comm)
 {
-    if (!is_used_) { return; }
-    if (comm.ranks() == 1)
-    {
-        lone_ = Mesh<N>(parameters);
-        return;
-    }
-    switch (method_for(method))
+    switch (setup.method)
     {
     case MeshMethod::Gathered:
-        shared_ = std::make_unique<GatheredMesh<N>>(parameters, comm);
-        return;
+        return std::make_unique<GatheredMesh<N>>(setup, comm);
     case MeshMethod::Bricks:
-        shared_ = std::make_unique<BricksMesh<N>>(parameters, comm);
-        return;
+        return std::make_unique<BricksMesh<N>>(setup, comm);
+    case MeshMethod::Shared:
+        return std::make_unique<HaloMesh<N>>(setup, comm);
     case MeshMethod::Auto:
         break;
     }
     throw ContractError("A way to share the mesh without a class for CPUs.");
+}
+
+} // namespace
+
+template <class N>
+RankMesh<N>::RankMesh(const MeshSetup& setup, Communicator& comm) : is_used_(setup.parameters.order > 0)
+{
+    if (!is_used_) { return; }
+    if (comm.ranks() == 1) { lone_ = Mesh<N>(setup.parameters); }
+    else { shared_ = make_shared_mesh<N>(setup, comm); }
 }
 
 template <class N>
@@ -42,21 +47,18 @@ void RankMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceB
 }
 
 template <class N>
-std::size_t RankMesh<N>::payload_bytes(const MeshParameters& parameters, MeshMethod method, int ranks)
+std::size_t RankMesh<N>::payload_bytes(const MeshSetup& setup)
 {
-    if (parameters.order == 0 || ranks == 1) { return 0; }
-    const mesh::Layout layout = MeshTransforms<typename N::Real>(parameters).layout();
-    if (method_for(method) == MeshMethod::Gathered)
-    {
-        const MeshCut cut = gathered_cut(parameters.points, parameters.order, ranks);
-        return MeshPatch<N>::payload_bytes(cut, layout, 0, Potentials::StayThere);
-    }
-    const MeshCut cut = dealt_cut(parameters.points, parameters.order, ranks);
+    if (setup.parameters.order == 0 || setup.cut.ranks() == 1) { return 0; }
+    const mesh::Layout layout = MeshTransforms<typename N::Real>(setup.parameters).layout();
+    const bool is_gathered = setup.method == MeshMethod::Gathered;
     std::size_t most = 0;
-    for (int rank = 0; rank < ranks; ++rank)
+    for (int rank = 0; rank < setup.cut.ranks(); ++rank)
     {
-        most = std::max(most, MeshPatch<N>::payload_bytes(cut, layout, rank, Potentials::ComeBack) +
-                                  MeshSpectrum<typename N::Real>::payload_bytes(cut, layout, rank));
+        const std::size_t bytes = is_gathered ? MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::StayThere)
+                                              : MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::ComeBack) +
+                                                    MeshSpectrum<typename N::Real>::payload_bytes(setup.cut, layout, rank);
+        most = std::max(most, bytes);
     }
     return most;
 }

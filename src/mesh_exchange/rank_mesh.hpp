@@ -5,12 +5,13 @@
 //   gathered   every rank gets the charges of all and computes the whole mesh: one exchange, no gain in speed. The reference.
 //   bricks     planes of the grid and rows of the spectrum are dealt out: charges to their owners, spectra to who solves them and
 //              back, potentials to who has the atoms. Any grid of ranks.
+//   shared     planes lie where the atoms are that reach them, at home or in the halo: spectra alone are exchanged. Slabs along
+//   x.
 #pragma once
 
 #include "comm/communicator.hpp"
 #include "interactions/mesh/mesh.hpp"
-#include "mesh_exchange/mesh_cut.hpp"
-#include "mesh_exchange/method.hpp"
+#include "mesh_exchange/mesh_setup.hpp"
 
 #include <memory>
 
@@ -22,24 +23,27 @@ class SharedMesh
 {
 public:
     virtual ~SharedMesh() = default;
-    // As Mesh::compute(), of a state that has halo atoms. Collective.
+    // When atoms have changed owner and order and there is a new halo. All ranks, or none.
+    virtual void after_repartition(const ParticleState<N>&) {}
+    // As Mesh::compute(), of a state that may have halo atoms, whose forces go to their owners with all others. Collective.
     virtual void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) = 0;
 };
-
-// The method that Auto stands for.
-MeshMethod method_for(MeshMethod asked);
 
 template <class N>
 class RankMesh
 {
 public:
-    RankMesh(const MeshParameters& parameters, MeshMethod method, Communicator& comm);
+    RankMesh(const MeshSetup& setup, Communicator& comm);
 
     bool is_used() const { return is_used_; }
+    void after_repartition(const ParticleState<N>& state)
+    {
+        if (shared_) { shared_->after_repartition(state); }
+    }
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute);
 
     // Bytes that messages to a rank take in its arena.
-    static std::size_t payload_bytes(const MeshParameters& parameters, MeshMethod method, int ranks);
+    static std::size_t payload_bytes(const MeshSetup& setup);
 
 private:
     bool is_used_;

@@ -4,10 +4,13 @@
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace parhelion {
 
 namespace {
+
+constexpr std::size_t header_bytes = 128; // of a message: are there charges? What follows is aligned
 
 std::size_t range_size(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
 
@@ -31,8 +34,8 @@ MeshSpectrum<Real>::MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout,
 template <class Real>
 std::size_t MeshSpectrum<Real>::message_bytes(const MeshCut& cut, const mesh::Layout& layout, int has_planes, int has_rows)
 {
-    return range_size(cut.planes[static_cast<std::size_t>(has_planes)]) *
-           range_size(cut.rows[static_cast<std::size_t>(has_rows)]) * layout.spectrum_row() * sizeof(Real);
+    return header_bytes + range_size(cut.planes[static_cast<std::size_t>(has_planes)]) *
+                              range_size(cut.rows[static_cast<std::size_t>(has_rows)]) * layout.spectrum_row() * sizeof(Real);
 }
 
 template <class Real>
@@ -84,29 +87,57 @@ std::size_t MeshSpectrum<Real>::payload_bytes(const MeshCut& cut, const mesh::La
 }
 
 template <class Real>
-void MeshSpectrum<Real>::find_potentials(CpuQueue& queue, MeshTransforms<Real>& transforms, Real* grid, Compute compute)
+Real* MeshSpectrum<Real>::block(int rank, std::byte* slot)
 {
-    const auto numbers = [&](int rank, std::byte* slot) { return rank == rank_ ? own_.data() : reinterpret_cast<Real*>(slot); };
+    return rank == rank_ ? own_.data() : reinterpret_cast<Real*>(slot + header_bytes);
+}
+
+template <class Real>
+bool MeshSpectrum<Real>::are_missing_anywhere(Charges here) const
+{
+    bool are_missing = here == Charges::Missing;
+    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    {
+        if (rank == rank_) { continue; }
+        Charges there;
+        std::memcpy(&there, there_.in(rank), sizeof there);
+        are_missing = are_missing || there == Charges::Missing;
+    }
+    return are_missing;
+}
+
+template <class Real>
+bool MeshSpectrum<Real>::find_potentials(CpuQueue& queue, MeshTransforms<Real>& transforms, Charges charges, Real* grid,
+                                         Compute compute)
+{
     const auto exchange = [&](PeerMessages& messages, auto&& bytes) {
         const ScopedPhase span(queue.clock(), Phase::MeshExchange);
         messages.publish(bytes);
-        messages.wait();
+        messages.await();
     };
     there_.begin();
-    place_planes([&](int rank) { return numbers(rank, there_.out(rank)); });
-    transforms.forward(queue, grid, planes_);
-    exchange(there_, [&](int rank) { return message_bytes(cut_, layout_, rank_, rank); });
+    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    {
+        if (rank != rank_) { std::memcpy(there_.out(rank), &charges, sizeof charges); }
+    }
+    if (charges == Charges::Here)
+    {
+        place_planes([&](int rank) { return block(rank, there_.out(rank)); });
+        transforms.forward(queue, grid, planes_);
+    }
+    exchange(there_,
+             [&](int rank) { return charges == Charges::Here ? message_bytes(cut_, layout_, rank_, rank) : header_bytes; });
+    if (are_missing_anywhere(charges)) { return false; }
 
     back_.begin();
-    place_rows([&](int rank) { return numbers(rank, there_.in(rank)); }, from_);
-    place_rows([&](int rank) { return numbers(rank, back_.out(rank)); }, to_);
+    place_rows([&](int rank) { return block(rank, there_.in(rank)); }, from_);
+    place_rows([&](int rank) { return block(rank, back_.out(rank)); }, to_);
     const auto here = static_cast<std::size_t>(rank_);
     transforms.solve(queue, {cut_.rows[here], cut_.sums[here], {from_.data(), from_.size()}, to_}, compute);
-    there_.ack();
     exchange(back_, [&](int rank) { return message_bytes(cut_, layout_, rank, rank_); });
-    place_planes([&](int rank) { return numbers(rank, back_.in(rank)); });
+    place_planes([&](int rank) { return block(rank, back_.in(rank)); });
     transforms.backward(queue, planes_, grid);
-    back_.ack();
+    return true;
 }
 
 template class MeshSpectrum<float>;

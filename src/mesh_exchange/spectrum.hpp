@@ -11,9 +11,17 @@
 #include "mesh_exchange/mesh_cut.hpp"
 #include "mesh_exchange/peer_messages.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace parhelion {
+
+// Does a rank have the charges of its planes?
+enum class Charges : std::uint8_t
+{
+    Here,
+    Missing
+};
 
 template <class Real>
 class MeshSpectrum
@@ -21,8 +29,9 @@ class MeshSpectrum
 public:
     MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm);
 
-    // From charges on this rank's planes, in `grid`, to potentials there. Collective.
-    void find_potentials(CpuQueue& queue, MeshTransforms<Real>& transforms, Real* grid, Compute compute);
+    // From charges on this rank's planes, in `grid`, to potentials there. If charges are missing on any rank, all return false
+    // with nothing done; another exchange than this one must then come before the next call. Collective.
+    bool find_potentials(CpuQueue& queue, MeshTransforms<Real>& transforms, Charges charges, Real* grid, Compute compute);
 
     // Of what others send to one rank: bytes of all slots in its arena.
     static std::size_t payload_bytes(const MeshCut& cut, const mesh::Layout& layout, int rank);
@@ -36,6 +45,9 @@ private:
     void place_planes(Block&& block);
     template <class Block>
     void place_rows(Block&& block, std::vector<Real*>& parts) const;
+    // The first number of the block from or to a rank.
+    Real* block(int rank, std::byte* slot);
+    bool are_missing_anywhere(Charges here) const;
 
     MeshCut cut_;
     mesh::Layout layout_;

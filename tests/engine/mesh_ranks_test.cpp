@@ -12,6 +12,10 @@ using namespace parhelion::test;
 
 namespace {
 
+// Of 2 to 8 ranks; slabs of the box, columns, and cells.
+const std::vector<Grid> few_grids = {{2, 1, 1}, {1, 2, 1}, {1, 1, 3}, {4, 1, 1}, {2, 1, 2}, {1, 3, 2}, {8, 1, 1}, {2, 2, 2}};
+const std::vector<Grid> slabs = {{2, 1, 1}, {3, 1, 1}, {4, 1, 1}, {5, 1, 1}, {7, 1, 1}, {8, 1, 1}};
+
 class MeshOnRanks : public ::testing::TestWithParam<MeshMethod>
 {
 protected:
@@ -23,6 +27,8 @@ protected:
         options.pme = GetParam();
         return options;
     }
+    // Those of `grids` that the method takes.
+    static std::vector<Grid> suitable(const std::vector<Grid>& all) { return GetParam() == MeshMethod::Shared ? slabs : all; }
     // Its grid of 27 x 25 x 28 points is even along z alone, and no number of ranks but 3 and 5 divides the others.
     static Refdata odd_grid(const std::string& name)
     {
@@ -31,9 +37,6 @@ protected:
         return data;
     }
 };
-
-// Of 1 to 8 ranks; slabs of the box, columns, and cells.
-const std::vector<Grid> few_grids = {{2, 1, 1}, {1, 2, 1}, {1, 1, 3}, {4, 1, 1}, {2, 1, 2}, {1, 3, 2}, {8, 1, 1}, {2, 2, 2}};
 
 void expect_same_bits(const SinglePoint& point, const SinglePoint& one)
 {
@@ -54,7 +57,7 @@ TEST_P(MeshOnRanks, computes_what_one_rank_computes)
             const SinglePoint one =
                 Simulation(data.system, data.parameters, options_for({1, 1, 1}, 2, precision, Summation::Fast)).evaluate();
             int k = 0;
-            for (const Grid& grid : few_grids)
+            for (const Grid& grid : suitable(few_grids))
             {
                 SCOPED_TRACE(name + " " + testing::PrintToString(grid));
                 Simulation several(data.system, data.parameters, options_for(grid, 1 + k++ % 3, precision, Summation::Fast));
@@ -79,7 +82,7 @@ TEST_P(MeshOnRanks, computes_the_bits_of_one_rank_in_reproducible_mode)
         const SinglePoint one =
             Simulation(data.system, data.parameters, options_for({1, 1, 1}, 1, precision, Summation::Reproducible)).evaluate();
         int k = 0;
-        for (const Grid& grid : grids())
+        for (const Grid& grid : suitable(grids()))
         {
             SCOPED_TRACE(testing::PrintToString(grid));
             const SimulationOptions options = options_for(grid, 1 + k++ % 4, precision, Summation::Reproducible);
@@ -100,7 +103,8 @@ TEST_P(MeshOnRanks, computes_the_bits_of_one_rank_with_splines_of_every_order)
             const SimulationOptions options = options_for(grid, 2, Precision::Mixed, Summation::Reproducible);
             return Simulation(data.system, data.parameters, options).evaluate();
         };
-        expect_same_bits(evaluate(few_grids[static_cast<std::size_t>(order) % few_grids.size()]), evaluate({1, 1, 1}));
+        const std::vector<Grid> all = suitable(few_grids);
+        expect_same_bits(evaluate(all[static_cast<std::size_t>(order) % all.size()]), evaluate({1, 1, 1}));
     }
 }
 
@@ -120,8 +124,10 @@ TEST_P(MeshOnRanks, takes_the_steps_of_one_rank_under_pressure_coupling_and_goes
         one.run(steps, of_one, never);
         const Frame expected = one.frame();
         EXPECT_NE(expected.box, data.system.box);
-        for (const auto& [grid, next_grid] : {std::pair(Grid{2, 1, 1}, Grid{1, 2, 2}), {Grid{2, 2, 2}, Grid{2, 1, 1}}})
+        for (const std::size_t n : {0, 4})
         {
+            const std::vector<Grid> all = suitable({{2, 1, 1}, {1, 2, 2}, {2, 1, 1}, {1, 2, 2}, {2, 2, 2}, {2, 1, 1}});
+            const Grid &grid = all[n], &next_grid = all[n + 1];
             SCOPED_TRACE(coupled_cases[c].name + " " + testing::PrintToString(grid));
             Simulation before(data.system, data.parameters, options(grid, 1));
             before.run(9, nobody, never);
@@ -161,9 +167,32 @@ TEST_P(MeshOnRanks, ends_on_all_of_them_when_one_blows_up)
     Refdata data = load_nve("etoh/pme");
     data.system.v[7] = {9000, 0, 0};
     Observer nobody;
-    Simulation simulation(data.system, data.parameters, options_for({2, 2, 1}, 1, Precision::Mixed, Summation::Fast));
+    Simulation simulation(data.system, data.parameters, options_for({4, 1, 1}, 1, Precision::Mixed, Summation::Fast));
     EXPECT_THROW(simulation.run(100, nobody, never), PhysicsError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, MeshOnRanks, ::testing::Values(MeshMethod::Gathered, MeshMethod::Bricks),
+TEST(MeshMethods, are_chosen_by_the_grid_of_ranks_and_refused_where_they_do_not_suit_it)
+{
+    const Refdata data = load_nve("etoh/pme");
+    const auto plan_of = [&](const Grid& grid, int ranks, MeshMethod pme) {
+        SimulationOptions options;
+        options.grid = grid, options.ranks = ranks, options.threads = 1, options.pme = pme;
+        return Simulation(data.system, data.parameters, options).plan();
+    };
+    EXPECT_EQ(plan_of({2, 1, 1}, 0, MeshMethod::Auto).mesh->method, MeshMethod::Shared);
+    EXPECT_EQ(plan_of({1, 2, 1}, 0, MeshMethod::Auto).mesh->method, MeshMethod::Bricks);
+    EXPECT_EQ(plan_of({0, 0, 0}, 3, MeshMethod::Shared).grid, (Grid{3, 1, 1}));
+    try
+    {
+        plan_of({2, 2, 1}, 0, MeshMethod::Shared);
+        FAIL() << "no error";
+    }
+    catch (const InputError& error)
+    {
+        EXPECT_EQ(error.id(), "E635");
+        EXPECT_THAT(error.message(), testing::HasSubstr("2x2x1. Use --pme bricks, or --grid 4x1x1"));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MeshOnRanks, ::testing::Values(MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared),
                          [](const auto& test) { return std::string(mesh_method_names[static_cast<std::size_t>(test.param)]); });

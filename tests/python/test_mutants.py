@@ -15,7 +15,7 @@ import mutate_gpu_protocol  # noqa: E402
 import mutate_protocol  # noqa: E402
 from mutants import Outcome, Result  # noqa: E402
 
-ON_CPUS = mutate_protocol.find_mutants(["src/comm", "src/halo"])
+ON_CPUS = mutate_protocol.find_mutants(["src/comm", "src/halo", "src/mesh_exchange"])
 ON_GPUS = {name: mutate_gpu_protocol.find_mutants(suite) for name, suite in mutate_gpu_protocol.SUITES.items()}
 FAILED = "[ RUN      ] A.b\n[  FAILED  ] A.b (3 ms)\n"
 

@@ -17,7 +17,7 @@ std::size_t rounded_up(std::size_t n) { return (n + vector_size - 1) / vector_si
 
 // Energies and virials add up over rows in any order where sums are reproducible.
 template <class N>
-void add(EnergySums<N>& energies, const mesh::LineSums& sums)
+void add_line_sums(EnergySums<N>& energies, const mesh::LineSums& sums)
 {
     energies.add(EnergyTerm::CoulombReciprocal, sums.energy);
     constexpr std::size_t element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
@@ -138,14 +138,14 @@ template <class Real>
 template <class N>
 void MeshTransforms<Real>::add_energies(EnergySums<N>& energies) const
 {
-    for (const mesh::LineSums& sums : sums_) { add(energies, sums); }
+    for (const mesh::LineSums& sums : sums_) { add_line_sums(energies, sums); }
 }
 
 template <class Real>
 template <class N>
 void MeshTransforms<Real>::add_background(EnergySums<N>& energies) const
 {
-    add(energies, {.energy = parameters_.background() / (box_.x * box_.y * box_.z)});
+    add_line_sums(energies, {.energy = parameters_.background() / (box_.x * box_.y * box_.z)});
 }
 
 template class MeshTransforms<float>;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mesh of a run on several ranks is made from: which way its work is shared, and the cut of that. Plain data, the same
+// on every rank, which stay for the run.
+#pragma once
+
+#include "base/vec3.hpp"
+#include "interactions/mesh/mesh_parameters.hpp"
+#include "mesh_exchange/mesh_cut.hpp"
+#include "mesh_exchange/method.hpp"
+
+#include <array>
+
+namespace parhelion {
+
+struct MeshSetup
+{
+    MeshParameters parameters;              // order 0: the run has no mesh
+    MeshMethod method = MeshMethod::Bricks; // never Auto
+    MeshCut cut;
+    double reach = 0; // nm, of the pair list: what halos cover
+};
+
+// How the run's ranks divide the box.
+struct MeshCells
+{
+    std::array<int, 3> cells{1, 1, 1}; // in x, y, z, one a rank
+    Vec3<double> box;                  // edges at the start of the run, nm
+    double reach = 0;                  // nm, of the pair list
+    double ahead = 0;                  // nm by which atoms may be ahead of their cells, at a repartition, along x
+};
+
+// Throws InputError E635 for a method that does not suit the cells.
+MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, const MeshCells& cells);
+
+} // namespace parhelion

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh_exchange/shared.hpp"
+
+#include "trace/phases.hpp"
+
+namespace parhelion {
+
+template <class N>
+HaloMesh<N>::HaloMesh(const MeshSetup& setup, Communicator& comm)
+    : bricks_(setup, comm), planes_(setup.cut.planes[static_cast<std::size_t>(comm.rank())]), reach_(setup.reach),
+      limits_(setup.cut, comm.rank()), atoms_(bricks_.layout(), setup.cut.order)
+{
+}
+
+template <class N>
+void HaloMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+{
+    Charges charges = Charges::Missing;
+    {
+        const ScopedPhase span(queue.clock(), Phase::Spread);
+        if (limits_.are_kept(queue, state))
+        {
+            charges = Charges::Here;
+            atoms_.sort(queue, state, state.clusters(), planes_);
+            bricks_.spread(queue, state, atoms_);
+        }
+    }
+    if (!bricks_.find_potentials(queue, state, charges, buffers, compute))
+    {
+        bricks_.compute(queue, state, buffers, compute);
+        return;
+    }
+    const ScopedPhase span(queue.clock(), Phase::Gather);
+    atoms_.gather(queue, state, bricks_.potentials(), state.box.length(), buffers);
+}
+
+#define PARHELION_INSTANTIATE(N) template class HaloMesh<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh_exchange/slab_limits.hpp"
+
+#include "interactions/mesh/spline.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace parhelion {
+
+SlabLimits::SlabLimits(const MeshCut& cut, int rank) : cut_(cut), rank_(rank) {}
+
+template <class N>
+void SlabLimits::follow(const ParticleState<N>& state, double reach)
+{
+    const auto ranks = static_cast<std::uint64_t>(cut_.ranks());
+    const auto border = [&](std::uint64_t cell) { return ((cell << 32) + ranks - 1) / ranks; }; // as CellGrid::lower()
+    const auto here = static_cast<std::uint64_t>(rank_);
+    const auto half = static_cast<std::int64_t>((border(here + 1) - border(here)) / 2);
+    const auto middle = static_cast<std::uint32_t>(border(here) + static_cast<std::uint64_t>(half));
+    const double edge = state.box.length().x, cell = edge / cut_.ranks();
+    const double surely = reach * (1 - 1e-6); // against rounding; halos reach a little farther
+    reaches_back_.assign(state.home_clusters(), 0);
+    for (std::size_t c = 0; c < state.home_clusters(); ++c)
+    {
+        // From the cell's lower border, the short way round its middle.
+        std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t slot = c * cluster_size; slot < (c + 1) * cluster_size; ++slot)
+        {
+            const std::uint32_t x = leading_bits(state.x.get(slot).x);
+            lowest = std::min(lowest, std::int64_t{static_cast<std::int32_t>(x - middle)} + half);
+        }
+        double gap = static_cast<double>(lowest) * edge * 0x1p-32; // to the cell of a rank behind
+        for (int behind = 0; behind < cut_.ranks(); ++behind)
+        {
+            const int rank = (rank_ - behind + cut_.ranks()) % cut_.ranks();
+            if (behind > 0)
+            {
+                if (gap >= surely) { break; }
+                gap += cell;
+            }
+            reaches_back_[c] += cut_.planes[static_cast<std::size_t>(rank)].count;
+        }
+    }
+}
+
+template <class N>
+bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state) const
+{
+    const int points = cut_.points[0];
+    const mesh::PlaneRange& own = cut_.planes[static_cast<std::size_t>(rank_)];
+    const int last = own.first + own.count - 1; // may be beyond the box
+    std::vector<char> kept(static_cast<std::size_t>(queue.threads()), 1);
+    queue.run([&](int thread) {
+        const auto [begin, end] = queue.range(state.home_clusters(), 1, thread);
+        bool all = true;
+        for (std::size_t slot = begin * cluster_size; slot < end * cluster_size; ++slot)
+        {
+            const int plane = mesh_place(state.x.get(slot).x, static_cast<std::uint32_t>(points)).point;
+            const int back = (last - plane + points) % points;
+            all = all && (state.charge[slot] == 0 || (back >= cut_.order - 1 && back < reaches_back_[slot / cluster_size]));
+        }
+        kept[static_cast<std::size_t>(thread)] = all;
+    });
+    return std::find(kept.begin(), kept.end(), 0) == kept.end();
+}
+
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void SlabLimits::follow<N>(const ParticleState<N>&, double);                                                        \
+    template bool SlabLimits::are_kept<N>(CpuQueue&, const ParticleState<N>&) const;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion
