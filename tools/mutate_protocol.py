@@ -72,10 +72,10 @@ OPERATORS = [
     Operator("slots begin anew", r"(?<=later\()there->first_epoch, signals_\.shown \+ 1", "there->first_epoch, there->first_epoch"),
     # Ranks in other processes.
     Operator("acknowledged before the other end is known", r"(?<=PARHELION_EXPECTS\(core_\.owes_acknowledgement\(\)\);\n)    if \(!is_connected_\) \{ wait_connected\(\); \}", ""),
-    Operator("loss ends no wait", r"bootstrap_->on_loss\(\[this\][^;]*;", ""),
+    Operator("loss ends no wait", r"(?<=sentence\) \{) lose\(sentence\);(?= \}\);)", " static_cast<void>(sentence);"),
     Operator("others not told of an end", r"(?<=if \()process\.is_running(?=\) \{ send\()", "false"),
     Operator("end without a word is no failure", r"if \(process\.has_reported\) \{ return; \}", "return;"),
-    Operator("stop not noticed", r"(?<=if \()WIFSTOPPED\(status\)", "false"),
+    Operator("stop not noticed", r"process\.stopped_since = now;", ";"),
     Operator("stopped for ever after a while", r"(?<=else if \(WIFCONTINUED\(status\)\)) \{[^}]*\}", " {}"),
     Operator("who does not end is not killed", r"if \(failure_ && now - failed_since_[^\n]*", ""),
     Operator("memory of each its own", r"(?<=Pages\(bytes, descriptor, )MAP_SHARED", "MAP_PRIVATE"),
