@@ -36,6 +36,7 @@ enum class Awaited : std::uint32_t
     Signal,  // the receiver: a message
     Credit,  // the sender: permission to write a slot again
     Opening, // the other end
+    Ready,   // the sender of a partitioned message: partitions of its own
     Nothing  // a rank that stopped the run for a reason of its own
 };
 
@@ -157,15 +158,15 @@ PARHELION_HD Verdict fail(const Watch& watch, const FailureRecord& record)
     return Verdict::Expired;
 }
 
-// Waits until the slot shows expected or later, with acquire: what its writer did before is then visible. record.seen is filled
+// Waits until the word shows expected or later, with acquire: what its writer did before is then visible. record.seen is filled
 // in if the wait fails.
 template <class Atomics>
-PARHELION_HD Verdict wait_until(SignalSlot* slot, const Watch& watch, FailureRecord record)
+PARHELION_HD Verdict wait_until(Word* word, const Watch& watch, FailureRecord record)
 {
     Patience<Atomics> patience(watch);
     for (bool is_last_look = false;;)
     {
-        const Word seen = Atomics::load_acquire_system(&slot->epoch);
+        const Word seen = Atomics::load_acquire_system(word);
         if (reached(seen, record.expected)) { return Verdict::Reached; }
         if (is_last_look)
         {
@@ -177,6 +178,12 @@ PARHELION_HD Verdict wait_until(SignalSlot* slot, const Watch& watch, FailureRec
         // This thread itself may have been stopped for long: what counts in the end is the word, not the clock.
         is_last_look = verdict == Verdict::Expired;
     }
+}
+
+template <class Atomics>
+PARHELION_HD Verdict wait_until(SignalSlot* slot, const Watch& watch, const FailureRecord& record)
+{
+    return wait_until<Atomics>(&slot->epoch, watch, record);
 }
 
 } // namespace parhelion

@@ -98,12 +98,17 @@ void GpuWorld::release(std::span<const int> group, Window window)
     for (const int rank : group) { memory_->release(rank, window); }
 }
 
+int GpuWorld::name_channel(const std::string& label)
+{
+    channels_.push_back(label);
+    return static_cast<int>(channels_.size()) - 1;
+}
+
 GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
-    const ChannelName name{source, destination, static_cast<int>(channels_.size())};
+    const ChannelName name{source, destination, name_channel(label)};
     const ReceiveEnd receive_end = make_receive_end(*memory_, name, options);
     const SendEnd send_end = make_send_end(*memory_, name, options);
-    channels_.push_back(label);
     ReceiveRoute receive = receive_route(*memory_, name, receive_end);
     SendRoute send = send_route(*memory_, name, send_end);
     const bool is_lost = loses_ && loses_(label, source);

@@ -88,6 +88,10 @@ public:
     // Throws CommError if there is no room.
     GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
 
+    // What follows is for the parts of this room. The number of a label, for failure records.
+    int name_channel(const std::string& label);
+    SymmetricMemory& memory() { return *memory_; }
+
     // For the waits of a rank's kernels; in its GPU's memory.
     const Watch* watch(int rank) const;
     // Where kernels find the tag for the text of failures; at first nowhere: -1. Nothing queued may wait meanwhile.

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels do with a prequest (comm/partitioned/gpu/partitioned_gpu.hpp). Blocks and warps are of one dimension. The prefix
+// of a function says who calls it, with the same arguments: all threads of a block, all lanes of a warp; without one it is a
+// single thread.
+//
+// pready copies the partition through the peer's pointer and counts it; it waits, bounded, until the destination has started the
+// epoch. Orders, by level:
+//
+//   credit   one thread's acquire at system scope, then a barrier of those that copy
+//   copy     plain stores to the peer, of all that call
+//   barrier  of the block or the warp
+//   count    one thread's add, with acquire and release at device scope; of a warp one add for each group of partitions
+//   signal   the last of a group, by release at system scope: covers all copies that were counted
+//
+// Cost of a pready beside its copy: two barriers, one load, one add; a thousand threads that mark a partition each add 32 times,
+// once a warp.
+#pragma once
+
+#include "comm/gpu/atomics_gpu.cuh"
+#include "comm/partitioned/gpu/partitioned_gpu.hpp"
+#include "device/gpu/warp.cuh"
+
+namespace parhelion {
+
+// --- the rules
+
+// Leaves the first misuse. Always false.
+template <class Prequest>
+__device__ bool refuse(Prequest& request, Misuse misuse, int partition)
+{
+    const Word code = static_cast<Word>(misuse) + 1;
+    if (CudaAtomics::exchange_relaxed_system(&request.misuse.code, code) == 0)
+    {
+        request.misuse.partition = static_cast<Word>(static_cast<std::int64_t>(partition));
+    }
+    return false;
+}
+
+template <class Prequest>
+__device__ bool is_active(const Prequest& request)
+{
+    return request.started != request.ended;
+}
+
+// What is wrong with a pready of this partition; Misuse::Null: nothing.
+__device__ inline Misuse misuse_of_pready(const SendPrequest& request, int partition)
+{
+    if (!is_active(request)) { return Misuse::NotActive; }
+    const bool exists = partition >= 0 && partition < request.core.route().counts.send;
+    return exists ? Misuse::Null : Misuse::PartitionOutOfRange;
+}
+
+// --- start, prepare and end
+
+// The next epoch. All threads that used the last one have met the caller at a barrier, or in an earlier kernel.
+__device__ inline bool start(SendPrequest& request)
+{
+    if (is_active(request)) { return refuse(request, Misuse::Active, no_partition); }
+    ++request.started;
+    return true;
+}
+// Everything of the last epoch has been read: by threads that have met the caller at a barrier, or by earlier kernels.
+__device__ inline bool start(ReceivePrequest& request)
+{
+    if (is_active(request)) { return refuse(request, Misuse::Active, no_partition); }
+    ++request.started;
+    request.core.prepare(request.started);
+    return true;
+}
+
+// Until the destination has started the epoch. False if the wait was in vain.
+__device__ inline bool pbuf_prepare(const SendPrequest& request)
+{
+    if (request.core.is_prepared(request.started)) { return true; }
+    const PartitionedSendRoute& route = request.core.route();
+    const Word epoch = request.core.epoch(request.started), seen = CudaAtomics::load_relaxed_system(&route.credit->epoch);
+    const FailureRecord record{route.source, route.destination,  request.channel, Awaited::Credit, epoch, seen,
+                               seen,         *request.watch->tag};
+    return wait_until<CudaAtomics>(route.credit, *request.watch, record) == Verdict::Reached;
+}
+
+// Until a signal of the active epoch has come. False if the wait was in vain.
+__device__ inline bool wait_signal(const ReceivePrequest& request, int signal)
+{
+    if (request.core.has_signal(signal, request.started)) { return true; }
+    const PartitionedReceiveRoute& route = request.core.route();
+    const Word epoch = request.core.epoch(request.started);
+    const FailureRecord record{route.destination,  route.source, request.channel, Awaited::Signal, epoch, 0, epoch,
+                               *request.watch->tag};
+    return wait_until<CudaAtomics>(route.signals + signal, *request.watch, record) == Verdict::Reached;
+}
+
+// The end of an epoch: all partitions have arrived, and the block may read them. False if the wait was in vain.
+__device__ inline bool block_wait(ReceivePrequest& request)
+{
+    if (!is_active(request)) { return true; }
+    bool has_failed = false;
+    const int signals = request.core.route().counts.signals();
+    for (int s = static_cast<int>(threadIdx.x); s < signals && !has_failed; s += static_cast<int>(blockDim.x))
+    {
+        has_failed = !wait_signal(request, s);
+    }
+    if (__syncthreads_or(has_failed)) { return false; }
+    if (threadIdx.x == 0) { request.ended = request.started; }
+    __syncthreads();
+    return true;
+}
+// All partitions have left.
+__device__ inline bool block_wait(SendPrequest& request)
+{
+    if (!is_active(request)) { return true; }
+    bool has_failed = false;
+    const PartitionedSendRoute& route = request.core.route();
+    for (int s = static_cast<int>(threadIdx.x); s < route.counts.signals() && !has_failed; s += static_cast<int>(blockDim.x))
+    {
+        const FailureRecord record{
+            route.source,       route.destination, request.channel, Awaited::Ready, request.core.goal(s, request.started), 0, 0,
+            *request.watch->tag};
+        has_failed = wait_until<CudaAtomics>(request.core.arrivals(s), *request.watch, record) != Verdict::Reached;
+    }
+    if (__syncthreads_or(has_failed)) { return false; }
+    if (threadIdx.x == 0) { request.ended = request.started; }
+    __syncthreads();
+    return true;
+}
+
+// --- at the source
+
+// Copies a partition, by thread `thread` of `threads`: 16 bytes at a time where both ends are aligned so, else 4 or one.
+__device__ inline void copy_partition(const SendPrequest& request, int partition, int thread, int threads)
+{
+    if (request.buffer == nullptr) { return; }
+    const std::size_t bytes = request.core.route().partition_bytes;
+    const std::byte* const from = request.buffer + static_cast<std::size_t>(partition) * bytes;
+    std::byte* const to = request.core.place(partition);
+    const auto step = static_cast<std::size_t>(threads);
+    const auto copy_as = [&](auto unit, std::size_t begin) {
+        using Unit = decltype(unit);
+        const std::size_t units = (bytes - begin) / sizeof(Unit);
+        const auto* const f = reinterpret_cast<const Unit*>(from + begin);
+        auto* const t = reinterpret_cast<Unit*>(to + begin);
+        for (std::size_t i = static_cast<std::size_t>(thread); i < units; i += step) { t[i] = f[i]; }
+        return begin + units * sizeof(Unit);
+    };
+    const auto alignment = (reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % 16;
+    std::size_t done = 0;
+    if (alignment == 0) { done = copy_as(uint4{}, done); }
+    if (alignment % 4 == 0) { done = copy_as(unsigned{}, done); }
+    copy_as(static_cast<unsigned char>(0), done);
+}
+
+// `n` partitions of one group, which the caller has met at a barrier, are in their places.
+__device__ inline void arrive(SendPrequest& request, int partition, Word n)
+{
+    if (request.core.arrive(partition, request.started, n) == Arrival::TooMany)
+    {
+        refuse(request, Misuse::ReadyTwice, partition);
+    }
+}
+
+// The block's partition: what its threads have written to the buffer until now. False if it has not been sent: a rule was broken,
+// or the destination did not start.
+__device__ inline bool block_pready(SendPrequest& request, int partition)
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    const Misuse misuse = misuse_of_pready(request, partition);
+    if (misuse != Misuse::Null) { return thread == 0 ? refuse(request, misuse, partition) : false; }
+    if (__syncthreads_or(thread == 0 && !pbuf_prepare(request))) { return false; }
+    copy_partition(request, partition, thread, static_cast<int>(blockDim.x));
+    __syncthreads();
+    if (thread == 0) { arrive(request, partition, 1); }
+    return true;
+}
+
+// The warp's partition.
+__device__ inline bool warp_pready(SendPrequest& request, int partition)
+{
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const Misuse misuse = misuse_of_pready(request, partition);
+    if (misuse != Misuse::Null) { return lane == 0 ? refuse(request, misuse, partition) : false; }
+    warp_barrier();
+    if (any_lane(lane == 0 && !pbuf_prepare(request))) { return false; }
+    warp_barrier();
+    copy_partition(request, partition, lane, 32);
+    warp_barrier();
+    if (lane == 0) { arrive(request, partition, 1); }
+    return true;
+}
+
+// A partition for each lane of the warp, or no_partition. One add for each group that lanes have partitions of: one or two, where
+// neighbours have neighbouring partitions. False for a lane whose partition has not been sent.
+__device__ inline bool warp_pready_each(SendPrequest& request, int partition)
+{
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const Misuse misuse = partition == no_partition ? Misuse::Null : misuse_of_pready(request, partition);
+    if (misuse != Misuse::Null) { refuse(request, misuse, partition); }
+    const bool is_legal = partition != no_partition && misuse == Misuse::Null;
+    if (!any_lane(is_legal)) { return partition == no_partition; }
+    if (any_lane(lane == 0 && !pbuf_prepare(request))) { return false; }
+    warp_barrier();
+    if (is_legal) { copy_partition(request, partition, 0, 1); }
+    warp_barrier();
+    const int signal = is_legal ? request.core.route().counts.signal_of(partition) : -1;
+    for (std::uint32_t left = lanes_where(is_legal); left != 0;)
+    {
+        const int leader = __ffs(static_cast<int>(left)) - 1;
+        const int of_leader = from_lane(signal, leader); // by all lanes, also those without a partition
+        const std::uint32_t group = lanes_where(is_legal && signal == of_leader);
+        if (lane == leader) { arrive(request, partition, static_cast<Word>(__popc(group))); }
+        left &= ~group;
+    }
+    return is_legal || partition == no_partition;
+}
+
+// --- at the destination
+
+// May this thread read the partition? True of an inactive request.
+__device__ inline bool parrived(ReceivePrequest& request, int partition)
+{
+    if (partition < 0 || partition >= request.core.route().counts.receive)
+    {
+        return refuse(request, Misuse::PartitionOutOfRange, partition);
+    }
+    return !is_active(request) || request.core.has_arrived(partition, request.started);
+}
+
+// Until the block may read the partition. False if the wait was in vain.
+__device__ inline bool block_wait_parrived(ReceivePrequest& request, int partition)
+{
+    if (!is_active(request)) { return true; }
+    const SignalRange needed = request.core.route().counts.needed_by(partition);
+    bool has_failed = false;
+    for (int s = needed.begin + static_cast<int>(threadIdx.x); s < needed.end && !has_failed; s += static_cast<int>(blockDim.x))
+    {
+        has_failed = !wait_signal(request, s);
+    }
+    return !__syncthreads_or(has_failed);
+}
+
+} // namespace parhelion

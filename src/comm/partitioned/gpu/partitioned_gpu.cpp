@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/partitioned/gpu/partitioned_gpu.hpp"
+
+#include "comm/partitioned/gpu/requests_gpu.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+
+namespace parhelion {
+
+namespace {
+
+[[noreturn]] void refuse(Misuse misuse, const std::string& message) { throw PartitionedError(misuse, message); }
+
+const char* sentence(Misuse misuse)
+{
+    switch (misuse)
+    {
+    case Misuse::NotActive:
+        return "was marked ready outside start and wait";
+    case Misuse::Active:
+        return "was started before the last epoch ended";
+    case Misuse::PartitionOutOfRange:
+        return "does not exist";
+    case Misuse::ReadyTwice:
+        return "or another one of its group was marked ready twice";
+    default:
+        return "was used against the rules";
+    }
+}
+
+} // namespace
+
+void refuse_unmatched(const std::string& label, int peer)
+{
+    refuse(Misuse::NotMatched, fmt::format("{}: rank {} has made no request yet.", label, peer));
+}
+
+void refuse_misuse(const std::string& label, const DeviceMisuse& of_kernel)
+{
+    const auto misuse = static_cast<Misuse>(of_kernel.code - 1);
+    const auto partition = static_cast<std::int64_t>(of_kernel.partition);
+    const std::string what = partition == no_partition ? "it" : fmt::format("partition {}", partition);
+    refuse(misuse, fmt::format("{}: {} {}, by a kernel.", label, what, sentence(misuse)));
+}
+
+// --- requests
+
+SendPrequest* GpuSendRequest::prequest() const { return of_->prequest.data(); }
+void GpuSendRequest::check(GpuQueue& queue) const { of_->check(queue); }
+
+ReceivePrequest* GpuReceiveRequest::prequest() const { return of_->prequest.data(); }
+std::byte* GpuReceiveRequest::buffer() const { return of_->buffer; }
+void GpuReceiveRequest::check(GpuQueue& queue) const { of_->check(queue); }
+
+// --- all of a world
+
+struct GpuPartitioned::Pairs
+{
+    using Key = std::tuple<int, int, int, std::string>; // source, destination, tag, group
+    struct Requests
+    {
+        std::vector<std::shared_ptr<GpuSendRequest::Of>> sends;
+        std::vector<std::shared_ptr<GpuReceiveRequest::Of>> receives;
+    };
+    std::map<Key, Requests> made; // in init order: the nth of one side belongs to the nth of the other
+
+    static void connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive);
+    // The last request of one side has been made: is that of the other there?
+    static void match(GpuWorld& world, Requests& requests, std::size_t last)
+    {
+        if (last < requests.sends.size() && last < requests.receives.size())
+        {
+            connect(world, *requests.sends[last], *requests.receives[last]);
+        }
+    }
+};
+
+void GpuPartitioned::Pairs::connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive)
+{
+    if (send.total_bytes() != receive.total_bytes())
+    {
+        refuse(Misuse::BytesDiffer, fmt::format("{}: the buffer has {} bytes at the source and {} at the destination.",
+                                                send.label, send.total_bytes(), receive.total_bytes()));
+    }
+    SymmetricMemory& memory = world.memory();
+    const int per_signal = std::min(send.options.per_signal, send.partitioning.partitions);
+    const PartitionCounts counts{send.partitioning.partitions, receive.partitioning.partitions, per_signal};
+    const Word first = send.options.first_epoch;
+    const std::size_t signal = memory.reserve_signals(receive.rank, counts.signals(), first - 1);
+    const std::size_t credit = memory.reserve_signals(send.rank, 1, first - 1);
+    const int channel = world.name_channel(send.label);
+
+    GpuQueue& queue = world.setup_queue(send.rank);
+    queue.make_current();
+    send.arrivals.resize(static_cast<std::size_t>(counts.signals()));
+    send.arrivals.clear(queue);
+    PartitionedSendRoute out{};
+    out.source = send.rank;
+    out.destination = receive.rank;
+    out.counts = counts;
+    out.partition_bytes = send.partitioning.bytes;
+    out.payload = receive.buffer;
+    out.signals = memory.signal(receive.rank, signal);
+    out.credit = memory.signal(send.rank, credit);
+    out.first_epoch = first;
+    SendPrequest source{{out, nullptr, send.arrivals.data()}, send.buffer, world.watch(send.rank), channel};
+    send.upload(world, source);
+
+    PartitionedReceiveRoute in{};
+    in.source = send.rank;
+    in.destination = receive.rank;
+    in.counts = counts;
+    in.signals = out.signals;
+    in.credit_there = out.credit;
+    in.first_epoch = first;
+    ReceivePrequest destination{{in, nullptr}, world.watch(receive.rank), channel};
+    receive.upload(world, destination);
+}
+
+GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), pairs_(std::make_unique<Pairs>()) {}
+GpuPartitioned::~GpuPartitioned() = default;
+
+namespace {
+
+std::string label_of(int source, int destination, const Envelope& envelope)
+{
+    const std::string group = envelope.group.empty() ? "" : fmt::format(", group '{}'", envelope.group);
+    return fmt::format("partitioned message from rank {} to rank {}, tag {}{}", source, destination, envelope.tag, group);
+}
+
+void check_arguments(const GpuWorld& world, int rank, const Partitioning& partitioning, const Envelope& envelope)
+{
+    const auto is_rank = [&](int r) { return r >= 0 && r < world.ranks(); };
+    if (is_rank(rank) && is_rank(envelope.peer) && partitioning.partitions >= 1) { return; }
+    refuse(Misuse::BadArgument, fmt::format("{}: {} partitions, among {} ranks.", label_of(rank, envelope.peer, envelope),
+                                            partitioning.partitions, world.ranks()));
+}
+
+} // namespace
+
+GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
+                                          const SendOptions& options)
+{
+    check_arguments(world_, rank, partitioning, envelope);
+    auto of = std::make_shared<GpuSendRequest::Of>();
+    of->rank = rank;
+    of->peer = envelope.peer;
+    of->partitioning = partitioning;
+    of->label = label_of(rank, envelope.peer, envelope);
+    of->phase = world_.phase();
+    of->buffer = buffer;
+    of->options = options;
+    if (options.per_signal < 1)
+    {
+        refuse(Misuse::BadArgument, fmt::format("{}: {} partitions a signal.", of->label, options.per_signal));
+    }
+    Pairs::Requests& requests = pairs_->made[{rank, envelope.peer, envelope.tag, envelope.group}];
+    requests.sends.push_back(of);
+    Pairs::match(world_, requests, requests.sends.size() - 1);
+    return GpuSendRequest(of);
+}
+
+GpuReceiveRequest GpuPartitioned::precv_init(int rank, Window buffer, Partitioning partitioning, const Envelope& envelope)
+{
+    check_arguments(world_, rank, partitioning, envelope);
+    auto of = std::make_shared<GpuReceiveRequest::Of>();
+    of->rank = rank;
+    of->peer = envelope.peer;
+    of->partitioning = partitioning;
+    of->label = label_of(envelope.peer, rank, envelope);
+    of->phase = world_.phase();
+    of->buffer = world_.data(rank, buffer);
+    if (of->total_bytes() > buffer.bytes)
+    {
+        refuse(Misuse::NotSymmetric, fmt::format("{}: {} bytes in a window of {}.", of->label, of->total_bytes(), buffer.bytes));
+    }
+    Pairs::Requests& requests = pairs_->made[{envelope.peer, rank, envelope.tag, envelope.group}];
+    requests.receives.push_back(of);
+    Pairs::match(world_, requests, requests.receives.size() - 1);
+    return GpuReceiveRequest(of);
+}
+
+} // namespace parhelion

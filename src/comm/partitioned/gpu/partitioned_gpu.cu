@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/partitioned/gpu/partitioned.cuh"
+
+#include "comm/partitioned/gpu/requests_gpu.hpp"
+#include "device/gpu/launch.cuh"
+
+namespace parhelion {
+
+namespace {
+
+constexpr int wait_threads = 128;
+
+// Purpose        the next epoch of a request
+// Work           one thread
+// Reads/Writes   prequest / prequest; at the destination the source's credit
+// Orders         at the destination, release at system scope: what was read by earlier kernels
+// Requires       the last epoch ended
+// Cost           a launch, one store across the link
+template <class Prequest>
+__global__ void start_kernel(Prequest* request)
+{
+    start(*request);
+}
+
+// Purpose        nothing behind it begins before the destination has started the epoch
+// Work           one thread
+// Reads/Writes   credit / nothing
+// Orders         acquire at system scope
+// Requires       the destination's start, running or queued where it need not wait for this
+// Cost           a launch, the way of a signal
+__global__ void prepare_kernel(const SendPrequest* request) { pbuf_prepare(*request); }
+
+// Purpose        the end of an epoch
+// Work           one block; a thread per signal
+// Reads/Writes   signals or counters / prequest
+// Orders         acquire at system scope, then the end of the kernel
+// Requires       all partitions marked ready, by kernels running or queued where they need not wait for this
+// Cost           a launch, the way of the last signal
+template <class Prequest>
+__global__ void __launch_bounds__(wait_threads) wait_kernel(Prequest* request)
+{
+    block_wait(*request);
+}
+
+} // namespace
+
+void GpuSendRequest::start(GpuQueue& queue) { launch(queue, of_->phase, start_kernel<SendPrequest>, {1, 1}, of_->matched()); }
+void GpuSendRequest::pbuf_prepare(GpuQueue& queue) { launch(queue, of_->phase, prepare_kernel, {1, 1}, of_->matched()); }
+void GpuSendRequest::wait(GpuQueue& queue)
+{
+    launch(queue, of_->phase, wait_kernel<SendPrequest>, {1, wait_threads}, of_->matched());
+}
+void GpuReceiveRequest::start(GpuQueue& queue)
+{
+    launch(queue, of_->phase, start_kernel<ReceivePrequest>, {1, 1}, of_->matched());
+}
+void GpuReceiveRequest::wait(GpuQueue& queue)
+{
+    launch(queue, of_->phase, wait_kernel<ReceivePrequest>, {1, wait_threads}, of_->matched());
+}
+
+} // namespace parhelion

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitioned messages between kernels, as comm/partitioned/partitioned.hpp between threads: a kernel of the source's marks
+// partitions ready one by one, and a kernel of the destination's may read them one by one. No host takes part.
+//
+// The idea: what a kernel needs of a request is one small object in its GPU's memory, a prequest. pready copies the partition
+// through the peer's pointer by the threads that call it, and the last of a group of partitions sets the signal. Starts, waits
+// and all counts are in prequests, too, so that captured work can be replayed. The device functions are in
+// comm/partitioned/gpu/partitioned.cuh; what is queued instead, from the host, is here.
+//
+// Every wait is bounded and told by GpuWorld::check(). Ranks that share a GPU share a queue, and in it the destination's start
+// comes before the source's pready, and that before the destination's wait.
+#pragma once
+
+#include "comm/gpu/world_gpu.hpp"
+#include "comm/partitioned/partitioned.hpp"
+#include "comm/partitioned/protocol.hpp"
+
+#include <memory>
+
+namespace parhelion {
+
+using GpuPartitionedSender = PartitionedSender<CudaAtomics, NoTransport>;
+using GpuPartitionedReceiver = PartitionedReceiver<CudaAtomics, NoTransport>;
+
+inline constexpr int no_partition = -1; // of a lane that has none to mark
+
+// The first call of kernels that broke the rules; of such calls nothing else remains, they do nothing.
+struct DeviceMisuse
+{
+    Word code = 0;      // 1 + the Misuse, or 0: none
+    Word partition = 0; // as it was given
+};
+
+// What kernels know of a request; in the memory of its rank's GPU, written by kernels alone.
+struct SendPrequest
+{
+    GpuPartitionedSender core;
+    const std::byte* buffer; // null: kernels store into the place of a partition themselves
+    const Watch* watch;
+    int channel;      // for the failure record
+    Word started = 0; // epochs
+    Word ended = 0;
+    DeviceMisuse misuse{};
+};
+struct ReceivePrequest
+{
+    GpuPartitionedReceiver core;
+    const Watch* watch;
+    int channel;
+    Word started = 0;
+    Word ended = 0;
+    DeviceMisuse misuse{};
+};
+
+class GpuPartitioned;
+
+class GpuSendRequest
+{
+public:
+    // For kernels, once the destination has made its request as well; null before.
+    SendPrequest* prequest() const;
+    // Queued, on a queue of the rank's GPU. What the host's calls of these names do at once (comm/partitioned/partitioned.hpp).
+    void start(GpuQueue& queue);
+    void pbuf_prepare(GpuQueue& queue);
+    void wait(GpuQueue& queue);
+    // Throws PartitionedError if a kernel has broken a rule. Waits for what is queued.
+    void check(GpuQueue& queue) const;
+
+private:
+    friend class GpuPartitioned;
+    struct Of;
+    explicit GpuSendRequest(std::shared_ptr<Of> of) : of_(std::move(of)) {}
+    std::shared_ptr<Of> of_;
+};
+
+class GpuReceiveRequest
+{
+public:
+    ReceivePrequest* prequest() const;
+    std::byte* buffer() const;
+    void start(GpuQueue& queue);
+    void wait(GpuQueue& queue);
+    void check(GpuQueue& queue) const;
+
+private:
+    friend class GpuPartitioned;
+    struct Of;
+    explicit GpuReceiveRequest(std::shared_ptr<Of> of) : of_(std::move(of)) {}
+    std::shared_ptr<Of> of_;
+};
+
+// The partitioned messages of a world's GPUs, for the host thread that sets them up.
+class GpuPartitioned
+{
+public:
+    explicit GpuPartitioned(GpuWorld& world);
+    ~GpuPartitioned();
+    GpuPartitioned(const GpuPartitioned&) = delete;
+    GpuPartitioned& operator=(const GpuPartitioned&) = delete;
+
+    // Of a rank. buffer: memory of its GPU, or null where kernels store into the destination's buffer themselves. The nth
+    // psend_init of a source, destination, tag and group matches the nth precv_init. Throw PartitionedError, CommError.
+    GpuSendRequest psend_init(int rank, const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
+                              const SendOptions& options = {});
+    // buffer: in the rank's symmetric memory.
+    GpuReceiveRequest precv_init(int rank, Window buffer, Partitioning partitioning, const Envelope& envelope);
+
+private:
+    struct Pairs;
+    GpuWorld& world_;
+    std::unique_ptr<Pairs> pairs_;
+};
+
+} // namespace parhelion

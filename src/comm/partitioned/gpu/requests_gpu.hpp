@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind the requests of comm/partitioned/gpu/partitioned_gpu.hpp on the host.
+#pragma once
+
+#include "comm/partitioned/gpu/partitioned_gpu.hpp"
+#include "device/gpu/device_buffer.hpp"
+
+#include <string>
+
+namespace parhelion {
+
+[[noreturn]] void refuse_unmatched(const std::string& label, int peer);
+[[noreturn]] void refuse_misuse(const std::string& label, const DeviceMisuse& misuse);
+
+// What both sides have.
+template <class Prequest>
+struct Side
+{
+    int rank;
+    int peer;
+    Partitioning partitioning;
+    std::string label;
+    DeviceBuffer<Prequest> prequest; // empty until matched
+    PhaseTag phase;
+
+    std::size_t total_bytes() const { return static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes; }
+    Prequest* matched()
+    {
+        if (prequest.size() == 0) { refuse_unmatched(label, peer); }
+        return prequest.data();
+    }
+    void upload(GpuWorld& world, const Prequest& from)
+    {
+        GpuQueue& queue = world.setup_queue(rank);
+        queue.make_current();
+        prequest.upload(queue, {&from, 1});
+        queue.synchronize();
+    }
+    void check(GpuQueue& queue) const
+    {
+        const std::vector<Prequest> now = prequest.to_vector(queue);
+        if (now.empty() || now[0].misuse.code == 0) { return; }
+        refuse_misuse(label, now[0].misuse);
+    }
+};
+
+struct GpuSendRequest::Of : Side<SendPrequest>
+{
+    const std::byte* buffer;
+    SendOptions options;
+    DeviceBuffer<ArrivalCounter<CudaAtomics>> arrivals;
+};
+struct GpuReceiveRequest::Of : Side<ReceivePrequest>
+{
+    std::byte* buffer;
+};
+
+} // namespace parhelion

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitioned messages between kernels: the cases of requests_test.cpp, by block, warp and lane, started by kernels or queued.
+#include "comm/gpu_ranks.cuh"
+#include "comm/partitioned/gpu/partitioned.cuh"
+#include "support/one_in.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+enum class Level
+{
+    Block,
+    Warp,
+    Lane
+};
+enum class Fault
+{
+    None,
+    SignalLost,    // rank 1 leaves one partition out, from fault_epoch on
+    NeverStarted,  // rank 1 starts no epoch from fault_epoch on
+    MarkedTooEarly // rank 1 marks a partition before it has written it
+};
+constexpr Word fault_epoch = 4;
+
+// A rank sends to the next and receives from the one before, in as many words as both counts divide.
+struct Rank
+{
+    int rank, next, previous;
+    SendPrequest* send;
+    ReceivePrequest* receive;
+    Word* out; // of the source
+    Word* in;  // of the destination
+    int words;
+};
+
+struct Ring
+{
+    std::vector<Rank> ranks;
+    std::vector<GpuSendRequest> sends;
+    std::vector<GpuReceiveRequest> receives;
+    std::vector<DeviceBuffer<Word>> buffers;
+};
+
+struct Counts
+{
+    int send, receive, per_signal;
+};
+
+// is_direct: kernels store into the destination's buffer.
+Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts& counts, Word first_epoch = 1, bool is_direct = false)
+{
+    const int n = world.ranks(), words = std::lcm(counts.send, counts.receive) * 3;
+    const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(Word);
+    Ring ring;
+    for (int r = 0; r < n; ++r)
+    {
+        GpuQueue& queue = world.setup_queue(r);
+        queue.make_current();
+        ring.buffers.emplace_back(static_cast<std::size_t>(words));
+        const int rank[] = {r};
+        const Window window = world.allocate(rank, bytes);
+        const int next = (r + 1) % n, previous = (r + n - 1) % n;
+        ring.receives.push_back(
+            partitioned.precv_init(r, window, {counts.receive, bytes / static_cast<std::size_t>(counts.receive)}, {previous}));
+        const auto* const buffer = is_direct ? nullptr : reinterpret_cast<const std::byte*>(ring.buffers.back().data());
+        ring.sends.push_back(partitioned.psend_init(r, buffer, {counts.send, bytes / static_cast<std::size_t>(counts.send)},
+                                                    {next}, {counts.per_signal, first_epoch}));
+        ring.ranks.push_back({r, next, previous, nullptr, nullptr, ring.buffers.back().data(),
+                              reinterpret_cast<Word*>(world.data(r, window)), words});
+    }
+    for (int r = 0; r < n; ++r)
+    {
+        const auto i = static_cast<std::size_t>(r);
+        ring.ranks[i].send = ring.sends[i].prequest();
+        ring.ranks[i].receive = ring.receives[i].prequest();
+    }
+    return ring;
+}
+
+// --- a rank is a block, which does everything
+
+__device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
+{
+    SendPrequest& send = *r.send;
+    const int thread = static_cast<int>(threadIdx.x), partitions = send.core.route().counts.send, share = r.words / partitions;
+    const bool is_faulty = r.rank == 1 && epoch >= fault_epoch;
+    const auto write = [&](int from, int to, int first, int step) {
+        for (int i = from + first; i < to; i += step) { r.out[i] = payload_word(epoch, r.rank, r.next, i); }
+    };
+    if (is_faulty && fault == Fault::MarkedTooEarly) { block_pready(send, 0); }
+    const int skipped = is_faulty && fault == Fault::MarkedTooEarly ? 0 : -1;
+    const int lost = is_faulty && fault == Fault::SignalLost ? partitions - 1 : -1;
+    if (level == Level::Block)
+    {
+        for (int k = 0; k < partitions; ++k)
+        {
+            const int p = static_cast<int>((static_cast<Word>(k) + epoch) % static_cast<Word>(partitions));
+            write(p * share, (p + 1) * share, thread, block_threads);
+            if (thread == 0) { random_delay(epoch * 64 + static_cast<Word>(p)); }
+            if (p != skipped && p != lost) { block_pready(send, p); }
+        }
+        return;
+    }
+    const int lanes = 32, warp = thread / lanes, lane = thread % lanes;
+    if (level == Level::Warp)
+    {
+        for (int p = warp; p < partitions; p += block_threads / lanes)
+        {
+            write(p * share, (p + 1) * share, lane, lanes);
+            if (lane == 0) { random_delay(epoch * 64 + static_cast<Word>(p)); }
+            warp_pready(send, p);
+        }
+        return;
+    }
+    for (int begin = warp * lanes; begin < partitions; begin += block_threads)
+    {
+        const int p = partitions - 1 - (begin + lane); // neighbours, from the end
+        if (p >= 0) { write(p * share, (p + 1) * share, 0, 1); }
+        warp_pready_each(send, p >= 0 ? p : no_partition);
+    }
+}
+
+__device__ int wrong_words(const Rank& r, Word epoch, int partition)
+{
+    const int share = r.words / r.receive->core.route().counts.receive;
+    int wrong = 0;
+    for (int i = partition * share + static_cast<int>(threadIdx.x); i < (partition + 1) * share; i += block_threads)
+    {
+        wrong += r.in[i] != payload_word(epoch, r.previous, r.rank, i) ? 1 : 0;
+    }
+    return wrong;
+}
+
+__device__ void poison(Word* words, int n)
+{
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads) { words[i] = 0xDBDBDBDBDBDBDBDB; }
+}
+
+__global__ void ring_kernel(Rank* of_block, unsigned long long* errors, int epochs, Level level, Fault fault)
+{
+    const Rank& r = of_block[blockIdx.x];
+    for (Word epoch = 1; epoch <= static_cast<Word>(epochs); ++epoch)
+    {
+        poison(r.in, r.words);
+        __syncthreads();
+        if (threadIdx.x == 0)
+        {
+            random_delay(epoch * 1024 + static_cast<Word>(r.rank));
+            if (fault != Fault::NeverStarted || r.rank != 1 || epoch < fault_epoch) { start(*r.receive); }
+            start(*r.send);
+        }
+        __syncthreads();
+        send_epoch(r, epoch, level, fault);
+        for (int p = 0; p < r.receive->core.route().counts.receive; ++p)
+        {
+            if (!block_wait_parrived(*r.receive, p)) { return; }
+            const bool has_arrived = parrived(*r.receive, p);
+            const int wrong = wrong_words(r, epoch, p) + (has_arrived ? 0 : 1);
+            if (wrong > 0) { atomicAdd_system(errors, static_cast<unsigned long long>(wrong)); }
+        }
+        __syncthreads();
+        if (!block_wait(*r.receive) || !block_wait(*r.send)) { return; }
+        poison(r.out, r.words);
+    }
+}
+
+unsigned long long ring_errors(GpuWorld& world, const Ring& ring, int epochs, Level level, Fault fault = Fault::None)
+{
+    RankBlocks<Rank> blocks(world, ring.ranks);
+    blocks.launch_all(ring_kernel, epochs, level, fault);
+    return blocks.errors();
+}
+
+std::string failure_of(GpuWorld& world)
+{
+    try
+    {
+        world.check();
+    }
+    catch (const CommError& e)
+    {
+        return e.what();
+    }
+    return "";
+}
+
+class GpuPartitions : public OnGpus
+{
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuPartitions, layouts, layout_name);
+
+} // namespace
+
+TEST_P(GpuPartitions, of_unequal_counts_arrive_whole_in_any_order)
+{
+    GpuWorldOptions options = options_with(10s);
+    options.payload_bytes = std::size_t{1} << 24;
+    GpuWorld world(GetParam().devices(), options);
+    GpuPartitioned partitioned(world);
+    OneIn some;
+    for (int send = 1; send <= 16; ++send)
+    {
+        for (int receive = 1; receive <= 16; ++receive)
+        {
+            if (!some.takes_next()) { continue; }
+            const Ring ring = make_ring(world, partitioned, {send, receive, 1 + (send + receive) % send});
+            for (const Level level : {Level::Block, Level::Warp, Level::Lane})
+            {
+                ASSERT_EQ(ring_errors(world, ring, 3, level), 0u) << send << " to " << receive;
+                ASSERT_EQ(failure_of(world), "") << send << " to " << receive;
+            }
+        }
+    }
+}
+
+TEST_P(GpuPartitions, of_many_epochs_arrive_whole_whatever_the_delays)
+{
+    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
+    const int epochs = asked != nullptr ? std::max(std::atoi(asked), 20) : 20000;
+    for (const Level level : {Level::Block, Level::Warp, Level::Lane})
+    {
+        GpuWorld world(GetParam().devices(), options_with(10s));
+        GpuPartitioned partitioned(world);
+        const Counts counts = level == Level::Lane ? Counts{100, 20, 32} : Counts{8, 6, 2};
+        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, counts), epochs, level), 0u);
+        EXPECT_EQ(failure_of(world), "");
+    }
+}
+
+TEST_P(GpuPartitions, go_on_where_the_counter_of_epochs_wraps)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuPartitioned partitioned(world);
+    for (const Word first : {(Word{1} << 31) - 5, (Word{1} << 32) - 5, ~Word{0} - 5})
+    {
+        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {6, 4, 2}, first), 20, Level::Warp), 0u);
+    }
+    EXPECT_EQ(failure_of(world), "");
+}
+
+TEST_P(GpuPartitions, show_by_their_words_that_one_was_marked_too_early)
+{
+    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuPartitioned partitioned(world);
+    EXPECT_GT(ring_errors(world, make_ring(world, partitioned, {4, 4, 1}), 10, Level::Block, Fault::MarkedTooEarly), 0u);
+}
+
+TEST_P(GpuPartitions, that_do_not_come_end_all_waits_with_a_sentence)
+{
+    GpuWorld world(GetParam().devices(), options_with(300ms));
+    GpuPartitioned partitioned(world);
+    EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {4, 2, 1}), 1000000, Level::Block, Fault::SignalLost), 0u);
+    EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+    EXPECT_NE(failure_of(world).find("partitioned message from rank"), std::string::npos) << failure_of(world);
+}
+
+TEST_P(GpuPartitions, for_who_does_not_start_end_all_waits_with_a_sentence)
+{
+    GpuWorld world(GetParam().devices(), options_with(300ms));
+    GpuPartitioned partitioned(world);
+    ring_errors(world, make_ring(world, partitioned, {4, 2, 1}), 1000000, Level::Warp, Fault::NeverStarted);
+    EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+}
+
+// --- what is queued, a block for each partition
+
+namespace {
+
+constexpr int rank_threads = 64;
+
+__global__ void write_kernel(Rank r, Word epoch, bool is_direct)
+{
+    const int p = static_cast<int>((blockIdx.x + epoch) % gridDim.x), share = r.words / static_cast<int>(gridDim.x);
+    Word* const to = is_direct ? reinterpret_cast<Word*>(r.send->core.place(0)) : r.out;
+    for (int i = p * share + static_cast<int>(threadIdx.x); i < (p + 1) * share; i += rank_threads)
+    {
+        to[i] = payload_word(epoch, r.rank, r.next, i);
+    }
+    block_pready(*r.send, p);
+}
+__global__ void read_kernel(Rank r, Word epoch, unsigned long long* errors)
+{
+    for (int i = static_cast<int>(threadIdx.x); i < r.words; i += rank_threads)
+    {
+        if (r.in[i] != payload_word(epoch, r.previous, r.rank, i)) { atomicAdd_system(errors, 1ull); }
+        r.in[i] = 0xDBDBDBDBDBDBDBDB;
+    }
+}
+
+// One epoch of all ranks: all starts are queued before the first pready, and these before the first wait, as ranks may share a
+// queue.
+void queue_epoch(GpuWorld& world, Ring& ring, Word epoch, int partitions, unsigned long long* errors, bool is_direct)
+{
+    const auto for_all = [&](auto&& queue_one) {
+        for (std::size_t r = 0; r < ring.ranks.size(); ++r) { queue_one(world.setup_queue(static_cast<int>(r)), r); }
+    };
+    for_all([&](GpuQueue& queue, std::size_t r) {
+        ring.receives[r].start(queue);
+        ring.sends[r].start(queue);
+    });
+    for_all([&](GpuQueue& queue, std::size_t r) {
+        if (is_direct) { ring.sends[r].pbuf_prepare(queue); }
+        launch(queue, PhaseTag{}, write_kernel, {partitions, rank_threads}, ring.ranks[r], epoch, is_direct);
+    });
+    for_all([&](GpuQueue& queue, std::size_t r) {
+        ring.sends[r].wait(queue);
+        ring.receives[r].wait(queue);
+        launch(queue, PhaseTag{}, read_kernel, {1, rank_threads}, ring.ranks[r], epoch, errors);
+    });
+}
+
+unsigned long long queued_errors(const Layout& layout, bool is_direct)
+{
+    GpuWorld world(layout.devices(), options_with(10s));
+    GpuPartitioned partitioned(world);
+    Ring ring = make_ring(world, partitioned, {12, 3, 5}, 1, is_direct);
+    PinnedBuffer<unsigned long long> errors(1);
+    errors[0] = 0;
+    for (Word epoch = 1; epoch <= 30; ++epoch) { queue_epoch(world, ring, epoch, 12, errors.data(), is_direct); }
+    for (int r = 0; r < world.ranks(); ++r) { world.setup_queue(r).synchronize(); }
+    EXPECT_EQ(failure_of(world), "");
+    for (const GpuSendRequest& send : ring.sends) { EXPECT_NO_THROW(send.check(world.setup_queue(0))); }
+    return errors[0];
+}
+
+} // namespace
+
+TEST_P(GpuPartitions, of_many_blocks_arrive_whole_when_all_calls_are_queued) { EXPECT_EQ(queued_errors(GetParam(), false), 0u); }
+
+TEST_P(GpuPartitions, that_kernels_store_at_their_destination_arrive_whole) { EXPECT_EQ(queued_errors(GetParam(), true), 0u); }
+
+// --- the rules
+
+namespace {
+
+enum class Wrong
+{
+    Inactive,
+    NoSuchPartition,
+    Twice,
+    StartedTwice,
+    NoSuchPartitionToRead
+};
+
+__global__ void wrong_kernel(SendPrequest* send, ReceivePrequest* receive, Wrong wrong)
+{
+    if (wrong == Wrong::NoSuchPartition) { block_pready(*send, 4); }
+    if (wrong == Wrong::Inactive) { block_pready(*send, 1); }
+    for (int times = 0; wrong == Wrong::Twice && times < 2; ++times) { block_pready(*send, 2); }
+    if (wrong == Wrong::StartedTwice && threadIdx.x == 0) { start(*send); }
+    if (wrong == Wrong::NoSuchPartitionToRead && threadIdx.x == 0) { parrived(*receive, -1); }
+}
+
+template <class Call>
+std::optional<Misuse> misuse_of(Call&& call)
+{
+    try
+    {
+        call();
+    }
+    catch (const PartitionedError& e)
+    {
+        return e.misuse();
+    }
+    return std::nullopt;
+}
+
+class GpuPartitionedMisuse : public OnOneGpu
+{
+};
+
+} // namespace
+
+TEST_F(GpuPartitionedMisuse, of_kernels_is_told_each_by_its_error)
+{
+    const auto of = [](Wrong wrong) {
+        GpuWorld world({0, 0}, options_with(10s));
+        GpuPartitioned partitioned(world);
+        Ring ring = make_ring(world, partitioned, {4, 4, 1});
+        GpuQueue& queue = world.setup_queue(0);
+        ring.receives[1].start(queue);
+        if (wrong != Wrong::Inactive) { ring.sends[0].start(queue); }
+        launch(queue, PhaseTag{}, wrong_kernel, {1, 32}, ring.ranks[0].send, ring.ranks[1].receive, wrong);
+        const auto of_receive = misuse_of([&] { ring.receives[1].check(queue); });
+        return of_receive ? of_receive : misuse_of([&] { ring.sends[0].check(queue); });
+    };
+    EXPECT_EQ(of(Wrong::Inactive), Misuse::NotActive);
+    EXPECT_EQ(of(Wrong::NoSuchPartition), Misuse::PartitionOutOfRange);
+    EXPECT_EQ(of(Wrong::Twice), Misuse::ReadyTwice);
+    EXPECT_EQ(of(Wrong::StartedTwice), Misuse::Active);
+    EXPECT_EQ(of(Wrong::NoSuchPartitionToRead), Misuse::PartitionOutOfRange);
+}
+
+TEST_F(GpuPartitionedMisuse, of_the_host_is_refused)
+{
+    GpuWorld world({0, 0}, options_with(10s));
+    GpuPartitioned partitioned(world);
+    const int ranks[] = {1};
+    const Window window = world.allocate(ranks, 128);
+    const auto send = [&](int rank, Partitioning p, int peer, int per_signal = 1) {
+        return misuse_of([&] { partitioned.psend_init(rank, nullptr, p, {peer}, {.per_signal = per_signal}); });
+    };
+    EXPECT_EQ(send(0, {0, 4}, 1), Misuse::BadArgument);
+    EXPECT_EQ(send(0, {1, 4}, 2), Misuse::BadArgument);
+    EXPECT_EQ(send(-1, {1, 4}, 1), Misuse::BadArgument);
+    EXPECT_EQ(send(0, {1, 4}, 1, 0), Misuse::BadArgument);
+    EXPECT_EQ(misuse_of([&] { partitioned.precv_init(1, window, {2, 65}, {0}); }), Misuse::NotSymmetric);
+    GpuReceiveRequest receive = partitioned.precv_init(1, window, {2, 64}, {0});
+    EXPECT_EQ(misuse_of([&] { receive.start(world.setup_queue(1)); }), Misuse::NotMatched);
+    EXPECT_EQ(send(0, {2, 63}, 1), Misuse::BytesDiffer);
+}
