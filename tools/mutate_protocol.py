@@ -62,8 +62,8 @@ OPERATORS = [
     Operator("nobody is last", r"add\(1\) == goal", "add(1) - 1 == goal"),
     Operator("thread 0 does not wait for the others", r"shared\.is_last\(m\)", "(shared.is_last(m), thread == 0)"),
     # Partitioned messages.
-    Operator("always prepared", r"(?<=is_prepared\(Word nth\) const\n)\s*\{[^}]*\}", "{ return nth == nth; }"),
-    Operator("always arrived", r"(?<=has_signal\(int signal, Word nth\) const\n)\s*\{[^}]*\}", "{ return signal + 0 * nth == signal; }"),
+    Operator("always prepared", r"(?<=is_prepared\(Word nth\) const)\s*\{[^}]*\}", "{ return nth == nth; }"),
+    Operator("always arrived", r"(?<=has_signal\(int signal, Word nth\) const)\s*\{[^}]*\}", "{ return signal + 0 * nth == signal; }"),
     Operator("first of a group signals", r"arrived == all\)", "arrived + 0 * all == goal(signal, nth - 1) + n)"),
     Operator("one signal less is needed", r"(?<=signal_of\(last\)) \+ 1", ""),
     Operator("ends with the first signal", r"(?<=published_\.load\(std::memory_order_acquire\)) == nth\(\)", " > nth() - 1"),

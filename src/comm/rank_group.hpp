@@ -46,6 +46,7 @@ public:
     std::byte* data(Window window) const; // this rank's
 
 protected:
+    friend class Partitioned; // as much a part of the communicator's as groups are, in a header of its own
     World& world() const { return *world_; }
     int world_rank() const { return members_[static_cast<std::size_t>(place_)]; }
 

@@ -76,7 +76,10 @@ bool ReceiveRequest::parrived(int partition) const { return !state_ || static_ca
 
 // --- a rank
 
-Partitioned::Partitioned(World& world, int rank) : engine_(std::make_unique<PartitionedEngine>(world, rank)) {}
+Partitioned::Partitioned(Communicator& communicator)
+    : engine_(std::make_unique<PartitionedEngine>(communicator.world(), communicator.rank()))
+{
+}
 Partitioned::~Partitioned() = default;
 
 std::span<std::byte> Partitioned::allocate(std::size_t bytes)

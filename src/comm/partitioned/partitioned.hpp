@@ -20,10 +20,11 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "comm/partitioned/counts.hpp"
-#include "comm/world.hpp"
+#include "comm/communicator.hpp"
 
+#include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 
 namespace parhelion {
@@ -140,7 +141,7 @@ private:
 class Partitioned
 {
 public:
-    Partitioned(World& world, int rank);
+    explicit Partitioned(Communicator& communicator);
     ~Partitioned();
     Partitioned(const Partitioned&) = delete;
     Partitioned& operator=(const Partitioned&) = delete;

@@ -42,6 +42,13 @@ struct PartitionedSendRoute
     Word first_epoch;
 };
 
+// Does the slot show this epoch, or a later one? Then what its writer did before is visible.
+template <class Atomics>
+PARHELION_HD bool shows(SignalSlot* slot, Word epoch)
+{
+    return reached(Atomics::load_acquire_system(&slot->epoch), epoch);
+}
+
 enum class Arrival : std::uint8_t
 {
     Early,  // others of the group are still to come
@@ -65,10 +72,7 @@ public:
     PARHELION_HD Word epoch(Word nth) const { return route_.first_epoch + (nth - 1); }
 
     // May the calling thread write to the destination's buffer?
-    PARHELION_HD bool is_prepared(Word nth) const
-    {
-        return reached(Atomics::load_acquire_system(&route_.credit->epoch), epoch(nth));
-    }
+    PARHELION_HD bool is_prepared(Word nth) const { return shows<Atomics>(route_.credit, epoch(nth)); }
     // Where a partition is to be copied to.
     PARHELION_HD std::byte* place(int partition) const
     {
@@ -94,7 +98,11 @@ public:
 private:
     PARHELION_HD void publish(int signal, Word epoch) const
     {
-        if (route_.signals != nullptr) { return Atomics::store_release_system(&route_.signals[signal].epoch, epoch); }
+        if (route_.signals != nullptr)
+        {
+            Atomics::store_release_system(&route_.signals[signal].epoch, epoch);
+            return;
+        }
         const int first = signal * route_.counts.per_signal;
         const std::size_t begin = static_cast<std::size_t>(first) * route_.partition_bytes;
         const std::size_t bytes = static_cast<std::size_t>(route_.counts.members(signal)) * route_.partition_bytes;
@@ -139,13 +147,11 @@ public:
         {
             Atomics::store_relaxed_system(&route_.credit_there->bytes, note);
             Atomics::store_release_system(&route_.credit_there->epoch, epoch(nth));
+            return;
         }
-        else { transport_->put_signal({route_.destination, route_.source, 0, nullptr, note, route_.credit, epoch(nth)}); }
+        transport_->put_signal({route_.destination, route_.source, 0, nullptr, note, route_.credit, epoch(nth)});
     }
-    PARHELION_HD bool has_signal(int signal, Word nth) const
-    {
-        return reached(Atomics::load_acquire_system(&route_.signals[signal].epoch), epoch(nth));
-    }
+    PARHELION_HD bool has_signal(int signal, Word nth) const { return shows<Atomics>(route_.signals + signal, epoch(nth)); }
     // May the calling thread read this receive partition?
     PARHELION_HD bool has_arrived(int partition, Word nth) const
     {

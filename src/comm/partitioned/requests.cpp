@@ -439,7 +439,7 @@ void PartitionedEngine::settle_retired()
 {
     std::erase_if(retired_, [&](const Retired& r) {
         SignalSlot* const credit = world_.memory().signal(rank_, r.credit.first);
-        if (!reached(HostAtomics::load_acquire_system(&credit->epoch), r.last)) { return false; }
+        if (!shows<HostAtomics>(credit, r.last)) { return false; }
         world_.memory().release(rank_, r.staging); // all of it has been read, before that credit
         give_back(r.credit);
         return true;

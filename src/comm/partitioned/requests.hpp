@@ -14,6 +14,7 @@
 
 #include "comm/partitioned/partitioned.hpp"
 #include "comm/partitioned/protocol.hpp"
+#include "comm/world.hpp"
 
 #include <atomic>
 #include <map>

@@ -22,7 +22,7 @@ std::vector<std::string> endings(World& world, const std::function<void(Communic
 {
     std::vector<std::string> texts;
     const auto ends = outcomes(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+        Partitioned partitioned(c);
         body(c, partitioned);
     });
     for (const std::exception_ptr& end : ends)
@@ -46,8 +46,8 @@ std::vector<std::string> endings(World& world, const std::function<void(Communic
 TEST(PartitionedMisuse, each_illegal_call_has_its_own_error_and_changes_nothing)
 {
     World world(thread_network(1));
-    check_ranks(world, [&](Communicator&) {
-        Partitioned partitioned(world, 0);
+    check_ranks(world, [&](Communicator& c) {
+        Partitioned partitioned(c);
         Outgoing out(partitioned, {3, 4}, {0});
         Incoming in(partitioned, {2, 6}, {0});
         const Payload payload{1, 0, 0};
@@ -91,7 +91,7 @@ TEST(PartitionedMisuse, of_what_makes_a_request_is_refused)
 {
     World world(thread_network(2));
     check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+        Partitioned partitioned(c);
         std::array<std::byte, 8> anywhere{};
         const auto send = [&](Partitioning p, int peer, int per_signal) {
             return misuse_of([&] { partitioned.psend_init(anywhere.data(), p, {peer}, {.per_signal = per_signal}); });
@@ -117,7 +117,7 @@ TEST(PartitionedMisuse, sides_of_different_sizes_are_told_both)
 {
     World world(thread_network(2), short_deadline());
     check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+        Partitioned partitioned(c);
         if (c.rank() == 0)
         {
             Outgoing out(partitioned, {4, 3}, {1});
@@ -140,7 +140,7 @@ TEST(PartitionedMisuse, a_source_is_told_that_its_destination_has_been_freed)
 {
     World world(thread_network(2), short_deadline());
     check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+        Partitioned partitioned(c);
         if (c.rank() == 0)
         {
             Outgoing out(partitioned, {2, 2}, {1});

@@ -20,10 +20,9 @@ TEST_P(PartitionedStress, epochs_out_of_step_deliver_every_byte)
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
     const std::int64_t all = asked != nullptr ? std::atoll(asked) : 10'000;
     const std::int64_t epochs = GetParam().is_faulty ? all / 50 : all;
-    World world(GetParam().network(2, 24), GetParam().options());
-    check_ranks(world, [&](Communicator& c) {
+    GetParam().run(2, 24, [&](Communicator& c) {
         const int me = c.rank(), peer = 1 - me;
-        Partitioned partitioned(world, me);
+        Partitioned partitioned(c);
         Outgoing out(partitioned, {6, 10}, {peer}, {.per_signal = 1 + me});
         Incoming in(partitioned, {4, 15}, {peer});
         Jitter jitter(static_cast<std::uint64_t>(me));
@@ -40,8 +39,7 @@ TEST_P(PartitionedStress, epochs_out_of_step_deliver_every_byte)
             out.wait();
         }
     });
-    expect_no_overlaps(world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, PartitionedStress, testing::ValuesIn(thread_cases()),
+INSTANTIATE_TEST_SUITE_P(Transports, PartitionedStress, testing::ValuesIn(transport_cases),
                          [](const auto& i) { return i.param.name; });

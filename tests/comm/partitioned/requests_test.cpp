@@ -12,8 +12,15 @@ namespace {
 class Partitions : public testing::TestWithParam<TransportCase>
 {
 protected:
-    Network network(int ranks, std::uint64_t seed) const { return GetParam().network(ranks, seed); }
-    WorldOptions options() const { return GetParam().options(); }
+    void run(int ranks, std::uint64_t seed, const std::function<void(Communicator&)>& body) const
+    {
+        GetParam().run(ranks, seed, body);
+    }
+};
+
+// In a world with little memory.
+class PartitionsOfThreads : public testing::TestWithParam<TransportCase>
+{
 };
 
 Payload payload(std::uint64_t epoch, int kind = 0) { return {epoch, 0, 1, kind}; }
@@ -22,9 +29,8 @@ Payload payload(std::uint64_t epoch, int kind = 0) { return {epoch, 0, 1, kind};
 
 TEST_P(Partitions, of_any_two_counts_deliver_every_byte_in_any_order)
 {
-    World world(network(2, 1), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 1, [&](Communicator& c) {
+        Partitioned partitioned(c);
         for (int send = 1; send <= 16; ++send)
         {
             for (int receive = 1; receive <= 16; ++receive)
@@ -54,14 +60,12 @@ TEST_P(Partitions, of_any_two_counts_deliver_every_byte_in_any_order)
             }
         }
     });
-    expect_no_overlaps(world);
 }
 
 TEST_P(Partitions, may_be_read_when_they_have_arrived_and_the_epoch_ends_when_all_have)
 {
-    World world(network(2, 2), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 2, [&](Communicator& c) {
+        Partitioned partitioned(c);
         if (c.rank() == 0)
         {
             Outgoing out(partitioned, {4, 10}, {1});
@@ -94,9 +98,8 @@ TEST_P(Partitions, may_be_read_when_they_have_arrived_and_the_epoch_ends_when_al
 // A group's signal goes up with its last partition, whichever that is.
 TEST_P(Partitions, of_one_signal_arrive_together)
 {
-    World world(network(2, 3), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 3, [&](Communicator& c) {
+        Partitioned partitioned(c);
         if (c.rank() == 0)
         {
             Outgoing out(partitioned, {5, 6}, {1}, {.per_signal = 3});
@@ -123,9 +126,8 @@ TEST_P(Partitions, of_one_signal_arrive_together)
 
 TEST_P(Partitions, match_by_tag_and_group_in_the_order_of_init)
 {
-    World world(network(2, 4), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 4, [&](Communicator& c) {
+        Partitioned partitioned(c);
         const auto tagged = [&](int tag, const char* group) { return Envelope{1 - c.rank(), tag, group}; };
         if (c.rank() == 0)
         {
@@ -152,16 +154,14 @@ TEST_P(Partitions, match_by_tag_and_group_in_the_order_of_init)
             for (Incoming* in : {&a, &b, &g, &t}) { in->receive_all(payload(epoch, ++kind)); }
         }
     });
-    expect_no_overlaps(world);
 }
 
 // Whatever is marked before the destination is there leaves later, by itself: both ranks send before they receive, and wait for
 // what they send before they wait for what they receive.
 TEST_P(Partitions, may_be_marked_ready_before_the_destination_has_started)
 {
-    World world(network(3, 5), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(3, 5, [&](Communicator& c) {
+        Partitioned partitioned(c);
         const int next = (c.rank() + 1) % 3, previous = (c.rank() + 2) % 3;
         Jitter jitter(static_cast<std::uint64_t>(c.rank()));
         Outgoing out(partitioned, {6, 5}, {next}, {.per_signal = 2});
@@ -178,16 +178,14 @@ TEST_P(Partitions, may_be_marked_ready_before_the_destination_has_started)
             in.receive_all(payload(epoch, previous));
         }
     });
-    expect_no_overlaps(world);
 }
 
 TEST_P(Partitions, are_marked_by_many_threads_at_once)
 {
     constexpr int partitions = 24, threads = 3;
     const auto epochs = static_cast<std::uint64_t>(GetParam().scaled(400));
-    World world(network(2, 6), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 6, [&](Communicator& c) {
+        Partitioned partitioned(c);
         if (c.rank() == 1)
         {
             Incoming in(partitioned, {16, 3}, {0});
@@ -213,15 +211,13 @@ TEST_P(Partitions, are_marked_by_many_threads_at_once)
             for (std::thread& thread : team) { thread.join(); }
         }
     });
-    expect_no_overlaps(world);
 }
 
 // A rank whose own thread waits for others is moved on by these when they ask for partitions.
 TEST_P(Partitions, leave_while_only_other_threads_ask_for_theirs)
 {
-    World world(network(2, 10), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 10, [&](Communicator& c) {
+        Partitioned partitioned(c);
         const int peer = 1 - c.rank();
         Outgoing out(partitioned, {4, 6}, {peer});
         Incoming in(partitioned, {3, 8}, {peer});
@@ -249,14 +245,12 @@ TEST_P(Partitions, leave_while_only_other_threads_ask_for_theirs)
             out.wait();
         }
     });
-    expect_no_overlaps(world);
 }
 
 TEST_P(Partitions, without_bytes_signal_all_the_same)
 {
-    World world(network(2, 7), options());
-    check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+    run(2, 7, [&](Communicator& c) {
+        Partitioned partitioned(c);
         if (c.rank() == 0)
         {
             SendRequest out = partitioned.psend_init(nullptr, {3, 0}, {1});
@@ -281,9 +275,8 @@ TEST_P(Partitions, without_bytes_signal_all_the_same)
 
 TEST_P(Partitions, of_a_rank_to_itself_arrive)
 {
-    World world(network(1, 8), options());
-    check_ranks(world, [&](Communicator&) {
-        Partitioned partitioned(world, 0);
+    run(1, 8, [&](Communicator& c) {
+        Partitioned partitioned(c);
         Outgoing out(partitioned, {3, 4}, {0});
         Incoming in(partitioned, {2, 6}, {0});
         for (std::uint64_t epoch = 1; epoch <= 5; ++epoch)
@@ -301,9 +294,8 @@ TEST_P(Partitions, go_on_where_the_counter_of_epochs_wraps)
 {
     for (const Word first : {(Word{1} << 31) - 3, (Word{1} << 32) - 3, ~Word{0} - 3})
     {
-        World world(network(2, first), options());
-        check_ranks(world, [&](Communicator& c) {
-            Partitioned partitioned(world, c.rank());
+        run(2, first, [&](Communicator& c) {
+            Partitioned partitioned(c);
             if (c.rank() == 0)
             {
                 Outgoing out(partitioned, {6, 4}, {1}, {2, first});
@@ -326,14 +318,14 @@ TEST_P(Partitions, go_on_where_the_counter_of_epochs_wraps)
 }
 
 // Of a rank that makes requests all the time neither signal slots nor memory run out.
-TEST_P(Partitions, of_freed_requests_leave_nothing_behind)
+TEST_P(PartitionsOfThreads, of_freed_requests_leave_nothing_behind)
 {
-    WorldOptions few = options();
+    WorldOptions few = GetParam().options();
     few.signal_slots = 64;
     few.payload_bytes = 32768;
-    World world(network(2, 9), few);
+    World world(GetParam().network(2, 9), few);
     check_ranks(world, [&](Communicator& c) {
-        Partitioned partitioned(world, c.rank());
+        Partitioned partitioned(c);
         for (std::uint64_t life = 1; life <= 200; ++life)
         {
             const std::uint64_t epochs = 1 + life % 2;
@@ -364,4 +356,6 @@ TEST_P(Partitions, of_freed_requests_leave_nothing_behind)
     expect_no_overlaps(world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(thread_cases()), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(transport_cases), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Transports, PartitionsOfThreads, testing::ValuesIn(thread_cases()),
+                         [](const auto& i) { return i.param.name; });
