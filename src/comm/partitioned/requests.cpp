@@ -225,7 +225,7 @@ void SendState::send_if_ready(int partition)
     }
     const std::size_t bytes = partitioning().bytes;
     if (bytes > 0) { std::memcpy(core_.place(partition), buffer_ + p * bytes, bytes); }
-    if (core_.arrive(partition, nth()) == Arrival::Last) { published_.fetch_add(1, std::memory_order_acq_rel); }
+    if (core_.arrive(partition, nth()) == Arrival::Last) { published_.fetch_add(1, std::memory_order_release); }
 }
 
 bool SendState::advance()

@@ -124,7 +124,8 @@ private:
     PartitionedSender<HostAtomics, Transport> core_;
     std::vector<Word> marks_;                // by partition; atomic while an epoch is active
     std::atomic<bool> is_connected_ = false; // release: core_ is there -> acquire: by threads that mark partitions
-    std::atomic<Word> published_ = 0;        // signals so far; acq_rel: who sees all of an epoch has seen all threads leave
+    std::atomic<Word> published_ =
+        0; // signals so far; release: who sees all of an epoch, with acquire, has seen all threads leave
 };
 
 class ReceiveState : public RequestState

@@ -247,6 +247,35 @@ TEST_P(Partitions, leave_while_only_other_threads_ask_for_theirs)
     });
 }
 
+TEST_P(Partitions, are_asked_for_by_other_threads_before_the_source_is_there)
+{
+    run(2, 11, [&](Communicator& c) {
+        Partitioned partitioned(c);
+        if (c.rank() == 0)
+        {
+            std::this_thread::sleep_for(5ms);
+            Outgoing out(partitioned, {4, 6}, {1});
+            out.request.start();
+            out.send_all(payload(1), 1);
+            out.wait();
+            return;
+        }
+        Incoming in(partitioned, {3, 8}, {0});
+        in.start();
+        std::vector<std::thread> readers;
+        for (int p = 0; p < 3; ++p)
+        {
+            readers.emplace_back([&, p] {
+                EXPECT_TRUE(comes_true([&] { return in.request.parrived(p); }));
+                in.check(p, payload(1));
+            });
+        }
+        in.request.pbuf_prepare(); // matches while they ask
+        for (std::thread& reader : readers) { reader.join(); }
+        in.request.wait();
+    });
+}
+
 TEST_P(Partitions, without_bytes_signal_all_the_same)
 {
     run(2, 7, [&](Communicator& c) {
