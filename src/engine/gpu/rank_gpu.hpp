@@ -38,6 +38,7 @@ struct GpuRank
     GpuBranch nonlocal;                  // what waits for other ranks
     GpuBranch bonded_branch;             // what may run beside both
     GpuBranch background;                // what nobody waits for but the update
+    GpuBranch mesh_branch;               // a chain of short kernels
     const GpuCollective* sums = nullptr; // of all ranks
     const GpuCollective* buffers_read = nullptr;
     GpuCell cell;
@@ -77,15 +78,16 @@ struct IntervalPattern
 template <class N>
 struct GpuWithRanks
 {
-    // The priority is of nonlocal and beside.
+    // The priority is of nonlocal and bonded_branch.
     GpuWithRanks(int device, GpuQueue::Priority priority)
-        : queue(device), nonlocal(device, priority), bonded_branch(device, priority), background(device), tracer(queue)
+        : queue(device), nonlocal(device, priority), bonded_branch(device, priority), background(device),
+          mesh_branch(device, GpuQueue::Priority::First), tracer(queue)
     {
-        for (GpuQueue* traced : {&queue, &nonlocal, &bonded_branch, &background}) { traced->set_tracer(&tracer); }
+        for (GpuQueue* traced : {&queue, &nonlocal, &bonded_branch, &background, &mesh_branch}) { traced->set_tracer(&tracer); }
     }
 
-    GpuQueue queue, nonlocal, bonded_branch, background; // the branches of its ranks
-    BlockTracer tracer;                                  // of all four
+    GpuQueue queue, nonlocal, bonded_branch, background, mesh_branch; // the branches of its ranks
+    BlockTracer tracer;                                               // of all five
     std::vector<GpuRank<N>> ranks;
     std::array<GpuEvent, 2> earlier_steps; // the ends of the latest that were queued kernel by kernel
     std::size_t queued_steps = 0;          // so

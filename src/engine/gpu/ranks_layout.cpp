@@ -129,6 +129,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .nonlocal = GpuBranch(gpu.nonlocal),
             .bonded_branch = GpuBranch(gpu.bonded_branch),
             .background = GpuBranch(gpu.background),
+            .mesh_branch = GpuBranch(gpu.mesh_branch),
             .cell = cells_[static_cast<std::size_t>(rank)],
             .list_plan = list_plan_,
             .exclusions = make_gpu_exclusions(queue, start.topology),

@@ -6,13 +6,15 @@
 //   U C D kick, constrain, drift: one kernel    K kinetic energy, centre of mass    G sums over ranks    O observables
 //
 //   queue        S ┬ L of home atoms ──────────────────────────┬ U C D ─ K G O
-//   background     └ M, B of home atoms ───────────────────────┤
+//   mesh           ├ M ────────────────────────────────────────┤
+//   background     └ B of home atoms ──────────────────────────┤
 //   nonlocal         X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   bonded              └ B with halo atoms ─┘
 //
 // In a step that repartitions, the bonded branch does all of B. It also lists the terms and groups at home, and ranks agree on
 // their halos there: what other ranks wait for comes first, what waits for them last. Blocks of the branches nonlocal and bonded
-// have priority on the GPU, unless it has so many atoms that their forces are back in time anyway. Ranks meet through signals
+// have priority on the GPU, unless it has so many atoms that their forces are back in time anyway; those of the mesh always have,
+// as its kernels are short and wait for each other. Ranks meet through signals
 // alone, raised and awaited by kernels. A lone rank has no X, F and G, and no halo; it alone may have M. Where the update
 // exchanges the halo, U adds the forces that come back and sends the positions of the next step: there is no X, and F only sends;
 // U may begin beside it (begins_during_return).
@@ -106,7 +108,8 @@ RankProgram finish_step(GpuRank<N>& r, std::int64_t step_offset, const StepTasks
 template <class N, class Output>
 RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age, const StepPattern& flags, const Output& output)
 {
-    GpuBranch &queue = r.queue, &nonlocal = r.nonlocal, &bonded_branch = r.bonded_branch, &background = r.background;
+    GpuBranch &queue = r.queue, &nonlocal = r.nonlocal, &bonded_branch = r.bonded_branch, &background = r.background,
+              &mesh_branch = r.mesh_branch;
     const Compute compute = flags.compute();
 
     if (flags.repartition) { co_await repartition(r); } // S
@@ -124,11 +127,14 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     const Done halo_x = nonlocal.done();
     if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }                       // L
     if (!flags.repartition) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
-    const bool has_background = r.mesh.is_used() || !flags.repartition;
-    if (has_background) { compute_mesh(background.after(atoms), r.mesh, r.state, compute); }             // M
-    compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                     // L
-    if (!flags.repartition) { compute_bonded(background, r.bonded, PairPart::Local, r.state, compute); } // B
-    if (has_background) { queue.after(background.done()); }
+    if (r.mesh.is_used()) { r.mesh.compute(mesh_branch.after(atoms), r.state, compute); }                                    // M
+    compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                                         // L
+    if (!flags.repartition)
+    {
+        compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B
+        queue.after(background.done());
+    }
+    if (r.mesh.is_used()) { queue.after(mesh_branch.done()); }
     const Done forces = nonlocal.after(bonded_branch.done()).done();
     const bool update_begins_early = begins_during_return(r, flags);
     co_await return_forces(r, update_begins_early, flags.frame_forces);                     // F

@@ -100,6 +100,7 @@ struct Atoms
 // In reproducible policies charges are added as multiples of 2^-48 e: up to 32 768 e may meet on a point.
 template <class N>
 using ChargeSum = std::conditional_t<N::summation == Summation::Reproducible, std::int64_t, typename N::Real>;
+inline constexpr int charge_sum_bits = 48;
 inline constexpr double charge_sum_scale = 0x1p48;
 
 // Adds the charges of atoms to planes first_plane ... end_plane - 1, counted from the grid's first.

@@ -5,9 +5,25 @@
 #include "interactions/mesh/mesh_size.hpp"
 #include "interactions/mesh/spline.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace parhelion {
 
 namespace {
+
+double largest_charge(const Topology& topology)
+{
+    double largest = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        for (const Atom& atom : topology.molecule_types[static_cast<std::size_t>(block.type)].atoms)
+        {
+            largest = std::max(largest, std::abs(atom.charge));
+        }
+    }
+    return largest;
+}
 
 double net_charge(const Topology& topology)
 {
@@ -34,6 +50,7 @@ MeshParameters mesh_parameters(const Topology& topology, const RunParameters& ru
                         .beta = ewald_beta(run),
                         .coulomb_factor = coulomb_factor(run),
                         .net_charge = net_charge(topology),
+                        .largest_charge = largest_charge(topology),
                         .points = mesh_size(run, box),
                         .moduli = {}};
     for (std::size_t d = 0; d < 3; ++d)

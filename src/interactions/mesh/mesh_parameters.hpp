@@ -18,6 +18,7 @@ struct MeshParameters
     double beta = 0;           // 1/nm
     double coulomb_factor = 0; // kJ nm/(mol e^2)
     double net_charge = 0;     // e
+    double largest_charge = 0; // e, of an atom, without its sign
     std::array<int, 3> points{};
     std::array<std::vector<double>, 3> moduli; // spline_moduli()
 

@@ -51,7 +51,7 @@ public:
         state_ = sorted_gpu_state(queue_, particles_);
     }
 
-    void add(Compute compute) { compute_mesh(queue_, mesh_, state_, compute); }
+    void add(Compute compute) { mesh_.compute(queue_, state_, compute); }
     void clear() { state_.f.clear(queue_), state_.energies.clear(queue_); }
     Result result()
     {
@@ -127,6 +127,41 @@ TEST_P(OrdersOfMeshOnGpu, has_the_forces_energy_and_virial_of_the_cpu)
 
 INSTANTIATE_TEST_SUITE_P(Orders, OrdersOfMeshOnGpu, ::testing::Range(least_spline_order, largest_spline_order + 1));
 
+// Atoms as superclusters have them, 64 neighbours one after another: the points that they touch are a box in shared memory. The
+// first 64 are around a corner of the periodic box, others across its faces.
+struct Neighbours
+{
+    std::vector<Vec3<double>> x;
+    std::vector<double> charges; // whose sums are exact: the background is one on the host
+
+    explicit Neighbours(const Vec3<double>& box)
+    {
+        std::mt19937 random(5);
+        std::uniform_real_distribution<double> uniform(0, 1);
+        for (int i = 0; i < 8 * supercluster_size; ++i)
+        {
+            const int group = i / supercluster_size;
+            Vec3<double> place{group & 1 ? 0.5 * box.x : 0, group & 2 ? 0.4 * box.y : 0, group & 4 ? 0.6 * box.z : 0};
+            for (int d = 0; d < 3; ++d) { place[d] += 0.5 * uniform(random) - 0.25, place[d] += place[d] < 0 ? box[d] : 0; }
+            x.push_back(place);
+            charges.push_back(std::round(1000 * uniform(random) - 400) / 512);
+        }
+    }
+};
+
+TEST_P(OrdersOfMeshOnGpu, adds_up_neighbours_across_the_edges_of_the_box)
+{
+    const Neighbours neighbours(box);
+    const System close = ions(neighbours.x, neighbours.charges, box);
+    const RunParameters run = with_grid(GetParam(), {24, 30, 40});
+    const Result expected = on_cpu<Double>(close, run, box);
+    for (const Result& result : {on_gpu<Mixed>(close, run, box), on_gpu<MixedReproducible>(close, run, box)})
+    {
+        EXPECT_LE(rms_relative(result.forces, expected.forces), 1e-6);
+        EXPECT_LE(max_relative(result.energies.virial, expected.energies.virial), 1e-6);
+    }
+}
+
 TEST_F(MeshOnGpu, without_energies_has_the_same_forces)
 {
     const RunParameters run = with_grid(4, grids[0]);
@@ -165,29 +200,23 @@ TEST_F(MeshOnGpu, adds_the_same_in_every_replay_of_a_graph)
 TEST_F(MeshOnGpu, with_reproducible_sums_has_the_same_bits_in_any_order_of_atoms)
 {
     std::mt19937 random(3);
-    std::uniform_real_distribution<double> uniform(0, 1);
-    std::vector<Vec3<double>> x;
-    std::vector<double> charges;
-    for (int i = 0; i < 500; ++i)
-    {
-        x.push_back({box.x * uniform(random), box.y * uniform(random), box.z * uniform(random)});
-        charges.push_back(std::round(1000 * uniform(random) - 400) / 512); // exact sums: the background is one on the host
-    }
+    const auto [x, charges] = Neighbours(box);
     std::vector<std::size_t> order(x.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
     std::vector<Vec3<double>> other_x;
     std::vector<double> other_charges;
     for (const std::size_t i : order) { other_x.push_back(x[i]), other_charges.push_back(charges[i]); }
-    const RunParameters run = with_grid(4, grids[0]);
-    // In the order that they have here: sorting would put both into the same.
+    const RunParameters run = with_grid(4, {24, 30, 40});
+    // In the order that they have here, that of neighbours, and the other, in which no box in shared memory holds a block's
+    // atoms: sorting would put both into the same.
     const auto evaluate = [&](const System& of) {
         GpuQueue queue;
         ParticleState<MixedReproducible> particles = particles_in_input_order<MixedReproducible>(of);
         GpuState<MixedReproducible> state;
         upload(queue, particles, state);
         GpuMesh<MixedReproducible> mesh(queue, mesh_parameters(of.topology, run, of.box));
-        compute_mesh(queue, mesh, state, Compute::ForcesEnergiesVirial);
+        mesh.compute(queue, state, Compute::ForcesEnergiesVirial);
         download(queue, state, particles);
         return Result{forces_of(particles), state.energies.to_vector(queue)[0].result()};
     };

@@ -155,7 +155,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 
 enum cudaFuncAttribute
 {
-    cudaFuncAttributeMaxDynamicSharedMemorySize
+    cudaFuncAttributeMaxDynamicSharedMemorySize,
+    cudaFuncAttributePreferredSharedMemoryCarveout
 };
 struct cudaFuncAttributes
 {

@@ -3,12 +3,11 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "device/gpu/atomics.cuh"
 #include "device/gpu/block_sum.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
 #include "device/gpu/warp.cuh"
-#include "interactions/mesh/spline.hpp"
+#include "interactions/mesh/gpu/point_box.cuh"
 #include "state/gpu/view.cuh"
 #include "trace/phases.hpp"
 
@@ -23,140 +22,70 @@ namespace {
 
 constexpr int threads = 256;
 
-struct MeshPoints
-{
-    std::int32_t x, y, z;
-
-    PARHELION_HD std::int32_t kz() const { return z / 2 + 1; }
-    std::size_t grid() const { return static_cast<std::size_t>(x) * y * z; }
-    std::size_t transform() const { return static_cast<std::size_t>(x) * y * kz(); }
-};
-
-MeshPoints points_of(const MeshParameters& parameters)
-{
-    return {parameters.points[0], parameters.points[1], parameters.points[2]};
-}
-
 // --- device: atoms
 
-// Lanes that share an atom: one for each of its points along z, so that they load and add numbers that are neighbours.
 template <int order>
-constexpr int lanes_of_atom = order <= 4 ? 4 : 8;
-
-template <int n, class Real>
-__device__ Real element(const Real (&of)[n], int i) // 0 beyond the last; the array stays in registers
-{
-    Real value = 0;
-#pragma unroll
-    for (int j = 0; j < n; ++j) { value = j == i ? of[j] : value; }
-    return value;
-}
-
-__device__ inline std::int32_t wrapped(std::int32_t i, std::int32_t points) { return i >= points ? i - points : i; }
-
-// What a lane knows of its atom. Lanes beyond the order have weights of 0 and a point on the grid all the same.
-template <class N, int order>
-struct AtomLane
-{
-    using Real = typename N::Real;
-
-    std::int32_t slot;
-    int jz;
-    Real charge; // e; 0: nothing to do
-    std::int32_t x, y, z;
-    Real x_weight[order], y_weight[order], x_derivative[order], y_derivative[order], z_weight, z_derivative;
-
-    __device__ AtomLane(const GpuView<N>& state, const MeshPoints& points, std::int32_t slots)
-    {
-        const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-        slot = static_cast<std::int32_t>(item / lanes_of_atom<order>), jz = static_cast<int>(item % lanes_of_atom<order>);
-        charge = 0;
-        if (slot >= slots) { return; }
-        const PositionCharge<N> atom = state.xq[slot];
-        charge = atom.charge;
-        if (charge == 0) { return; }
-        const MeshPlace<Real> in_x = mesh_place(atom.x, static_cast<std::uint32_t>(points.x)),
-                              in_y = mesh_place(atom.y, static_cast<std::uint32_t>(points.y)),
-                              in_z = mesh_place(atom.z, static_cast<std::uint32_t>(points.z));
-        x = in_x.point, y = in_y.point, z = wrapped(in_z.point + jz, points.z);
-        Real weight[order], derivative[order];
-        spline_weights<order, Real>(in_x.offset, x_weight, x_derivative);
-        spline_weights<order, Real>(in_y.offset, y_weight, y_derivative);
-        spline_weights<order, Real>(in_z.offset, weight, derivative);
-        z_weight = element(weight, jz), z_derivative = element(derivative, jz);
-    }
-    __device__ std::int32_t point(const MeshPoints& points, int jx, int jy) const
-    {
-        return (wrapped(x + jx, points.x) * points.y + wrapped(y + jy, points.y)) * points.z + z;
-    }
-};
-
-__device__ inline void add_charge(float* at, float charge) { atomic_add(at, charge); }
-__device__ inline void add_charge(double* at, double charge) { atomic_add(at, charge); }
-template <class Real>
-__device__ void add_charge(std::int64_t* at, Real charge)
-{
-    const long long whole = std::llrint(mesh::charge_sum_scale * static_cast<double>(charge));
-    atomic_add(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(whole));
-}
+constexpr int threads_of_supercluster = supercluster_size* lanes_of_atom<order>;
 
 // Purpose        charges of atoms to the grid
-// Work           4 or 8 lanes per slot, each with the points at its z
+// Work           a block per supercluster, 4 or 8 lanes per slot, each with the points at its z
 // Reads/Writes   positions, charges / the grid (atomic sums)
 // Orders         nothing: stream order alone
 // Requires       the grid cleared
-// Cost           order^3 atomics per atom, `order` of them side by side
+// Cost           order^3 atomics per atom in shared memory, and one per four points that the supercluster touches in global
+//                memory; where there is no box, order^3 atomics per atom in global memory, `order` of them side by side
 template <class N, int order>
-__global__ void __launch_bounds__(threads)
-    spread_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, std::int32_t slots, mesh::ChargeSum<N>* charges)
+__global__ void __launch_bounds__(threads_of_supercluster<order>)
+    spread_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, ChargeQuantum quantum, mesh::ChargeSum<N>* charges)
 {
     const BlockSpan span(tracing);
 
-    const AtomLane<N, order> atom(state, points, slots);
-    if (atom.charge == 0 || atom.jz >= order) { return; }
-#pragma unroll
-    for (int jx = 0; jx < order; ++jx)
+    const auto first = static_cast<std::int32_t>(blockIdx.x) * supercluster_size;
+    const AtomLane<N, order> atom(state, points, first);
+    const bool has_charge = atom.charge != 0 && atom.jz < order;
+    if constexpr (std::is_same_v<typename N::Real, float>)
     {
-        const typename N::Real of_plane = atom.charge * atom.x_weight[jx];
-#pragma unroll
-        for (int jy = 0; jy < order; ++jy)
-        {
-            add_charge(charges + atom.point(points, jx, jy), of_plane * atom.y_weight[jy] * atom.z_weight);
-        }
+        const PointBox box = box_around(state, points, first, atom);
+        if (box.is_empty()) { return; }
+        if (box.fits()) { return spread_by_box(atom, has_charge, points, box, quantum, charges); }
     }
+    if (!has_charge) { return; }
+    spread_one<order>(atom,
+                      [&](int jx, int jy, auto charge) { add_charge(charges + atom.point(points, jx, jy), charge, quantum); });
 }
 
-// Purpose        charges in e of charges as integers
+// Purpose        charges in e of charges as integers, which are cleared
 // Work           a thread per grid point
-// Reads/Writes   the integers / the grid
+// Reads/Writes   the integers / the integers, the grid
 // Orders         nothing: stream order alone
 // Requires       nothing
 // Cost           12 bytes per point in mixed precision
 template <class Real>
-__global__ void __launch_bounds__(threads)
-    charges_kernel(BlockTrace tracing, const std::int64_t* charges, std::int64_t n, Real* grid)
+__global__ void __launch_bounds__(threads) charges_kernel(BlockTrace tracing, std::int64_t* charges, std::int64_t n, Real* grid)
 {
     const BlockSpan span(tracing);
 
     const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (i < n) { grid[i] = static_cast<Real>(static_cast<double>(charges[i]) * (1 / mesh::charge_sum_scale)); }
+    if (i >= n) { return; }
+    grid[i] = static_cast<Real>(static_cast<double>(charges[i]) * (1 / mesh::charge_sum_scale));
+    charges[i] = 0;
 }
 
 // Purpose        forces of the grid's potentials on atoms
-// Work           4 or 8 lanes per slot, each with the points at its z; the first adds the force
+// Work           a block per supercluster, 4 or 8 lanes per slot, each with the points at its z; the first adds the force
 // Reads/Writes   positions, charges, the grid, the box / forces (atomic sums: other kernels add to them meanwhile)
 // Orders         nothing: stream order alone
 // Requires       forces cleared
 // Cost           order^3 loads per atom, `order` of them side by side, and one force
 template <class N, int order>
-__global__ void __launch_bounds__(threads)
-    gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, std::int32_t slots, const typename N::Real* grid)
+__global__ void __launch_bounds__(threads_of_supercluster<order>)
+    gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, const typename N::Real* grid)
 {
     const BlockSpan span(tracing);
     using Real = typename N::Real;
     using Sum = typename N::ForceSum;
 
-    const AtomLane<N, order> atom(state, points, slots);
+    const AtomLane<N, order> atom(state, points, static_cast<std::int32_t>(blockIdx.x) * supercluster_size);
     Real gradient[3] = {};
     if (atom.charge != 0)
     {
@@ -187,6 +116,12 @@ __global__ void __launch_bounds__(threads)
                                          to_sum<Sum>(-charge * (points.z / box.z) * gradient[2])});
 }
 
+template <int order, class N>
+LaunchShape block_per_supercluster(const GpuState<N>& state)
+{
+    return {static_cast<int>(state.superclusters()), threads_of_supercluster<order>};
+}
+
 // --- device: waves
 
 // As mesh_kernels.hpp has it: G(m) = f exp(-slope m^2) / (pi V m^2 B_x B_y B_z).
@@ -196,6 +131,27 @@ struct InfluenceArgs
     const double* inverse_moduli; // of x, y and z, one after another
     double slope, coulomb_factor; // nm^2; kJ nm/(mol e^2)
     double background;            // of MeshParameters
+};
+
+// Charges that the kernel of waves clears, two for each number of the half spectrum, which has more than half as many as the grid
+// has points. Charges as integers are not among them.
+template <class N>
+struct ClearedPoints
+{
+    using Real = typename N::Real;
+
+    Real* charges = nullptr;
+    std::int32_t n = 0;
+
+    explicit ClearedPoints(DeviceBuffer<mesh::ChargeSum<N>>& of)
+    {
+        if constexpr (std::is_same_v<mesh::ChargeSum<N>, Real>) { charges = of.data(), n = static_cast<std::int32_t>(of.size()); }
+    }
+    __device__ void clear(std::int32_t i) const
+    {
+        if (2 * i < n) { charges[2 * i] = 0; }
+        if (2 * i + 1 < n) { charges[2 * i + 1] = 0; }
+    }
 };
 
 // Index k stands for wave k or, in the upper half, k - n; the middle one of an even n is negative.
@@ -210,15 +166,17 @@ __device__ void add_energy(double energy, Sum (&of_thread)[1], Sum (&virial)[9])
     for (int d = 0; d < 3; ++d) { virial[4 * d] += to_sum<Sum>(-0.5 * energy); }
 }
 
-// Purpose        the transform of potentials from that of charges; on request the energy, 1/2 sum_m G |S|^2, and its virial
+// Purpose        the transform of potentials from that of charges; on request the energy, 1/2 sum_m G |S|^2, and its virial;
+//                clears the charges, if they are no integers
 // Work           a thread per number of the half spectrum, or per several
-// Reads/Writes   the transform, moduli, the box / the transform, on request energy and virial (a sum per block)
+// Reads/Writes   the transform, moduli, the box / the transform, charges, on request energy and virial (a sum per block)
 // Orders         nothing: stream order alone
 // Requires       nothing
 // Cost           16 bytes and an exponential function in double per number of the half spectrum in mixed precision
 template <class N, Compute compute>
-__global__ void __launch_bounds__(threads) solve_kernel(BlockTrace tracing, InfluenceArgs args, const DeviceScalars* scalars,
-                                                        GpuComplex<typename N::Real>* transform, EnergySums<N>* energies)
+__global__ void __launch_bounds__(threads)
+    solve_kernel(BlockTrace tracing, InfluenceArgs args, const DeviceScalars* scalars, GpuComplex<typename N::Real>* transform,
+                 ClearedPoints<N> cleared, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
     using Real = typename N::Real;
@@ -240,6 +198,7 @@ __global__ void __launch_bounds__(threads) solve_kernel(BlockTrace tracing, Infl
         const double influence = i == 0 ? 0 : scale * std::exp(-args.slope * m2) / m2 * of_splines;
         const double re = transform[i].re, im = transform[i].im;
         transform[i] = {static_cast<Real>(influence * re), static_cast<Real>(influence * im)};
+        cleared.clear(i);
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
             if (i == 0) { continue; }
@@ -277,8 +236,8 @@ GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : paramet
         for (const double b : moduli) { inverse.push_back(1 / b); }
     }
     inverse_moduli_.upload(queue, inverse);
-    grid_.resize(points.grid()), transformed_.resize(points.transform());
-    if constexpr (N::summation == Summation::Reproducible) { charges_.resize(points.grid()); }
+    charges_.resize(points.grid()), grid_.resize(points.grid()), transformed_.resize(points.transform());
+    charges_.clear(queue);
     queue.synchronize(); // the host's table may go
 }
 
@@ -286,21 +245,18 @@ template <class N>
 void GpuMesh<N>::spread(GpuQueue& queue, GpuState<N>& state)
 {
     const MeshPoints points = points_of(parameters_);
-    const auto slots = static_cast<std::int32_t>(state.slots);
-    const auto add = [&](DeviceBuffer<ChargeSum>& charges) {
-        charges.clear(queue);
-        with_order(parameters_.order, [&](auto order) {
-            launch(queue, Phase::Spread, spread_kernel<N, order>, one_thread_each(state.slots * lanes_of_atom<order>, threads),
-                   GpuView<N>(state), points, slots, charges.data());
-        });
-    };
+    const ChargeQuantum quantum(parameters_.largest_charge);
+    with_order(parameters_.order, [&](auto order) {
+        launch(queue, Phase::Spread, spread_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state), points,
+               quantum, charges_.data());
+    });
     if constexpr (N::summation == Summation::Reproducible)
     {
-        add(charges_);
         launch(queue, Phase::Spread, charges_kernel<Real>, one_thread_each(grid_.size(), threads), charges_.data(),
                static_cast<std::int64_t>(grid_.size()), grid_.data());
+        fft_.forward(queue, grid_.data(), transformed_.data());
     }
-    else { add(grid_); }
+    else { fft_.forward(queue, charges_.data(), transformed_.data()); }
 }
 
 template <class N>
@@ -312,15 +268,16 @@ void GpuMesh<N>::solve(GpuQueue& queue, GpuState<N>& state, Compute compute)
                              parameters_.background()};
     const auto kernel =
         compute == Compute::Forces ? solve_kernel<N, Compute::Forces> : solve_kernel<N, Compute::ForcesEnergiesVirial>;
-    launch(queue, Phase::Solve, kernel, shape, args, state.scalars.data(), transformed_.data(), state.energies.data());
+    launch(queue, Phase::Solve, kernel, shape, args, state.scalars.data(), transformed_.data(), ClearedPoints<N>(charges_),
+           state.energies.data());
 }
 
 template <class N>
 void GpuMesh<N>::gather(GpuQueue& queue, GpuState<N>& state)
 {
     with_order(parameters_.order, [&](auto order) {
-        launch(queue, Phase::Gather, gather_kernel<N, order>, one_thread_each(state.slots * lanes_of_atom<order>, threads),
-               GpuView<N>(state), points_of(parameters_), static_cast<std::int32_t>(state.slots), grid_.data());
+        launch(queue, Phase::Gather, gather_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state),
+               points_of(parameters_), grid_.data());
     });
 }
 
@@ -328,7 +285,6 @@ template <class N>
 void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute)
 {
     spread(queue, state);
-    fft_.forward(queue, grid_.data(), transformed_.data());
     solve(queue, state, compute);
     fft_.backward(queue, transformed_.data(), grid_.data());
     gather(queue, state);

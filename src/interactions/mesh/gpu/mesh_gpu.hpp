@@ -2,18 +2,20 @@
 // The reciprocal-space part of smooth particle-mesh Ewald on one GPU: what interactions/mesh/mesh.hpp is on CPUs, for any grid
 // and spline order, one kernel after another:
 //
-//   spread   charges to a grid, by atomic sums
+//   spread   charges to a grid: of a supercluster's atoms in shared memory, then by atomic sums (point_box.cuh)
 //   fft      forward, by cuFFT (fft_gpu.hpp)
 //   solve    multiply by the influence function; energy and virial where they are asked for
 //   fft      backward: the grid holds potentials
 //   gather   forces, by the derivatives of the splines
 //
+// The kernel that has read the charges last clears them for the next step, so that spreading begins with the step.
+//
 // Positions are fractions of the box, and the box is read from device memory: nothing here follows the box on the host, so that
 // the chain may be captured in a graph and replayed under pressure coupling. In reproducible policies charges are added as
 // integers and a force is one sum in a fixed order: the result does not depend on the order of atoms.
 //
-// Cost: order^3 atomics and as many loads per atom, and about 14 passes over the grid in eight launches, which is what small
-// grids wait for.
+// Cost: about 14 passes over the grid in seven launches, which is what small grids wait for; order^3 sums in shared memory and as
+// many loads per atom.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -53,16 +55,9 @@ private:
     MeshParameters parameters_;
     GpuFft<Real> fft_;
     DeviceBuffer<double> inverse_moduli_;        // of x, y and z, one after another
-    DeviceBuffer<ChargeSum> charges_;            // apart from grid_ in reproducible policies only
-    DeviceBuffer<Real> grid_;                    // [x][y][z]: charges, then potentials
+    DeviceBuffer<ChargeSum> charges_;            // [x][y][z]; nothing between one use and the next
+    DeviceBuffer<Real> grid_;                    // [x][y][z]: charges in reproducible policies, then potentials
     DeviceBuffer<GpuComplex<Real>> transformed_; // [x][y][kz]
 };
-
-// GpuMesh::compute() where the run has PME.
-template <class N>
-void compute_mesh(GpuQueue& queue, GpuMesh<N>& mesh, GpuState<N>& state, Compute compute)
-{
-    if (mesh.is_used()) { mesh.compute(queue, state, compute); }
-}
 
 } // namespace parhelion

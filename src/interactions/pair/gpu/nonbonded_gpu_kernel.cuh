@@ -16,6 +16,7 @@
 #pragma once
 
 #include "device/gpu/block_trace.cuh"
+#include "device/gpu/shared_memory.cuh"
 #include "interactions/pair/gpu/nonbonded_gpu.cuh"
 #include "interactions/pair/gpu/nonbonded_gpu_lanes.cuh"
 #include "pairs/gpu/pair_tiles.cuh"
@@ -263,7 +264,7 @@ private:
             const bool exists = !masked || j_of_row + static_cast<unsigned>(j_lanes * h) > i_of_row;
             tile<exact, masked>(c, partner, exists, (mask >> (c + clusters_per_supercluster * h) & 1) != 0);
         };
-        if constexpr (S::fast)
+        if constexpr (S::fast && !(S::screened && S::energies))
         {
 #pragma unroll
             for (int c = 0; c < clusters_per_supercluster; ++c)
@@ -443,6 +444,7 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
 template <class S>
 void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
 {
+    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // to the mesh
     launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
 }
 
