@@ -276,6 +276,33 @@ TEST_P(Partitions, are_asked_for_by_other_threads_before_the_source_is_there)
     });
 }
 
+TEST_P(Partitions, are_marked_by_other_threads_while_the_destination_comes)
+{
+    run(2, 12, [&](Communicator& c) {
+        Partitioned partitioned(c);
+        if (c.rank() == 1)
+        {
+            std::this_thread::sleep_for(5ms);
+            Incoming in(partitioned, {8, 3}, {0});
+            in.start();
+            in.receive_all(payload(1));
+            return;
+        }
+        Outgoing out(partitioned, {24, 1}, {1});
+        out.request.start();
+        std::thread team([&] {
+            for (int p = 0; p < 24; ++p)
+            {
+                out.send(p, payload(1));
+                std::this_thread::sleep_for(500us);
+            }
+        });
+        out.request.pbuf_prepare(); // matches while the other thread marks
+        team.join();
+        out.wait();
+    });
+}
+
 TEST_P(Partitions, without_bytes_signal_all_the_same)
 {
     run(2, 7, [&](Communicator& c) {
@@ -385,6 +412,7 @@ TEST_P(PartitionsOfThreads, of_freed_requests_leave_nothing_behind)
     expect_no_overlaps(world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(transport_cases), [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(partitioned_cases()),
+                         [](const auto& i) { return i.param.name; });
 INSTANTIATE_TEST_SUITE_P(Transports, PartitionsOfThreads, testing::ValuesIn(thread_cases()),
                          [](const auto& i) { return i.param.name; });
