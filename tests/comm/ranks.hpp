@@ -246,7 +246,11 @@ inline const std::vector<TransportCase> transport_cases = {
     {"processes_pointers", PeerAccess::Pointers, false, 1},
     {"processes_staged", PeerAccess::Staged, false, 1},
     {"processes_of_two_threads", PeerAccess::Pointers, false, 2},
+// The thread sanitizer sees one process, and not that a credit came from another after the staging memory had been read there by
+// the thread that delivers: it would take that for a race. Over threads it sees the same code's orders whole.
+#if !defined(__SANITIZE_THREAD__)
     {"faulty_processes_staged", PeerAccess::Staged, true, 1},
+#endif
 };
 
 // Those whose ranks are threads of the test.

@@ -98,17 +98,6 @@ struct Incoming
     }
 };
 
-// All, but for what the thread sanitizer takes for a race: it sees one process, and not that a credit came from another after
-// the staging memory had been read there by the thread that delivers. Over threads it sees the same code's orders whole.
-inline std::vector<TransportCase> partitioned_cases()
-{
-    std::vector<TransportCase> cases = transport_cases;
-#if defined(__SANITIZE_THREAD__)
-    std::erase_if(cases, [](const TransportCase& c) { return c.is_faulty && c.ranks_of_process > 0; });
-#endif
-    return cases;
-}
-
 // The misuse that a call is refused for.
 template <class Call>
 std::optional<Misuse> misuse_of(Call&& call)

@@ -41,5 +41,5 @@ TEST_P(PartitionedStress, epochs_out_of_step_deliver_every_byte)
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, PartitionedStress, testing::ValuesIn(partitioned_cases()),
+INSTANTIATE_TEST_SUITE_P(Transports, PartitionedStress, testing::ValuesIn(transport_cases),
                          [](const auto& i) { return i.param.name; });

@@ -412,7 +412,6 @@ TEST_P(PartitionsOfThreads, of_freed_requests_leave_nothing_behind)
     expect_no_overlaps(world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(partitioned_cases()),
-                         [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Transports, Partitions, testing::ValuesIn(transport_cases), [](const auto& i) { return i.param.name; });
 INSTANTIATE_TEST_SUITE_P(Transports, PartitionsOfThreads, testing::ValuesIn(thread_cases()),
                          [](const auto& i) { return i.param.name; });
