@@ -139,19 +139,6 @@ unsigned long long ring_errors(GpuWorld& world, int epochs, int depth = 2, Word 
     return blocks.errors();
 }
 
-std::string failure_of(GpuWorld& world)
-{
-    try
-    {
-        world.check();
-    }
-    catch (const CommError& e)
-    {
-        return e.what();
-    }
-    return "";
-}
-
 class GpuChannels : public OnGpus
 {
 };

@@ -61,6 +61,20 @@ inline GpuWorldOptions options_with(std::chrono::nanoseconds deadline)
     return options;
 }
 
+// What the world's check says; empty: nothing.
+inline std::string failure_of(GpuWorld& world)
+{
+    try
+    {
+        world.check();
+    }
+    catch (const CommError& e)
+    {
+        return e.what();
+    }
+    return "";
+}
+
 // An argument of each rank's block, and how many errors all have seen. One launch per GPU, all before the first wait.
 template <class PerRank>
 class RankBlocks

@@ -3,6 +3,8 @@
 // as many as PARHELION_TEST_EXCHANGES says; PARHELION_TEST_SEED repeats a failure.
 #include "halo_ranks.hpp"
 
+#include "support/network_case.hpp"
+
 #include <gtest/gtest.h>
 
 using namespace parhelion;
@@ -10,23 +12,9 @@ using namespace parhelion::test;
 
 namespace {
 
-struct NetworkCase
-{
-    const char* name;
-    bool is_faulty;
-    PeerAccess access;
-    int share; // of all exchanges, per cent
-};
-
 class HaloStress : public ::testing::TestWithParam<NetworkCase>
 {
 };
-
-std::int64_t number(const char* variable, std::int64_t otherwise)
-{
-    const char* const asked = std::getenv(variable);
-    return asked != nullptr ? std::atoll(asked) : otherwise;
-}
 
 } // namespace
 
@@ -35,8 +23,8 @@ TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
     const NetworkCase& network = GetParam();
     const CellGrid grids[] = {{{2, 1, 1}}, {{1, 1, 5}}, {{2, 1, 3}}, {{2, 2, 2}}};
     // A step has two exchanges: positions there, forces back.
-    const std::int64_t steps = number("PARHELION_TEST_EXCHANGES", 25'000) * network.share / 100 / 2 / 12;
-    std::uint64_t seed = static_cast<std::uint64_t>(number("PARHELION_TEST_SEED", 1));
+    const std::int64_t steps = number_in("PARHELION_TEST_EXCHANGES", 25'000) * network.share / 100 / 2 / 12;
+    std::uint64_t seed = static_cast<std::uint64_t>(number_in("PARHELION_TEST_SEED", 1));
     const System system = random_liquid(domain_box, 12, 20, 8);
     for (const CellGrid& grid : grids)
     {
@@ -66,9 +54,4 @@ TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, HaloStress,
-                         ::testing::Values(NetworkCase{"threads_pointers", false, PeerAccess::Pointers, 10},
-                                           NetworkCase{"threads_staged", false, PeerAccess::Staged, 10},
-                                           NetworkCase{"faulty_pointers", true, PeerAccess::Pointers, 40},
-                                           NetworkCase{"faulty_staged", true, PeerAccess::Staged, 40}),
-                         [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Networks, HaloStress, network_cases, network_name);

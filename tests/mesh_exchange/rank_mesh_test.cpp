@@ -3,7 +3,7 @@
 // and what is lost ends soon. As many exchanges as PARHELION_TEST_EXCHANGES says; PARHELION_TEST_SEED repeats a failure.
 #include "mesh_ranks.hpp"
 
-#include "support/faulty.hpp"
+#include "support/network_case.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,23 +15,9 @@ using namespace parhelion::test;
 
 namespace {
 
-struct NetworkCase
-{
-    const char* name;
-    bool is_faulty;
-    PeerAccess access;
-    int share; // of all exchanges, per cent
-};
-
 class MeshStress : public ::testing::TestWithParam<NetworkCase>
 {
 };
-
-std::int64_t number(const char* variable, std::int64_t otherwise)
-{
-    const char* const asked = std::getenv(variable);
-    return asked != nullptr ? std::atoll(asked) : otherwise;
-}
 
 MakeNetwork behind(const FaultPlan& plan)
 {
@@ -118,8 +104,8 @@ Ends ends_with(const Incident& incident, MeshMethod method, int threads)
 TEST_P(MeshStress, has_the_bits_of_one_rank_in_every_exchange)
 {
     const NetworkCase& network = GetParam();
-    std::uint64_t seed = static_cast<std::uint64_t>(number("PARHELION_TEST_SEED", 1));
-    const std::int64_t exchanges = number("PARHELION_TEST_EXCHANGES", 12'000) * network.share / 100;
+    std::uint64_t seed = static_cast<std::uint64_t>(number_in("PARHELION_TEST_SEED", 1));
+    const std::int64_t exchanges = number_in("PARHELION_TEST_EXCHANGES", 12'000) * network.share / 100;
     for (const MeshMethod method : mesh_methods)
     {
         for (const CellGrid& grid : {CellGrid{{2, 1, 1}}, CellGrid{{5, 1, 1}}, CellGrid{{2, 2, 2}}})
@@ -140,12 +126,7 @@ TEST_P(MeshStress, has_the_bits_of_one_rank_in_every_exchange)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, MeshStress,
-                         ::testing::Values(NetworkCase{"threads_pointers", false, PeerAccess::Pointers, 10},
-                                           NetworkCase{"threads_staged", false, PeerAccess::Staged, 10},
-                                           NetworkCase{"faulty_pointers", true, PeerAccess::Pointers, 40},
-                                           NetworkCase{"faulty_staged", true, PeerAccess::Staged, 40}),
-                         [](const auto& i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(Networks, MeshStress, network_cases, network_name);
 
 // Guards the test above: of `shared` both ways of a step must be among its steps.
 TEST(MeshStress, has_steps_within_reach_of_the_halo_and_others)

@@ -2,6 +2,7 @@
 // Buffers whose every byte says where and when it belongs, for the tests of partitioned messages.
 #pragma once
 
+#include "comm/partitioned/misuse_of.hpp"
 #include "comm/partitioned/partitioned.hpp"
 #include "comm/ranks.hpp"
 
@@ -97,20 +98,5 @@ struct Incoming
         check_all(payload);
     }
 };
-
-// The misuse that a call is refused for.
-template <class Call>
-std::optional<Misuse> misuse_of(Call&& call)
-{
-    try
-    {
-        call();
-    }
-    catch (const PartitionedError& e)
-    {
-        return e.misuse();
-    }
-    return std::nullopt;
-}
 
 } // namespace parhelion

@@ -2,6 +2,7 @@
 // Partitioned messages between kernels: the cases of requests_test.cpp, by block, warp and lane, started by kernels or queued.
 #include "comm/gpu_ranks.cuh"
 #include "comm/partitioned/gpu/partitioned.cuh"
+#include "comm/partitioned/misuse_of.hpp"
 #include "support/one_in.hpp"
 
 #include <algorithm>
@@ -180,19 +181,6 @@ unsigned long long ring_errors(GpuWorld& world, const Ring& ring, int epochs, Le
     return blocks.errors();
 }
 
-std::string failure_of(GpuWorld& world)
-{
-    try
-    {
-        world.check();
-    }
-    catch (const CommError& e)
-    {
-        return e.what();
-    }
-    return "";
-}
-
 class GpuPartitions : public OnGpus
 {
 };
@@ -362,20 +350,6 @@ __global__ void wrong_kernel(SendPrequest* send, ReceivePrequest* receive, Wrong
     for (int times = 0; wrong == Wrong::Twice && times < 2; ++times) { block_pready(*send, 2); }
     if (wrong == Wrong::StartedTwice && threadIdx.x == 0) { start(*send); }
     if (wrong == Wrong::NoSuchPartitionToRead && threadIdx.x == 0) { parrived(*receive, -1); }
-}
-
-template <class Call>
-std::optional<Misuse> misuse_of(Call&& call)
-{
-    try
-    {
-        call();
-    }
-    catch (const PartitionedError& e)
-    {
-        return e.misuse();
-    }
-    return std::nullopt;
 }
 
 class GpuPartitionedMisuse : public OnOneGpu

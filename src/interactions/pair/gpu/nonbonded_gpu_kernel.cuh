@@ -9,8 +9,7 @@
 //
 // Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
 // policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
-// alone; every expression is symmetric in i and j. Multiplications and additions are fused where the source says so, and nowhere
-// else.
+// alone; every expression is symmetric in i and j. Multiplications and additions are fused only where the source says so.
 //
 // Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before it is added.
 #pragma once
@@ -414,8 +413,7 @@ private:
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
 // Orders         atomic additions, relaxed: what comes next in the stream sees all
 // Requires       a pruned list and parameters for this order of atoms
-// Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three loads, one after another, before the first
-//                tile
+// Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three loads in a row before the first tile
 template <class S>
 __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
