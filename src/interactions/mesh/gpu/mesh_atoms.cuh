@@ -73,10 +73,10 @@ struct AtomLane
         spline_weights<order, Real>(in_z.offset, weight, derivative);
         z_weight = element(weight, jz), z_derivative = element(derivative, jz);
     }
-    __device__ std::int32_t point(const MeshPoints& points, int jx, int jy) const
-    {
-        return (wrapped(x + jx, points.x) * points.y + wrapped(y + jy, points.y)) * points.z + z;
-    }
+    __device__ std::int32_t plane(const MeshPoints& points, int jx) const { return wrapped(x + jx, points.x); }
+    __device__ std::int32_t row(const MeshPoints& points, int jy) const { return wrapped(y + jy, points.y); }
+    // The lane's point of a row, counted from the first of its plane.
+    __device__ std::int32_t point(const MeshPoints& points, int jy) const { return row(points, jy) * points.z + z; }
 };
 
 } // namespace parhelion

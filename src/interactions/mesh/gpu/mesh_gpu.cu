@@ -6,9 +6,7 @@
 #include "device/gpu/block_sum.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
-#include "device/gpu/warp.cuh"
-#include "interactions/mesh/gpu/point_box.cuh"
-#include "state/gpu/view.cuh"
+#include "interactions/mesh/gpu/mesh_atoms.cuh"
 #include "trace/phases.hpp"
 
 #include <algorithm>
@@ -22,37 +20,7 @@ namespace {
 
 constexpr int threads = 256;
 
-// --- device: atoms
-
-template <int order>
-constexpr int threads_of_supercluster = supercluster_size* lanes_of_atom<order>;
-
-// Purpose        charges of atoms to the grid
-// Work           a block per supercluster, 4 or 8 lanes per slot, each with the points at its z
-// Reads/Writes   positions, charges / the grid (atomic sums)
-// Orders         nothing: stream order alone
-// Requires       the grid cleared
-// Cost           order^3 atomics per atom in shared memory, and one per four points that the supercluster touches in global
-//                memory; where there is no box, order^3 atomics per atom in global memory, `order` of them side by side
-template <class N, int order>
-__global__ void __launch_bounds__(threads_of_supercluster<order>)
-    spread_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, ChargeQuantum quantum, mesh::ChargeSum<N>* charges)
-{
-    const BlockSpan span(tracing);
-
-    const auto first = static_cast<std::int32_t>(blockIdx.x) * supercluster_size;
-    const AtomLane<N, order> atom(state, points, first);
-    const bool has_charge = atom.charge != 0 && atom.jz < order;
-    if constexpr (std::is_same_v<typename N::Real, float>)
-    {
-        const PointBox box = box_around(state, points, first, atom);
-        if (box.is_empty()) { return; }
-        if (box.fits()) { return spread_by_box(atom, has_charge, points, box, quantum, charges); }
-    }
-    if (!has_charge) { return; }
-    spread_one<order>(atom,
-                      [&](int jx, int jy, auto charge) { add_charge(charges + atom.point(points, jx, jy), charge, quantum); });
-}
+// --- device: charges
 
 // Purpose        charges in e of charges as integers, which are cleared
 // Work           a thread per grid point
@@ -69,57 +37,6 @@ __global__ void __launch_bounds__(threads) charges_kernel(BlockTrace tracing, st
     if (i >= n) { return; }
     grid[i] = static_cast<Real>(static_cast<double>(charges[i]) * (1 / mesh::charge_sum_scale));
     charges[i] = 0;
-}
-
-// Purpose        forces of the grid's potentials on atoms
-// Work           a block per supercluster, 4 or 8 lanes per slot, each with the points at its z; the first adds the force
-// Reads/Writes   positions, charges, the grid, the box / forces (atomic sums: other kernels add to them meanwhile)
-// Orders         nothing: stream order alone
-// Requires       forces cleared
-// Cost           order^3 loads per atom, `order` of them side by side, and one force
-template <class N, int order>
-__global__ void __launch_bounds__(threads_of_supercluster<order>)
-    gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, const typename N::Real* grid)
-{
-    const BlockSpan span(tracing);
-    using Real = typename N::Real;
-    using Sum = typename N::ForceSum;
-
-    const AtomLane<N, order> atom(state, points, static_cast<std::int32_t>(blockIdx.x) * supercluster_size);
-    Real gradient[3] = {};
-    if (atom.charge != 0)
-    {
-        Real by_x = 0, by_y = 0, by_z = 0;
-#pragma unroll
-        for (int jx = 0; jx < order; ++jx)
-        {
-            Real value = 0, slope = 0; // along y
-#pragma unroll
-            for (int jy = 0; jy < order; ++jy)
-            {
-                const Real potential = grid[atom.point(points, jx, jy)];
-                value += atom.y_weight[jy] * potential, slope += atom.y_derivative[jy] * potential;
-            }
-            by_x += atom.x_derivative[jx] * value, by_y += atom.x_weight[jx] * slope, by_z += atom.x_weight[jx] * value;
-        }
-        gradient[0] = by_x * atom.z_weight, gradient[1] = by_y * atom.z_weight, gradient[2] = by_z * atom.z_derivative;
-    }
-    for (Real& g : gradient)
-    {
-        for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2) { g += from_lane_across(g, distance); }
-    }
-    if (atom.charge == 0 || atom.jz != 0) { return; }
-    const Vec3<double> box = state.scalars->box_length;
-    const double charge = atom.charge;
-    state.add_force(atom.slot, Vec3<Sum>{to_sum<Sum>(-charge * (points.x / box.x) * gradient[0]),
-                                         to_sum<Sum>(-charge * (points.y / box.y) * gradient[1]),
-                                         to_sum<Sum>(-charge * (points.z / box.z) * gradient[2])});
-}
-
-template <int order, class N>
-LaunchShape block_per_supercluster(const GpuState<N>& state)
-{
-    return {static_cast<int>(state.superclusters()), threads_of_supercluster<order>};
 }
 
 // --- device: waves
@@ -238,18 +155,16 @@ GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : paramet
     inverse_moduli_.upload(queue, inverse);
     charges_.resize(points.grid()), grid_.resize(points.grid()), transformed_.resize(points.transform());
     charges_.clear(queue);
+    const mesh::PlaneRange all{0, parameters_.points[0]};
+    charge_planes_ = mesh_planes(queue, charges_.data(), parameters_.points, all);
+    potential_planes_ = mesh_planes(queue, grid_.data(), parameters_.points, all);
     queue.synchronize(); // the host's table may go
 }
 
 template <class N>
 void GpuMesh<N>::spread(GpuQueue& queue, GpuState<N>& state)
 {
-    const MeshPoints points = points_of(parameters_);
-    const ChargeQuantum quantum(parameters_.largest_charge);
-    with_order(parameters_.order, [&](auto order) {
-        launch(queue, Phase::Spread, spread_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state), points,
-               quantum, charges_.data());
-    });
+    spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data());
     if constexpr (N::summation == Summation::Reproducible)
     {
         launch(queue, Phase::Spread, charges_kernel<Real>, one_thread_each(grid_.size(), threads), charges_.data(),
@@ -273,21 +188,12 @@ void GpuMesh<N>::solve(GpuQueue& queue, GpuState<N>& state, Compute compute)
 }
 
 template <class N>
-void GpuMesh<N>::gather(GpuQueue& queue, GpuState<N>& state)
-{
-    with_order(parameters_.order, [&](auto order) {
-        launch(queue, Phase::Gather, gather_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state),
-               points_of(parameters_), grid_.data());
-    });
-}
-
-template <class N>
 void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute)
 {
     spread(queue, state);
     solve(queue, state, compute);
     fft_.backward(queue, transformed_.data(), grid_.data());
-    gather(queue, state);
+    gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuMesh<N>;

@@ -12,7 +12,7 @@
 //
 // Positions are fractions of the box, and the box is read from device memory: nothing here follows the box on the host, so that
 // the chain may be captured in a graph and replayed under pressure coupling. In reproducible policies charges are added as
-// integers and a force is one sum in a fixed order: the result does not depend on the order of atoms.
+// integers and a force is a sum of planes, each rounded by itself: the result does not depend on the order of atoms.
 //
 // Cost: about 14 passes over the grid in seven launches, which is what small grids wait for; order^3 sums in shared memory and as
 // many loads per atom.
@@ -22,7 +22,7 @@
 #include "device/gpu/queue_gpu.hpp"
 #include "interactions/force_buffers.hpp"
 #include "interactions/mesh/gpu/fft_gpu.hpp"
-#include "interactions/mesh/mesh_kernels.hpp"
+#include "interactions/mesh/gpu/mesh_atoms_gpu.hpp"
 #include "interactions/mesh/mesh_parameters.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
 
@@ -50,13 +50,14 @@ private:
 
     void spread(GpuQueue& queue, GpuState<N>& state);
     void solve(GpuQueue& queue, GpuState<N>& state, Compute compute);
-    void gather(GpuQueue& queue, GpuState<N>& state);
 
     MeshParameters parameters_;
     GpuFft<Real> fft_;
     DeviceBuffer<double> inverse_moduli_;        // of x, y and z, one after another
     DeviceBuffer<ChargeSum> charges_;            // [x][y][z]; nothing between one use and the next
     DeviceBuffer<Real> grid_;                    // [x][y][z]: charges in reproducible policies, then potentials
+    DeviceBuffer<ChargeSum*> charge_planes_;     // of charges_, by x
+    DeviceBuffer<Real*> potential_planes_;       // of grid_
     DeviceBuffer<GpuComplex<Real>> transformed_; // [x][y][kz]
 };
 

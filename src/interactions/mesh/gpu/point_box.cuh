@@ -144,7 +144,7 @@ __device__ PointBox box_around(const GpuView<N>& state, const MeshPoints& points
 // All threads of the block, of which those with has_charge have points of an atom. Requires that the box fits.
 template <class N, int order>
 __device__ void spread_by_box(const AtomLane<N, order>& atom, bool has_charge, const MeshPoints& points, const PointBox& box,
-                              ChargeQuantum quantum, mesh::ChargeSum<N>* charges)
+                              ChargeQuantum quantum, mesh::ChargeSum<N>* const* planes)
 {
     __shared__ int4 quads[PointBox::capacity / 4];
     auto* const cells = reinterpret_cast<std::int32_t*>(quads);
@@ -168,9 +168,9 @@ __device__ void spread_by_box(const AtomLane<N, order>& atom, bool has_charge, c
         const int4 quad = quads[i];
         if ((quad.x | quad.y | quad.z | quad.w) == 0) { continue; }
         const int line = i / in_line, at = i % in_line;
-        const std::int32_t x = wrapped(box.x + line / box.ny, points.x), y = wrapped(box.y + line % box.ny, points.y),
-                           z = wrapped(box.z + 4 * at, points.z);
-        add_quad(charges + (x * points.y + y) * points.z + z, quad, quantum);
+        const std::int32_t y = wrapped(box.y + line % box.ny, points.y), z = wrapped(box.z + 4 * at, points.z);
+        mesh::ChargeSum<N>* const plane = planes[wrapped(box.x + line / box.ny, points.x)];
+        if (plane != nullptr) { add_quad(plane + y * points.z + z, quad, quantum); }
     }
 }
 
