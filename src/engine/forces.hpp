@@ -9,14 +9,14 @@ namespace parhelion {
 // Forces of home atoms go to r.state, those of halo atoms to r.buffers.halo; with energies and virial to r.buffers, if asked for.
 // Requires halo positions, and a pair list and an assignment of terms made for them.
 template <class N>
-void compute_forces(Rank<N>& r, Compute compute)
+void compute_forces(Rank<N>& r, Compute compute, const MeshWeights& weights = {})
 {
     clear_forces(r.queue, r.buffers, r.state.slots());
     compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, compute);    // L
     compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, compute); // B
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, compute);
-    compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute); // M
-    sum_forces(r.queue, r.buffers, r.state);                    // R
+    compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute, weights); // M
+    sum_forces(r.queue, r.buffers, r.state);                             // R
 }
 
 } // namespace parhelion

@@ -6,6 +6,7 @@
 #include "dynamics/thermostat.hpp"
 #include "engine/observer.hpp"
 #include "interactions/force_buffers.hpp"
+#include "interactions/mesh/mesh_weights.hpp"
 #include "model/run_parameters.hpp"
 
 #include <compare>
@@ -21,6 +22,7 @@ struct StepTasks
     bool couple_temperature = false;
     bool couple_pressure = false;
     bool remove_com = false;
+    MeshWeights mesh;
 
     Compute compute() const { return observe ? Compute::ForcesEnergiesVirial : Compute::Forces; }
     auto operator<=>(const StepTasks&) const = default;
@@ -75,12 +77,19 @@ public:
         f.due.compressed_x = every(step, p_.compressed_out);
         f.due.energies = written(step, p_.energy_out);
         f.due.log = step == first_ || step == last_ || every(step, p_.log_out);
+        f.mesh = mesh_weights(step, f.observe || f.due.f);
         return f;
     }
 
 private:
     static bool every(std::int64_t step, int interval) { return interval > 0 && step % interval == 0; }
     bool written(std::int64_t step, int interval) const { return every(step, interval) || (interval > 0 && step == last_); }
+    // wants_plain: the step's plain forces are wanted, whether the mesh moves atoms in it or not.
+    MeshWeights mesh_weights(std::int64_t step, bool wants_plain) const
+    {
+        const int interval = mesh_interval(p_), weight = every(step, interval) ? interval : 0;
+        return wants_plain ? MeshWeights{1, weight - 1} : MeshWeights{weight, 0};
+    }
     bool couples_temperature(std::int64_t step) const
     {
         return p_.thermostat != Thermostat::None && couples(step, p_.temperature_interval);

@@ -9,6 +9,9 @@
 // Coupling: the thermostat acts on the kinetic energy of v(t - dt/2), Parrinello-Rahman on the previous observed pressure, before
 //           the kick; the box changes last, when this step's pressure is known, and positions, being fractions of it, follow.
 // Ranks:    between X and F halo atoms have their owners' positions; only F and G let forces and energies of others in.
+// Multiple time stepping: the mesh acts in every n-th step, n times. Where plain forces are wanted, for energies, virial or
+// output,
+//           it is computed in any step and counts once; what the atoms are to get of it is added before U.
 // Blow-ups: between D's inputs and D itself the guard looks at every force and velocity; x(t) is still sane when it speaks.
 #pragma once
 
@@ -23,6 +26,18 @@
 
 namespace parhelion {
 
+// Constraint forces and virial that the forces in r.state.f call for: of a kick that is taken back.
+template <class N>
+ConstraintResult<N> constrain_on_trial(Rank<N>& r, const KickCoefficients& coefficients)
+{
+    const auto v = r.state.v;
+    kick(r.queue, coefficients, r.state);
+    const ConstraintResult<N> result =
+        r.constraints.apply(r.queue, r.assigned_constraints, r.state, r.parameters.dt, Virial::Compute);
+    r.state.v = v;
+    return result;
+}
+
 // `output` receives the forces and positions of the step, f(t) and x(t), before the update: output(rank).
 // `guard` looks for a blow-up and says whether the step goes on, all ranks or none: guard(rank).
 template <class N, class Output, class Guard>
@@ -33,8 +48,8 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     r.halo.send_coordinates(r.state);          // X
     prune_if_due(r);
 
-    compute_forces(r, flags.compute());            // L B M R
-    r.halo.return_forces(r.buffers.halo, r.state); // F
+    compute_forces(r, flags.compute(), flags.mesh); // L B M R
+    r.halo.return_forces(r.buffers.halo, r.state);  // F
     output(r);
 
     Coupling& coupled = r.coupling;
@@ -45,9 +60,18 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     } // T
     if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.length(), coupled.barostat, coupling); }
 
-    kick(r.queue, kick_coefficients(dt, r.temperature_groups(), coupling), r.state); // U
-    r.constraint_result =
-        r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, flags.observe ? Virial::Compute : Virial::Skip); // C
+    const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling);
+    ConstraintResult<N> of_plain_forces;
+    const bool has_rest = flags.mesh.rest != 0;
+    if (has_rest)
+    {
+        if (flags.observe) { of_plain_forces = constrain_on_trial(r, coefficients); }
+        r.mesh.add_rest(r.queue, flags.mesh, r.state); // M
+    }
+    kick(r.queue, coefficients, r.state); // U
+    r.constraint_result = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt,
+                                              flags.observe && !has_rest ? Virial::Compute : Virial::Skip); // C
+    if (has_rest) { r.constraint_result.virial_sum = of_plain_forces.virial_sum; }
     const bool stochastic = r.parameters.integrator == Integrator::StochasticDynamics;
     if (stochastic)
     {

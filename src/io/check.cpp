@@ -29,8 +29,9 @@ public:
     {
         ErrorList errors;
         using Check = void (ParameterCheck::*)();
-        for (const Check check : {&ParameterCheck::integrator, &ParameterCheck::cutoffs, &ParameterCheck::temperature,
-                                  &ParameterCheck::pressure, &ParameterCheck::energy_intervals, &ParameterCheck::velocities})
+        for (const Check check :
+             {&ParameterCheck::integrator, &ParameterCheck::cutoffs, &ParameterCheck::temperature, &ParameterCheck::pressure,
+              &ParameterCheck::energy_intervals, &ParameterCheck::multiple_time_stepping, &ParameterCheck::velocities})
         {
             errors.attempt([&] { (this->*check)(); });
         }
@@ -63,6 +64,8 @@ private:
                 note("N111", "tcoupl", "minimisation has no temperature: tcoupl is not used.");
             }
             if (p_.barostat != Barostat::None) { note("N111", "pcoupl", "minimisation keeps the box: pcoupl is not used."); }
+            if (p_.multiple_time_steps) { note("N111", "mts", "minimisation has no time: mts is not used."); }
+            p_.multiple_time_steps = false;
             p_.thermostat = Thermostat::None;
             p_.barostat = Barostat::None;
         }
@@ -187,15 +190,19 @@ private:
         {
             note("N115", "nh-chain-length", "leap-frog has no Nose-Hoover chains: nh-chain-length = 1 is used, as in GROMACS.");
         }
-        p_.temperature_interval = interval("nsttcouple", p_.temperature_interval, "tau-t", shortest, second_order ? 20 : 5);
+        p_.temperature_interval = interval("nsttcouple", p_.temperature_interval, "tau-t", shortest, second_order ? 20 : 5, 1);
     }
 
-    // The interval in steps to use, and a warning if it is too long for the time constant.
-    int interval(const char* key, int asked, const char* tau_key, double tau, int per_tau)
+    // What has to be a multiple of this: intervals of steps whose energies or virial are wanted.
+    int observable_interval() const { return p_.multiple_time_steps ? p_.mesh_factor : 1; }
+    static int round_down(int steps, int multiple) { return std::max(multiple, steps / multiple * multiple); }
+
+    // The interval in steps to use, and a warning if it is too long for the time constant. multiple: of what it has to be one.
+    int interval(const char* key, int asked, const char* tau_key, double tau, int per_tau, int multiple)
     {
         if (asked < 0)
         {
-            const int chosen = coupling_interval(tau, p_.dt, per_tau);
+            const int chosen = round_down(coupling_interval(tau, p_.dt, per_tau), multiple);
             note("N116", key, std::string(key) + " = " + std::to_string(chosen) + " steps is used.");
             warn_if_too_long(tau_key, chosen, tau_key, tau, per_tau, "");
             return chosen;
@@ -267,7 +274,8 @@ private:
                  "pcoupl = No for a box that stays.");
         }
         barostat_constants(second_order);
-        p_.pressure_interval = interval("nstpcouple", p_.pressure_interval, "tau-p", p_.tau_p, second_order ? 20 : 10);
+        p_.pressure_interval =
+            interval("nstpcouple", p_.pressure_interval, "tau-p", p_.tau_p, second_order ? 20 : 10, observable_interval());
         if (second_order && p_.thermostat == Thermostat::NoseHoover)
         {
             for (const TemperatureGroup& group : p_.temperature_groups)
@@ -316,7 +324,10 @@ private:
     void energy_intervals()
     {
         const int asked = p_.energy_calc;
-        if (p_.energy_calc < 0) { p_.energy_calc = p_.energy_out > 0 ? std::min(p_.energy_out, 100) : 100; }
+        if (p_.energy_calc < 0)
+        {
+            p_.energy_calc = round_down(p_.energy_out > 0 ? std::min(p_.energy_out, 100) : 100, observable_interval());
+        }
         if (p_.energy_calc == 0 || (p_.energy_out > 0 && p_.energy_calc > p_.energy_out)) { p_.energy_calc = p_.energy_out; }
         if (asked != p_.energy_calc)
         {
@@ -332,6 +343,23 @@ private:
             p_.energy_out = static_cast<int>(rounded);
             note("N118", "nstenergy",
                  "nstenergy must be a multiple of nstcalcenergy: " + std::to_string(p_.energy_out) + " is used.");
+        }
+    }
+
+    // Energies, virial and plain forces are those of steps with the mesh. What GROMACS asks for, too.
+    void multiple_time_stepping()
+    {
+        if (!p_.multiple_time_steps) { return; }
+        for (const auto& [key, steps] : {std::pair("nstcalcenergy", p_.energy_calc),
+                                         {"nstenergy", p_.energy_out},
+                                         {"nstlog", p_.log_out},
+                                         {"nstfout", p_.f_out},
+                                         {"nstpcouple", p_.barostat == Barostat::None ? 0 : p_.pressure_interval}})
+        {
+            if (steps % p_.mesh_factor == 0) { continue; }
+            fail(key, std::string(key) + " (" + std::to_string(steps) + ") is no multiple of mts-level2-factor (" +
+                          std::to_string(p_.mesh_factor) +
+                          "), and steps between have no forces of PME's mesh. Make it a multiple, or use mts = no.");
         }
     }
 

@@ -77,6 +77,29 @@ std::string per_group(const P& p, Text text)
     return joined(words, " ");
 }
 
+void multiple_time_stepping(TableBuilder& t)
+{
+    t.yes_no("mts", &P::multiple_time_steps, "with integrator = md or sd; nothing to do without PME");
+    t.only("mts-levels", "2", {});
+    t.special(
+        "mts-level2-forces", "`longrange-nonbonded`",
+        [](MdpInput&, const MdpEntry& e) {
+            const std::string with_pairs = "These forces are computed in every step: use longrange-nonbonded, PME's mesh, alone.";
+            for (const std::string& word : words_of(e.value))
+            {
+                word_index({e.key, word, e.where}, {"longrange-nonbonded"},
+                           {{"nonbonded", never, with_pairs},
+                            {"pair", never, with_pairs},
+                            {"dihedral", never, with_pairs},
+                            {"angle", never, with_pairs},
+                            {"pull", planned, "Use longrange-nonbonded, PME's mesh, alone."},
+                            {"awh", never, "Use longrange-nonbonded, PME's mesh, alone."}});
+            }
+        },
+        [](const P&) { return std::string("longrange-nonbonded"); }, "PME's mesh; the other groups of forces are refused");
+    t.number("mts-level2-factor", &P::mesh_factor, at_least(2));
+}
+
 void run_control(TableBuilder& t)
 {
     t.section("Preprocessing");
@@ -115,9 +138,8 @@ void run_control(TableBuilder& t)
     t.number("ld-seed", &P::random_seed, {}, "-1: chosen at the start and logged");
     t.number("emtol", &P::em_tolerance, positive, "kJ/mol/nm");
     t.number("emstep", &P::em_step, positive, "nm");
-    t.refused(planned, "multiple time stepping", {"mts=no"});
+    multiple_time_stepping(t);
     t.refused(planned, "mass repartitioning", {"mass-repartition-factor=1"});
-    t.harmless("only with mts, which is refused", "mts-levels mts-level#-factor mts-level#-forces");
     t.harmless("numbering of continued runs is done by the checkpoint", "simulation-part");
     t.harmless("only with an integrator that is refused", "bd-fric fcstep niter nstcgsteep nbfgscorr rtpi");
 }

@@ -36,12 +36,19 @@ bool BricksMesh<N>::find_potentials(CpuQueue& queue, const ParticleState<N>& sta
 }
 
 template <class N>
-void BricksMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+void BricksMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                            const MeshWeights& weights)
 {
     patch_.spread(queue, state, grid_);
     const bool are_here = find_potentials(queue, state, Charges::Here, buffers, compute);
     PARHELION_EXPECTS(are_here);
-    patch_.gather(queue, state, grid_.values(), buffers);
+    patch_.gather(queue, state, grid_.values(), weights.first, buffers);
+}
+
+template <class N>
+void BricksMesh<N>::add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state)
+{
+    patch_.gather_again(queue, weights.rest, state);
 }
 
 #define PARHELION_INSTANTIATE(N) template class BricksMesh<N>;

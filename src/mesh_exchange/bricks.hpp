@@ -15,7 +15,9 @@ public:
     using Real = typename N::Real;
 
     BricksMesh(const MeshSetup& setup, Communicator& comm);
-    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) override;
+    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                 const MeshWeights& weights) override;
+    void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) override;
 
     // Its parts, for who has the charges of its planes without a message: they are spread from atoms that are sorted by these
     // planes; potentials are found from them, with energies and virial on request, unless they are missing somewhere: false.

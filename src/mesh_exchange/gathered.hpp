@@ -14,7 +14,9 @@ class GatheredMesh final : public SharedMesh<N>
 {
 public:
     GatheredMesh(const MeshSetup& setup, Communicator& comm);
-    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) override;
+    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                 const MeshWeights& weights) override;
+    void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) override;
 
 private:
     int rank_;

@@ -225,7 +225,8 @@ void MeshPatch<N>::add_up(CpuQueue& queue, MeshGrid<N>& grid) const
 }
 
 template <class N>
-void MeshPatch<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, ForceBuffers<N>& buffers)
+void MeshPatch<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
+                          ForceBuffers<N>& buffers)
 {
     const Extent& here = extents_[static_cast<std::size_t>(rank_)];
     {
@@ -256,7 +257,14 @@ void MeshPatch<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const 
         }
     }
     const ScopedPhase span(queue.clock(), Phase::Gather);
-    atoms_.gather(queue, state, patch_potentials_.data(), state.box.length(), buffers);
+    atoms_.gather(queue, state, patch_potentials_.data(), weight, buffers);
+}
+
+template <class N>
+void MeshPatch<N>::gather_again(CpuQueue& queue, int weight, ParticleState<N>& state) const
+{
+    const ScopedPhase span(queue.clock(), Phase::Gather);
+    atoms_.gather(queue, state, patch_potentials_.data(), weight, state.f);
 }
 
 #define PARHELION_INSTANTIATE(N) template class MeshPatch<N>;

@@ -36,8 +36,10 @@ public:
 
     // Spreads home atoms, and adds up the charges of this rank's planes, those of all ranks, in `grid`. Collective.
     void spread(CpuQueue& queue, const ParticleState<N>& state, MeshGrid<N>& grid);
-    // Forces of home atoms, from the potentials that all ranks have on their planes. Collective, after spread().
-    void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, ForceBuffers<N>& buffers);
+    // Forces of home atoms, `weight` times, from the potentials that all ranks have on their planes. Collective, after spread().
+    void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight, ForceBuffers<N>& buffers);
+    // The same forces once more, added to state.f, from the potentials that gather() has brought.
+    void gather_again(CpuQueue& queue, int weight, ParticleState<N>& state) const;
 
     // Of what others send to one rank: bytes of all slots in its arena.
     static std::size_t payload_bytes(const MeshCut& cut, const mesh::Layout& layout, int rank, Potentials potentials);

@@ -40,10 +40,18 @@ RankMesh<N>::RankMesh(const MeshSetup& setup, Communicator& comm) : is_used_(set
 }
 
 template <class N>
-void RankMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+void RankMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                          const MeshWeights& weights)
 {
-    if (shared_) { shared_->compute(queue, state, buffers, compute); }
-    else { lone_.compute(queue, state, buffers, compute); }
+    if (shared_) { shared_->compute(queue, state, buffers, compute, weights); }
+    else { lone_.compute(queue, state, buffers, compute, weights); }
+}
+
+template <class N>
+void RankMesh<N>::add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state)
+{
+    if (shared_) { shared_->add_rest(queue, weights, state); }
+    else { lone_.add_rest(queue, weights, state); }
 }
 
 template <class N>

@@ -25,8 +25,12 @@ public:
     virtual ~SharedMesh() = default;
     // When atoms have changed owner and order and there is a new halo. All ranks, or none.
     virtual void after_repartition(const ParticleState<N>&) {}
-    // As Mesh::compute(), of a state that may have halo atoms, whose forces go to their owners with all others. Collective.
-    virtual void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute) = 0;
+    // As Mesh::compute(), of a state that may have halo atoms, whose forces go to their owners with all others; with a rest, it
+    // leaves none on halo atoms. Collective.
+    virtual void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                         const MeshWeights& weights) = 0;
+    // As Mesh::add_rest().
+    virtual void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) = 0;
 };
 
 template <class N>
@@ -40,7 +44,9 @@ public:
     {
         if (shared_) { shared_->after_repartition(state); }
     }
-    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute);
+    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                 const MeshWeights& weights = {});
+    void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state);
 
     // Bytes that messages to a rank take in its arena.
     static std::size_t payload_bytes(const MeshSetup& setup);
@@ -50,12 +56,5 @@ private:
     Mesh<N> lone_; // of a rank that is alone
     std::unique_ptr<SharedMesh<N>> shared_;
 };
-
-// RankMesh::compute() where the run has PME.
-template <class N>
-void compute_mesh(CpuQueue& queue, RankMesh<N>& mesh, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
-{
-    if (mesh.is_used()) { mesh.compute(queue, state, buffers, compute); }
-}
 
 } // namespace parhelion

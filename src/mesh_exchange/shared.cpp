@@ -13,8 +13,14 @@ HaloMesh<N>::HaloMesh(const MeshSetup& setup, Communicator& comm)
 }
 
 template <class N>
-void HaloMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+void HaloMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                          const MeshWeights& weights)
 {
+    if (weights.rest != 0)
+    {
+        bricks_.compute(queue, state, buffers, compute, weights);
+        return;
+    }
     Charges charges = Charges::Missing;
     {
         const ScopedPhase span(queue.clock(), Phase::Spread);
@@ -27,11 +33,17 @@ void HaloMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceB
     }
     if (!bricks_.find_potentials(queue, state, charges, buffers, compute))
     {
-        bricks_.compute(queue, state, buffers, compute);
+        bricks_.compute(queue, state, buffers, compute, weights);
         return;
     }
     const ScopedPhase span(queue.clock(), Phase::Gather);
-    atoms_.gather(queue, state, bricks_.potentials(), state.box.length(), buffers);
+    atoms_.gather(queue, state, bricks_.potentials(), weights.first, buffers);
+}
+
+template <class N>
+void HaloMesh<N>::add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state)
+{
+    bricks_.add_rest(queue, weights, state);
 }
 
 #define PARHELION_INSTANTIATE(N) template class HaloMesh<N>;

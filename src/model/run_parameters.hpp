@@ -84,6 +84,8 @@ struct RunParameters
     int com_interval = 100;              // nstcomm
     std::vector<std::string> com_groups; // comm-grps; empty = System
     std::int64_t random_seed = -1;       // ld-seed; -1: chosen at start and logged
+    bool multiple_time_steps = false;    // mts, of two levels
+    int mesh_factor = 2;                 // mts-level2-factor
     // energy minimisation
     double em_tolerance = 10; // emtol
     double em_step = 0.01;    // emstep, nm
@@ -142,6 +144,12 @@ inline double reaction_field_k(const RunParameters& p)
     if (p.coulomb != CoulombKind::ReactionField) { return 0; }
     const double polarisation = p.epsilon_rf == 0 ? 0.5 : (p.epsilon_rf - p.epsilon_r) / (2 * p.epsilon_rf + p.epsilon_r);
     return polarisation / (p.coulomb_cutoff * p.coulomb_cutoff * p.coulomb_cutoff);
+}
+
+// Steps from one in which PME's mesh acts, so many times, to the next.
+inline int mesh_interval(const RunParameters& p)
+{
+    return p.multiple_time_steps && p.coulomb == CoulombKind::Pme ? p.mesh_factor : 1;
 }
 
 // beta of PME's splitting, 1/nm: erfc(beta rcoulomb) = ewald-rtol, by bisection to the last bit.

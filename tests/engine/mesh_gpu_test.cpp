@@ -39,13 +39,9 @@ SimulationOptions on(Device device)
     return options;
 }
 
-} // namespace
-
-TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_with_its_frames_and_its_box)
+void expect_steps_of_the_cpu(const Refdata& data, Precision precision, Summation summation)
 {
-    const Refdata data = few_atoms();
-    const auto [precision, summation] = GetParam();
-    const auto run = [&, precision = precision, summation = summation](Device device) {
+    const auto run = [&](Device device) {
         SimulationOptions options = on(device);
         options.precision = precision, options.summation = summation;
         Recorder recorder;
@@ -76,6 +72,24 @@ TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_with_its_frames_and_its_box)
         EXPECT_LE(max_relative(a.virial, b.virial), 10 * bound);
     }
     EXPECT_NE(cpu.observables.back().box.x, data.system.box.x) << "no barostat acted";
+}
+
+} // namespace
+
+TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_with_its_frames_and_its_box)
+{
+    const auto [precision, summation] = GetParam();
+    expect_steps_of_the_cpu(few_atoms(), precision, summation);
+}
+
+// Forces are written, and energies and virial wanted, in steps with the mesh and in others.
+TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_where_the_mesh_acts_in_every_third)
+{
+    const auto [precision, summation] = GetParam();
+    Refdata data = few_atoms();
+    data.parameters.multiple_time_steps = true, data.parameters.mesh_factor = 3;
+    data.parameters.f_out = 2;
+    expect_steps_of_the_cpu(data, precision, summation);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, FewAtomsWithPme,

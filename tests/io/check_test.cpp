@@ -167,7 +167,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pcoupl=C-rescale\ncompressibility=1e-5\nref-p=1\n", "E107", 1, "reference temperature"},
         Case{pressed + "pcoupltype=semiisotropic\n", "E140", 9, "not supported yet (planned)"},
         Case{pressed + "pcoupltype=surface-tension\n", "E140", 9, "not planned"},
-        Case{"nstcalcenergy=2147483646\nnstenergy=2147483647\n", "E107", 2, "multiple"}));
+        Case{"nstcalcenergy=2147483646\nnstenergy=2147483647\n", "E107", 2, "multiple"},
+        Case{"mts=yes\nnstcalcenergy=5\nnstenergy=10\n", "E107", 2, "nstcalcenergy (5) is no multiple of mts-level2-factor (2)"},
+        Case{"mts=yes\nmts-level2-factor=3\nnstcalcenergy=3\nnstenergy=100\n", "E107", 0, "nstlog (1000)"},
+        Case{"mts=yes\nmts-level2-factor=3\nnstcalcenergy=1\nnstenergy=10\nnstlog=0\n", "E107", 3, "nstcalcenergy (1)"},
+        Case{"mts=yes\nnstlog=7\n", "E107", 2, "nstlog (7)"}, Case{"mts=yes\nnstfout=7\n", "E107", 2, "nstfout (7)"},
+        Case{pressed + "tau-p=5\nmts=yes\nnstpcouple=7\n", "E107", 11, "nstpcouple (7)"},
+        Case{"mts=yes\nmts-levels=3\n", "E106", 2, "Choose one of: 2"},
+        Case{"mts=yes\nmts-level2-factor=1\n", "E105", 2, "mts-level2-factor"},
+        Case{"mts=yes\nmts-level2-forces=longrange-nonbonded pair\n", "E140", 2, "pair is not supported (not planned)"},
+        Case{"mts=yes\nmts-level2-forces=longrange-nonbonded pull\n", "E140", 2, "pull is not supported yet"},
+        Case{"mts=yes\nmts-level2-forces=foo\n", "E106", 2, "'foo' is not a value"}));
 
 class ParameterRemark : public ::testing::TestWithParam<Case>
 {
@@ -208,4 +218,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=4.5e-5\nref-p=1\ntau-p=1\n", "W117", 6, "volume"},
         Case{rahman + "tau-p=0.1\n", "W118", 4, "0.1 ps"}, Case{rahman + "tau-p=0.39\ndt=0.002\n", "W118", 4, "200 time steps"},
         Case{"pcoupl=parrinello-rahman\nref-p=1\ntau-p=2\ncompressibility=4.5\n", "W119", 4, "too fast"},
-        Case{"pcoupl=parrinello-rahman\nref-p=1\ntau-p=2\ncompressibility=4.5e-10\n", "W119", 4, "too slowly"}));
+        Case{"pcoupl=parrinello-rahman\nref-p=1\ntau-p=2\ncompressibility=4.5e-10\n", "W119", 4, "too slowly"},
+        Case{"integrator=steep\nmts=yes\n", "N111", 2, "mts is not used"},
+        Case{"mts=yes\nmts-level2-factor=3\nnstcalcenergy=-1\nnstenergy=0\nnstlog=0\n", "N117", 3, "nstcalcenergy = 99"},
+        Case{pressed + "tau-p=5\nmts=yes\nmts-level2-factor=7\nnstcalcenergy=7\nnstenergy=70\nnstlog=70\nnsttcouple=9\n", "N116",
+             0, "nstpcouple = 98"}));

@@ -56,7 +56,8 @@ enum class Motion
 {
     LeapFrog,
     Stochastic,
-    Mend, // positions alone, onto the constraints
+    Trial, // a leap-frog step of which nothing is kept but the constraint forces' virial
+    Mend,  // positions alone, onto the constraints
 };
 
 template <class N, class Copies>
@@ -177,7 +178,7 @@ struct GroupsShared
     PeriodicBox<N> box;
 };
 
-// The force is used up.
+// The force is used up, but on trial.
 template <Motion motion, class N, class Copies>
 __device__ void kick(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const GroupKick& kick,
                      MovingAtom<N, Copies>& atom)
@@ -185,7 +186,7 @@ __device__ void kick(const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
     if constexpr (motion != Motion::Mend)
     {
         add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
-        if (atom.is_there) { state.f[atom.slot] = {}; }
+        if (motion != Motion::Trial && atom.is_there) { state.f[atom.slot] = {}; }
         const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
         // Written so that NaN is caught.
         if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
@@ -218,7 +219,7 @@ __device__ double drift_and_store(const UpdateArgs<N, Copies>& args, const GpuVi
                                   const MovingAtom<N, Copies>& atom, const Vec3<double>& v1)
 {
     using Real = typename N::Real;
-    if (!atom.is_there) { return 0; }
+    if (motion == Motion::Trial || !atom.is_there) { return 0; }
     const auto v = static_cast<Vec3<Real>>(atom.v);
     const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
     if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }

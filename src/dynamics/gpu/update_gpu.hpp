@@ -87,6 +87,9 @@ public:
     // One step of every home atom. Requires resolve() since the last repartition and complete forces. Clears them.
     template <class N, class Copies>
     void step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
+    // Adds the virial of the constraint forces in a step with the forces as they are, and leaves all else. Without copies.
+    template <class N, class Copies>
+    void try_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
     // Moves positions onto the constraints, directions from the positions themselves; as the CPU's constrain_positions.
     template <class N, class Copies>
     void reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,

@@ -89,6 +89,16 @@ void GpuUpdate::step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuStat
 }
 
 template <class N, class Copies>
+void GpuUpdate::try_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const
+{
+    PARHELION_EXPECTS(args.dt != 0 && args.kick != nullptr && args.failure != nullptr && args.copies.is_empty());
+    if (constraints_ > 0)
+    {
+        update_gpu::launch_update<N, Copies, update_gpu::Motion::Trial>(queue, view(), blocks_, args, state);
+    }
+}
+
+template <class N, class Copies>
 void GpuUpdate::reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,
                             GpuState<N>& state) const
 {

@@ -22,6 +22,8 @@
 // Each rank runs this program. Ranks whose work one thread queues meet at all_are_here (rank_program.hpp): all have sent before
 // any waits.
 //
+// Multiple time stepping: as engine/step.hpp has it; a second M, of what the atoms are to get besides, comes before U C D.
+//
 // Blow-ups: the update checks every force and displacement and raises a flag, which the host sees when the steps are done. Where
 // lists must miss nothing, the bonded branch begins with a check of how far atoms have moved since the lists were built; it
 // raises a flag, too.
@@ -85,7 +87,7 @@ void compute_nonbonded(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64
 template <class N>
 bool begins_during_return(GpuRank<N>& r, const StepPattern& flags)
 {
-    const bool more_follows = flags.frame || flags.couple_temperature || flags.couple_pressure;
+    const bool more_follows = flags.frame || flags.mesh.rest != 0 || flags.couple_temperature || flags.couple_pressure;
     return !more_follows && r.halo->update_may_begin_early() && r.update.template leaves_free_places<N, CopyTask<N>>(r.queue);
 }
 
@@ -111,6 +113,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     GpuBranch &queue = r.queue, &nonlocal = r.nonlocal, &bonded_branch = r.bonded_branch, &background = r.background,
               &mesh_branch = r.mesh_branch;
     const Compute compute = flags.compute();
+    const bool has_mesh = r.mesh.is_used() && flags.mesh.first != 0, has_rest = has_mesh && flags.mesh.rest != 0;
 
     if (flags.repartition) { co_await repartition(r); } // S
     const Done atoms = queue.done();
@@ -127,24 +130,30 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     const Done halo_x = nonlocal.done();
     if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }                       // L
     if (!flags.repartition) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
-    if (r.mesh.is_used()) { r.mesh.compute(mesh_branch.after(atoms), r.state, compute); }                                    // M
+    if (has_mesh) { r.mesh.compute(mesh_branch.after(atoms), r.state, compute, flags.mesh); }                                // M
     compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                                         // L
     if (!flags.repartition)
     {
         compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B
         queue.after(background.done());
     }
-    if (r.mesh.is_used()) { queue.after(mesh_branch.done()); }
+    if (has_mesh) { queue.after(mesh_branch.done()); }
     const Done forces = nonlocal.after(bonded_branch.done()).done();
     const bool update_begins_early = begins_during_return(r, flags);
-    co_await return_forces(r, update_begins_early, flags.frame_forces);                     // F
+    co_await return_forces(r, update_begins_early, flags.frame_forces || has_rest);         // F
     const GroupKick* const kick = r.coupling.couple(nonlocal, step_offset, flags, r.state); // T
     if (update_begins_early) { queue.after(forces).after(r.returning); }
     else { queue.after(nonlocal.done()); }
     if (flags.frame) { co_await output(r); }
 
     UpdateArgs<N, CopyTask<N>> update = r.coupling.update_args(step_offset, flags, kick);
-    update.copies = r.halo->update_task(!flags.frame_forces, !r.coupling.reconstrains(flags));
+    if (has_rest) // M
+    {
+        if (flags.observe) { r.update.try_step(queue, update, r.state); }
+        update.virial = nullptr; // it is of the plain forces
+        r.mesh.add_rest(queue, flags.mesh, r.state);
+    }
+    update.copies = r.halo->update_task(!flags.frame_forces && !has_rest, !r.coupling.reconstrains(flags));
     co_await all_are_here;
     r.update.step(queue, update, r.state); // U C D; it sends and waits: nothing is queued between those of several ranks
     co_await all_are_here;

@@ -68,14 +68,22 @@ void Mesh<N>::find_potentials(CpuQueue& queue, const Vec3<double>& box, const me
 }
 
 template <class N>
-void Mesh<N>::gather(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers)
+void Mesh<N>::gather(CpuQueue& queue, const ParticleState<N>& state, int weight, ForceBuffers<N>& buffers)
 {
     const ScopedPhase span(queue.clock(), Phase::Gather);
-    atoms_.gather(queue, state, grid_.values(), state.box.length(), buffers);
+    atoms_.gather(queue, state, grid_.values(), weight, buffers);
 }
 
 template <class N>
-void Mesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+void Mesh<N>::add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state)
+{
+    const ScopedPhase span(queue.clock(), Phase::Gather);
+    atoms_.gather(queue, state, grid_.values(), weights.rest, state.f);
+}
+
+template <class N>
+void Mesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                      const MeshWeights& weights)
 {
     PARHELION_EXPECTS(state.slots() == state.home_slots());
     {
@@ -86,7 +94,7 @@ void Mesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffe
                         [&](int, std::size_t begin, std::size_t end) { grid_.finish_charges(begin, end); });
     }
     find_potentials(queue, state.box.length(), {0, layout().points[1]}, compute);
-    gather(queue, state, buffers);
+    gather(queue, state, weights.first, buffers);
     if (compute == Compute::ForcesEnergiesVirial)
     {
         transforms_.add_energies(buffers.energies[0]);

@@ -14,6 +14,7 @@
 
 #include "interactions/mesh/mesh_atoms.hpp"
 #include "interactions/mesh/mesh_transforms.hpp"
+#include "interactions/mesh/mesh_weights.hpp"
 
 #include <array>
 #include <vector>
@@ -51,9 +52,13 @@ public:
     bool is_used() const { return order_ > 0; }
     const std::array<int, 3>& points() const { return transforms_.layout().points; }
 
-    // Adds the forces of home atoms to buffers.forces[thread] and, on request, the energy and virial to buffers.energies[0]. The
-    // state holds all atoms of the system. In reproducible policies the result does not depend on threads or the order of atoms.
-    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute);
+    // Adds the forces of home atoms, weights.first times, to buffers.forces[thread] and, on request, the energy and virial, once,
+    // to buffers.energies[0]. The state holds all atoms of the system. In reproducible policies the result does not depend on
+    // threads or the order of atoms.
+    void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                 const MeshWeights& weights = {});
+    // Adds the forces of home atoms that compute() found for this state to state.f, weights.rest times.
+    void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state);
 
     // Its parts, for who adds charges of atoms that are not in the state: which atoms get forces, from charges to potentials,
     // with the sums of some rows of the spectrum, and forces.
@@ -61,7 +66,7 @@ public:
     MeshGrid<N>& grid() { return grid_; }
     void sort(CpuQueue& queue, const ParticleState<N>& state);
     void find_potentials(CpuQueue& queue, const Vec3<double>& box, const mesh::PlaneRange& summed, Compute compute);
-    void gather(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers);
+    void gather(CpuQueue& queue, const ParticleState<N>& state, int weight, ForceBuffers<N>& buffers);
     const MeshTransforms<typename N::Real>& transforms() const { return transforms_; }
 
 private:
@@ -75,11 +80,12 @@ private:
     std::vector<Real*> rows_, planes_; // of spectrum_: [x][y], and where planes begin
 };
 
-// Mesh::compute() where the run has PME.
-template <class N>
-void compute_mesh(CpuQueue& queue, Mesh<N>& mesh, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute)
+// compute() of Mesh<N> or RankMesh<N> where the run has PME and the step its mesh.
+template <class N, template <class> class AnyMesh>
+void compute_mesh(CpuQueue& queue, AnyMesh<N>& mesh, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
+                  const MeshWeights& weights = {})
 {
-    if (mesh.is_used()) { mesh.compute(queue, state, buffers, compute); }
+    if (mesh.is_used() && weights.first != 0) { mesh.compute(queue, state, buffers, compute, weights); }
 }
 
 } // namespace parhelion

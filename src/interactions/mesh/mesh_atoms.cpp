@@ -89,19 +89,36 @@ void MeshAtoms<N>::spread(CpuQueue& queue, const ParticleState<N>& state, Charge
     });
 }
 
+// forces(thread): where a thread adds. An atom is one thread's.
 template <class N>
-void MeshAtoms<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, const Vec3<double>& box,
-                          ForceBuffers<N>& buffers) const
+template <class ForcesOfThread>
+void MeshAtoms<N>::gather_to(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
+                             ForcesOfThread&& forces) const
 {
+    const Vec3<double>& box = state.box.length();
     std::array<double, 3> per_spacing{};
     for (int d = 0; d < 3; ++d)
     {
         per_spacing[static_cast<std::size_t>(d)] = layout_.points[static_cast<std::size_t>(d)] / box[d];
     }
     queue.for_range(sorted_.size(), cluster_size, [&](int thread, std::size_t begin, std::size_t end) {
-        mesh::gather<N>(atoms(state, begin, end), potentials, per_spacing,
-                        buffers.forces[static_cast<std::size_t>(thread)].values().data());
+        mesh::gather<N>(atoms(state, begin, end), potentials, per_spacing, weight, forces(thread));
     });
+}
+
+template <class N>
+void MeshAtoms<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
+                          ForceBuffers<N>& buffers) const
+{
+    gather_to(queue, state, potentials, weight,
+              [&](int thread) { return buffers.forces[static_cast<std::size_t>(thread)].values().data(); });
+}
+
+template <class N>
+void MeshAtoms<N>::gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
+                          ClusterArray<typename N::ForceSum>& f) const
+{
+    gather_to(queue, state, potentials, weight, [&](int) { return f.values().data(); });
 }
 
 #define PARHELION_INSTANTIATE(N) template class MeshAtoms<N>;

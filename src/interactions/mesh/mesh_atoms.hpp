@@ -30,11 +30,16 @@ public:
 
     // charges: [planes][y][row], written whole.
     void spread(CpuQueue& queue, const ParticleState<N>& state, ChargeSum* charges) const;
-    // Adds the forces of potentials to buffers.forces[thread]. box: edges, nm.
-    void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, const Vec3<double>& box,
+    // Adds the forces of potentials, `weight` times, to buffers.forces[thread], or to f, which has the slots of all these atoms.
+    void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
                 ForceBuffers<N>& buffers) const;
+    void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
+                ClusterArray<typename N::ForceSum>& f) const;
 
 private:
+    template <class ForcesOfThread>
+    void gather_to(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
+                   ForcesOfThread&& forces) const;
     mesh::Atoms<N> atoms(const ParticleState<N>& state, std::size_t begin, std::size_t end) const;
     bool reaches_planes(int plane) const;
 

@@ -388,9 +388,10 @@ struct GradientLines
 template <class N, int order>
 HWY_INLINE void add_force(const AtomBatch<N, order>& b, int a,
                           const GradientLines<hn::Vec<typename AtomBatch<N, order>::D>, AtomBatch<N, order>::vectors>& lines,
-                          const std::array<double, 3>& per_spacing, typename N::ForceSum* f)
+                          const std::array<double, 3>& per_spacing, int weight, typename N::ForceSum* f)
 {
     using Batch = AtomBatch<N, order>;
+    using Sum = typename N::ForceSum;
     const typename Batch::D d;
     hn::Vec<typename Batch::D> gradient[3] = {hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     for (int v = 0; v < Batch::vectors; ++v)
@@ -401,16 +402,17 @@ HWY_INLINE void add_force(const AtomBatch<N, order>& b, int a,
         gradient[2] = hn::MulAdd(lines.by_z[v], dz, gradient[2]);
     }
     const auto s = static_cast<std::size_t>(b.slot[a]);
-    typename N::ForceSum* const force = f + s / cluster_size * 3 * cluster_size + s % cluster_size;
+    Sum* const force = f + s / cluster_size * 3 * cluster_size + s % cluster_size;
     for (std::size_t dim = 0; dim < 3; ++dim)
     {
         const auto sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, gradient[dim])));
-        force[dim * cluster_size] += to_sum<typename N::ForceSum>(-static_cast<double>(b.charge[a]) * per_spacing[dim] * sum);
+        const Sum once = to_sum<Sum>(-static_cast<double>(b.charge[a]) * per_spacing[dim] * sum);
+        force[dim * cluster_size] += static_cast<Sum>(weight) * once;
     }
 }
 
 template <class N, int order>
-void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
+void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing, int weight,
                   typename N::ForceSum* f)
 {
     using Batch = AtomBatch<N, order>;
@@ -458,11 +460,11 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std
                 }
                 if constexpr (by_plane)
                 {
-                    add_force<N, order>(b, a, lines, per_spacing, f);
+                    add_force<N, order>(b, a, lines, per_spacing, weight, f);
                     clear();
                 }
             }
-            if constexpr (!by_plane) { add_force<N, order>(b, a, lines, per_spacing, f); }
+            if constexpr (!by_plane) { add_force<N, order>(b, a, lines, per_spacing, weight, f); }
         }
     }
 }
@@ -473,10 +475,10 @@ void run_spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum
     with_order(atoms.order, [&](auto order) { spread_atoms<N, order>(atoms, first_plane, end_plane, grid); });
 }
 template <class N>
-void run_gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
+void run_gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing, int weight,
                 typename N::ForceSum* f)
 {
-    with_order(atoms.order, [&](auto order) { gather_atoms<N, order>(atoms, grid, per_spacing, f); });
+    with_order(atoms.order, [&](auto order) { gather_atoms<N, order>(atoms, grid, per_spacing, weight, f); });
 }
 
 } // namespace HWY_NAMESPACE

@@ -106,10 +106,11 @@ inline constexpr double charge_sum_scale = 0x1p48;
 // Adds the charges of atoms to planes first_plane ... end_plane - 1, counted from the grid's first.
 template <class N>
 void spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum<N>* grid);
-// Adds the forces of the potentials on the grid's planes to f, in clusters. per_spacing: grid points per nm, by dimension.
-// Reproducible policies round what each plane contributes by itself: it does not matter in which grid the plane is.
+// Adds the forces of the potentials on the grid's planes, `weight` times, to f, in clusters. per_spacing: grid points per nm, by
+// dimension. Reproducible policies round what each plane contributes by itself, and before it is multiplied: it does not matter
+// in which grid the plane is, nor in how many parts the weight comes.
 template <class N>
-void gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing,
+void gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing, int weight,
             typename N::ForceSum* f);
 
 } // namespace parhelion::mesh

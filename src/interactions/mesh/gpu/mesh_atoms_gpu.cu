@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
 template <class N, int order>
 __global__ void __launch_bounds__(threads_of_supercluster<order>)
     gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, MeshAtomsOf whom,
-                  const typename N::Real* const* planes)
+                  const typename N::Real* const* planes, int weight)
 {
     const BlockSpan span(tracing);
     using Real = typename N::Real;
@@ -120,7 +120,8 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
         }
     }
     if constexpr (!rounds_planes) { add_to_force(); }
-    if (charge != 0 && atom.jz == 0) { state.add_force(atom.slot, force); }
+    // Rounded before: the weight may come in parts.
+    if (charge != 0 && atom.jz == 0) { state.add_force(atom.slot, static_cast<Sum>(weight) * force); }
 }
 
 template <int order, class N>
@@ -143,18 +144,18 @@ void spread_charges(GpuQueue& queue, GpuState<N>& state, const MeshParameters& p
 
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                   const typename N::Real* const* planes)
+                   const typename N::Real* const* planes, int weight)
 {
     with_order(parameters.order, [&](auto order) {
         launch(queue, Phase::Gather, gather_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state),
-               points_of(parameters), whom, planes);
+               points_of(parameters), whom, planes, weight);
     });
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void spread_charges<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, mesh::ChargeSum<N>* const*,     \
                                     std::uint8_t*);                                                                              \
-    template void gather_forces<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, const N::Real* const*);
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, const N::Real* const*, int);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

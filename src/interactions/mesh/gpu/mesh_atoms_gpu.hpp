@@ -49,9 +49,9 @@ template <class N>
 void spread_charges(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
                     mesh::ChargeSum<N>* const* planes, std::uint8_t* touched = nullptr);
 
-// Adds to state.f, while other kernels may do so. Queued.
+// Adds the forces, `weight` times, to state.f, while other kernels may do so. Queued.
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                   const typename N::Real* const* planes);
+                   const typename N::Real* const* planes, int weight);
 
 } // namespace parhelion

@@ -188,12 +188,18 @@ void GpuMesh<N>::solve(GpuQueue& queue, GpuState<N>& state, Compute compute)
 }
 
 template <class N>
-void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute)
+void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute, const MeshWeights& weights)
 {
     spread(queue, state);
     solve(queue, state, compute);
     fft_.backward(queue, transformed_.data(), grid_.data());
-    gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data());
+    gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first);
+}
+
+template <class N>
+void GpuMesh<N>::add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state)
+{
+    gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.rest);
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuMesh<N>;

@@ -24,6 +24,7 @@
 #include "interactions/mesh/gpu/fft_gpu.hpp"
 #include "interactions/mesh/gpu/mesh_atoms_gpu.hpp"
 #include "interactions/mesh/mesh_parameters.hpp"
+#include "interactions/mesh/mesh_weights.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
 
 #include <array>
@@ -40,9 +41,11 @@ public:
 
     bool is_used() const { return parameters_.order > 0; }
 
-    // Adds the forces of all atoms, which are a lone rank's, to state.f, and on request energy and virial to state.energies.
-    // Queued; on one queue at a time.
-    void compute(GpuQueue& queue, GpuState<N>& state, Compute compute);
+    // Adds the forces of all atoms, which are a lone rank's, weights.first times, to state.f, and on request energy and virial,
+    // once, to state.energies. Queued; on one queue at a time.
+    void compute(GpuQueue& queue, GpuState<N>& state, Compute compute, const MeshWeights& weights = {});
+    // Adds the forces that compute() has found for these positions to state.f, weights.rest times. Likewise.
+    void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state);
 
 private:
     using Real = typename N::Real;
