@@ -156,6 +156,7 @@ public:
     ReceiveRequest precv_init(std::byte* buffer, Partitioning partitioning, const Envelope& envelope);
 
 private:
+    friend class CollectiveMaker; // comm/partitioned/collectives.cpp
     std::unique_ptr<PartitionedEngine> engine_;
 };
 

@@ -367,9 +367,14 @@ FailureRecord ReceiveState::record(const Watch& watch)
 
 // --- all requests of a rank
 
+int PartitionedEngine::next_number(const Envelope& envelope, bool is_send)
+{
+    return made_[{envelope.peer, envelope.tag, envelope.group, is_send}]++;
+}
+
 std::string PartitionedEngine::next_name(const Envelope& envelope, bool is_send)
 {
-    const int number = made_[{envelope.peer, envelope.tag, envelope.group, is_send}]++;
+    const int number = next_number(envelope, is_send);
     const int source = is_send ? rank_ : envelope.peer, destination = is_send ? envelope.peer : rank_;
     return fmt::format("from rank {} to rank {}, number {} of tag {} of group {}", source, destination, number, envelope.tag,
                        envelope.group);

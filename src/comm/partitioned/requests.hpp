@@ -160,6 +160,8 @@ public:
     World& world() const { return world_; }
     int rank() const { return rank_; }
     const Watch& watch() const { return world_.watch(rank_); }
+    // How many requests with this envelope there have been before.
+    int next_number(const Envelope& envelope, bool is_send);
     // The name of the next request with this envelope.
     std::string next_name(const Envelope& envelope, bool is_send);
 

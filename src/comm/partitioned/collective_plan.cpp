@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/partitioned/collective_plan.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace parhelion {
+
+namespace {
+
+// Slots of a channel. A member of a ring holds the message that it takes while it sends: with one slot all would wait for each
+// other.
+constexpr int depth = 2;
+
+const char* name_of(Collective collective)
+{
+    switch (collective)
+    {
+    case Collective::AllReduce:
+        return "all-reduce";
+    case Collective::AllGather:
+        return "all-gather";
+    case Collective::ReduceScatter:
+        return "reduce-scatter";
+    default:
+        return "broadcast";
+    }
+}
+
+void expect(bool is_right, Collective collective, const char* why)
+{
+    if (is_right) { return; }
+    throw PartitionedError(Misuse::BadArgument, fmt::format("Partitioned {}: {}.", name_of(collective), why));
+}
+
+} // namespace
+
+bool CollectivePlan::sends_to(int place) const
+{
+    return std::find(schedule.outs.begin(), schedule.outs.end(), place) != schedule.outs.end();
+}
+
+bool CollectivePlan::takes_from(int place) const
+{
+    return place != schedule.place && std::find(schedule.terms.begin(), schedule.terms.end(), place) != schedule.terms.end();
+}
+
+void CollectivePlan::check_buffers(const void* input, const void* result) const
+{
+    const auto is_aligned = [&](const void* buffer) {
+        return reinterpret_cast<std::uintptr_t>(buffer) % bytes_of(elements.type) == 0;
+    };
+    expect(is_aligned(input) && is_aligned(result), collective, "buffers are aligned to their elements");
+}
+
+CollectivePlan plan_collective(Collective collective, const Elements& elements, Reduction reduction, int root,
+                               const CollectiveOptions& options, int rank, int ranks)
+{
+    std::vector<int> members = options.members;
+    if (members.empty())
+    {
+        members.resize(static_cast<std::size_t>(ranks));
+        std::iota(members.begin(), members.end(), 0);
+    }
+    std::vector<int> sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+    const auto place = static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
+    const auto n = static_cast<int>(members.size());
+    expect(elements.partitions >= 1, collective, "it needs a partition at least");
+    expect(sorted.front() >= 0 && sorted.back() < ranks, collective, "there is no such rank among its members");
+    expect(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), collective, "a rank is a member twice");
+    expect(place < n, collective, "this rank is no member");
+    expect(root >= 0 && root < n, collective, "the root is no place among the members");
+    const std::size_t bytes = elements.count * bytes_of(elements.type);
+    const Algorithm algorithm =
+        options.algorithm == Algorithm::Automatic ? choose_algorithm(collective, n, bytes) : options.algorithm;
+    expect(exists(collective, algorithm), collective, "it has no such algorithm");
+    std::string name = fmt::format("{} over ranks", name_of(collective));
+    for (const int member : members) { name += fmt::format(" {}", member); }
+    const Schedule schedule = make_schedule(collective, algorithm, n, place, root);
+    const Layouts layouts = layouts_of(collective, schedule, elements.partitions, elements.count);
+    const ChannelOptions channel{depth, Credits::Yes, layouts.result.largest() * bytes_of(elements.type), options.first_epoch};
+    return {collective, elements, reduction, std::move(members), std::move(name), schedule, layouts, channel};
+}
+
+} // namespace parhelion

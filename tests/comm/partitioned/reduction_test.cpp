@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of 16 bits against their definitions: value = (-1)^s 2^(e - bias) (1 + m), rounded to nearest, ties to even.
+#include "comm/partitioned/reduction.hpp"
+
+#include <array>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace parhelion;
+
+namespace {
+
+// The value of finite bits, from the definition of the format.
+double value_of(std::uint32_t bits, int mantissa_bits, int bias)
+{
+    const int exponent_bits = 15 - mantissa_bits;
+    const std::uint32_t mantissa = bits & ((1U << mantissa_bits) - 1);
+    const int exponent = static_cast<int>(bits >> mantissa_bits & ((1U << exponent_bits) - 1));
+    const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+    if (exponent == 0) { return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits); }
+    return sign * std::ldexp(mantissa + (1U << mantissa_bits), exponent - bias - mantissa_bits);
+}
+
+template <class T>
+struct Format;
+template <>
+struct Format<Half>
+{
+    static constexpr int mantissa_bits = 10, bias = 15;
+    static constexpr std::uint16_t infinity = 0x7C00;
+    static Half narrowed(float x) { return as_half(x); }
+};
+template <>
+struct Format<Bfloat16>
+{
+    static constexpr int mantissa_bits = 7, bias = 127;
+    static constexpr std::uint16_t infinity = 0x7F80;
+    static Bfloat16 narrowed(float x) { return as_bfloat16(x); }
+};
+
+template <class T>
+class ShortNumbers : public testing::Test
+{
+};
+using ShortTypes = testing::Types<Half, Bfloat16>;
+TYPED_TEST_SUITE(ShortNumbers, ShortTypes);
+
+} // namespace
+
+TYPED_TEST(ShortNumbers, widen_to_their_value_and_narrow_back)
+{
+    using F = Format<TypeParam>;
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits)
+    {
+        const TypeParam number{static_cast<std::uint16_t>(bits)};
+        const std::uint32_t magnitude = bits & 0x7FFF;
+        if (magnitude > F::infinity)
+        {
+            EXPECT_TRUE(std::isnan(as_float(number)));
+            EXPECT_GT(F::narrowed(as_float(number)).bits & 0x7FFF, F::infinity);
+            continue;
+        }
+        const double expected = magnitude == F::infinity ? std::copysign(INFINITY, (bits & 0x8000) != 0 ? -1.0 : 1.0)
+                                                         : value_of(bits, F::mantissa_bits, F::bias);
+        EXPECT_EQ(static_cast<double>(as_float(number)), expected) << bits;
+        EXPECT_EQ(F::narrowed(as_float(number)).bits, bits);
+    }
+}
+
+// Between two neighbours: their middle and the floats beside it. The greatest one's neighbour is where infinity would be.
+TYPED_TEST(ShortNumbers, narrow_to_the_nearest_and_ties_to_even)
+{
+    using F = Format<TypeParam>;
+    for (std::uint32_t bits = 0; bits < F::infinity; ++bits)
+    {
+        const double below = value_of(bits, F::mantissa_bits, F::bias), above = value_of(bits + 1, F::mantissa_bits, F::bias);
+        const auto middle = static_cast<float>((below + above) / 2);
+        ASSERT_EQ(static_cast<double>(middle), (below + above) / 2);
+        const std::uint32_t even = bits % 2 == 0 ? bits : bits + 1;
+        for (const std::uint32_t sign : {0U, 0x8000U})
+        {
+            const float direction = sign == 0 ? 1.0F : -1.0F;
+            EXPECT_EQ(F::narrowed(direction * middle).bits, even | sign) << bits;
+            EXPECT_EQ(F::narrowed(direction * std::nextafter(middle, 0.0F)).bits, bits | sign) << bits;
+            EXPECT_EQ(F::narrowed(direction * std::nextafter(middle, INFINITY)).bits, (bits + 1) | sign) << bits;
+        }
+    }
+}
+
+TYPED_TEST(ShortNumbers, are_combined_as_floats_and_rounded_once)
+{
+    using F = Format<TypeParam>;
+    std::mt19937 random(1);
+    const auto number = [&] {
+        return F::narrowed(std::ldexp(static_cast<float>(random() % 4096) - 2048, static_cast<int>(random() % 8) - 4));
+    };
+    for (const std::size_t n : {1, 7, 8, 9, 100})
+    {
+        for (const std::size_t shift : {0, 1})
+        {
+            alignas(16) std::array<std::array<TypeParam, 128>, 3> terms;
+            alignas(16) std::array<TypeParam, 128> sums;
+            for (auto& of_rank : terms)
+            {
+                for (TypeParam& x : of_rank) { x = number(); }
+            }
+            const TypeParam* const from[] = {terms[0].data() + shift, terms[1].data() + shift, terms[2].data() + shift};
+            TypeParam* const to[] = {sums.data() + shift};
+            combine_terms<TypeParam, Reduction::Sum>(from, 3, to, 1, n, 0, 1);
+            for (std::size_t i = shift; i < shift + n; ++i)
+            {
+                const float expected = (as_float(terms[0][i]) + as_float(terms[1][i])) + as_float(terms[2][i]);
+                EXPECT_EQ(sums[i].bits, F::narrowed(expected).bits) << n << " " << i;
+            }
+        }
+    }
+}
+
+TEST(Terms, that_are_alone_are_copied_bit_by_bit)
+{
+    alignas(16) std::array<float, 9> from, to{};
+    for (std::size_t i = 0; i < from.size(); ++i) { from[i] = std::bit_cast<float>(0x7F800001U + static_cast<std::uint32_t>(i)); }
+    const float* const terms[] = {from.data()};
+    float* const outs[] = {to.data()};
+    combine_terms<float, Reduction::Sum>(terms, 1, outs, 1, from.size(), 0, 1);
+    for (std::size_t i = 0; i < from.size(); ++i)
+    {
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(to[i]), std::bit_cast<std::uint32_t>(from[i]));
+    }
+}
