@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitioned collectives between kernels: results, bits, marks by blocks, faults. Ranks are blocks that run at the same time.
+#include "comm/gpu_ranks.cuh"
+#include "comm/partitioned/collective_buffers.hpp"
+#include "comm/partitioned/gpu/collectives_gpu.cuh"
+#include "comm/partitioned/misuse_of.hpp"
+#include "support/one_in.hpp"
+
+#include <random>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+// The requests of all ranks, with buffers on their GPUs. In place: the input is in the result or the result in the input, as for
+// threads; `shift` elements off an alignment of 128 bytes.
+struct Members
+{
+    CollectiveCase what;
+    std::vector<DeviceBuffer<std::byte>> inputs, results;
+    std::vector<GpuCollectiveRequest> requests;
+
+    Members(GpuWorld& world, const CollectiveCase& of, const CollectiveOptions& options = {}) : what(of)
+    {
+        const int n = world.ranks();
+        std::vector<GpuCollectiveBuffers> buffers;
+        for (int r = 0; r < n; ++r)
+        {
+            world.setup_queue(r).make_current();
+            inputs.emplace_back(bytes(of.inputs(n) + of.shift));
+            results.emplace_back(bytes(of.results(n) + of.shift));
+        }
+        for (int r = 0; r < n; ++r) { buffers.push_back({input(r), result(r)}); }
+        CollectiveOptions with_algorithm = options;
+        with_algorithm.algorithm = of.algorithm;
+        requests = make_collective(world, of.collective, of.elements, of.reduction, buffers, of.root, with_algorithm);
+    }
+    std::size_t bytes(std::size_t n) const { return n * bytes_of(what.elements.type); }
+    std::byte* input(int rank)
+    {
+        const auto r = static_cast<std::size_t>(rank);
+        if (what.collective == Collective::Broadcast) { return result(rank); }
+        if (!what.is_in_place || what.collective == Collective::ReduceScatter) { return inputs[r].data() + bytes(what.shift); }
+        return result(rank) + (what.collective == Collective::AllGather ? bytes(r * what.block()) : 0);
+    }
+    std::byte* result(int rank)
+    {
+        const auto r = static_cast<std::size_t>(rank);
+        const bool is_block = what.is_in_place && what.collective == Collective::ReduceScatter;
+        return is_block ? inputs[r].data() + bytes(what.shift + r * what.block()) : results[r].data() + bytes(what.shift);
+    }
+    bool has_input(int rank) const { return what.collective != Collective::Broadcast || rank == what.root; }
+
+    void fill(GpuWorld& world, std::uint64_t epoch)
+    {
+        for (int r = 0; r < world.ranks(); ++r)
+        {
+            if (!has_input(r)) { continue; }
+            std::vector<std::byte> values(bytes(what.inputs(world.ranks())));
+            for (std::size_t i = 0; i < what.inputs(world.ranks()); ++i)
+            {
+                put_number(what.elements.type, values.data() + bytes(i), whole_number(epoch, r, i));
+            }
+            gpu_memory::to_device(world.setup_queue(r), input(r), values.data(), values.size());
+        }
+    }
+    int wrong(GpuWorld& world, std::uint64_t epoch)
+    {
+        int wrong = 0;
+        const std::size_t n = what.results(world.ranks());
+        for (int r = 0; r < world.ranks(); ++r)
+        {
+            std::vector<std::byte> values(bytes(n));
+            gpu_memory::to_host(world.setup_queue(r), values.data(), result(r), values.size());
+            world.setup_queue(r).synchronize();
+            for (std::size_t i = 0; i < n; ++i)
+            {
+                const double expected = what.expected(epoch, world.ranks(), r, i);
+                wrong += number_at(what.elements.type, values.data() + bytes(i)) != expected ? 1 : 0;
+            }
+        }
+        return wrong;
+    }
+};
+
+// A rank of a kernel of which each block is one.
+struct Rank
+{
+    CollectivePrequest* request;
+    int rank;
+};
+
+enum class Fault
+{
+    None,
+    NotMarked, // rank 1 leaves its last partition out, from fault_epoch on
+    Dead       // rank 1 does nothing any more from then on
+};
+constexpr int fault_epoch = 4;
+
+// Marks all partitions, in an order that each rank and epoch has for itself; then goes on with all of them, in one order;
+// sometimes with each as it is marked.
+template <class T, Reduction reduction>
+__device__ bool run_epoch(const Rank& r, int epoch, Fault fault)
+{
+    CollectivePrequest& request = *r.request;
+    const bool is_faulty = r.rank == 1 && epoch >= fault_epoch;
+    if (is_faulty && fault == Fault::Dead) { return false; }
+    if (threadIdx.x == 0) { start(request); }
+    __syncthreads();
+    const bool goes_on_at_once = request.takes_input && epoch % 3 == 2 && fault == Fault::None;
+    for (int k = 0; k < request.partitions && request.takes_input; ++k)
+    {
+        const int p = goes_on_at_once ? k : (k + r.rank + epoch) % request.partitions;
+        if (is_faulty && fault == Fault::NotMarked && p == request.partitions - 1) { continue; }
+        if (threadIdx.x == 0) { random_delay(static_cast<std::uint64_t>(epoch * 64 + r.rank * 8 + p)); }
+        if (!goes_on_at_once) { block_pready(request, p); }
+        else if (!block_all<T, reduction>(request, p)) { return false; }
+    }
+    for (int p = 0; p < request.partitions && !goes_on_at_once; ++p)
+    {
+        if (!block_run<T, reduction>(request, p)) { return false; }
+    }
+    const bool has_arrived = threadIdx.x != 0 || parrived(request, 0);
+    return block_wait(request) && !__syncthreads_or(!has_arrived);
+}
+
+template <class T, Reduction reduction>
+__global__ void epoch_kernel(Rank* of_block, unsigned long long*, int epoch)
+{
+    run_epoch<T, reduction>(of_block[blockIdx.x], epoch, Fault::None);
+}
+
+std::vector<Rank> ranks_of(const Members& members)
+{
+    std::vector<Rank> ranks;
+    for (std::size_t r = 0; r < members.requests.size(); ++r)
+    {
+        ranks.push_back({members.requests[r].prequest(), static_cast<int>(r)});
+    }
+    return ranks;
+}
+
+void launch_epoch(RankBlocks<Rank>& blocks, const CollectiveCase& what, int epoch)
+{
+    for_elements(what.elements.type, what.reduction,
+                 [&]<class T, Reduction reduction>() { blocks.launch_all(epoch_kernel<T, reduction>, epoch); });
+    blocks.synchronize();
+}
+
+void expect_right(GpuWorld& world, const CollectiveCase& what, int epochs, const CollectiveOptions& options = {})
+{
+    Members members(world, what, options);
+    RankBlocks<Rank> blocks(world, ranks_of(members));
+    for (int epoch = 1; epoch <= epochs; ++epoch)
+    {
+        members.fill(world, static_cast<std::uint64_t>(epoch));
+        for (int r = 0; r < world.ranks(); ++r) { world.setup_queue(r).synchronize(); }
+        launch_epoch(blocks, what, epoch);
+        ASSERT_EQ(failure_of(world), "");
+        ASSERT_EQ(members.wrong(world, static_cast<std::uint64_t>(epoch)), 0)
+            << "collective " << static_cast<int>(what.collective) << ", algorithm " << static_cast<int>(what.algorithm)
+            << ", type " << static_cast<int>(what.elements.type) << ", " << what.elements.count << " elements, epoch " << epoch;
+    }
+    for (int r = 0; r < world.ranks(); ++r)
+    {
+        EXPECT_NO_THROW(members.requests[static_cast<std::size_t>(r)].check(world.setup_queue(r)));
+    }
+}
+
+class GpuPartitionedCollectives : public OnGpus
+{
+protected:
+    static GpuWorldOptions options()
+    {
+        GpuWorldOptions options = options_with(10s);
+        options.payload_bytes = std::size_t{1} << 26;
+        options.signal_slots = std::size_t{1} << 15;
+        return options;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuPartitionedCollectives, layouts, layout_name);
+
+} // namespace
+
+TEST_P(GpuPartitionedCollectives, of_every_kind_and_type_in_place_and_misaligned)
+{
+    OneIn some;
+    for (const ElementType type : {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16})
+    {
+        GpuWorld world(GetParam().devices(), options());
+        for (const std::size_t count : {0, 1, 17, 1000})
+        {
+            for (CollectiveCase what : all_cases({type, 3, count}))
+            {
+                if (!some.takes_next()) { continue; }
+                what.is_in_place = count == 17;
+                what.shift = count % 16;
+                what.root = world.ranks() - 1;
+                what.reduction = count == 1000 ? Reduction::Max : count == 1 ? Reduction::Min : Reduction::Sum;
+                ASSERT_NO_FATAL_FAILURE(expect_right(world, what, 4));
+            }
+        }
+    }
+}
+
+TEST_P(GpuPartitionedCollectives, give_right_results_at_every_size)
+{
+    OneIn some;
+    for (std::size_t n = 1; n <= 4097;)
+    {
+        GpuWorld world(GetParam().devices(), options());
+        for (const std::size_t end = n + 128; n < std::min<std::size_t>(end, 4098); ++n)
+        {
+            const bool is_near_a_power = std::has_single_bit(n - 1) || std::has_single_bit(n) || std::has_single_bit(n + 1);
+            for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
+            {
+                if ((!is_near_a_power && n % 3 != static_cast<std::size_t>(algorithm) % 3) || !some.takes_next()) { continue; }
+                ASSERT_NO_FATAL_FAILURE(expect_right(world, {Collective::AllReduce, algorithm, {ElementType::Float, 1, n}}, 1));
+            }
+        }
+    }
+}
+
+TEST_P(GpuPartitionedCollectives, go_on_where_the_counter_of_epochs_wraps)
+{
+    GpuWorld world(GetParam().devices(), options());
+    for (const Word first : {(Word{1} << 32) - 5, ~Word{0} - 5})
+    {
+        for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
+        {
+            const CollectiveCase what{Collective::AllReduce, algorithm, {ElementType::Float, 2, 40}};
+            ASSERT_NO_FATAL_FAILURE(expect_right(world, what, 12, {.first_epoch = first}));
+        }
+    }
+}
+
+// The order of terms is the schedule's, so that all ranks, all runs and CPUs have the same bits.
+TEST_P(GpuPartitionedCollectives, have_the_bits_of_the_order_that_the_schedule_says)
+{
+    constexpr std::size_t n = 1000;
+    GpuWorld world(GetParam().devices(), options());
+    const int ranks = world.ranks();
+    std::mt19937_64 random(1);
+    std::vector<std::vector<double>> values(static_cast<std::size_t>(ranks), std::vector<double>(n));
+    for (std::vector<double>& of_rank : values)
+    {
+        for (double& x : of_rank) { x = std::ldexp(static_cast<double>(random() >> 11) - 4e15, static_cast<int>(random() % 30)); }
+    }
+    for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
+    {
+        const CollectiveCase what{Collective::AllReduce, algorithm, {ElementType::Double, 4, n / 4}};
+        Members members(world, what);
+        RankBlocks<Rank> blocks(world, ranks_of(members));
+        const Schedule schedule = make_schedule(Collective::AllReduce, algorithm, ranks, 0);
+        const ChunkLayout layout = layouts_of(Collective::AllReduce, schedule, 4, n / 4).result;
+        for (int epoch = 1; epoch <= 3; ++epoch)
+        {
+            for (int r = 0; r < ranks; ++r)
+            {
+                const std::vector<double>& of_rank = values[static_cast<std::size_t>(r)];
+                gpu_memory::to_device(world.setup_queue(r), members.input(r), of_rank.data(), n * sizeof(double));
+                world.setup_queue(r).synchronize();
+            }
+            launch_epoch(blocks, what, epoch);
+            for (int r = 0; r < ranks; ++r)
+            {
+                std::vector<double> sums(n);
+                gpu_memory::to_host(world.setup_queue(r), sums.data(), members.result(r), n * sizeof(double));
+                world.setup_queue(r).synchronize();
+                for (int p = 0; p < 4; ++p)
+                {
+                    for (int chunk = 0; chunk < schedule.chunks; ++chunk)
+                    {
+                        const Extent extent = layout.extent(p, chunk);
+                        const int first = algorithm == Algorithm::Ring ? chunk + 1 : 0;
+                        for (std::size_t i = extent.begin; i < extent.begin + extent.count; ++i)
+                        {
+                            double expected = values[static_cast<std::size_t>(first % ranks)][i];
+                            for (int m = 1; m < ranks; ++m)
+                            {
+                                expected += values[static_cast<std::size_t>((first + m) % ranks)][i];
+                            }
+                            ASSERT_EQ(std::bit_cast<std::uint64_t>(sums[i]), std::bit_cast<std::uint64_t>(expected));
+                        }
+                    }
+                }
+            }
+        }
+        ASSERT_EQ(failure_of(world), "");
+    }
+}
+
+TEST_P(GpuPartitionedCollectives, are_right_when_all_calls_are_queued)
+{
+    if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "run() is for ranks with a GPU each"; }
+    GpuWorld world(GetParam().devices(), options());
+    for (const CollectiveCase& what : all_cases({ElementType::Float, 20, 1000}))
+    {
+        Members members(world, what);
+        for (std::uint64_t epoch = 1; epoch <= 5; ++epoch)
+        {
+            members.fill(world, epoch);
+            for (int r = 0; r < world.ranks(); ++r)
+            {
+                GpuCollectiveRequest& request = members.requests[static_cast<std::size_t>(r)];
+                GpuQueue& queue = world.setup_queue(r);
+                request.start(queue);
+                request.pready_all(queue);
+                request.run(queue);
+                request.wait(queue);
+            }
+            ASSERT_EQ(members.wrong(world, epoch), 0) << static_cast<int>(what.collective) << static_cast<int>(what.algorithm);
+        }
+        EXPECT_EQ(failure_of(world), "");
+    }
+}
+
+// --- many epochs in one kernel
+
+namespace {
+
+// Whole numbers below 16, from which the sum over ranks follows.
+__device__ float term(Word epoch, int rank, int i) { return static_cast<float>(payload_word(epoch, rank, 0, i) % 16); }
+
+__global__ void many_kernel(Rank* of_block, unsigned long long* errors, int epochs, Fault fault)
+{
+    const Rank& r = of_block[blockIdx.x];
+    CollectivePrequest& request = *r.request;
+    auto* const values = reinterpret_cast<float*>(request.result); // also the input
+    const int n = request.partitions * static_cast<int>(request.layouts.input.count);
+    for (int epoch = 1; epoch <= epochs; ++epoch)
+    {
+        for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+        {
+            values[i] = term(static_cast<Word>(epoch), r.rank, i);
+        }
+        if (!run_epoch<float, Reduction::Sum>(r, epoch, fault)) { return; }
+        unsigned long long wrong = 0;
+        for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+        {
+            float sum = 0;
+            for (int m = 0; m < request.members; ++m) { sum += term(static_cast<Word>(epoch), m, i); }
+            wrong += sum != values[i] ? 1 : 0;
+        }
+        if (wrong > 0) { atomicAdd_system(errors, wrong); }
+        __syncthreads();
+    }
+}
+
+unsigned long long many_errors(GpuWorld& world, Algorithm algorithm, int epochs, Fault fault = Fault::None)
+{
+    CollectiveCase what{Collective::AllReduce, algorithm, {ElementType::Float, 3, 50}};
+    what.is_in_place = true;
+    const Members members(world, what);
+    RankBlocks<Rank> blocks(world, ranks_of(members));
+    blocks.launch_all(many_kernel, epochs, fault);
+    return blocks.errors();
+}
+
+} // namespace
+
+TEST_P(GpuPartitionedCollectives, of_many_epochs_are_right_whatever_the_delays)
+{
+    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
+    const int epochs = asked != nullptr ? std::max(std::atoi(asked) / 2, 20) : 20000;
+    for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
+    {
+        GpuWorld world(GetParam().devices(), options());
+        EXPECT_EQ(many_errors(world, algorithm, epochs), 0u);
+        EXPECT_EQ(failure_of(world), "");
+    }
+}
+
+TEST_P(GpuPartitionedCollectives, of_a_dead_member_end_all_waits_with_one_sentence)
+{
+    for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
+    {
+        for (const Fault fault : {Fault::Dead, Fault::NotMarked})
+        {
+            GpuWorld world(GetParam().devices(), options_with(300ms));
+            EXPECT_EQ(many_errors(world, algorithm, 100, fault), 0u);
+            EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+            EXPECT_NE(failure_of(world).find("all-reduce over ranks 0 1"), std::string::npos) << failure_of(world);
+        }
+    }
+}
+
+// --- the rules
+
+namespace {
+
+enum class Wrong
+{
+    Inactive,
+    NoSuchPartition,
+    Twice,
+    StartedTwice,
+    NoSuchPartitionToRead,
+    NoInput
+};
+
+__global__ void wrong_kernel(CollectivePrequest* request, Wrong wrong)
+{
+    if (wrong == Wrong::NoSuchPartition) { block_pready(*request, 2); }
+    if (wrong == Wrong::Inactive || wrong == Wrong::NoInput) { block_pready(*request, 1); }
+    for (int times = 0; wrong == Wrong::Twice && times < 2; ++times) { block_pready(*request, 0); }
+    if (wrong == Wrong::StartedTwice && threadIdx.x == 0) { start(*request); }
+    if (wrong == Wrong::NoSuchPartitionToRead && threadIdx.x == 0) { parrived(*request, -1); }
+}
+
+class GpuPartitionedCollectiveMisuse : public OnOneGpu
+{
+};
+
+} // namespace
+
+TEST_F(GpuPartitionedCollectiveMisuse, of_kernels_is_told_each_by_its_error)
+{
+    const auto of = [](Wrong wrong) {
+        GpuWorld world({0, 0}, options_with(10s));
+        const bool is_broadcast = wrong == Wrong::NoInput;
+        CollectiveCase what{
+            is_broadcast ? Collective::Broadcast : Collective::AllReduce, Algorithm::Ring, {ElementType::Float, 2, 4}};
+        Members members(world, what);
+        GpuQueue& queue = world.setup_queue(1);
+        if (wrong != Wrong::Inactive) { members.requests[1].start(queue); }
+        launch(queue, PhaseTag{}, wrong_kernel, {1, 32}, members.requests[1].prequest(), wrong);
+        return misuse_of([&] { members.requests[1].check(queue); });
+    };
+    EXPECT_EQ(of(Wrong::Inactive), Misuse::NotActive);
+    EXPECT_EQ(of(Wrong::NoSuchPartition), Misuse::PartitionOutOfRange);
+    EXPECT_EQ(of(Wrong::Twice), Misuse::ReadyTwice);
+    EXPECT_EQ(of(Wrong::StartedTwice), Misuse::Active);
+    EXPECT_EQ(of(Wrong::NoSuchPartitionToRead), Misuse::PartitionOutOfRange);
+    EXPECT_EQ(of(Wrong::NoInput), Misuse::BadArgument);
+}
