@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of parhelion_comm.h: each a call of the C++ interface, with its exceptions as codes.
+#include "comm/c/parhelion_comm.h"
+
+#include "comm/launch_processes.hpp"
+#include "comm/partitioned/collectives.hpp"
+#include "comm/run_ranks.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+using namespace parhelion;
+
+struct ph_request
+{
+    std::variant<SendRequest, ReceiveRequest, CollectiveRequest> request;
+    ph_comm* comm;
+};
+
+struct ph_comm
+{
+    explicit ph_comm(Communicator& communicator) : ranks(communicator), partitioned(communicator) {}
+
+    Communicator& ranks;
+    Partitioned partitioned;
+    std::vector<std::unique_ptr<ph_request>> requests; // after `partitioned`, which outlives them
+};
+
+namespace {
+
+thread_local std::string last_error;
+thread_local int last_code = PH_SUCCESS; // of last_error
+
+// A rank's program that has returned another number than 0.
+class ProgramStopped : public SystemError
+{
+    using SystemError::SystemError;
+};
+
+int fail(int code, const std::string& sentence)
+{
+    last_error = sentence;
+    last_code = code;
+    return code;
+}
+
+int code_of(Misuse misuse)
+{
+    switch (misuse)
+    {
+    case Misuse::Null:
+        return PH_ERROR_NULL;
+    case Misuse::NotActive:
+        return PH_ERROR_NOT_ACTIVE;
+    case Misuse::Active:
+        return PH_ERROR_ACTIVE;
+    case Misuse::PartitionOutOfRange:
+        return PH_ERROR_PARTITION;
+    case Misuse::ReadyTwice:
+        return PH_ERROR_READY_TWICE;
+    case Misuse::BadArgument:
+        return PH_ERROR_ARGUMENT;
+    case Misuse::NotSymmetric:
+        return PH_ERROR_NOT_SYMMETRIC;
+    case Misuse::BytesDiffer:
+        return PH_ERROR_BYTES_DIFFER;
+    case Misuse::PeerFreed:
+        return PH_ERROR_PEER_FREED;
+    case Misuse::NotMatched: // of GPUs alone
+        break;
+    }
+    return PH_ERROR_INTERNAL;
+}
+
+// What the call throws, as a code.
+template <class Call>
+int guarded(Call&& call) noexcept
+{
+    try
+    {
+        call();
+        return PH_SUCCESS;
+    }
+    catch (const PartitionedError& e)
+    {
+        return fail(code_of(e.misuse()), e.what());
+    }
+    catch (const ProgramStopped& e)
+    {
+        return fail(PH_ERROR_STOPPED, e.what());
+    }
+    catch (const PeerAborted& e)
+    {
+        return fail(PH_ERROR_STOPPED, e.what());
+    }
+    catch (const CommError& e)
+    {
+        return fail(PH_ERROR_TIMEOUT, e.what());
+    }
+    catch (const SystemError& e)
+    {
+        return fail(PH_ERROR_SYSTEM, e.what());
+    }
+    catch (const std::exception& e)
+    {
+        return fail(PH_ERROR_INTERNAL, e.what());
+    }
+}
+
+void expect(bool is_right, const char* sentence)
+{
+    if (!is_right) { throw PartitionedError(Misuse::BadArgument, sentence); }
+}
+
+ph_request& of(ph_request* request)
+{
+    if (request == nullptr) { throw PartitionedError(Misuse::Null, "The request is null."); }
+    return *request;
+}
+
+template <class Make>
+int make_request(ph_comm* comm, ph_request** request, Make&& make)
+{
+    return guarded([&] {
+        expect(comm != nullptr && request != nullptr, "A request takes a rank, and a place to leave it.");
+        comm->requests.push_back(std::make_unique<ph_request>(ph_request{make(), comm}));
+        *request = comm->requests.back().get();
+    });
+}
+
+Elements elements_of(ph_type type, int partitions, size_t count)
+{
+    expect(type >= PH_FLOAT && type <= PH_BFLOAT16, "There is no such type of elements.");
+    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16};
+    return {types[type], partitions, count};
+}
+
+Reduction reduction_of(ph_reduction reduction)
+{
+    expect(reduction >= PH_SUM && reduction <= PH_MAX, "There is no such reduction.");
+    constexpr Reduction reductions[] = {Reduction::Sum, Reduction::Min, Reduction::Max};
+    return reductions[reduction];
+}
+
+std::byte* as_bytes(void* memory) { return static_cast<std::byte*>(memory); }
+
+// Of all kinds of requests.
+template <class Call>
+int with_request(ph_request* request, Call&& call)
+{
+    return guarded([&] { std::visit(call, of(request).request); });
+}
+
+} // namespace
+
+const char* ph_error_message(void) { return last_error.c_str(); }
+int ph_version(void) { return PH_VERSION; }
+
+int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program program, void* data)
+{
+    return guarded([&] {
+        expect(ranks >= 1 && processes >= 0 && processes <= ranks,
+               "A run has a rank at least, and no more processes than ranks.");
+        expect(deadline_seconds > 0 && deadline_seconds < 1e9, "The deadline is a number of seconds above 0.");
+        expect(program != nullptr, "A run needs a program.");
+        const auto deadline =
+            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(deadline_seconds));
+        const auto be_ranks = [&](Network network) {
+            WorldOptions options;
+            options.deadline = deadline;
+            World world(std::move(network), options);
+            run_ranks(world, [&](Communicator& communicator) {
+                last_error.clear(); // of this thread's earlier runs
+                last_code = PH_SUCCESS;
+                ph_comm comm(communicator);
+                const int status = program(&comm, data);
+                if (status == 0) { return; }
+                if (last_code == PH_ERROR_STOPPED) { throw PeerAborted(last_error); } // another rank tells why
+                const std::string why = last_error.empty() ? "." : "; the last error there: " + last_error;
+                throw ProgramStopped("The program of rank " + std::to_string(communicator.rank()) + " returned " +
+                                     std::to_string(status) + why);
+            });
+        };
+        if (processes == 0) { return be_ranks(thread_network(ranks)); }
+        ProcessOptions options;
+        options.processes = processes;
+        options.ranks = ranks;
+        options.deadline = deadline;
+        run_in_processes(options, [&](std::unique_ptr<Bootstrap> bootstrap) {
+            be_ranks(shared_memory_network(std::move(bootstrap)));
+            return 0;
+        });
+    });
+}
+
+int ph_rank(const ph_comm* comm) { return comm->ranks.rank(); }
+int ph_ranks(const ph_comm* comm) { return comm->ranks.ranks(); }
+
+int ph_barrier(ph_comm* comm)
+{
+    return guarded([&] { comm->ranks.barrier(); });
+}
+
+int ph_allocate(ph_comm* comm, size_t bytes, void** memory)
+{
+    return guarded([&] { *memory = comm->partitioned.allocate(bytes).data(); });
+}
+
+int ph_release(ph_comm* comm, void* memory, size_t bytes)
+{
+    return guarded([&] { comm->partitioned.release({as_bytes(memory), bytes}); });
+}
+
+int ph_psend_init(ph_comm* comm, const void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag,
+                  ph_request** request)
+{
+    return make_request(comm, request, [&] {
+        return comm->partitioned.psend_init(static_cast<const std::byte*>(buffer), {partitions, bytes_of_partition},
+                                            {peer, tag, {}});
+    });
+}
+
+int ph_precv_init(ph_comm* comm, void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag, ph_request** request)
+{
+    return make_request(comm, request, [&] {
+        return comm->partitioned.precv_init(as_bytes(buffer), {partitions, bytes_of_partition}, {peer, tag, {}});
+    });
+}
+
+int ph_pallreduce_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
+                       ph_reduction reduction, ph_request** request)
+{
+    return make_request(comm, request, [&] {
+        return pallreduce_init(comm->partitioned, input, result, elements_of(type, partitions, count), reduction_of(reduction));
+    });
+}
+
+int ph_preduce_scatter_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
+                            ph_reduction reduction, ph_request** request)
+{
+    return make_request(comm, request, [&] {
+        return preduce_scatter_init(comm->partitioned, input, result, elements_of(type, partitions, count),
+                                    reduction_of(reduction));
+    });
+}
+
+int ph_pallgather_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
+                       ph_request** request)
+{
+    return make_request(comm, request,
+                        [&] { return pallgather_init(comm->partitioned, input, result, elements_of(type, partitions, count)); });
+}
+
+int ph_pbroadcast_init(ph_comm* comm, void* buffer, int partitions, size_t count, ph_type type, int root, ph_request** request)
+{
+    return make_request(comm, request,
+                        [&] { return pbroadcast_init(comm->partitioned, buffer, elements_of(type, partitions, count), root); });
+}
+
+int ph_start(ph_request* request)
+{
+    return with_request(request, [](auto& r) { r.start(); });
+}
+int ph_pbuf_prepare(ph_request* request)
+{
+    return with_request(request, [](auto& r) { r.pbuf_prepare(); });
+}
+
+int ph_pready(ph_request* request, int partition) { return ph_pready_range(request, partition, partition); }
+int ph_pready_range(ph_request* request, int first, int last)
+{
+    return with_request(request, [&]<class Request>(Request& r) {
+        if constexpr (std::is_same_v<Request, ReceiveRequest>) { expect(false, "A receive request has nothing to mark ready."); }
+        else { r.pready_range(first, last); }
+    });
+}
+
+int ph_parrived(ph_request* request, int partition, int* has_arrived)
+{
+    return with_request(request, [&]<class Request>(Request& r) {
+        if constexpr (std::is_same_v<Request, SendRequest>) { expect(false, "Nothing arrives at a send request."); }
+        else { *has_arrived = r.parrived(partition) ? 1 : 0; }
+    });
+}
+
+int ph_wait(ph_request* request)
+{
+    return with_request(request, [](auto& r) { r.wait(); });
+}
+int ph_test(ph_request* request, int* is_complete)
+{
+    return with_request(request, [&](auto& r) { *is_complete = r.test() ? 1 : 0; });
+}
+
+int ph_free(ph_request** request)
+{
+    return guarded([&] {
+        ph_request& freed = of(request == nullptr ? nullptr : *request);
+        std::visit([](auto& r) { r.free(); }, freed.request);
+        std::erase_if(freed.comm->requests, [&](const auto& owned) { return owned.get() == &freed; });
+        *request = nullptr;
+    });
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Partitioned messages and collectives between ranks of one host, for programs in C and for what calls C: buffers that leave in
+ * pieces, as threads mark them ready. Ranks are threads, or processes that share memory. docs/user/comm.md is the guide.
+ *
+ * Rules. Handles are opaque. Every call returns PH_SUCCESS or an error, and then changes nothing unless it says so;
+ * ph_error_message() is the sentence to it. No call throws. Waits are bounded by the deadline of ph_run(). What is here keeps its
+ * meaning: later versions add calls and error codes, and PH_VERSION counts.
+ *
+ * Threads. A rank's calls are its own thread's, but for ph_pready, ph_pready_range and ph_parrived, which any thread may call
+ * between ph_start and ph_wait. */
+#ifndef PARHELION_COMM_H
+#define PARHELION_COMM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#define PH_VERSION 1
+
+enum
+{
+    PH_SUCCESS = 0,
+    PH_ERROR_NULL = 1,           /* the request is null, or has been freed */
+    PH_ERROR_NOT_ACTIVE = 2,     /* ph_pready or ph_pbuf_prepare outside ph_start and ph_wait */
+    PH_ERROR_ACTIVE = 3,         /* ph_start or ph_free of a request that has not been waited for */
+    PH_ERROR_PARTITION = 4,      /* there is no such partition */
+    PH_ERROR_READY_TWICE = 5,    /* a partition was marked ready for the second time in an epoch */
+    PH_ERROR_ARGUMENT = 6,       /* an argument that makes no sense, or a call for the other side of a message */
+    PH_ERROR_NOT_SYMMETRIC = 7,  /* a receive buffer that is not from ph_allocate */
+    PH_ERROR_BYTES_DIFFER = 8,   /* the two sides of a message have buffers of different sizes */
+    PH_ERROR_PEER_FREED = 9,     /* the destination has freed its request */
+    PH_ERROR_TIMEOUT = 20,       /* a wait was in vain, or memory was full: the sentence names rank and peer */
+    PH_ERROR_STOPPED = 21,       /* another rank has stopped the run */
+    PH_ERROR_SYSTEM = 22,        /* the operating system refused something */
+    PH_ERROR_INTERNAL = 23       /* a defect of this library */
+};
+
+typedef struct ph_comm ph_comm;       /* a rank among all */
+typedef struct ph_request ph_request; /* one side of a message, or a member of a collective; used epoch after epoch */
+
+typedef enum ph_type
+{
+    PH_FLOAT = 0,
+    PH_DOUBLE = 1,
+    PH_HALF = 2, /* IEEE 754 binary16 */
+    PH_BFLOAT16 = 3
+} ph_type;
+
+typedef enum ph_reduction
+{
+    PH_SUM = 0,
+    PH_MIN = 1,
+    PH_MAX = 2
+} ph_reduction;
+
+/* Of the calling thread's last call that failed; never null. */
+const char* ph_error_message(void);
+int ph_version(void); /* PH_VERSION of the library, which may be newer than the header */
+
+/* A rank's program. Returns 0, or anything else to stop the run. */
+typedef int (*ph_rank_program)(ph_comm* comm, void* data);
+/* Runs all ranks and returns when they have ended: as threads of this process (processes 0), or spread over so many processes,
+ * which are forked and must begin while there is one thread. Returns PH_ERROR_STOPPED if a program returned not 0: the
+ * sentence names the first to do so. deadline_seconds: the longest wait for another rank. */
+int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program program, void* data);
+
+int ph_rank(const ph_comm* comm);
+int ph_ranks(const ph_comm* comm);
+int ph_barrier(ph_comm* comm);
+/* Memory that other ranks write to, aligned to 128 bytes. It lives until the end of the run or ph_release. */
+int ph_allocate(ph_comm* comm, size_t bytes, void** memory);
+int ph_release(ph_comm* comm, void* memory, size_t bytes);
+
+/* Messages between two ranks: both sides call, the nth of a peer and tag with the nth of the other side. The sides may cut the
+ * buffer into different numbers of partitions. A receive buffer is from ph_allocate. */
+int ph_psend_init(ph_comm* comm, const void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag,
+                  ph_request** request);
+int ph_precv_init(ph_comm* comm, void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag,
+                  ph_request** request);
+
+/* Collectives of all ranks: the nth call of each. `count` elements a partition: of an all-gather's input and a reduce-scatter's
+ * result, where the other buffer has as many for each rank. Of an all-reduce they may be one buffer; of the others the smaller
+ * may be this rank's block of the larger. All ranks get the same bits. */
+int ph_pallreduce_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
+                       ph_reduction reduction, ph_request** request);
+int ph_preduce_scatter_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
+                            ph_reduction reduction, ph_request** request);
+int ph_pallgather_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
+                       ph_request** request);
+int ph_pbroadcast_init(ph_comm* comm, void* buffer, int partitions, size_t count, ph_type type, int root, ph_request** request);
+
+int ph_start(ph_request* request);        /* the next epoch */
+int ph_pbuf_prepare(ph_request* request); /* returns when partitions may leave at once */
+/* This partition is complete: of a send's buffer or a collective's input. */
+int ph_pready(ph_request* request, int partition);
+int ph_pready_range(ph_request* request, int first, int last); /* both included */
+/* May this partition be read? Of a receive's buffer or a collective's result. */
+int ph_parrived(ph_request* request, int partition, int* has_arrived);
+int ph_wait(ph_request* request); /* the end of the epoch */
+int ph_test(ph_request* request, int* is_complete); /* as ph_wait if that would return at once */
+int ph_free(ph_request** request); /* which is null then; what is left at the end of the run is freed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
