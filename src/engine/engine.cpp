@@ -176,7 +176,10 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     {
         const std::size_t slot =
             2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280;
-        plan_.bytes += run->rank().state.slots() * slot * (plan_.ranks > 1 ? 2 : 1) + (plan_.ranks > 1 ? of_rank : 0);
+        const std::size_t slots = run->rank().state.slots();
+        plan_.bytes += slots * slot * (plan_.ranks > 1 ? 2 : 1) + (plan_.ranks > 1 ? of_rank : 0);
+        plan_.bytes += RankMesh<N>::payload_bytes(setup_.mesh) +
+                       RankMesh<N>::bytes(setup_.mesh, run->comm().rank(), setup_.grid.cells[0], slots, setup_.threads);
     }
     plan_.bytes = plan_.bytes * static_cast<std::size_t>(plan_.ranks) / runs_.size(); // other processes have as much
 }

@@ -71,6 +71,35 @@ std::size_t RankMesh<N>::payload_bytes(const MeshSetup& setup)
     return most;
 }
 
+// Grids, spectra, work areas and lists of atoms; tables of a line's length count for nothing.
+template <class N>
+std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads)
+{
+    using Real = typename N::Real;
+    if (setup.parameters.order == 0) { return 0; }
+    const mesh::Layout layout = MeshTransforms<Real>(setup.parameters).layout();
+    const auto points = static_cast<std::size_t>(layout.points[0]), all_rows = static_cast<std::size_t>(layout.points[1]);
+    const auto grid = [&](std::size_t planes) { return MeshGrid<N>::bytes(planes * layout.plane()); };
+    const auto spectrum = [&](std::size_t planes, std::size_t rows) {
+        return planes * rows * layout.spectrum_row() * sizeof(Real);
+    };
+    const std::size_t of_threads = static_cast<std::size_t>(threads) * mesh::work_size(layout) * sizeof(Real);
+    const std::size_t atoms = 2 * slots * sizeof(std::int32_t); // their planes, and their order
+    const std::size_t whole = grid(points) + spectrum(points, all_rows) + of_threads + atoms;
+    if (setup.cut.ranks() == 1) { return whole; }
+    // The planes of a cell, and those that splines reach.
+    const std::size_t patch_planes =
+        std::min(points, points / static_cast<std::size_t>(cells_x) + 1 + static_cast<std::size_t>(setup.parameters.order));
+    const std::size_t patch_charges = patch_planes * layout.plane() * sizeof(mesh::ChargeSum<N>);
+    if (setup.method == MeshMethod::Gathered) { return whole + patch_charges + atoms; }
+    const auto r = static_cast<std::size_t>(rank);
+    const auto planes = static_cast<std::size_t>(setup.cut.planes[r].count),
+               rows = static_cast<std::size_t>(setup.cut.rows[r].count);
+    const std::size_t own = grid(planes) + spectrum(planes, rows) + of_threads + atoms;
+    // Where planes lie with the atoms, a patch is for steps in which some have strayed.
+    return setup.method == MeshMethod::Shared ? own : own + patch_charges + patch_planes * layout.plane() * sizeof(Real);
+}
+
 #define PARHELION_INSTANTIATE(N) template class RankMesh<N>;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

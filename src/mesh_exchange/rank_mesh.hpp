@@ -50,6 +50,9 @@ public:
 
     // Bytes that messages to a rank take in its arena.
     static std::size_t payload_bytes(const MeshSetup& setup);
+    // What a rank's mesh takes besides, once it has been computed. cells_x: cells of ranks along x, of which the rank's home
+    // atoms, in so many slots, fill one.
+    static std::size_t bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads);
 
 private:
     bool is_used_;

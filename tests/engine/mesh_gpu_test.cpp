@@ -108,6 +108,19 @@ class PmeOnGpus : public GpuTest
 
 } // namespace
 
+// Charges, potentials and half a spectrum, which has two numbers for each that it leaves out; and what transforms work in.
+TEST_F(PmeOnGpus, has_its_grids_counted_as_memory)
+{
+    Refdata data = few_atoms();
+    const auto bytes_with = [&](int points) {
+        data.parameters.mesh_nx = data.parameters.mesh_ny = data.parameters.mesh_nz = points;
+        return static_cast<double>(Simulation(data.system, data.parameters, on(Device::Gpu)).plan().bytes);
+    };
+    const double more = bytes_with(96) - bytes_with(32), of_grids = 3 * sizeof(float) * (96.0 * 96 * 96 - 32 * 32 * 32);
+    EXPECT_GE(more, of_grids);
+    EXPECT_LE(more, 3 * of_grids);
+}
+
 TEST_F(PmeOnGpus, runs_on_one_of_several_unless_more_are_asked_for)
 {
     const Refdata data = few_atoms();

@@ -30,6 +30,10 @@ public:
     using ChargeSum = mesh::ChargeSum<N>;
 
     void resize(std::size_t points);
+    static std::size_t bytes(std::size_t points)
+    {
+        return points * (sizeof(Real) + (N::summation == Summation::Reproducible ? sizeof(ChargeSum) : 0));
+    }
     ChargeSum* charges(); // reproducible policies keep sums of their own
     Real* values() { return values_.data(); }
     // Makes numbers of the sums of charges [begin, end).
