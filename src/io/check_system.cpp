@@ -24,8 +24,9 @@ public:
     void run()
     {
         using Check = void (SystemCheck::*)();
-        std::vector<Check> checks = {&SystemCheck::box,        &SystemCheck::groups,       &SystemCheck::constraints,
-                                     &SystemCheck::restraints, &SystemCheck::rigid_waters, &SystemCheck::charge};
+        std::vector<Check> checks = {&SystemCheck::box,           &SystemCheck::groups,       &SystemCheck::constraints,
+                                     &SystemCheck::restraints,    &SystemCheck::rigid_waters, &SystemCheck::charge,
+                                     &SystemCheck::excluded_pairs};
         if (p_.integrator != Integrator::SteepestDescent)
         {
             checks.insert(checks.end(), {&SystemCheck::degrees_of_freedom, &SystemCheck::time_step, &SystemCheck::velocities,
@@ -321,9 +322,7 @@ private:
         double worst = rounding;
         std::int64_t broken = 0, worst_a = 0, worst_b = 0;
         const auto look_at = [&](std::int64_t a, std::int64_t b, double length) {
-            Vec3<double> d = system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)];
-            for (int k = 0; k < 3; ++k) { d[k] -= system_.box[k] * std::round(d[k] / system_.box[k]); }
-            const double off = std::abs(norm(d) - length);
+            const double off = std::abs(distance(a, b) - length);
             broken += off > rounding ? 1 : 0;
             if (off > worst) { worst = off, worst_a = a, worst_b = b; }
         };
@@ -348,6 +347,46 @@ private:
                  number_text(std::round(worst * 1e6) / 1e6) +
                  " nm (the first step would pull them into place). Set continuation = no, or start from where the run before "
                  "ended.");
+    }
+
+    // Of the nearest images, nm.
+    double distance(std::int64_t a, std::int64_t b) const
+    {
+        Vec3<double> d = system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)];
+        for (int k = 0; k < 3; ++k) { d[k] -= system_.box[k] * std::round(d[k] / system_.box[k]); }
+        return norm(d);
+    }
+
+    // PME's mesh acts between them, too; what it does is taken away with the pairs of the list.
+    void excluded_pairs()
+    {
+        if (p_.coulomb != CoulombKind::Pme) { return; }
+        double longest = 0;
+        std::int64_t a = 0, b = 0;
+        for (const MoleculeBlock& block : system_.topology.blocks)
+        {
+            const MoleculeType& type = system_.topology.molecule_types[static_cast<std::size_t>(block.type)];
+            const std::size_t atoms = type.exclusion_start.empty() ? 0 : type.atoms.size();
+            for (std::int64_t copy = 0; copy < block.count; ++copy)
+            {
+                const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
+                for (std::size_t atom = 0; atom < atoms; ++atom)
+                {
+                    for (std::int32_t e = type.exclusion_start[atom]; e < type.exclusion_start[atom + 1]; ++e)
+                    {
+                        const std::int64_t i = first + static_cast<std::int64_t>(atom),
+                                           j = first + type.excluded[static_cast<std::size_t>(e)];
+                        const double r = distance(i, j);
+                        if (i < j && r > longest) { longest = r, a = i, b = j; }
+                    }
+                }
+            }
+        }
+        if (longest <= p_.coulomb_cutoff) { return; }
+        warn("W128", "rcoulomb",
+             system_.topology.describe(a) + " and " + system_.topology.describe(b) + " exclude each other at " +
+                 number_text(std::round(longest * 1e4) / 1e4) + " nm, beyond rcoulomb (" + number_text(p_.coulomb_cutoff) +
+                 " nm): the mesh of PME acts between them all the same. Raise rcoulomb, or exclude fewer pairs.");
     }
 
     MdpInput& input_;

@@ -36,6 +36,7 @@ inline constexpr WarningId warning_ids[] = {
     {"W125", of_motion},
     {"W126", of_motion},
     {"W127"},
+    {"W128"},
 };
 
 } // namespace parhelion

@@ -248,4 +248,5 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"run.mdp", "dt                      = 0.002", "dt = 0.002", "N125", "run.mdp:6", "restraints"},
         Change{"run.mdp", "constraints             = h-bonds", "constraints = none", "W122", "run.mdp:3", "period of 0.00"},
         Change{"run.mdp", "Reaction-Field", "Cut-off", "W125", "run.mdp:13", "plain cut-off"},
+        Change{"run.mdp", "Reaction-Field", "PME", "W128", "run.mdp:14", "exclude each other at"},
         Change{"run.mdp", "gen-vel                 = no\n", "continuation = yes\n", "W126", "run.mdp:29", "breaks constraints"}));

@@ -55,16 +55,18 @@ class Run:
 
 
 def water(system):
-    """A box of the reference data, with reaction field: spce (1000 SPC/E) or etoh (100 ethanol, 700 SPC/E)."""
-    # SETTLE holds 3 of a water's degrees of freedom, h-bonds 6 of an ethanol's.
-    constraints = {"spce": 3 * 1000, "etoh": 3 * 700 + 6 * 100}[system]
-    return Box(REFDATA / system / "conf.gro", REFDATA / system / "topol.top", 3000, 9000 - constraints)
+    """A box of the reference data: spce (1000 SPC/E), etoh (100 ethanol, 700 SPC/E) or villin (a protein, 2532 TIP3P, 2 ions)."""
+    # SETTLE holds 3 of a water's degrees of freedom, h-bonds 6 of an ethanol's and 293 of villin's.
+    atoms, constraints = {"spce": (3000, 3 * 1000), "etoh": (3000, 3 * 700 + 6 * 100), "villin": (8180, 3 * 2532 + 293)}[system]
+    return Box(REFDATA / system / "conf.gro", REFDATA / system / "topol.top", atoms, 3 * atoms - constraints)
 
 
 WATER = {
     "dt": 0.002, "coulombtype": "Reaction-Field", "epsilon-rf": 0, "rcoulomb": 0.9, "rvdw": 0.9, "vdw-modifier": "Potential-shift",
     "DispCorr": "EnerPres", "constraints": "h-bonds", "continuation": "yes", "gen-vel": "no",
 }
+
+PME = {"coulombtype": "PME"}
 
 ARGON_TOPOLOGY = """[ defaults ]
 1 2 no 1 1
@@ -100,6 +102,19 @@ def argon(folder, cells=4, edge=2.36):
     box = Box(Path(folder) / "argon.gro", Path(folder) / "argon.top", atoms, 3 * atoms)
     write_gro(box.structure, [(i, "AR", "AR", x) for i, x in enumerate(face_centred(cells, edge), 1)], edge)
     box.topology.write_text(ARGON_TOPOLOGY.format(atoms=atoms))
+    return box
+
+
+def charged_argon(folder, charge):
+    """As argon(), but half of the atoms have a charge and the others its opposite, on sites drawn at random."""
+    box = argon(folder)
+    sites = np.random.default_rng(1).permutation(face_centred(4, 2.36))
+    write_gro(box.structure, [(i, "AR", "AR", x) for i, x in enumerate(sites, 1)], 2.36)
+    head, atom = ARGON_TOPOLOGY.split("[ moleculetype ]")
+    kinds = [atom.split("[ system ]")[0].replace("\nAR 1\n", f"\n{name} 1\n").replace(" 0 39.948", f" {q} 39.948")
+             for name, q in (("PLUS", charge), ("MINUS", -charge))]
+    box.topology.write_text(head + "".join("[ moleculetype ]" + kind for kind in kinds) +
+                            f"[ system ]\ncharged argon\n[ molecules ]\nPLUS {box.atoms // 2}\nMINUS {box.atoms // 2}\n")
     return box
 
 

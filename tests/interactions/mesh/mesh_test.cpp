@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // PME against the reference data (tests/data/refdata), exact sums, and its own invariants.
 #include "interactions/mesh/force_error.hpp"
-#include "interactions/mesh/mesh.hpp"
 #include "interactions/mesh/mesh_size.hpp"
 
-#include "interactions/bonded/bonded.hpp"
+#include "interactions/mesh/evaluate_mesh.hpp"
 #include "interactions/mesh/ions.hpp"
-#include "interactions/pair/dispersion.hpp"
-#include "interactions/pair/nonbonded.hpp"
-#include "pairs/cluster_order.hpp"
 #include "support/compare.hpp"
-#include "support/particles.hpp"
 #include "support/refdata.hpp"
 
 #include <gtest/gtest.h>
@@ -22,48 +17,6 @@ using namespace parhelion;
 using namespace parhelion::test;
 
 namespace {
-
-struct MeshResult
-{
-    std::vector<Vec3<double>> forces;
-    EnergyVirial energies;
-};
-
-enum class Parts
-{
-    Mesh,
-    Coulomb, // mesh and pairs
-    All
-};
-
-template <class N>
-MeshResult evaluate(const System& system, const RunParameters& run, Parts parts, int threads = 2)
-{
-    const Topology& topology = system.topology;
-    CpuQueue queue(threads);
-    auto state = make_state<N>(system, {}, queue);
-    PairList list;
-    build_pair_list(queue, state, topology, run.coulomb_cutoff, list);
-    Mesh<N> mesh(topology, run, system.box);
-    NonbondedTables<N> nonbonded(make_nonbonded(topology, run));
-    const BondedTables bonded = make_bonded(topology, run);
-    const Compute compute = Compute::ForcesEnergiesVirial;
-
-    ForceBuffers<N> buffers;
-    clear_forces(queue, buffers, state.slots());
-    compute_mesh(queue, mesh, state, buffers, compute);
-    if (parts != Parts::Mesh) { compute_nonbonded(queue, nonbonded, list, state, buffers, compute); }
-    if (parts == Parts::All) { compute_bonded(queue, bonded, all_terms(bonded, topology), state, buffers, compute); }
-    sum_forces(queue, buffers, state);
-
-    MeshResult result{forces_of(state), sum_energies(buffers).result()};
-    if (parts == Parts::All)
-    {
-        const DispersionTail tail = make_dispersion_correction(topology, run);
-        result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.volume());
-    }
-    return result;
-}
 
 class MeshRefdata : public ::testing::TestWithParam<std::string>
 {

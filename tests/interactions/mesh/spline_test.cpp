@@ -47,7 +47,7 @@ TYPED_TEST(Splines, weights_are_those_of_the_closed_form)
     constexpr int order = TypeParam::order;
     for (const double w : {0.0, 1e-9, 0.125, 0.5, 0.77, 1.0})
     {
-        double weight[order], derivative[order], sum = 0, slope = 0;
+        double weight[order], derivative[order], sum = 0, slope = 0, first = 0, second = 0;
         spline_weights<order, double>(w, weight, derivative);
         for (int j = 0; j < order; ++j)
         {
@@ -57,7 +57,14 @@ TYPED_TEST(Splines, weights_are_those_of_the_closed_form)
                         cardinal_spline(order - 1, w + order - 1 - j) - cardinal_spline(order - 1, w + order - 2 - j), 1e-12)
                 << j;
             sum += weight[j], slope += derivative[j];
+            const double u = w + order - 1 - j - order / 2.0; // from the spline's middle
+            first += weight[j] * u, second += weight[j] * u * u;
         }
+        EXPECT_NEAR(first, 0, 1e-15);
+        if (order > 3)
+        {
+            EXPECT_NEAR(second, order / 12.0, 4e-15);
+        } // as the sum of uniform numbers; order 3 reproduces no squares
         EXPECT_NEAR(sum, 1, 4e-16);
         EXPECT_NEAR(slope, 0, 4e-16);
     }
@@ -77,7 +84,7 @@ TYPED_TEST(Splines, derivatives_are_slopes_of_the_weights)
 TYPED_TEST(Splines, moduli_are_those_of_their_sum)
 {
     constexpr int order = TypeParam::order;
-    for (const int points : {14, 15, 20, 21, 28, 42, 64, 100, 320})
+    for (const int points : {6, 7, 14, 15, 20, 21, 28, 42, 64, 100, 320})
     {
         const std::vector<double> moduli = spline_moduli(order, points);
         for (int m = 0; m < points; ++m)
@@ -136,12 +143,15 @@ TEST(MeshSize, is_that_of_gromacs_for_the_benchmark_boxes)
 TEST(EwaldBeta, solves_its_equation)
 {
     RunParameters run;
-    for (const double tolerance : {1e-3, 1e-5, 1e-8})
+    for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8})
     {
-        for (const double cutoff : {0.6, 0.9, 1.6})
+        for (const double cutoff : {0.6, 0.9, 1.2, 1.6})
         {
             run.ewald_tolerance = tolerance, run.coulomb_cutoff = cutoff;
-            EXPECT_NEAR(std::erfc(ewald_beta(run) * cutoff) / tolerance, 1, 1e-13);
+            const double beta = ewald_beta(run);
+            EXPECT_NEAR(std::erfc(beta * cutoff) / tolerance, 1, 1e-13);
+            EXPECT_LE(std::erfc(beta * (1 + 1e-15) * cutoff), tolerance);
+            EXPECT_GE(std::erfc(beta * (1 - 1e-15) * cutoff), tolerance);
         }
     }
     run.ewald_tolerance = 1e-5, run.coulomb_cutoff = 0.9;
