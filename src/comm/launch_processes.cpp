@@ -103,7 +103,7 @@ ProcessPacket packet_of(const std::exception_ptr& error)
 
 using SharedDescriptor = std::shared_ptr<const FileDescriptor>;
 
-struct Outgoing
+struct OutgoingPacket
 {
     ProcessPacket packet;
     SharedDescriptor passed; // or null
@@ -121,7 +121,7 @@ struct Process
     pid_t id = -1;
     RankRange ranks;
     FileDescriptor socket; // closed by its process: nothing more is to come
-    std::deque<Outgoing> outgoing{};
+    std::deque<OutgoingPacket> outgoing{};
     bool is_running = true;
     bool has_reported = false;      // Done or Failed
     std::int64_t stopped_since = 0; // ns; 0: it is not
@@ -151,7 +151,7 @@ private:
     void talk();
     void take(Process& from, ProcessPacket&& packet);
     void answer_pages(Process& asker, const ProcessPacket& request);
-    void send(Process& to, Outgoing&& outgoing);
+    void send(Process& to, OutgoingPacket&& outgoing);
     void flush(Process& process);
     void look_after(Process& process, std::int64_t now);
     void note_end(Process& process, int status);
@@ -327,7 +327,7 @@ void Launcher::answer_pages(Process& asker, const ProcessPacket& request)
     if (++asked.processes == options_.processes) { pages_.erase(request.key); }
 }
 
-void Launcher::send(Process& to, Outgoing&& outgoing)
+void Launcher::send(Process& to, OutgoingPacket&& outgoing)
 {
     to.outgoing.push_back(std::move(outgoing));
     flush(to);
@@ -338,7 +338,7 @@ void Launcher::flush(Process& process)
 {
     while (!process.outgoing.empty())
     {
-        const Outgoing& next = process.outgoing.front();
+        const OutgoingPacket& next = process.outgoing.front();
         const int passed = next.passed ? next.passed->get() : -1;
         const Sent sent =
             process.socket.get() < 0 ? Sent::Never : send_packet(process.socket.get(), next.packet, passed, Wait::No);

@@ -40,7 +40,7 @@ class ProgramStopped : public SystemError
     using SystemError::SystemError;
 };
 
-int fail(int code, const std::string& sentence)
+int remember(int code, const std::string& sentence)
 {
     last_error = sentence;
     last_code = code;
@@ -86,31 +86,31 @@ int guarded(Call&& call) noexcept
     }
     catch (const PartitionedError& e)
     {
-        return fail(code_of(e.misuse()), e.what());
+        return remember(code_of(e.misuse()), e.what());
     }
     catch (const ProgramStopped& e)
     {
-        return fail(PH_ERROR_STOPPED, e.what());
+        return remember(PH_ERROR_STOPPED, e.what());
     }
     catch (const PeerAborted& e)
     {
-        return fail(PH_ERROR_STOPPED, e.what());
+        return remember(PH_ERROR_STOPPED, e.what());
     }
     catch (const CommError& e)
     {
-        return fail(PH_ERROR_TIMEOUT, e.what());
+        return remember(PH_ERROR_TIMEOUT, e.what());
     }
     catch (const SystemError& e)
     {
-        return fail(PH_ERROR_SYSTEM, e.what());
+        return remember(PH_ERROR_SYSTEM, e.what());
     }
     catch (const std::exception& e)
     {
-        return fail(PH_ERROR_INTERNAL, e.what());
+        return remember(PH_ERROR_INTERNAL, e.what());
     }
 }
 
-void expect(bool is_right, const char* sentence)
+void expect_argument(bool is_right, const char* sentence)
 {
     if (!is_right) { throw PartitionedError(Misuse::BadArgument, sentence); }
 }
@@ -125,7 +125,7 @@ template <class Make>
 int make_request(ph_comm* comm, ph_request** request, Make&& make)
 {
     return guarded([&] {
-        expect(comm != nullptr && request != nullptr, "A request takes a rank, and a place to leave it.");
+        expect_argument(comm != nullptr && request != nullptr, "A request takes a rank, and a place to leave it.");
         comm->requests.push_back(std::make_unique<ph_request>(ph_request{make(), comm}));
         *request = comm->requests.back().get();
     });
@@ -133,14 +133,14 @@ int make_request(ph_comm* comm, ph_request** request, Make&& make)
 
 Elements elements_of(ph_type type, int partitions, size_t count)
 {
-    expect(type >= PH_FLOAT && type <= PH_BFLOAT16, "There is no such type of elements.");
+    expect_argument(type >= PH_FLOAT && type <= PH_BFLOAT16, "There is no such type of elements.");
     constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16};
     return {types[type], partitions, count};
 }
 
 Reduction reduction_of(ph_reduction reduction)
 {
-    expect(reduction >= PH_SUM && reduction <= PH_MAX, "There is no such reduction.");
+    expect_argument(reduction >= PH_SUM && reduction <= PH_MAX, "There is no such reduction.");
     constexpr Reduction reductions[] = {Reduction::Sum, Reduction::Min, Reduction::Max};
     return reductions[reduction];
 }
@@ -162,10 +162,10 @@ int ph_version(void) { return PH_VERSION; }
 int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program program, void* data)
 {
     return guarded([&] {
-        expect(ranks >= 1 && processes >= 0 && processes <= ranks,
-               "A run has a rank at least, and no more processes than ranks.");
-        expect(deadline_seconds > 0 && deadline_seconds < 1e9, "The deadline is a number of seconds above 0.");
-        expect(program != nullptr, "A run needs a program.");
+        expect_argument(ranks >= 1 && processes >= 0 && processes <= ranks,
+                        "A run has a rank at least, and no more processes than ranks.");
+        expect_argument(deadline_seconds > 0 && deadline_seconds < 1e9, "The deadline is a number of seconds above 0.");
+        expect_argument(program != nullptr, "A run needs a program.");
         const auto deadline =
             std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(deadline_seconds));
         const auto be_ranks = [&](Network network) {
@@ -273,7 +273,10 @@ int ph_pready(ph_request* request, int partition) { return ph_pready_range(reque
 int ph_pready_range(ph_request* request, int first, int last)
 {
     return with_request(request, [&]<class Request>(Request& r) {
-        if constexpr (std::is_same_v<Request, ReceiveRequest>) { expect(false, "A receive request has nothing to mark ready."); }
+        if constexpr (std::is_same_v<Request, ReceiveRequest>)
+        {
+            expect_argument(false, "A receive request has nothing to mark ready.");
+        }
         else { r.pready_range(first, last); }
     });
 }
@@ -281,7 +284,7 @@ int ph_pready_range(ph_request* request, int first, int last)
 int ph_parrived(ph_request* request, int partition, int* has_arrived)
 {
     return with_request(request, [&]<class Request>(Request& r) {
-        if constexpr (std::is_same_v<Request, SendRequest>) { expect(false, "Nothing arrives at a send request."); }
+        if constexpr (std::is_same_v<Request, SendRequest>) { expect_argument(false, "Nothing arrives at a send request."); }
         else { *has_arrived = r.parrived(partition) ? 1 : 0; }
     });
 }

@@ -41,20 +41,22 @@ enum
 typedef struct ph_comm ph_comm;       /* a rank among all */
 typedef struct ph_request ph_request; /* one side of a message, or a member of a collective; used epoch after epoch */
 
-typedef enum ph_type
+/* Types of elements, and reductions. Numbers, as another than these is an error that is told. */
+typedef int ph_type;
+typedef int ph_reduction;
+enum
 {
     PH_FLOAT = 0,
     PH_DOUBLE = 1,
     PH_HALF = 2, /* IEEE 754 binary16 */
     PH_BFLOAT16 = 3
-} ph_type;
-
-typedef enum ph_reduction
+};
+enum
 {
     PH_SUM = 0,
     PH_MIN = 1,
     PH_MAX = 2
-} ph_reduction;
+};
 
 /* Of the calling thread's last call that failed; never null. */
 const char* ph_error_message(void);

@@ -94,8 +94,8 @@ static int errors(ph_comm* comm)
     CHECK(ph_psend_init(comm, values, 0, 8, 0, 0, &request) == PH_ERROR_ARGUMENT);
     CHECK(ph_psend_init(comm, values, 1, 8, ranks, 0, &request) == PH_ERROR_ARGUMENT);
     CHECK(ph_precv_init(comm, values, 1, 8, 0, 0, &request) == PH_ERROR_NOT_SYMMETRIC);
-    CHECK(ph_pallreduce_init(comm, values, values, 1, n, (ph_type)9, PH_SUM, &request) == PH_ERROR_ARGUMENT);
-    CHECK(ph_pallreduce_init(comm, values, values, 1, n, PH_DOUBLE, (ph_reduction)9, &request) == PH_ERROR_ARGUMENT);
+    CHECK(ph_pallreduce_init(comm, values, values, 1, n, 9, PH_SUM, &request) == PH_ERROR_ARGUMENT);
+    CHECK(ph_pallreduce_init(comm, values, values, 1, n, PH_DOUBLE, -1, &request) == PH_ERROR_ARGUMENT);
     CHECK(ph_pallreduce_init(comm, values, values, 1, n, PH_DOUBLE, PH_SUM, NULL) == PH_ERROR_ARGUMENT);
     CHECK(ph_allocate(comm, (size_t)1 << 60, &memory) == PH_ERROR_TIMEOUT && memory == NULL);
     CHECK(request == NULL);
