@@ -132,9 +132,11 @@ static std::string mesh_text(const PlanSummary& plan)
 {
     if (!plan.mesh) { return ""; }
     const std::string method = mesh_method_text(plan);
-    return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm{}",
+    const int interval = plan.mesh->interval;
+    return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm{}{}",
                        grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error,
-                       method.empty() ? "" : ", " + method);
+                       method.empty() ? "" : ", " + method,
+                       interval == 1 ? "" : fmt::format(", computed every {} steps", interval));
 }
 
 std::string describe_plan(const PlanSummary& plan)

@@ -152,8 +152,12 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     if (p.coulomb == CoulombKind::Pme)
     {
         const std::array<int, 3> points = mesh_size(p, system_.box);
-        plan_.mesh = MeshPlan{points, p.pme_order, ewald_beta(p),
-                              ewald_force_error(system_.topology, p, points, system_.box).total(), setup_.mesh.method};
+        plan_.mesh = MeshPlan{points,
+                              p.pme_order,
+                              ewald_beta(p),
+                              ewald_force_error(system_.topology, p, points, system_.box).total(),
+                              setup_.mesh.method,
+                              mesh_interval(p)};
     }
     plan_.list_interval = setup_.list_plan.interval;
     plan_.list_cutoff = setup_.list_plan.cutoff;

@@ -84,6 +84,7 @@ struct MeshPlan
     double beta = 0;                      // of the splitting, 1/nm
     double force_error = 0;               // estimated, rms, kJ/mol/nm
     MeshMethod method = MeshMethod::Auto; // how ranks share it
+    int interval = 1;                     // steps from one in which it acts to the next
 };
 
 struct PlanSummary

@@ -120,6 +120,7 @@ TEST(MultipleTimeSteps, follow_the_reference)
         EXPECT_LE(rms_relative(frame.v, reference.v), step <= 10 ? 2e-6 : 1e-5) << "step " << step;
     }
     EXPECT_EQ(step, 99);
+    EXPECT_EQ(simulation.plan().mesh->interval, 2);
     Recorder whole;
     simulate(data, Precision::Double).run(100, whole, never);
     expect_energies(whole.observables, "mts", 1e-9, 3e-8);

@@ -281,6 +281,15 @@ def test_a_run_with_pme_tells_its_grid_and_writes_the_reciprocal_energy(tmp_path
     assert "Coul. recip." in (tmp_path / "md.log").read_text()
 
 
+def test_a_run_with_multiple_time_steps_tells_them_and_is_not_continued_without(tmp_path):
+    pme = RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", "")
+    (tmp_path / "md.mdp").write_text(pme + "mts = yes\nmts-level2-factor = 10\nnstlog = 0\n")
+    start = ("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
+    assert ", computed every 10 steps" in parhelion(*start, folder=tmp_path)
+    (tmp_path / "md.mdp").write_text(pme + "nstlog = 0\n")
+    assert re.search(r"E191.*mts \(yes then, no now\)", parhelion(*start, folder=tmp_path, code=4))
+
+
 def test_pme_runs_on_no_more_than_one_gpu(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", ""))
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--gpus", "2", folder=tmp_path, code=2)
