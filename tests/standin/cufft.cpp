@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of cufft.h. A transform is a kernel of one thread: it takes its turn in streams and graphs as others do.
+// The functions of cufft.h, for transforms of planes. A transform is a kernel of one thread: it takes its turn in streams and
+// graphs as others do.
 //
 // Transforms are computed in double for all types, line by line, by the recursion over prime factors (Cooley and Tukey, Math.
 // Comp. 19, 297 (1965)). Whoever makes use of the work area, or of the input of an inverse transform, finds it spoilt.
@@ -19,7 +20,7 @@ using Complex = std::complex<double>;
 
 struct Plan
 {
-    std::array<int, 3> points{};
+    std::array<int, 3> points{}; // planes, and along their axes
     cufftType type = CUFFT_R2C;
     char* work = nullptr;
     std::size_t work_bytes = 0;
@@ -68,11 +69,11 @@ std::vector<Complex> transform_line(const Complex* from, std::size_t n, std::siz
     return result;
 }
 
-// In place, along every axis; direction -1 is forward.
+// In place, along both axes of each plane; direction -1 is forward.
 void transform(const std::array<int, 3>& points, std::vector<Complex>& grid, int direction)
 {
     std::size_t stride = 1;
-    for (const int d : {2, 1, 0})
+    for (const int d : {2, 1})
     {
         const auto n = static_cast<std::size_t>(points[static_cast<std::size_t>(d)]);
         std::vector<Complex> roots;
@@ -120,7 +121,7 @@ void backward(const Plan& plan, Pair* from, Real* to)
             for (std::size_t z = 0; z < nz; ++z)
             {
                 const bool is_there = z < plan.kz();
-                const std::size_t row = is_there ? x * ny + y : (nx - x) % nx * ny + (ny - y) % ny;
+                const std::size_t row = x * ny + (is_there ? y : (ny - y) % ny);
                 const Pair& value = from[row * plan.kz() + (is_there ? z : nz - z)];
                 grid[(x * ny + y) * nz + z] = {value.x, is_there ? value.y : -value.y};
             }
@@ -165,11 +166,13 @@ cufftResult cufftSetAutoAllocation(cufftHandle plan, int)
 {
     return change(plan, [](Plan&) {});
 }
-cufftResult cufftMakePlan3d(cufftHandle plan, int x, int y, int z, cufftType type, std::size_t* work_bytes)
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int* lengths, int* inembed, int, int, int* onembed, int, int,
+                              cufftType type, int planes, std::size_t* work_bytes)
 {
-    if (x < 1 || y < 1 || z < 1) { return CUFFT_INVALID_SIZE; }
+    const bool are_planes = rank == 2 && inembed == nullptr && onembed == nullptr; // one behind the other
+    if (!are_planes || planes < 1 || lengths[0] < 1 || lengths[1] < 1) { return CUFFT_INVALID_SIZE; }
     return change(plan, [&](Plan& p) {
-        p.points = {x, y, z}, p.type = type;
+        p.points = {planes, lengths[0], lengths[1]}, p.type = type;
         *work_bytes = p.work_bytes = 64;
     });
 }

@@ -31,25 +31,46 @@ struct Lines
     void swap_sides() { std::swap(re, other_re), std::swap(im, other_im); }
 };
 
-template <class Real>
-struct LineTransform
+// The operations of fft_butterflies-inl.hpp.
+template <class R>
+struct LineOps
 {
+    using Real = R;
     using D = hn::CappedTag<Real, most_lanes>;
     using V = hn::Vec<D>;
-    static constexpr std::size_t lanes = hn::MaxLanes(D());
 
     struct Complex
     {
         V re, im;
     };
     static HWY_INLINE V set(Real value) { return hn::Set(D(), value); }
-    static HWY_INLINE Complex add(const Complex& a, const Complex& b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
-    static HWY_INLINE Complex sub(const Complex& a, const Complex& b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
-    static HWY_INLINE Complex minus_i_times(const Complex& a) { return {a.im, hn::Neg(a.re)}; }
+    static HWY_INLINE V add(V a, V b) { return hn::Add(a, b); }
+    static HWY_INLINE V sub(V a, V b) { return hn::Sub(a, b); }
+    static HWY_INLINE V mul(V a, V b) { return hn::Mul(a, b); }
+    static HWY_INLINE V mul_add(V a, V b, V c) { return hn::MulAdd(a, b, c); }
+    static HWY_INLINE V mul_sub(V a, V b, V c) { return hn::MulSub(a, b, c); }
+    static HWY_INLINE V neg(V a) { return hn::Neg(a); }
+};
+
+#define PARHELION_BUTTERFLY HWY_INLINE
+#define PARHELION_UNROLL
+#include "interactions/mesh/fft_butterflies-inl.hpp"
+#undef PARHELION_BUTTERFLY
+#undef PARHELION_UNROLL
+
+template <class Real>
+struct LineTransform
+{
+    using Ops = LineOps<Real>;
+    using B = Butterflies<Ops>;
+    using D = typename Ops::D;
+    using V = typename Ops::V;
+    using Complex = typename Ops::Complex;
+    static constexpr std::size_t lanes = hn::MaxLanes(D());
+
     static HWY_INLINE Complex times(const Complex& a, const Real* root)
     {
-        const V c = set(root[0]), s = set(root[1]);
-        return {hn::MulSub(a.re, c, hn::Mul(a.im, s)), hn::MulAdd(a.re, s, hn::Mul(a.im, c))};
+        return B::times(a, Ops::set(root[0]), Ops::set(root[1]));
     }
     static HWY_INLINE Complex load(const Real* re, const Real* im, std::size_t point)
     {
@@ -58,66 +79,6 @@ struct LineTransform
     static HWY_INLINE void store(const Complex& a, Real* re, Real* im, std::size_t point)
     {
         hn::Store(a.re, D(), re + point * lanes), hn::Store(a.im, D(), im + point * lanes);
-    }
-
-    // The discrete transform of `radix` numbers in place.
-    template <int radix>
-    static HWY_INLINE void butterfly(Complex (&a)[radix])
-    {
-        if constexpr (radix == 2)
-        {
-            const Complex sum = add(a[0], a[1]);
-            a[1] = sub(a[0], a[1]), a[0] = sum;
-        }
-        else if constexpr (radix == 4)
-        {
-            const Complex even = add(a[0], a[2]), even_less = sub(a[0], a[2]), odd = add(a[1], a[3]),
-                          odd_less = minus_i_times(sub(a[1], a[3]));
-            a[0] = add(even, odd), a[1] = add(even_less, odd_less), a[2] = sub(even, odd), a[3] = sub(even_less, odd_less);
-        }
-        else // odd: numbers j and radix - j have conjugate roots
-        {
-            constexpr int pairs = radix / 2;
-            Complex sums[pairs], differences[pairs], result[radix];
-            result[0] = a[0];
-            for (int j = 0; j < pairs; ++j)
-            {
-                sums[j] = add(a[j + 1], a[radix - 1 - j]);
-                differences[j] = minus_i_times(sub(a[j + 1], a[radix - 1 - j]));
-                result[0] = add(result[0], sums[j]);
-            }
-            for (int k = 1; k <= pairs; ++k)
-            {
-                Complex symmetric = a[0], antisymmetric = {hn::Zero(D()), hn::Zero(D())};
-                for (int j = 1; j <= pairs; ++j)
-                {
-                    const V c = set(static_cast<Real>(cosine<radix>(j * k))), s = set(static_cast<Real>(sine<radix>(j * k)));
-                    symmetric = {hn::MulAdd(c, sums[j - 1].re, symmetric.re), hn::MulAdd(c, sums[j - 1].im, symmetric.im)};
-                    antisymmetric = {hn::MulAdd(s, differences[j - 1].re, antisymmetric.re),
-                                     hn::MulAdd(s, differences[j - 1].im, antisymmetric.im)};
-                }
-                result[k] = add(symmetric, antisymmetric), result[radix - k] = sub(symmetric, antisymmetric);
-            }
-            for (int k = 0; k < radix; ++k) { a[k] = result[k]; }
-        }
-    }
-    // cos and sin of 2 pi i / radix.
-    template <int radix>
-    static constexpr double cosine(int i)
-    {
-        constexpr double of3[] = {1, -0.5}, of5[] = {1, 0.30901699437494742410, -0.80901699437494742410},
-                         of7[] = {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624};
-        const int reduced = i % radix > radix / 2 ? radix - i % radix : i % radix;
-        return radix == 3 ? of3[reduced % 2] : radix == 5 ? of5[reduced % 3] : of7[reduced % 4];
-    }
-    template <int radix>
-    static constexpr double sine(int i)
-    {
-        constexpr double of3[] = {0, 0.86602540378443864676}, of5[] = {0, 0.95105651629515357212, 0.58778525229247312917},
-                         of7[] = {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048};
-        const int reduced = i % radix > radix / 2 ? radix - i % radix : i % radix;
-        const double size = radix == 3 ? of3[reduced % 2] : radix == 5 ? of5[reduced % 3] : of7[reduced % 4];
-        return i % radix > radix / 2 ? -size : size;
     }
 
     template <int radix>
@@ -130,7 +91,7 @@ struct LineTransform
             {
                 Complex a[radix];
                 for (std::size_t k = 0; k < radix; ++k) { a[k] = load(lines.re, lines.im, q + stride * (p + rest * k)); }
-                butterfly<radix>(a);
+                B::template transform<radix>(a);
                 store(a[0], lines.other_re, lines.other_im, q + stride * radix * p);
                 for (std::size_t k = 1; k < radix; ++k)
                 {
@@ -156,7 +117,8 @@ struct LineTransform
                     Complex sum = load(lines.re, lines.im, q + stride * p);
                     for (std::size_t j = 1; j < radix; ++j)
                     {
-                        sum = add(sum, times(load(lines.re, lines.im, q + stride * (p + rest * j)), roots + 2 * (j * k % radix)));
+                        sum = B::add(sum,
+                                     times(load(lines.re, lines.im, q + stride * (p + rest * j)), roots + 2 * (j * k % radix)));
                     }
                     if (k > 0) { sum = times(sum, twiddles + 2 * (p * (radix - 1) + k - 1)); }
                     store(sum, lines.other_re, lines.other_im, q + stride * (radix * p + k));
@@ -187,6 +149,9 @@ struct LineTransform
                 break;
             case 7:
                 pass<7>(of, twiddles, lines);
+                break;
+            case 8:
+                pass<8>(of, twiddles, lines);
                 break;
             default:
                 pass_of_prime(of, twiddles, fft.radix_roots(of.radix), lines);

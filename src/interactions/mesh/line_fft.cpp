@@ -14,7 +14,7 @@ namespace {
 // Large butterflies first: fewer passes over the line.
 int next_radix(int length)
 {
-    for (const int radix : {4, 5, 3, 2, 7})
+    for (const int radix : {8, 4, 5, 3, 2, 7})
     {
         if (length % radix == 0) { return radix; }
     }
@@ -50,7 +50,7 @@ LineFft<Real>::LineFft(int points) : points_(points)
     }
     for (const Pass& pass : passes_)
     {
-        if (pass.radix <= 7 || (!radix_roots_.empty() && radix_roots_.back().radix == pass.radix)) { continue; }
+        if (pass.radix <= largest_butterfly || (!radix_roots_.empty() && radix_roots_.back().radix == pass.radix)) { continue; }
         radix_roots_.push_back({pass.radix, roots_.size()});
         for (int k = 0; k < pass.radix; ++k) { push_root(roots_, k, pass.radix); }
     }

@@ -3,7 +3,7 @@
 //
 // Lines are transformed several at a time, one in each lane of a vector: no shuffles, and each line gets the same bits
 // whatever its neighbours are. The passes are Stockham's (auto-sorting; Van Loan, Computational Frameworks for the FFT, section
-// 1.7), with butterflies for 2, 3, 4, 5 and 7 and a sum of products for other prime factors. Work is allocated by the caller.
+// 1.7), with butterflies for 2, 3, 4, 5, 7 and 8 and a sum of products for other prime factors. Work is allocated by the caller.
 // Cost: about 5 n log2 n operations a line.
 #pragma once
 
@@ -26,8 +26,11 @@ public:
         int stride;           // of what is done: points / length
         std::size_t twiddles; // where roots()[] of this pass begin: exp(-2 pi i p k / length) at 2 * (p * (radix - 1) + k - 1)
     };
+    static constexpr int largest_butterfly = 8;
+
     int points() const { return points_; }
     const std::vector<Pass>& passes() const { return passes_; }
+    const std::vector<Real>& roots() const { return roots_; } // all that follow
     const Real* twiddles(const Pass& pass) const { return roots_.data() + pass.twiddles; }
     // exp(-2 pi i k / radix), k = 0 ... radix - 1, of a pass without a butterfly of its own.
     const Real* radix_roots(int radix) const;

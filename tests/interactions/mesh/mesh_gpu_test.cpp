@@ -125,6 +125,15 @@ TEST_P(OrdersOfMeshOnGpu, has_the_forces_energy_and_virial_of_the_cpu)
     }
 }
 
+// 259 kB a plane: more than a block has.
+TEST_F(MeshOnGpu, takes_planes_that_do_not_fit_in_shared_memory)
+{
+    const RunParameters run = with_grid(4, {6, 160, 200});
+    const Result expected = on_cpu<Double>(system, run, box), result = on_gpu<DoubleReproducible>(system, run, box);
+    EXPECT_LE(rms_relative(result.forces, expected.forces), 1e-11); // multiples of 2e-10 kJ/mol
+    EXPECT_LE(max_relative(result.energies.virial, expected.energies.virial), 1e-9);
+}
+
 INSTANTIATE_TEST_SUITE_P(Orders, OrdersOfMeshOnGpu, ::testing::Range(least_spline_order, largest_spline_order + 1));
 
 // Atoms as superclusters have them, 64 neighbours one after another: the points that they touch are a box in shared memory. The

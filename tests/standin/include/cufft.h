@@ -32,7 +32,8 @@ struct cufftDoubleComplex
 cufftResult cufftCreate(cufftHandle* plan);
 cufftResult cufftDestroy(cufftHandle plan);
 cufftResult cufftSetAutoAllocation(cufftHandle plan, int is_automatic);
-cufftResult cufftMakePlan3d(cufftHandle plan, int x, int y, int z, cufftType type, std::size_t* work_bytes);
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int* lengths, int* inembed, int istride, int idist, int* onembed,
+                              int ostride, int odist, cufftType type, int planes, std::size_t* work_bytes);
 cufftResult cufftSetWorkArea(cufftHandle plan, void* work);
 cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream);
 cufftResult cufftExecR2C(cufftHandle plan, cufftReal* from, cufftComplex* to);

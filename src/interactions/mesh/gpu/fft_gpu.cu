@@ -25,7 +25,10 @@ public:
     {
         check(cufftCreate(&handle_), "cufftCreate");
         check(cufftSetAutoAllocation(handle_, 0), "cufftSetAutoAllocation");
-        check(cufftMakePlan3d(handle_, points[0], points[1], points[2], type, &work_bytes_), "cufftMakePlan3d");
+        auto [planes, y, z] = points;
+        int lengths[] = {y, z};
+        check(cufftMakePlanMany(handle_, 2, lengths, nullptr, 1, 0, nullptr, 1, 0, type, planes, &work_bytes_),
+              "cufftMakePlanMany");
     }
     ~Plan() { cufftDestroy(handle_); }
     Plan(const Plan&) = delete;

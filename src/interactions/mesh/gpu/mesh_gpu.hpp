@@ -3,19 +3,19 @@
 // and spline order, one kernel after another:
 //
 //   spread   charges to a grid: of a supercluster's atoms in shared memory, then by atomic sums (point_box.cuh)
-//   fft      forward, by cuFFT (fft_gpu.hpp)
-//   solve    multiply by the influence function; energy and virial where they are asked for
-//   fft      backward: the grid holds potentials
+//   fft      of planes, along z and y, by cuFFT (fft_gpu.hpp); in reproducible policies by our own kernel, as on several GPUs
+//   solve    along x, times the influence function, and back; energy and virial where they are asked for
+//   fft      of planes, back: the grid holds potentials
 //   gather   forces, by the derivatives of the splines
 //
-// The kernel that has read the charges last clears them for the next step, so that spreading begins with the step.
+// Charges are cleared when they have been read, for the next step, so that spreading begins with the step.
 //
 // Positions are fractions of the box, and the box is read from device memory: nothing here follows the box on the host, so that
 // the chain may be captured in a graph and replayed under pressure coupling. In reproducible policies charges are added as
 // integers and a force is a sum of planes, each rounded by itself: the result does not depend on the order of atoms.
 //
-// Cost: about 14 passes over the grid in seven launches, which is what small grids wait for; order^3 sums in shared memory and as
-// many loads per atom.
+// Cost: about 10 passes over the grid in some seven launches, which is what small grids wait for; order^3 sums in shared memory
+// and as many loads per atom.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -23,6 +23,7 @@
 #include "interactions/force_buffers.hpp"
 #include "interactions/mesh/gpu/fft_gpu.hpp"
 #include "interactions/mesh/gpu/mesh_atoms_gpu.hpp"
+#include "interactions/mesh/gpu/mesh_transforms.hpp"
 #include "interactions/mesh/mesh_parameters.hpp"
 #include "interactions/mesh/mesh_weights.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
@@ -51,17 +52,18 @@ private:
     using Real = typename N::Real;
     using ChargeSum = mesh::ChargeSum<N>;
 
-    void spread(GpuQueue& queue, GpuState<N>& state);
-    void solve(GpuQueue& queue, GpuState<N>& state, Compute compute);
+    static constexpr bool uses_cufft = N::summation != Summation::Reproducible;
 
     MeshParameters parameters_;
-    GpuFft<Real> fft_;
-    DeviceBuffer<double> inverse_moduli_;        // of x, y and z, one after another
-    DeviceBuffer<ChargeSum> charges_;            // [x][y][z]; nothing between one use and the next
-    DeviceBuffer<Real> grid_;                    // [x][y][z]: charges in reproducible policies, then potentials
-    DeviceBuffer<ChargeSum*> charge_planes_;     // of charges_, by x
-    DeviceBuffer<Real*> potential_planes_;       // of grid_
-    DeviceBuffer<GpuComplex<Real>> transformed_; // [x][y][kz]
+    GpuMeshTransforms<N> transforms_;
+    GpuFft<Real> fft_;                         // if it is used
+    DeviceBuffer<ChargeSum> charges_;          // [x][y][z]; nothing between one use and the next
+    DeviceBuffer<Real> potentials_;            // [x][y][z]
+    DeviceBuffer<ChargeSum*> charge_planes_;   // by x
+    DeviceBuffer<Real*> potential_planes_;     // by x
+    DeviceBuffer<GpuComplex<Real>> spectrum_;  // [x][y][kz]
+    DeviceBuffer<PlaneRow<Real>> rows_;        // of the spectrum, by y
+    DeviceBuffer<GpuComplex<Real>*> x_planes_; // of the spectrum, by x
 };
 
 } // namespace parhelion

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes and roots of unity of line_fft.hpp in device memory, for lines along one axis of the grid.
+#pragma once
+
+#include "base/host_device.hpp"
+#include "device/gpu/device_buffer.hpp"
+#include "interactions/mesh/line_fft.hpp"
+
+#include <cstdint>
+
+namespace parhelion {
+
+template <class Real>
+struct alignas(2 * sizeof(Real)) GpuComplex
+{
+    Real re, im;
+};
+
+// Quotients by a number that stays for the run, without a division: exact while i * `by` is less than 2^32.
+struct SmallDivisor
+{
+    std::int32_t by = 1;
+    std::uint32_t reciprocal = 0; // 2^32 / by, rounded up
+
+    SmallDivisor() = default;
+    explicit SmallDivisor(int n) : by(n), reciprocal(static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + n - 1) / n)) {}
+    PARHELION_HD std::int32_t quotient(std::int32_t i) const
+    {
+        return by == 1 ? i : static_cast<std::int32_t>((std::uint64_t{reciprocal} * static_cast<std::uint32_t>(i)) >> 32);
+    }
+};
+
+// What kernels take as an argument.
+template <class Real>
+struct LineFftView
+{
+    static constexpr int most_passes = 20; // 3^20 points
+
+    struct Pass
+    {
+        std::int32_t radix, rest; // LineFft<Real>::Pass: length / radix
+        SmallDivisor stride;
+        std::int32_t twiddles, radix_roots; // where they begin among the roots
+    };
+    std::int32_t points, passes, roots; // numbers of each
+    Pass pass[most_passes];
+    const GpuComplex<Real>* root;
+};
+
+template <class Real>
+class GpuLineFft
+{
+public:
+    GpuLineFft() = default;
+    // Waits.
+    GpuLineFft(GpuQueue& queue, int points);
+
+    const LineFftView<Real>& view() const { return view_; }
+
+private:
+    DeviceBuffer<GpuComplex<Real>> roots_;
+    LineFftView<Real> view_{};
+};
+
+} // namespace parhelion

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interactions/mesh/gpu/mesh_transforms.cuh"
+
+#include <algorithm>
+
+namespace parhelion {
+
+namespace {
+
+int parts_of(int count, int at_most) { return (count + at_most - 1) / at_most; }
+
+// Lines that a block transforms at a time, `count` in all: up to eight numbers a thread, in parts of about one size.
+int lines_at_a_time(int count, int points)
+{
+    using mesh_transforms::threads;
+    const int at_most = std::clamp(8 * threads / points, 1, threads);
+    return parts_of(count, parts_of(count, at_most));
+}
+
+MeshLines lines_of(const std::array<int, 3>& points, int multiprocessors)
+{
+    MeshLines lines{points, points[2] / 2 + 1};
+    const auto [nx, ny, nz] = points;
+    // Rows in so many parts that each multiprocessor has one.
+    const int of_row = parts_of(lines.kz, parts_of(multiprocessors, ny));
+    lines.at_a_time = {lines_at_a_time(of_row, nx), lines_at_a_time(lines.kz, ny), lines_at_a_time(parts_of(ny, 2), nz)};
+    lines.plane_pitch = lines.kz | 1; // an odd number of numbers, so that neither rows nor columns meet in a bank
+    const auto [x, y, z] = lines.at_a_time;
+    lines.row_work = (x | 1) * nx, lines.plane_work = std::max((y | 1) * ny, (z | 1) * nz);
+    return lines;
+}
+
+} // namespace
+
+template <class N>
+GpuMeshTransforms<N>::GpuMeshTransforms(GpuQueue& queue, const MeshParameters& parameters, int planes)
+    : lines_(lines_of(parameters.points, queue.multiprocessors())), planes_(planes), slope_(parameters.slope()),
+      coulomb_factor_(parameters.coulomb_factor), background_(parameters.background())
+{
+    queue.make_current();
+    std::vector<double> inverse;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        fft_[d] = GpuLineFft<Real>(queue, parameters.points[d]);
+        for (const double b : parameters.moduli[d]) { inverse.push_back(1 / b); }
+    }
+    inverse_moduli_.upload(queue, inverse);
+    queue.synchronize(); // the host's table goes
+
+    constexpr std::size_t size = sizeof(GpuComplex<Real>), of_sums = 4096; // bytes that kernels have besides
+    const auto numbers = [](auto... n) { return (static_cast<std::size_t>(n) + ...); };
+    const std::size_t plane = numbers(lines_.plane_pitch) * static_cast<std::size_t>(lines_.points[1]);
+    plane_bytes_ = size * numbers(fft_[1].view().roots, fft_[2].view().roots, 2 * lines_.plane_work);
+    row_bytes_ = size * numbers(fft_[0].view().roots, lines_.points[0], lines_.at_a_time[0] + 1, 2 * lines_.row_work);
+    lines_.plane_is_shared = plane_bytes_ + size * plane + of_sums <= queue.shared_bytes_of_block();
+    if (lines_.plane_is_shared) { plane_bytes_ += size * plane; }
+    else { in_global_memory_.resize(static_cast<std::size_t>(planes) * plane); }
+    PARHELION_EXPECTS(std::max(plane_bytes_, row_bytes_) + of_sums <= queue.shared_bytes_of_block());
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuMeshTransforms<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
+
+} // namespace parhelion
