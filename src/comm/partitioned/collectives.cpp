@@ -35,6 +35,8 @@ private:
         std::atomic<Word> done = 0;         // the epoch whose result is there; release: the result -> acquire
         std::atomic<bool> is_taken = false; // by a thread, which has the channels and `step` for itself
         std::size_t step = 0;
+        std::vector<const std::byte*> terms; // of a step that is executed; kept, so that no epoch allocates
+        std::vector<std::byte*> outs;
     };
 
     struct Late
@@ -200,8 +202,10 @@ void CollectiveState::execute(Partition& partition, int number, const Step& step
         const int place = plan_.schedule.outs[static_cast<std::size_t>(step.first_out + o)];
         return partition.peers[static_cast<std::size_t>(place)].send;
     };
-    std::vector<const std::byte*> terms;
-    std::vector<std::byte*> outs;
+    std::vector<const std::byte*>& terms = partition.terms;
+    std::vector<std::byte*>& outs = partition.outs;
+    terms.clear();
+    outs.clear();
     for (int t = 0; t < step.terms; ++t)
     {
         const bool is_own = term(t) == plan_.schedule.place;

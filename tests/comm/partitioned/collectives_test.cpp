@@ -238,6 +238,31 @@ TEST_P(PartitionedCollectivesOfThreads, end_when_the_threads_that_mark_have_left
     });
 }
 
+// The channels are opened by the rank's own thread, while another one already marks.
+TEST_P(PartitionedCollectivesOfThreads, may_be_marked_before_the_others_have_made_it)
+{
+    constexpr int partitions = 64;
+    for (int round = 0; round < 10; ++round)
+    {
+        run(2, 11, [&](Communicator& c, Partitioned& partitioned) {
+            if (c.rank() == 1) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+            const CollectiveCase what{Collective::AllReduce, Algorithm::OneShot, {ElementType::Float, partitions, 8}};
+            Member member(partitioned, what, 2, c.rank());
+            member.request.start();
+            std::thread marking([&] {
+                for (int p = 0; p < partitions; ++p)
+                {
+                    member.fill(1, p);
+                    member.request.pready(p);
+                    std::this_thread::sleep_for(std::chrono::microseconds(50));
+                }
+            });
+            member.wait_and_check(1);
+            marking.join();
+        });
+    }
+}
+
 // Each rank starts and waits in an order of its own; what one waits for, all move on.
 TEST_P(PartitionedCollectives, go_on_side_by_side_among_groups_and_in_any_order)
 {
