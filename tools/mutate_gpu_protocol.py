@@ -96,6 +96,17 @@ SUITES = {
         options=LATE_BLOCKS,
         standin=["*GpuPartition*/two_on_one:GpuPartitionedMisuse.*", "*GpuPartition*/two_gpus"],
     ),
+    # The exchanges of the mesh, of ranks side by side on one GPU; what is lost must end, too.
+    "mesh": Suite(
+        "test_mesh_exchange_gpu",
+        ["src/mesh_exchange/gpu/peer_exchange.cuh", "src/mesh_exchange/gpu/patch.cu", "src/mesh_exchange/gpu/spectrum.cu",
+         "src/mesh_exchange/gpu/slab_limits.cu", "src/comm/gpu/block.cuh", MACHINE_CODE],
+        r"tests/mesh_exchange/rank_mesh_gpu|src/mesh_exchange/gpu/",
+        ["*GpuSlabLimits*:*GpuMeshStress*_on_1_side_by_side", "*GpuMeshStress*_on_1:GpuMeshFaults.*", "*GpuMeshStress*_on_[24]"],
+        seconds=60,
+        options=LATE_BLOCKS,
+        standin=["*GpuSlabLimits*:*GpuMeshStress*_2_on_1_side_by_side", "*GpuMeshStress*_2_on_2"],
+    ),
     # Ranks that share a GPU share its queues, which wait for everything by themselves.
     "engine": Suite(
         "test_engine_gpu",
@@ -128,7 +139,7 @@ OPERATORS = [
     Operator("acq_rel -> relaxed", r"atom\.acq_rel\.gpu", "atom.relaxed.gpu", "instructions", True),
     Operator("acq_rel of the GPU -> of the block", r"atom\.acq_rel\.gpu", "atom.acq_rel.cta", "instructions", True),
     # The halo.
-    Operator("no signal", EFFECT.format("publish|signal|signal_when_last|store_release_system"), r"\g<gap>;", files="halo/|comm/gpu/collectives.cuh|partitioned/"),
+    Operator("no signal", EFFECT.format("publish|signal|signal_when_last|store_release_system"), r"\g<gap>;", files="halo/|comm/gpu/collectives.cuh|partitioned/|mesh_exchange/"),
     Operator("no wait", rf"(?<=[ (=!]){wait}(?=[);& ])", "(__syncthreads(), true)"),
     Operator("no wait", EFFECT.format("wait_arrived"), r"\g<gap>;"),
     Operator("no wait of a queue or the host", r"\bworld_\.wait\([^;]*;|wait_for\(queue, [^;]*;", ";", files="halo/"),
@@ -162,6 +173,13 @@ OPERATORS = [
     Operator("one for its group", r"static_cast<Word>\(__popc\(group\)\)", "1"),
     Operator("one signal less is needed", r"(?<=signal_of\(last\)) \+ 1", ""),
     Operator("no next epoch", r"\+\+request\.started;", ""),
+    # The mesh.
+    Operator("no wait", r"(?<=has_failed = )has_peer\(\) && receivers[^;]*", "false", files="mesh_exchange/"),
+    Operator("no begin", r"if \(!exchange\.begin\(\)\) \{ return; \}", "", files="mesh_exchange/"),
+    Operator("no end", r"exchange\.end\(\);", "", files="mesh_exchange/"),
+    Operator("charges are not cleared", r"if \(!is_kept\) \{ from\[z\] = 0; \}", "", files="mesh_exchange/"),
+    Operator("a plane too long ahead", r"back >= order - 1", "back >= order - 2", files="mesh_exchange/"),
+    Operator("a plane too long behind", r"back < reaches_back\[slot\]", "back <= reaches_back[slot]", files="mesh_exchange/"),
     # What the engine queues, and the update.
     Operator("flags not agreed on", r"co_await agree_on_flags\([^;]*;", "co_return;", files="engine/"),
     Operator("exchange buffers not released", r"co_await release_exchange_buffers\([^;]*;", "co_await all_are_here;", files="engine/"),

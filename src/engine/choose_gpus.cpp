@@ -212,11 +212,9 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
-std::string_view only_on_cpus(const RunParameters& parameters, const SimulationOptions& options)
+std::string_view only_on_cpus(const RunParameters& parameters)
 {
-    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
-    const bool are_several = options.gpus > 1 || options.ranks_asked_for() > 1;
-    return parameters.coulomb == CoulombKind::Pme && are_several ? "PME on several ranks" : "";
+    return parameters.integrator == Integrator::SteepestDescent ? "a minimisation" : "";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

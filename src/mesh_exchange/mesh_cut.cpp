@@ -43,6 +43,12 @@ int slab_shift(int order, double reach, double ahead)
     return order - 1 + std::max(0, static_cast<int>(planes));
 }
 
+double slab_room(int order, double reach, double ahead)
+{
+    const int shift = slab_shift(order, reach, ahead);
+    return std::min(shift - (order - 1) - ahead, reach + ahead - shift);
+}
+
 MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks)
 {
     MeshCut cut{.points = points, .order = order, .planes = {}, .rows = {}, .sums = {}};

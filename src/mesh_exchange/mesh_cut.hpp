@@ -39,6 +39,8 @@ MeshCut slab_cut(const std::array<int, 3>& points, int order, int ranks, int shi
 // The shift that leaves as much room for atoms that stray ahead as for those that stray back: of a halo that reaches so far, and
 // atoms that are so far ahead of their cells already; both in planes.
 int slab_shift(int order, double reach, double ahead);
+// That room, in planes: with less than none, atoms of a cell may be missing on planes that they reach.
+double slab_room(int order, double reach, double ahead);
 
 // Part `part` of `count` things dealt out to `parts` in order, as evenly as can be.
 mesh::PlaneRange dealt_out(int count, int parts, int part);

@@ -7,13 +7,23 @@
 
 namespace parhelion {
 
+namespace {
+
+constexpr double least_room = 0.02; // nm, to stray where no step falls back: atoms of water go so far in a dozen steps
+
+} // namespace
+
 MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, const MeshCells& ranks)
 {
     const std::array<int, 3>& cells = ranks.cells;
     const int count = cells[0] * cells[1] * cells[2];
     const bool are_slabs = cells[0] == count;
+    const double planes_per_nm = parameters.points[0] / ranks.box.x;
+    const double reach = ranks.reach * planes_per_nm, ahead = ranks.ahead * planes_per_nm;
+    const bool have_room = slab_room(parameters.order, reach, ahead) >= least_room * planes_per_nm;
+    const bool suits = are_slabs && (ranks.may_fall_back || count == 1 || (have_room && !ranks.forces_have_rest));
     MeshSetup setup{.parameters = parameters, .method = asked, .cut = {}, .reach = ranks.reach};
-    if (asked == MeshMethod::Auto) { setup.method = are_slabs ? MeshMethod::Shared : MeshMethod::Bricks; }
+    if (asked == MeshMethod::Auto) { setup.method = suits ? MeshMethod::Shared : MeshMethod::Bricks; }
     if (parameters.order == 0) { return setup; }
     switch (setup.method)
     {
@@ -32,9 +42,18 @@ MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, co
                             "its atoms are), and the grid of ranks is {}x{}x{}. Use --pme bricks, or --grid {}x1x1.",
                             cells[0], cells[1], cells[2], count));
         }
-        const double planes_per_nm = parameters.points[0] / ranks.box.x;
-        const int shift = slab_shift(parameters.order, ranks.reach * planes_per_nm, ranks.ahead * planes_per_nm);
-        setup.cut = slab_cut(parameters.points, parameters.order, count, shift);
+        if (!suits)
+        {
+            throw InputError(
+                "E635", {},
+                ranks.forces_have_rest
+                    ? "--pme shared does not work with multiple time stepping (mts) on GPUs. Use --pme bricks."
+                    : fmt::format(
+                          "--pme shared leaves atoms too little room on GPUs: splines of order {} span {} spacings of the "
+                          "grid, and halos reach over {:.1f} along x. Use --pme bricks, a finer grid or a longer rlist.",
+                          parameters.order, parameters.order - 1, reach));
+        }
+        setup.cut = slab_cut(parameters.points, parameters.order, count, slab_shift(parameters.order, reach, ahead));
         break;
     }
     case MeshMethod::Auto:

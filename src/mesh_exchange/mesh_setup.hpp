@@ -27,6 +27,9 @@ struct MeshCells
     Vec3<double> box;                  // edges at the start of the run, nm
     double reach = 0;                  // nm, of the pair list
     double ahead = 0;                  // nm by which atoms may be ahead of their cells, at a repartition, along x
+    // May `shared` do a step as `bricks` does? If not, as on GPUs, atoms need room to stray, and no step has two parts of forces.
+    bool may_fall_back = true;
+    bool forces_have_rest = false; // MeshWeights::rest, in some step
 };
 
 // Throws InputError E635 for a method that does not suit the cells.

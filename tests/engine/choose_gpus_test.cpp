@@ -313,23 +313,17 @@ TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
     EXPECT_THAT(refusal([&] { choose_device(on_gpu, "", closed); }), HasSubstr("compute mode"));
 }
 
-TEST(GpuChoice, takes_one_gpu_for_pme_and_none_for_a_minimisation)
+TEST(GpuChoice, takes_no_gpu_for_a_minimisation)
 {
     RunParameters run;
-    EXPECT_EQ(only_on_cpus(run, by_itself), "");
     run.coulomb = CoulombKind::Pme;
-    EXPECT_EQ(only_on_cpus(run, by_itself), "");
-    SimulationOptions options = by_itself;
-    options.gpus = 1, options.ranks = 1;
-    EXPECT_EQ(only_on_cpus(run, options), "");
-    options.gpus = 2;
-    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run, options), host_of_h200(2)); }),
-                HasSubstr("PME on several ranks runs on the CPU"));
-    options.gpus = 1, options.grid = {1, 1, 2};
-    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run, options), host_of_h200(2)); }),
-                HasSubstr("PME on several ranks runs on the CPU"));
+    EXPECT_EQ(only_on_cpus(run), "");
     run.integrator = Integrator::SteepestDescent;
-    EXPECT_EQ(only_on_cpus(run, by_itself), "a minimisation");
+    SimulationOptions options = by_itself;
+    EXPECT_FALSE(choose_device(options, only_on_cpus(run), host_of_h200(2)).on_gpu);
+    options.gpus = 2;
+    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run), host_of_h200(2)); }),
+                HasSubstr("a minimisation runs on the CPU"));
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

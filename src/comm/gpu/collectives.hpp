@@ -15,22 +15,9 @@
 // A rank whose wait reaches its deadline leaves its values as they are; GpuWorld::check() then throws.
 #pragma once
 
-#include "comm/gpu/world_gpu.hpp"
-
-#include <map>
-#include <vector>
+#include "comm/gpu/peer_ends.hpp"
 
 namespace parhelion {
-
-// A member's ends of channels to and from all others, by their place in the group; its own are unused. An argument of kernels,
-// which alone write the ends.
-struct GpuRankEnds
-{
-    int rank, ranks; // this member's place, and how many there are
-    const Watch* watch;
-    GpuSender* senders;
-    GpuReceiver* receivers;
-};
 
 class GpuCollective
 {
@@ -44,21 +31,14 @@ public:
                   Word first_epoch = 1);
 
     // Of a rank of the world, which is a member.
-    const GpuRankEnds& ends(int rank) const { return ends_.at(rank); }
+    const GpuRankEnds& ends(int rank) const { return ends_.of(rank); }
     std::size_t capacity() const { return capacity_; }
     const GpuWorld& world() const { return world_; }
 
 private:
-    struct Ends
-    {
-        DeviceBuffer<GpuSender> senders;
-        DeviceBuffer<GpuReceiver> receivers;
-    };
-
     std::size_t capacity_;
     const GpuWorld& world_;
-    std::vector<Ends> memory_;
-    std::map<int, GpuRankEnds> ends_; // by rank
+    GpuPeerEnds ends_;
 };
 
 // values[i] becomes its sum over the members, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, or a type of the

@@ -29,10 +29,14 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
-// The mesh of PME is one rank's: who asked for several has been refused.
+// With PME one GPU is used unless more are asked for: how steps get shorter with more has not been measured. `shared` is for
+// slabs.
 SimulationOptions for_mesh(SimulationOptions options, const RunParameters& parameters)
 {
-    if (parameters.coulomb == CoulombKind::Pme) { options.ranks = 1; }
+    if (parameters.coulomb != CoulombKind::Pme) { return options; }
+    if (options.gpus == 0 && options.ranks_asked_for() == 0) { options.ranks = 1; }
+    const int ranks = options.ranks > 0 ? options.ranks : options.gpus;
+    if (options.pme == MeshMethod::Shared && options.grid[0] == 0) { options.grid = {ranks, 1, 1}; }
     return options;
 }
 
@@ -91,10 +95,11 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     const std::size_t there = usable_together(find_gpus()).size();
     if (p.coulomb == CoulombKind::Pme && options.gpus == 0 && options.ranks_asked_for() == 0 && there > 1)
     {
-        plan_.gpus_remark = fmt::format("1 of {}: PME runs on one", there);
+        plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there);
     }
     plan_.grid = ranks_.grid().cells;
     plan_.halo = options.halo;
+    if (plan_.mesh) { plan_.mesh->method = ranks_.mesh_method(); }
     plan_.kernel = ranks_.queue().name();
     plan_.on_gpu = true;
     plan_.list_interval = list_plan_.interval;
@@ -229,8 +234,8 @@ template <class N>
 bool GpuEngine<N>::advance(const RunSpan& run, Observer& observer)
 {
     Segment segment = next_segment(run.schedule, segments_.step(), segments_.pace(), run.first, run.last);
-    // What may have to be done again begins with a new list. Nothing depends on when lists that miss nothing are built.
-    if constexpr (lists_miss_nothing<N>)
+    // What may have to be done again begins with a new list.
+    if (ranks_.may_need_newer_lists())
     {
         segment.flags.front().repartition = true;
         segment.ends_interval |= segment.end() < run.last; // the next begins with one, too

@@ -73,6 +73,7 @@ private:
     [[noreturn]] void blow_up();
     [[noreturn]] void stop_for_missing_terms();
     [[noreturn]] void refuse_grid();
+    [[noreturn]] void refuse_mesh();
     void tell_of_halved_intervals(Observer& observer) const;
     // The state at the last repartition becomes the CPU engine's.
     void hand_to_cpu();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchanges of a rank on a GPU with other ranks: sums, atoms, halos. Each is a program (rank_program.hpp) with a pause
-// between its sends and its waits.
+// The exchanges of a rank on a GPU with other ranks: sums, atoms, halos, the mesh. Each is a program (rank_program.hpp) with a
+// pause between its sends and its waits.
 #pragma once
 
 #include "engine/gpu/flags_gpu.hpp"
@@ -65,6 +65,17 @@ RankProgram release_exchange_buffers(GpuRank<N>& r, GpuQueue& queue)
     barrier_arrive(queue, *r.buffers_read, r.rank);
     co_await all_are_here;
     barrier_wait(queue, *r.buffers_read, r.rank);
+}
+
+// M, of a run with PME, on its branch, which comes after what the mesh needs.
+template <class N>
+RankProgram compute_mesh(GpuRank<N>& r, Compute compute, MeshWeights weights)
+{
+    for (int stage = 0; stage < r.mesh->stages(); ++stage)
+    {
+        if (stage > 0) { co_await all_are_here; }
+        r.mesh->compute(r.mesh_branch, stage, r.state, compute, weights);
+    }
 }
 
 // Unless the update has done it.

@@ -11,8 +11,8 @@
 #include "engine/schedule.hpp"
 #include "halo/gpu/halo_gpu.hpp"
 #include "interactions/bonded/gpu/bonded_gpu.hpp"
-#include "interactions/mesh/gpu/mesh_gpu.hpp"
 #include "interactions/pair/gpu/nonbonded_gpu.hpp"
+#include "mesh_exchange/gpu/rank_mesh_gpu.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/gpu/cluster_order_gpu.hpp"
 #include "pairs/gpu/listed_positions_gpu.hpp"
@@ -47,7 +47,6 @@ struct GpuRank
     GpuAtomTable atoms;
     GpuNonbondedTables<N> nonbonded;
     GpuBonded bonded;
-    GpuMesh<N> mesh; // of a lone rank
     GpuUpdate update;
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all
@@ -58,8 +57,9 @@ struct GpuRank
 
     // Between one phase and the next.
     std::unique_ptr<GpuHalo<N>> halo;
-    std::array<GpuPairList, 2> pairs; // by PairPart
-    GpuListedPositions<N> listed;     // when they were built; kept only where lists must miss nothing
+    std::unique_ptr<GpuRankMesh<N>> mesh; // null: the run has no PME
+    std::array<GpuPairList, 2> pairs;     // by PairPart
+    GpuListedPositions<N> listed;         // when they were built; kept only where lists must miss nothing
     TakeScratch scratch;
     GpuEvent returning; // the kernel that sends forces has begun, where the update begins beside it
 };

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,12 @@ public:
     int ranks() const { return world_->ranks(); }
     int gpus() const { return static_cast<int>(gpus_.size()); }
     const CellGrid& grid() const { return grid_; }
+    MeshMethod mesh_method() const { return mesh_setup_.method; } // how they share the mesh, if there is one
+    // May steps have to be done again with newer lists? Nothing depends on when lists that miss nothing are built.
+    bool may_need_newer_lists() const
+    {
+        return lists_miss_nothing<N> || (mesh_memory_ && mesh_setup_.method == MeshMethod::Shared);
+    }
     const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
     // Of the run's GPUs; rank 0 is on the first.
     GpuQueue& queue(int gpu = 0) { return gpus_[static_cast<std::size_t>(gpu)]->queue; }
@@ -88,6 +95,7 @@ private:
     std::size_t most_slots();                      // of a rank
     std::size_t most_slots(double density_factor); // as it would be
     void make_halos();
+    void make_meshes();
     void take_from_exchange_buffers();
     GpuSpan<N> of_gpu(int gpu) { return GpuSpan<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
     void queue_steps(GpuSpan<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are);
@@ -109,6 +117,8 @@ private:
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> sums_, buffers_read_;
     GpuHaloMemory halo_memory_;
+    MeshSetup mesh_setup_;
+    std::optional<GpuMeshMemory> mesh_memory_; // of several ranks with PME
     GpuSnapshot<N> framed_;
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
     bool is_traced_ = false;

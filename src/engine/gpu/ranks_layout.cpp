@@ -85,6 +85,13 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
         cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, overhang));
     }
     check_halo_fits<N>(grid_, cells_[0], method_);
+    mesh_setup_ = make_mesh_setup(setup.mesh.parameters, options.pme,
+                                  {.cells = grid_.cells,
+                                   .box = setup.system.box,
+                                   .reach = list_plan.cutoff,
+                                   .ahead = cells_[0].overhang.x,
+                                   .may_fall_back = false,
+                                   .forces_have_rest = mesh_interval(setup.parameters) > 1});
     const int teams = choice.gpus();
     const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
     for (int t = 0; t < teams; ++t)
@@ -102,6 +109,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     make_world(options, world);
     make_exchange_buffers(start);
     make_halos();
+    make_meshes();
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         upload_coupling(gpu.queue, start, r.coupling);
         set_box_and_step(gpu.queue, box_, start.step, r.state);
@@ -121,7 +129,6 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
                                 .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
                                 .dispersion = start.dispersion,
                                 .dt = p.dt};
-    PARHELION_EXPECTS(p.coulomb != CoulombKind::Pme || grid_.ranks() == 1);
     GpuQueue& queue = gpu.queue;
     queue.make_current();
     return {.rank = rank,
@@ -136,13 +143,13 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
             .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
-            .mesh = GpuMesh<N>(queue, mesh_parameters(start.topology, p, setup_.system.box)),
             .update = GpuUpdate(queue, blocks, p),
             .exchange_buffer = {},
             .exchange_buffers = {},
             .state = {},
             .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
             .halo = {},
+            .mesh = {},
             .pairs = {},
             .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
             .scratch = {},
@@ -182,7 +189,8 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions w
     // Halos twice: for more room, later.
     halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], static_cast<std::size_t>(density_factor_growth * slots));
     world.payload_bytes = window_bytes_ =
-        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_);
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_) +
+        gpu_mesh_bytes<N>(mesh_setup_);
     world_ = std::make_unique<GpuWorld>(devices, world);
     sums_ = std::make_unique<GpuCollective>(*world_, "sums", sum_bytes);
     buffers_read_ = std::make_unique<GpuCollective>(*world_, "exchange buffers", 0);
@@ -242,6 +250,17 @@ void GpuRanks<N>::make_halos()
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         r.halo = make_gpu_halo<N>(gpu.queue, halo_memory_, r.rank);
+    });
+}
+
+template <class N>
+void GpuRanks<N>::make_meshes()
+{
+    if (mesh_setup_.parameters.order == 0) { return; }
+    if (ranks() > 1) { mesh_memory_ = make_gpu_mesh_memory<N>(*world_, mesh_setup_); }
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        r.mesh = mesh_memory_ ? make_gpu_mesh<N>(gpu.queue, *mesh_memory_, cells_, r.rank)
+                              : make_lone_gpu_mesh<N>(gpu.queue, mesh_setup_.parameters);
     });
 }
 

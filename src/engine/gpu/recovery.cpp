@@ -28,7 +28,7 @@ bool GpuEngine<N>::recover(std::uint32_t flags, Observer& observer)
 {
     segments_.wait_for_all();
     Segment& oldest = segments_.oldest();
-    switch (remedy_for(flags, intervals_of(oldest).size() == 1))
+    switch (remedy_for(flags, intervals_of(oldest).size() == 1, oldest.flags.size() == 1))
     {
     case Remedy::RepeatByInterval:
         break;
@@ -44,6 +44,8 @@ bool GpuEngine<N>::recover(std::uint32_t flags, Observer& observer)
         stop_for_missing_terms();
     case Remedy::RefuseGrid:
         refuse_grid();
+    case Remedy::RefuseMesh:
+        refuse_mesh();
     }
     if (runs_on_ == RunsOn::Cpu) { return false; }
     for (const Segment& segment : segments_.take_back())
@@ -77,11 +79,20 @@ void GpuEngine<N>::refuse_grid()
 }
 
 template <class N>
+void GpuEngine<N>::refuse_mesh()
+{
+    const std::int64_t step = segments_.oldest().first;
+    throw GridError(step, fmt::format("E512 step {}: with --pme shared an atom is so far from its rank's cell that another rank "
+                                      "lacks its charge on a part of the mesh, although halos are new. Use --pme bricks.",
+                                      step));
+}
+
+template <class N>
 void GpuEngine<N>::tell_of_halved_intervals(Observer& observer) const
 {
     if (intervals_halved_ == 0) { return; }
     observer.message(fmt::format("note: pair lists were built before their time {} times, and steps taken again, so that no "
-                                 "pair was missed (an atom had moved far).",
+                                 "pair or charge was missed (an atom had moved far).",
                                  intervals_halved_));
 }
 

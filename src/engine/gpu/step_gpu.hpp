@@ -15,7 +15,8 @@
 // their halos there: what other ranks wait for comes first, what waits for them last. Blocks of the branches nonlocal and bonded
 // have priority on the GPU, unless it has so many atoms that their forces are back in time anyway; those of the mesh always have,
 // as its kernels are short and wait for each other. Ranks meet through signals
-// alone, raised and awaited by kernels. A lone rank has no X, F and G, and no halo; it alone may have M. Where the update
+// alone, raised and awaited by kernels. A lone rank has no X, F and G, and no halo. The mesh is shared in stages, each of which
+// waits for the one before on all ranks; where it takes halo atoms, M comes after X, and F after M. Where the update
 // exchanges the halo, U adds the forces that come back and sends the positions of the next step: there is no X, and F only sends;
 // U may begin beside it (begins_during_return).
 //
@@ -45,6 +46,7 @@ RankProgram repartition(GpuRank<N>& r)
     r.bonded.forget(r.bonded_branch);
     r.update.forget(r.bonded_branch, r.state.slots, r.cell);
     take_atoms(r.queue, r.exchange_buffer, r.atoms, r.scratch, r.state);
+    if (r.mesh) { r.mesh->after_repartition(r.queue, r.state); }
     resolve_nonbonded(r.queue, r.state, r.nonbonded);
 }
 
@@ -113,7 +115,8 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     GpuBranch &queue = r.queue, &nonlocal = r.nonlocal, &bonded_branch = r.bonded_branch, &background = r.background,
               &mesh_branch = r.mesh_branch;
     const Compute compute = flags.compute();
-    const bool has_mesh = r.mesh.is_used() && flags.mesh.first != 0, has_rest = has_mesh && flags.mesh.rest != 0;
+    const bool has_mesh = r.mesh && flags.mesh.first != 0, has_rest = has_mesh && flags.mesh.rest != 0;
+    const bool with_halo_atoms = has_mesh && r.mesh->takes_halo_atoms();
 
     if (flags.repartition) { co_await repartition(r); } // S
     const Done atoms = queue.done();
@@ -130,14 +133,23 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     const Done halo_x = nonlocal.done();
     if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }                       // L
     if (!flags.repartition) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
-    if (has_mesh) { r.mesh.compute(mesh_branch.after(atoms), r.state, compute, flags.mesh); }                                // M
-    compute_nonbonded(queue, r, PairPart::Local, list_age, compute);                                                         // L
+    if (has_mesh)
+    {
+        mesh_branch.after(with_halo_atoms ? halo_x : atoms);
+        co_await compute_mesh(r, compute, flags.mesh); // M
+    }
+    compute_nonbonded(queue, r, PairPart::Local, list_age, compute); // L
     if (!flags.repartition)
     {
         compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B
         queue.after(background.done());
     }
-    if (has_mesh) { queue.after(mesh_branch.done()); }
+    if (has_mesh)
+    {
+        const Done mesh = mesh_branch.done();
+        queue.after(mesh);
+        if (with_halo_atoms) { nonlocal.after(mesh); }
+    }
     const Done forces = nonlocal.after(bonded_branch.done()).done();
     const bool update_begins_early = begins_during_return(r, flags);
     co_await return_forces(r, update_begins_early, flags.frame_forces || has_rest);         // F
@@ -151,7 +163,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     {
         if (flags.observe) { r.update.try_step(queue, update, r.state); }
         update.virial = nullptr; // it is of the plain forces
-        r.mesh.add_rest(queue, flags.mesh, r.state);
+        r.mesh->add_rest(queue, flags.mesh, r.state);
     }
     update.copies = r.halo->update_task(!flags.frame_forces && !has_rest, !r.coupling.reconstrains(flags));
     co_await all_are_here;

@@ -55,6 +55,7 @@ enum GpuFlag : std::uint32_t
     gpu_flag_slot_overflow = 8,       // home and halo atoms of a rank
     gpu_flag_ambiguous = 16,          // whose a pair is: the box is too short for this grid, or an atom has left its owner's cell
     gpu_flag_list_stale = 32,         // an atom has moved so far that unlisted pairs may be in range, where lists must miss none
+    gpu_flag_mesh_strayed = 64,       // an atom has moved so far that a rank lacks charges of its part of PME's mesh
     gpu_flag_missing_terms = 1u << 31 // bonded terms that no rank has taken
 };
 

@@ -181,7 +181,8 @@ __global__ void __launch_bounds__(threads, 3)
     const int ny = a.y.points, nz = a.z.points, kz = a.lines.kz, thread = static_cast<int>(threadIdx.x);
     load_roots(a.y, memory.y_roots), load_roots(a.z, memory.z_roots);
     const Lines<Real> plane{memory.plane, a.lines.plane_pitch};
-    if (!exchange.begin() || a.planes == 0) { return; }
+    if (!exchange.begin()) { return; }
+    if (a.planes == 0) { return exchange.end(); }
     for (int k = 0; k < kz; k += a.lines.at_a_time[1])
     {
         const int lines = min(a.lines.at_a_time[1], kz - k), pitch = lines | 1;
@@ -232,6 +233,7 @@ __global__ void __launch_bounds__(threads, 3)
             });
         __syncthreads();
     }
+    exchange.end();
 }
 
 // --- rows

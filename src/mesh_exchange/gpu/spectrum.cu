@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh_exchange/gpu/spectrum.cuh"
+
+#include "interactions/mesh/gpu/mesh_transforms.cuh"
+#include "mesh_exchange/gpu/peer_exchange.cuh"
+
+namespace parhelion {
+
+namespace {
+
+// The kernels that exchange something.
+enum Kernel : std::size_t
+{
+    forward,
+    along_x,
+    backward,
+    kernels
+};
+
+std::size_t size_of(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
+
+} // namespace
+
+template <class N>
+GpuMeshSpectrum<N>::GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory, int rank)
+    : memory_(memory), rank_(rank),
+      transforms_(queue, memory.setup.parameters, memory.setup.cut.planes[static_cast<std::size_t>(rank)].count)
+{
+    const MeshCut& cut = memory.setup.cut;
+    const auto here = static_cast<std::size_t>(rank);
+    const auto nx = static_cast<std::size_t>(cut.points[0]), kz = static_cast<std::size_t>(cut.points[2] / 2 + 1);
+    queue.make_current();
+    own_.resize(size_of(cut.planes[here]) * size_of(cut.rows[here]) * kz);
+    done_.resize(kernels);
+    done_.clear(queue);
+    const auto slot = [&](const std::optional<GpuPeerEnds>& ends, int source, int destination) {
+        return source == destination ? own_.data() : reinterpret_cast<Complex*>(ends->slots(source, destination));
+    };
+    std::vector<PlaneRow<Real>> there(static_cast<std::size_t>(cut.points[1])), back(there.size());
+    std::vector<const Complex*> from(nx);
+    std::vector<Complex*> to(nx);
+    for (int peer = 0; peer < cut.ranks(); ++peer)
+    {
+        if (peer != rank && !memory.there) { continue; } // everything is here
+        const auto p = static_cast<std::size_t>(peer);
+        const mesh::PlaneRange &rows = cut.rows[p], &planes = cut.planes[p];
+        for (std::size_t i = 0; i < size_of(rows); ++i)
+        {
+            const std::size_t y = static_cast<std::size_t>(rows.first) + i;
+            const auto per_plane = static_cast<std::int64_t>(size_of(rows) * kz);
+            there[y] = {slot(memory.there, rank, peer) + i * kz, per_plane};
+            back[y] = {slot(memory.back, peer, rank) + i * kz, per_plane};
+        }
+        for (int i = 0; i < planes.count; ++i)
+        {
+            const auto x = static_cast<std::size_t>(planes.plane(i, cut.points[0]));
+            const std::size_t first = static_cast<std::size_t>(i) * size_of(cut.rows[here]) * kz;
+            from[x] = slot(memory.there, peer, rank) + first;
+            to[x] = slot(memory.back, rank, peer) + first;
+        }
+    }
+    there_.upload(queue, there), back_.upload(queue, back), from_.upload(queue, from), to_.upload(queue, to);
+    queue.synchronize(); // the host's tables go
+}
+
+// Of a kernel that takes in the messages of one exchange and sends those of another, if there are any.
+template <class N>
+PeerExchange GpuMeshSpectrum<N>::exchange(std::size_t kernel, const std::optional<GpuPeerEnds>& receives,
+                                          const std::optional<GpuPeerEnds>& sends)
+{
+    PeerExchange result{.done = done_.data() + kernel};
+    if (sends) { result.ends = sends->of(rank_), result.senders = result.ends.senders; }
+    if (receives) { result.ends = receives->of(rank_), result.receivers = result.ends.receivers; }
+    return result;
+}
+
+template <class N>
+void GpuMeshSpectrum<N>::send(GpuQueue& queue, ChargeSum* charges)
+{
+    transforms_.forward(queue, charges, there_.data(), exchange(forward, {}, memory_.there));
+}
+
+template <class N>
+void GpuMeshSpectrum<N>::solve(GpuQueue& queue, GpuState<N>& state, Compute compute)
+{
+    const MeshCut& cut = memory_.setup.cut;
+    const auto here = static_cast<std::size_t>(rank_);
+    transforms_.solve(queue, {cut.rows[here], cut.sums[here], from_.data(), to_.data()}, state, compute,
+                      exchange(along_x, memory_.there, memory_.back));
+}
+
+template <class N>
+void GpuMeshSpectrum<N>::find_potentials(GpuQueue& queue, Real* potentials)
+{
+    transforms_.backward(queue, back_.data(), potentials, exchange(backward, memory_.back, {}));
+}
+
+#define PARHELION_INSTANTIATE(N) template class GpuMeshSpectrum<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+
+} // namespace parhelion

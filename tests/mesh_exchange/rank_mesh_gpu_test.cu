@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mesh of several ranks on GPUs by itself: what a lone one computes, bit by bit, in very many steps with ranks and blocks
+// that are late; and what is lost ends soon. PARHELION_TEST_EXCHANGES is how many exchanges each method makes on each number of
+// GPUs.
+#include "mesh_exchange/gpu_mesh_ranks.cuh"
+
+#include "mesh_exchange/gpu/slab_limits.cuh"
+#include "state/gpu/zones.cuh"
+#include "support/gpu_test.hpp"
+
+#include <gmock/gmock-matchers.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <random>
+
+using namespace parhelion;
+using namespace parhelion::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+int exchanges_asked()
+{
+    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
+    return asked != nullptr ? std::atoi(asked) : 10'000;
+}
+
+// A search among mutants of the protocol wants to know of a deadlock soon.
+GpuWorldOptions usual_options()
+{
+    const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
+    GpuWorldOptions options;
+    if (asked != nullptr) { options.deadline = std::chrono::seconds(std::atoi(asked)); }
+    options.phase = Phase::MeshExchange;
+    return options;
+}
+
+std::vector<MeshLayout> some_layouts()
+{
+    std::vector<MeshLayout> layouts;
+    for (const MeshMethod method : {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared})
+    {
+        for (const int ranks : {2, 3, 8})
+        {
+            for (int gpus = 1; gpus <= ranks; gpus *= 2)
+            {
+                layouts.push_back({method, ranks, gpus, MeshQueues::OfGpus});
+                if (gpus == 1) { layouts.push_back({method, ranks, gpus, MeshQueues::OfRanks}); }
+            }
+        }
+    }
+    return layouts;
+}
+
+class GpuMeshStress : public GpuTest, public ::testing::WithParamInterface<MeshLayout>
+{
+protected:
+    void SetUp() override
+    {
+        GpuTest::SetUp();
+        if (gpu_count() < GetParam().gpus) { GTEST_SKIP() << "needs " << GetParam().gpus << " GPUs"; }
+    }
+};
+
+} // namespace
+
+TEST_P(GpuMeshStress, has_the_bits_of_a_lone_rank_in_every_step)
+{
+    const auto check = [](auto&& ranks, int times) {
+        ranks.run(times);
+        EXPECT_EQ(ranks.wrong(), 0);
+    };
+    // Two exchanges a step at the least.
+    check(GpuMeshRanks<MixedReproducible>(GetParam(), usual_options()), std::max(2, exchanges_asked() / 2 / mesh_patterns));
+    check(GpuMeshRanks<DoubleReproducible>(GetParam(), usual_options(), 5), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuMeshStress, ::testing::ValuesIn(some_layouts()),
+                         [](const auto& test) { return name_of(test.param); });
+
+namespace {
+
+class GpuMeshFaults : public GpuTest
+{
+};
+
+} // namespace
+
+TEST_F(GpuMeshFaults, a_lost_message_of_any_exchange_ends_all_ranks_and_is_named)
+{
+    for (const MeshMethod method : {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared})
+    {
+        for (const std::string lost : {"mesh charges", "mesh spectrum there", "mesh spectrum back", "mesh potentials"})
+        {
+            SCOPED_TRACE(testing::Message() << lost << ", " << mesh_method_names[static_cast<std::size_t>(method)]);
+            GpuWorldOptions options;
+            options.deadline = 300ms;
+            bool has_exchange = false;
+            options.loses = [&](const std::string& label, int source) {
+                has_exchange = has_exchange || label == lost;
+                return label == lost && source == 1;
+            };
+            GpuMeshRanks<Mixed> ranks({method, 3, 1, MeshQueues::OfGpus}, options);
+            if (!has_exchange) { continue; }
+            const auto begin = std::chrono::steady_clock::now();
+            try
+            {
+                ranks.run(3);
+                ADD_FAILURE() << "no error";
+            }
+            catch (const CommError& error)
+            {
+                EXPECT_THAT(error.what(),
+                            testing::MatchesRegex("Rank [02] waited 0\\.3 s in vain for a message from rank 1: channel '" + lost +
+                                                  "', epoch expected 1, seen 0, credit 0, in round -1\\."));
+            }
+            EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+        }
+    }
+}
+
+namespace {
+
+class GpuSlabLimitsTest : public GpuTest
+{
+};
+
+} // namespace
+
+// Slabs, also thinner than the splines are wide; atoms that have strayed since their halos were made. Against all atoms, planes
+// and ranks, one by one.
+TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks_an_atom)
+{
+    using N = Mixed;
+    std::mt19937 random(5);
+    int kept = 0, broken = 0;
+    const Vec3<double> box{4, 3, 3};
+    const double reach = 0.8;
+    const Vec3<double> nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    GpuQueue queue;
+    for (int n = 0; n < 300; ++n)
+    {
+        const int ranks = 2 + static_cast<int>(random() % 7), points = 28 + static_cast<int>(random() % 60),
+                  order = 4 + static_cast<int>(random() % 2), rank = static_cast<int>(random() % static_cast<unsigned>(ranks));
+        const int shift = slab_shift(order, reach * points / box.x, 0);
+        const MeshCut cut = slab_cut({points, 12, 12}, order, ranks, shift);
+        std::vector<GpuCell> cells(static_cast<std::size_t>(ranks));
+        for (int r = 0; r < ranks; ++r)
+        {
+            GpuCell& cell = cells[static_cast<std::size_t>(r)];
+            cell.cells[0] = ranks, cell.cell[0] = r, cell.pulses[0] = ranks - 1, cell.reach = reach;
+            const auto border = [&](std::uint64_t at) {
+                return ((at << 32) + static_cast<unsigned>(ranks) - 1) / static_cast<unsigned>(ranks);
+            };
+            const auto here = static_cast<std::uint64_t>(r);
+            cell.lower[0] = static_cast<std::uint32_t>(border(here));
+            cell.width[0] = static_cast<std::uint32_t>(border(here + 1) - border(here));
+        }
+        const GpuCell& home = cells[static_cast<std::size_t>(rank)];
+        const double margin = 0.5 * reach * points / box.x;
+        std::vector<PositionCharge<N>> before, after;
+        bool is_kept = true;
+        for (int atom = 0; atom < 8; ++atom)
+        {
+            const auto x = home.lower[0] + static_cast<std::uint32_t>(std::uint64_t{home.width[0]} * (random() % 1000) / 1000);
+            const double strays = (static_cast<double>(random() % 2001) - 1000) / 1000 * (n % 3) * margin; // planes
+            const auto moved = x + static_cast<std::uint32_t>(static_cast<std::int64_t>(strays / points * 0x1p32));
+            const float charge = atom == 7 ? 0.0f : 0.5f; // who has none may go anywhere
+            before.push_back({x, 0, 0, charge}), after.push_back({moved, 0, 0, charge});
+            const auto plane = static_cast<int>((std::uint64_t{moved} * static_cast<unsigned>(points)) >> 32);
+            for (int j = 0; j < order && charge != 0; ++j)
+            {
+                for (int owner = 0; owner < ranks; ++owner)
+                {
+                    if (!cut.planes[static_cast<std::size_t>(owner)].contains((plane + j) % points, points)) { continue; }
+                    // Cells ahead of the owner's, as far as its halo reaches from its upper border.
+                    const GpuCell& cell = cells[static_cast<std::size_t>(owner)];
+                    const int offset = (rank - owner + ranks) % ranks;
+                    const auto ahead = static_cast<std::uint32_t>(x - cell.lower[0] - cell.width[0]);
+                    is_kept = is_kept && (offset == 0 || ahead * nm_per_unit.x < reach);
+                }
+            }
+        }
+        before.resize(supercluster_size), after.resize(supercluster_size);
+        GpuState<N> state;
+        DeviceScalars scalars;
+        scalars.box_length = box, scalars.nm_per_unit = nm_per_unit;
+        state.slots = supercluster_size;
+        state.xq.upload(queue, before);
+        state.zone_of_supercluster.upload(queue, std::vector<std::uint8_t>{0});
+        state.scalars.upload(queue, {&scalars, 1});
+        GpuSlabLimits<N> limits(queue, cut, cells, rank);
+        limits.follow(queue, state);
+        queue.synchronize();
+        state.xq.upload(queue, after);
+        limits.check(queue, state);
+        const std::uint32_t flags = state.scalars.to_vector(queue)[0].flags;
+        EXPECT_EQ(flags, is_kept ? 0u : std::uint32_t{gpu_flag_mesh_strayed}) << n << ": " << ranks << " ranks, " << points;
+        (is_kept ? kept : broken) += 1;
+    }
+    EXPECT_GT(kept, 50);
+    EXPECT_GT(broken, 50);
+}
