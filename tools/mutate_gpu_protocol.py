@@ -47,6 +47,7 @@ class Suite:
     gpus: int = 1  # that it takes to notice
     seconds: int = 20  # of one run
     options: tuple = ()  # of the compiler, for what is compiled with a mutant
+    policy: str = "Mixed"  # numeric, that mutants are compiled for
     standin: list = ()  # filters for the stand-in; none if no test of these mutants is short enough there
 
     def target_on(self, standin):
@@ -105,6 +106,7 @@ SUITES = {
         ["*GpuSlabLimits*:*GpuMeshStress*_on_1_side_by_side", "*GpuMeshStress*_on_1:GpuMeshFaults.*", "*GpuMeshStress*_on_[24]"],
         seconds=60,
         options=LATE_BLOCKS,
+        policy="MixedReproducible",
         standin=["*GpuSlabLimits*:*GpuMeshStress*_2_on_1_side_by_side", "*GpuMeshStress*_2_on_2"],
     ),
     # Ranks that share a GPU share its queues, which wait for everything by themselves.
@@ -202,7 +204,7 @@ class Builds:
     checkout's, which is left alone."""
 
     def __init__(self, folder, suite, build, links, standin):
-        self.folder, self.build, self.standin = folder, build, standin
+        self.folder, self.build, self.standin, self.policy = folder, build, standin, suite.policy
         self.unmutated = {}  # source: its object, where nothing is mutated
         target = suite.target_on(standin)
         if links:
@@ -255,7 +257,7 @@ class Builds:
             has_mutant = True
             text = mutant.text if source == mutated else (ROOT / source).read_text()
             if not in_library or self.standin:  # other policies come from the library
-                text = text.replace("PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)", "PARHELION_INSTANTIATE(Mixed)")
+                text = text.replace("PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)", f"PARHELION_INSTANTIATE({self.policy})")
             code, said, objects = self.compile_one(command, text, self.folder / ("mutated" if mutant else "unmutated"))
             if code != 0:
                 return first_error(said)
