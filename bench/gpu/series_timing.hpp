@@ -15,11 +15,11 @@
 
 namespace parhelion {
 
-inline LoadedInput load_size(std::int64_t atoms)
+inline LoadedInput load_size(std::int64_t atoms, SeriesElectrostatics electrostatics = SeriesElectrostatics::ReactionField)
 {
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / ("parhelion-gpu-bench-" + std::to_string(::getpid()));
-    generate_ethanol_water({atoms, SeriesElectrostatics::ReactionField, 2026}, folder);
+    generate_ethanol_water({atoms, electrostatics, 2026}, folder);
     Diagnostics diagnostics;
     LoadedInput input = load_gromacs({folder / "md.mdp", folder / "conf.gro", folder / "topol.top", {}, {}, {}}, diagnostics);
     std::filesystem::remove_all(folder);

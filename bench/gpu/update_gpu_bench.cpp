@@ -3,13 +3,11 @@
 // what is the rank's.
 //   update_gpu_bench [--atoms 45000] [--grid 1 1 1]
 // One JSON line: microseconds a call, the shortest of many short graphs, so that other programs on the GPU disturb little.
-#include "domain/gpu/grid_gpu.hpp"
 #include "dynamics/gpu/update_gpu.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "halo/gpu/copies.hpp"
 #include "interactions/bonded/gpu/bonded_gpu.hpp"
-#include "pairs/cluster_order.hpp"
-#include "pairs/gpu/cluster_order_gpu.hpp"
+#include "rank_state.hpp"
 #include "series_timing.hpp"
 
 #include <CLI/CLI.hpp>
@@ -26,27 +24,6 @@ struct Request
     double list_cutoff = 1.1;
     int repetitions = 400;
 };
-
-template <class N>
-GpuState<N> make_rank_state(GpuQueue& queue, const LoadedInput& input, const UpdateGroups& groups, const GpuCell& cell)
-{
-    CpuQueue host(1);
-    const ParticleState<N> whole = make_state<N>(input.system, {}, host);
-    const std::size_t atoms = whole.slot_of_global.size();
-    DeviceBuffer<PositionCharge<N>> x(atoms);
-    DeviceBuffer<VelocityMass<N>> v(atoms);
-    DeviceBuffer<std::uint8_t> zone(atoms);
-    const GpuExchangeBuffer<N> exchange_buffer{cell, x.data(), v.data(), zone.data()};
-    fill_exchange_buffer(queue, whole, exchange_buffer);
-    const GpuAtomTable table = make_atom_table(queue, whole, input.system.topology, groups);
-    GpuState<N> state;
-    TakeScratch scratch;
-    reserve_slots(queue, cell, input.system.box, atoms, 1.3, state);
-    find_zones(queue, state, table, exchange_buffer);
-    take_atoms(queue, exchange_buffer, table, scratch, state);
-    queue.synchronize(); // before the exchange buffer goes
-    return state;
-}
 
 void measure(const Request& request)
 {
