@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "comm/atomics.hpp"
 #include "comm/bootstraps/processes.hpp"
+#include "comm/run_ranks.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -58,6 +59,11 @@ ProcessPacket packet_of(const std::exception_ptr& error)
         packet.failure = FailureKind::PeerAborted;
         packet.text = e.what();
     }
+    catch (const ProgramStopped& e)
+    {
+        packet.failure = FailureKind::ProgramStopped;
+        packet.text = e.what();
+    }
     catch (const CommError& e)
     {
         packet.failure = FailureKind::Comm;
@@ -93,6 +99,8 @@ ProcessPacket packet_of(const std::exception_ptr& error)
         throw PeerAborted(packet.text);
     case FailureKind::Contract:
         throw ContractError(packet.text);
+    case FailureKind::ProgramStopped:
+        throw ProgramStopped(packet.text);
     case FailureKind::System:
         break;
     }

@@ -2,12 +2,19 @@
 // The ranks of this process: a thread each.
 #pragma once
 
+#include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "comm/world.hpp"
 
 #include <functional>
 
 namespace parhelion {
+
+// A rank's program that tells by a number that it stops the run, as those in C do.
+class ProgramStopped : public SystemError
+{
+    using SystemError::SystemError;
+};
 
 // Calls body(rank) for every one of these ranks at once, the first on the calling thread. If one throws, abort(rank) is called,
 // which must end the waits of the others; the first to fail for a reason of its own (not PeerAborted) is rethrown.

@@ -47,7 +47,7 @@ enum class ProcessSays : std::uint32_t
     Lost    // to a process: `text` says which other one has ended too early
 };
 
-// Which exception a process ended by, as base/error.hpp has them.
+// Which exception a process ended by, as base/error.hpp and comm/run_ranks.hpp have them.
 enum class FailureKind : std::uint32_t
 {
     Input,
@@ -55,7 +55,8 @@ enum class FailureKind : std::uint32_t
     Comm,
     PeerAborted,
     System,
-    Contract
+    Contract,
+    ProgramStopped
 };
 
 struct ProcessPacket

@@ -34,12 +34,6 @@ namespace {
 thread_local std::string last_error;
 thread_local int last_code = PH_SUCCESS; // of last_error
 
-// A rank's program that has returned another number than 0.
-class ProgramStopped : public SystemError
-{
-    using SystemError::SystemError;
-};
-
 int remember(int code, const std::string& sentence)
 {
     last_error = sentence;

@@ -142,6 +142,8 @@ int main(void)
     CHECK(ph_version() == PH_VERSION);
     CHECK(ph_run(ranks, ranks, 30, all_right, NULL) == PH_SUCCESS); /* processes first, while there is one thread */
     CHECK(ph_run(ranks, 2, 30, all_right, NULL) == PH_SUCCESS);
+    CHECK(ph_run(ranks, 2, 30, one_stops, NULL) == PH_ERROR_STOPPED);
+    CHECK(strcmp(ph_error_message(), "The program of rank 1 returned 5.") == 0);
     CHECK(ph_run(ranks, 0, 30, all_right, NULL) == PH_SUCCESS);
     CHECK(ph_run(ranks, 0, 0.2, one_leaves, NULL) == PH_ERROR_STOPPED);
     CHECK(strstr(ph_error_message(), "waited 0.2 s in vain for all members to make the request") != NULL);

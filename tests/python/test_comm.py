@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package of the communication library, between threads and processes: messages, collectives, misuse, lifetimes.
+
+The library is $PARHELION_COMM_LIBRARY, the package src/comm/python."""
+import array
+import gc
+import os
+import re
+import subprocess
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+import numpy
+import pytest
+
+import parhelion_comm
+from parhelion_comm import Code, CommError, Reduction, Type, run
+
+ROOT = Path(__file__).parents[2]
+
+
+def raises(code, words=""):
+    return pytest.raises(CommError, match=f"^{code.name}: .*{words}")
+
+
+def as_tensor(of):
+    """Has __dlpack__ and no buffer protocol, as a tensor of PyTorch."""
+
+    class Tensor:
+        def __dlpack__(self):
+            return of.__dlpack__()
+
+        def __dlpack_device__(self):
+            return of.__dlpack_device__()
+
+    return Tensor()
+
+
+def send_round(comm, make):
+    """To the next rank in six partitions, which are received as four. `make` makes the array that is sent of a NumPy array."""
+    following, previous = (comm.rank + 1) % comm.ranks, (comm.rank - 1) % comm.ranks
+    out = numpy.zeros((6, 20))
+    into = comm.empty(out.size)
+    send, receive = comm.psend_init(make(out), 6, following, tag=3), comm.precv_init(into, 4, previous, tag=3)
+    for epoch in range(1, 6):
+        receive.start()
+        send.start()
+        send.pbuf_prepare()
+        out[:] = 1000 * epoch + 200 * comm.rank + numpy.arange(120).reshape(out.shape)
+        send.pready(5)
+        send.pready_range(0, 4)
+        while not receive.parrived(3):
+            pass
+        send.wait()
+        receive.wait()
+        assert (into == 1000 * epoch + 200 * previous + numpy.arange(120)).all()
+    send.free()
+    receive.free()
+    comm.release(into)
+
+
+def collectives(comm):
+    me, ranks = comm.rank, comm.ranks
+    whole, total, block = numpy.zeros(ranks * 40), numpy.zeros(ranks * 40), numpy.zeros(40)
+    gathered, sent = numpy.zeros(ranks * 40), numpy.zeros(40, "float32")
+    own = numpy.zeros(40)
+    sums = comm.pallreduce_init(whole, total, 4)
+    scatter = comm.preduce_scatter_init(whole, block, 4, Reduction.MAX)
+    gather = comm.pallgather_init(own, gathered, 2)
+    broadcast = comm.pbroadcast_init(sent, 4, root=1)
+    for epoch in range(1, 4):
+        whole[:] = 100 * epoch + 10 * me + numpy.arange(whole.size)
+        own[:] = 100 * epoch + me
+        sent[:] = epoch + numpy.arange(40) if me == 1 else -1
+        for request, partitions in ((sums, 4), (scatter, 4), (gather, 2), (broadcast, 4 if me == 1 else 0)):
+            request.start()
+            if partitions:
+                request.pready_range(0, partitions - 1)
+        for request in (broadcast, gather, scatter, sums):
+            while not request.test():
+                pass
+        of_all = sum(100 * epoch + 10 * r + numpy.arange(whole.size) for r in range(ranks))
+        assert (total == of_all).all()
+        assert (block == 100 * epoch + 10 * (ranks - 1) + 40 * me + numpy.arange(40)).all()
+        assert (gathered == numpy.repeat([100 * epoch + r for r in range(ranks)], 40)).all()
+        assert (sent == epoch + numpy.arange(40)).all()
+    comm.barrier()
+
+
+@pytest.mark.parametrize("make", [lambda a: a, memoryview, as_tensor], ids=["numpy", "buffer", "dlpack"])
+def test_sides_of_a_message_may_cut_it_differently(make):
+    run(lambda comm: send_round(comm, make), 3)
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_collectives_give_what_numpy_gives(ranks):
+    run(collectives, ranks)
+
+
+@pytest.mark.parametrize("make, kind", [
+    (lambda: array.array("f", [1.5] * 8), Type.FLOAT),
+    (lambda: numpy.full(8, 1.5, "float16"), Type.HALF),
+    (lambda: numpy.full(8, 0x3FC0, "uint16"), Type.BFLOAT16),
+    (lambda: bytearray(array.array("d", [1.5] * 8)), Type.DOUBLE)])
+def test_every_type_is_added_as_it_is(make, kind):
+    expected = {Type.FLOAT: array.array("f", [4.5] * 8), Type.HALF: numpy.full(8, 4.5, "float16"),
+                Type.BFLOAT16: numpy.full(8, 0x4090, "uint16"), Type.DOUBLE: array.array("d", [4.5] * 8)}
+
+    def program(comm):
+        values = make()
+        total = comm.pallreduce_init(values, values, 2, type=kind)
+        total.start()
+        total.pready_range(0, 1)
+        total.wait()
+        assert bytes(values) == bytes(expected[kind])
+
+    run(program, 3)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_tensors_tell_their_type(kind):
+    def program(comm):
+        values = numpy.full((4, 2), comm.rank + 1, kind)
+        total = comm.pallreduce_init(as_tensor(values), as_tensor(values), 2)
+        total.start()
+        total.pready_range(0, 1)
+        total.wait()
+        assert (values == 3).all()
+        with raises(Code.ARGUMENT, "not BFLOAT16"):
+            comm.pallreduce_init(as_tensor(values), as_tensor(values), type=Type.BFLOAT16)
+
+    run(program, 2)
+
+
+def test_any_thread_may_mark_partitions():
+    def program(comm):
+        values = numpy.zeros((16, 50))
+        total = comm.pallreduce_init(values, values, 16)
+        total.start()
+
+        def mark(first):
+            for p in range(first, 16, 4):
+                values[p] = p + comm.rank
+                total.pready(p)
+
+        threads = [threading.Thread(target=mark, args=(first,)) for first in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        total.wait()
+        assert (values == 2 * numpy.arange(16)[:, None] + 1).all()
+
+    run(program, 2)
+
+
+def test_ranks_may_be_processes():
+    """In a program of its own, as processes are copies of one that has a single thread. Its output is printed once."""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    for processes in (3, 2):
+        program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_comm
+from parhelion_comm import CommError, run
+print("begin")
+def program(comm):
+    test_comm.send_round(comm, memoryview)
+    test_comm.collectives(comm)
+    sys.stdout.write(f"rank {{comm.rank}}\\n")  # at once
+run(program, 3, processes={processes})
+def fail(comm):
+    if comm.rank == 1:
+        raise ValueError("no more")
+    comm.barrier()
+try:
+    run(fail, 3, processes={processes})
+except CommError as error:
+    print(error)
+"""
+        done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=120, env=buffered)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0] == "begin" and sorted(lines[1:4]) == ["rank 0", "rank 1", "rank 2"]
+        assert lines[4:] == ["STOPPED: The program of rank 1 returned 1."]
+        assert done.stderr.count("ValueError: no more") == 1 and "This was rank 1 of 3." in done.stderr
+
+
+def test_processes_are_refused_where_there_are_threads():
+    run(lambda comm: threading.current_thread(), 2)  # ranks of an earlier run are none
+    with raises(Code.ARGUMENT, "no more processes than ranks"):
+        run(lambda comm: None, 1, processes=2)
+    go_on = threading.Event()
+    thread = threading.Thread(target=go_on.wait)
+    thread.start()
+    try:
+        with raises(Code.ARGUMENT, "one Python thread only"):
+            run(lambda comm: None, 2, processes=2)
+    finally:
+        go_on.set()
+        thread.join()
+
+
+def test_misuse_raises_what_the_library_says():
+    def program(comm):
+        values = numpy.zeros(8)
+        total = comm.pallreduce_init(values, values, 2)
+        for call in (lambda: total.pready(0), total.pbuf_prepare):
+            with raises(Code.NOT_ACTIVE):
+                call()
+        total.start()
+        for call in (total.start, total.free):
+            with raises(Code.ACTIVE):
+                call()
+        for partition in (-1, 2):
+            with raises(Code.PARTITION):
+                total.pready(partition)
+        with raises(Code.ARGUMENT, "beyond the numbers of C's int"):
+            total.pready(2**32)
+        total.pready(0)
+        with raises(Code.READY_TWICE):
+            total.pready(0)
+        total.pready(1)
+        total.wait()
+        total.free()
+        for call in (total.start, total.free):
+            with raises(Code.NULL):
+                call()
+        with raises(Code.NOT_SYMMETRIC):
+            comm.precv_init(values, 1, 0)
+        with raises(Code.TIMEOUT):
+            comm.allocate(2**60)
+        for call in (lambda: comm.psend_init(values, 0, 0), lambda: comm.psend_init(values, 3, 0),
+                     lambda: comm.psend_init(values, 1, 9), lambda: comm.allocate(-1),
+                     lambda: comm.release(values), lambda: comm.pallreduce_init(values, values[:4]),
+                     lambda: comm.pallreduce_init(values, values, 3), lambda: comm.pallgather_init(values, values),
+                     lambda: comm.preduce_scatter_init(values, values), lambda: comm.pbroadcast_init(values, root=5),
+                     lambda: comm.pallreduce_init(values, values.astype("float32")),
+                     lambda: comm.pallreduce_init(values, values, type=Type.FLOAT),
+                     lambda: comm.pallreduce_init(values.astype("int64"), values.astype("int64"))):
+            with raises(Code.ARGUMENT):
+                call()
+        comm.barrier()
+
+    run(program, 2)
+    with raises(Code.ARGUMENT, "a rank at least"):
+        run(program, 0)
+
+
+class OnGpu:
+    __cuda_array_interface__ = {"shape": (4,), "typestr": "<f8", "data": (0x7F00, False), "version": 3}
+
+
+class TensorOnGpu:
+    def __dlpack__(self):
+        raise AssertionError("its memory is not for us")
+
+    def __dlpack_device__(self):
+        return 2, 1
+
+
+@pytest.mark.parametrize("make, why", [
+    (lambda: numpy.zeros((4, 4))[:, ::2], "not contiguous"),
+    (lambda: numpy.zeros((4, 4)).T[1:], "not contiguous"),
+    (lambda: memoryview(bytearray(8))[::2], "not contiguous"),
+    (lambda: as_tensor(numpy.zeros((4, 4))[:, 1:3]), "not contiguous"),
+    (OnGpu, r"test_comm\.OnGpu is in the memory of a GPU \(at 0x7f00\)"),
+    (TensorOnGpu, r"test_comm\.TensorOnGpu is in the memory of a GPU \(DLPack device 2, number 1\)"),
+    (lambda: [1.0, 2.0], "builtins.list has no buffer protocol"),
+    (lambda: 3.0, "builtins.float has no buffer protocol")])
+def test_other_memory_is_refused(make, why):
+    def program(comm):
+        with raises(Code.ARGUMENT, why):
+            comm.psend_init(make(), 1, 0)
+
+    run(program, 1)
+
+
+def test_results_are_not_read_only():
+    def program(comm):
+        with raises(Code.ARGUMENT, "read-only"):
+            comm.pallreduce_init(bytes(8), bytes(8), type=Type.DOUBLE)
+        comm.psend_init(bytes(8), 1, 0)  # what is sent may be
+
+    run(program, 1)
+
+
+def test_an_exception_of_a_program_stops_the_run_and_is_raised_again():
+    def program(comm):
+        memory = comm.empty(4)  # noqa: F841: what an exception's frames refer to ends with the run
+        if comm.rank == 1:
+            raise ValueError("no more")
+        comm.barrier()
+
+    with pytest.raises(ValueError, match="no more") as caught:
+        run(program, 3)
+    assert caught.value.__notes__ == ["This was rank 1 of 3."]
+    assert all("memory" not in entry.frame.f_locals for entry in caught.traceback if entry.name == "program")
+
+
+def test_a_wait_in_vain_ends_with_its_sentence():
+    def program(comm):
+        if comm.rank == 0:
+            comm.barrier()
+
+    with raises(Code.TIMEOUT, "in vain"):
+        run(program, 2, deadline=0.2)
+
+
+def test_requests_keep_their_arrays_alive():
+    class Array(numpy.ndarray):
+        """Can be referred to weakly."""
+
+    alive = []
+
+    def program(comm):
+        values = numpy.full(1000, 1.0).view(Array)
+        alive.append(weakref.ref(values))
+        total = comm.pallreduce_init(values, values)
+        del values
+        gc.collect()
+        assert alive[0]() is not None
+        total.start()
+        total.pready(0)
+        total.wait()
+        total.free()
+        gc.collect()
+        assert alive[0]() is None
+        forgotten = numpy.full(1000, 1.0).view(Array)
+        alive.append(weakref.ref(forgotten))
+        comm.psend_init(forgotten, 1, 0).start()
+        del forgotten
+        gc.collect()
+        assert alive[1]() is not None
+
+    run(program, 1)
+    gc.collect()
+    assert alive[1]() is None
+
+
+def test_memory_of_the_run_and_its_handles_end_with_it():
+    kept = []
+
+    def program(comm):
+        values = numpy.zeros(4)
+        kept.extend([comm, comm.pallreduce_init(values, values), comm.allocate(64)[8:16]])
+
+    with raises(Code.ARGUMENT, "in use after the run"):
+        run(program, 1)
+    comm, request, _ = kept
+    for call in (request.start, request.free, lambda: request.parrived(0), comm.barrier, lambda: comm.allocate(8)):
+        with raises(Code.NULL):
+            call()
+
+    def tidy(comm):
+        cycle = [comm.empty((2, 3), "float32")]
+        cycle.append(cycle)
+
+    run(tidy, 2)
+
+
+def test_numbers_are_those_of_the_header():
+    header = (ROOT / "src/comm/c/parhelion_comm.h").read_text()
+    numbers = {name: int(number) for name, number in re.findall(r"^\s+PH_(\w+) = (\d+)", header, re.M)}
+    assert numbers.pop("SUCCESS") == 0
+    ours = {("ERROR_" if kind is Code else "") + one.name: one.value for kind in (Code, Type, Reduction) for one in kind}
+    assert ours == numbers
+    calls = set(re.findall(r"\b(ph_\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
+    assert calls == set(parhelion_comm._library._CALLS) | {"ph_error_message", "ph_version", "ph_rank", "ph_ranks"}
+
+
+def test_the_example_of_the_guide_adds_up():
+    done = subprocess.run([sys.executable, "-B", ROOT / "src/comm/example/sum.py"], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "sum: 30.0\n"), done.stderr
