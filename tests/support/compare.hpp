@@ -24,6 +24,20 @@ inline double rms_relative(const std::vector<Vec3<double>>& a, const std::vector
     return std::sqrt(error / scale);
 }
 
+// The largest |a - b|, relative to the root mean square of b.
+inline double largest_relative(const std::vector<Vec3<double>>& a, const std::vector<Vec3<double>>& b)
+{
+    if (a.size() != b.size()) { throw std::runtime_error("vectors of different length"); }
+    double error2 = 0, scale = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+    {
+        const double difference2 = norm2(a[i] - b[i]);
+        error2 = std::isnan(difference2) ? INFINITY : std::max(error2, difference2);
+        scale += norm2(b[i]);
+    }
+    return std::sqrt(error2 * static_cast<double>(b.size()) / scale);
+}
+
 // The largest |a - b| of any element, relative to the largest |b|.
 inline double max_relative(const Mat3<double>& a, const Mat3<double>& b)
 {
