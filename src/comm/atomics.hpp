@@ -18,8 +18,9 @@ using Word = std::uint64_t;
 
 struct HostAtomics
 {
-    // May ranks do something else in between, however long it takes (Communicator::pause_deadlines())? Kernels may not.
-    static constexpr bool has_pauses = true;
+    // Do a rank's waits move messages, and may it do something else in between, however long it takes
+    // (Communicator::pause_deadlines())? Kernels do neither.
+    static constexpr bool is_host = true;
 
     static Word load_acquire_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_acquire); }
     static Word load_relaxed_system(Word* w) { return std::atomic_ref(*w).load(std::memory_order_relaxed); }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,19 @@
 namespace parhelion {
 
 using Bytes = std::vector<std::byte>;
+
+// What ranks without a word of memory in common tell each other beside their messages.
+struct Notice
+{
+    enum class Kind : std::uint32_t
+    {
+        Failed, // the rank has failed: all waits end
+        Paused, // it pauses deadlines
+        Resumed // it has resumed them
+    };
+    Kind kind;
+    int rank;
+};
 
 // Neighbouring ranks.
 struct RankRange
@@ -36,14 +50,23 @@ public:
     // What was left under the key, or nothing yet. What its writer did before is then visible; what it did later may be so
     // earlier.
     virtual std::optional<Bytes> get(const std::string& key) = 0;
-    // Pages of memory that all ranks reach who ask by this key and size; null where this rank does not. Zero at first, address
-    // space until touched, there until the bootstrap ends. Throws SystemError.
-    virtual std::byte* pages(const std::string& key, std::size_t bytes) = 0;
+    // Pages of a rank's memory, shared by all who ask for the same: null where this process does not reach that rank's memory.
+    // Zero at first, address space until touched, there until the bootstrap ends. Throws SystemError.
+    virtual std::byte* pages(const std::string& what, int rank, std::size_t bytes) = 0;
+    // To all processes whose memory this one does not reach, in the order of the calls. Does not wait until they have heard it.
+    virtual void tell(const Notice&) {}
 
-    // Is told, once and from any thread, that ranks elsewhere have ended too early, in a sentence that names them.
-    using OnLoss = std::function<void(const std::string& sentence)>;
-    // Replaces the one before, which is not called any more when this returns; empty: nobody is told.
-    virtual void on_loss(OnLoss listener) = 0;
+    // Called from any thread.
+    struct Listener
+    {
+        // Ranks elsewhere have ended too early, says a sentence that names them. Once.
+        std::function<void(const std::string& sentence)> on_loss = [](const std::string&) {};
+        // What another process has told.
+        std::function<void(const Notice&)> on_notice = [](const Notice&) {};
+    };
+    // Replaces the one before, which is not called any more when this returns. The first one also hears what came before it; a
+    // loss is told to every one.
+    virtual void listen(Listener listener) = 0;
 };
 
 } // namespace parhelion

@@ -58,7 +58,12 @@ FailureRecord SendChannel::record(const Watch& watch) const
     return record;
 }
 
-bool SendChannel::is_ready() { return connect() && core_.is_ready(); }
+bool SendChannel::is_ready()
+{
+    if (connect() && core_.is_ready()) { return true; }
+    world_->transport().progress(); // who asks again and again waits
+    return false;
+}
 
 std::byte* SendChannel::begin(std::size_t bytes)
 {
@@ -133,7 +138,12 @@ void ReceiveChannel::wait_connected()
         *world_, core_.route().destination, [&] { return connect(); }, record);
 }
 
-bool ReceiveChannel::has_arrived() const { return core_.has_arrived(); }
+bool ReceiveChannel::has_arrived() const
+{
+    if (core_.has_arrived()) { return true; }
+    world_->transport().progress(); // who asks again and again waits
+    return false;
+}
 
 Message ReceiveChannel::wait()
 {

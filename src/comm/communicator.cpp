@@ -44,20 +44,10 @@ ReceiveChannel Communicator::open_receive(const std::string& label, int peer, co
 
 void Communicator::set_tag(std::int64_t tag) { world().set_tag(rank(), tag); }
 
-void Communicator::pause_deadlines()
-{
-    HostAtomics::fetch_add_relaxed_system(&world().watch(rank()).first_failure->pauses, one_pauses);
-}
+void Communicator::pause_deadlines() { world().pause_deadlines(rank()); }
 
-void Communicator::resume_deadlines()
-{
-    HostAtomics::fetch_add_relaxed_system(&world().watch(rank()).first_failure->pauses, one_resumes);
-}
+void Communicator::resume_deadlines() { world().resume_deadlines(rank()); }
 
-void Communicator::abort()
-{
-    const Watch& watch = world().watch(rank());
-    fail<HostAtomics>(watch, {rank(), rank(), -1, Awaited::Nothing, 0, 0, 0, *watch.tag});
-}
+void Communicator::abort() { world().stop(rank()); }
 
 } // namespace parhelion

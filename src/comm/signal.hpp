@@ -6,7 +6,8 @@
 //
 // Every wait is bounded and watches its rank's abort word. The first wait that reaches its deadline writes the one failure record
 // and raises the abort words of all ranks; every other wait ends at its next look. While any rank pauses deadlines, to write to a
-// slow disk for instance, no wait reaches its deadline. Cost of watching: two loads and one clock reading every 64 polls.
+// slow disk for instance, no wait reaches its deadline. Ranks whose words are out of reach are told by World. Cost of watching:
+// two loads, one clock reading and a call of the transport every 64 polls.
 //
 // Where ranks are GPUs, the host sees kernels end and must not use their results if a wait in them failed. So the host's abort
 // word is raised before those of the ranks, and no failed wait ends before it is raised: a rank that fails second waits for its
@@ -54,8 +55,8 @@ struct FailureRecord
     std::int64_t tag; // of the rank at that time: where its program was, in a number of the caller's
 };
 
-// One per run, where every rank and the host can reach it. The record may be read by who wrote it, and by who has seen an abort
-// word raised, with acquire.
+// One per run, where every rank and the host can reach it; else one for the ranks that do. The record may be read by who wrote
+// it, and by who has seen an abort word raised, with acquire.
 struct alignas(128) FirstFailure
 {
     Word claimed = 0; // exchanged from 0 to 1 by the rank whose record it becomes
@@ -68,17 +69,26 @@ inline constexpr Word one_pauses = 1;
 inline constexpr Word one_resumes = (Word{1} << 32) - one_pauses;
 PARHELION_HD constexpr bool is_anyone_paused(Word pauses) { return (pauses & ((Word{1} << 32) - 1)) != 0; }
 
+// Who moves messages that move only inside calls of the ranks. Callable by several threads.
+class Progress
+{
+public:
+    virtual ~Progress() = default;
+    virtual void progress() {}
+};
+
 // What a wait needs to know of its surroundings; one per rank, a plain view.
 struct Watch
 {
     int rank;
-    int listeners;                  // ranks that are told of a failure: all
+    int listeners;                  // ranks whose abort words are within reach: whoever fails raises them
     std::int64_t deadline_ns;       // of one wait
     SignalSlot* own_abort;          // looked at while waiting
-    SignalSlot* const* abort_slots; // of all listeners, raised by whoever fails
+    SignalSlot* const* abort_slots; // of all listeners
     FirstFailure* first_failure;
-    const std::int64_t* tag; // for the record
-    SignalSlot* host_abort;  // raised before the others; null: ranks are threads, and their driver sees them end
+    const std::int64_t* tag;      // for the record
+    SignalSlot* host_abort;       // raised before the others; null: ranks are threads, and their driver sees them end
+    Progress* messages = nullptr; // asked to move them at every look; null: where they need nobody
 };
 
 enum class Verdict : std::uint8_t
@@ -100,11 +110,15 @@ public:
     {
         if (polls_ % polls_per_look == polls_per_look - 1)
         {
+            if constexpr (Atomics::is_host)
+            {
+                if (watch_.messages != nullptr) { watch_.messages->progress(); }
+            }
             // With acquire: who ends its work after this, and is seen to by the host, has the host see its own word raised.
             if (Atomics::load_acquire_system(&watch_.own_abort->epoch) != 0) { return Verdict::Aborted; }
             const std::int64_t now = Atomics::nanoseconds();
             if (start_ns_ == 0) { start_ns_ = now; }
-            if constexpr (Atomics::has_pauses)
+            if constexpr (Atomics::is_host)
             {
                 // Asked after the clock was read, so that no pause falls into the time that counts.
                 if (was_anyone_paused()) { start_ns_ = Atomics::nanoseconds(); }

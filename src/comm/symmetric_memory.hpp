@@ -4,8 +4,8 @@
 //
 // Arenas reserve address space; memory is committed when touched, so their size can be generous. Payload is allocated and
 // released, in one rank's arena or at the same offset for a group of ranks. Signal slots are never released: their epochs outlive
-// the payload. Only the rank itself allocates in its arenas, so no lock is needed. For the setup, not for the step. Cost: a
-// search of the list of free extents.
+// the payload. Only the rank itself allocates in its arenas, so no lock is needed, and a process knows the layouts of its own
+// ranks alone. For the setup, not for the step. Cost: a search of the list of free extents.
 #pragma once
 
 #include "comm/signal.hpp"
@@ -66,7 +66,7 @@ class SymmetricMemory
 public:
     struct Arenas
     {
-        std::byte* payload; // aligned to window_alignment
+        std::byte* payload; // aligned to window_alignment; both are null where the rank's memory is out of reach
         SignalSlot* signals;
     };
     // Makes `count` slots of a rank show an epoch.
@@ -78,8 +78,10 @@ public:
     static constexpr std::size_t abort_signal = 0;
 
     int ranks() const { return static_cast<int>(ranks_.size()); }
-    std::byte* payload(int rank, std::size_t offset) const { return of(rank).arenas.payload + offset; }
-    SignalSlot* signal(int rank, std::size_t index) const { return of(rank).arenas.signals + index; }
+    bool reaches(int rank) const { return of(rank).arenas.payload != nullptr; }
+    // Null where the rank's memory is out of reach.
+    std::byte* payload(int rank, std::size_t offset) const { return reaches(rank) ? of(rank).arenas.payload + offset : nullptr; }
+    SignalSlot* signal(int rank, std::size_t index) const { return reaches(rank) ? of(rank).arenas.signals + index : nullptr; }
     // Are these bytes within the rank's payload arena?
     bool holds(int rank, const std::byte* data, std::size_t bytes) const;
 

@@ -16,11 +16,8 @@ SymmetricMemory memory_from(Bootstrap& bootstrap, const WorldOptions& options)
     std::vector<SymmetricMemory::Arenas> arenas;
     for (int r = 0; r < bootstrap.ranks(); ++r)
     {
-        const auto pages = [&](const char* what, std::size_t bytes) {
-            return bootstrap.pages(fmt::format("{} of rank {}", what, r), bytes);
-        };
-        std::byte* const signals = pages("signals", options.signal_slots * sizeof(SignalSlot));
-        arenas.push_back({pages("payload", options.payload_bytes), reinterpret_cast<SignalSlot*>(signals)});
+        std::byte* const signals = bootstrap.pages("signals", r, options.signal_slots * sizeof(SignalSlot));
+        arenas.push_back({bootstrap.pages("payload", r, options.payload_bytes), reinterpret_cast<SignalSlot*>(signals)});
     }
     const auto show = [](int, SignalSlot* first, int count, Word shown) {
         for (SignalSlot* slot = first; slot != first + count; ++slot) { *slot = {shown, 0}; }
@@ -50,26 +47,67 @@ Bytes bytes_of(const End& end)
 World::World(Network network, const WorldOptions& options)
     : bootstrap_(std::move(network.bootstrap)), memory_(memory_from(*bootstrap_, options)), deadline_(options.deadline),
       tag_name_(options.tag_name),
-      first_failure_(reinterpret_cast<FirstFailure*>(bootstrap_->pages("first failure", sizeof(FirstFailure)))),
+      first_failure_(reinterpret_cast<FirstFailure*>(bootstrap_->pages("first failure", 0, sizeof(FirstFailure)))),
       of_ranks_(static_cast<std::size_t>(bootstrap_->ranks()))
 {
-    for (int r = 0; r < ranks(); ++r) { abort_slots_.push_back(memory_.signal(r, SymmetricMemory::abort_signal)); }
+    if (first_failure_ == nullptr) { first_failure_ = &own_failure_; }
+    for (int r = 0; r < ranks(); ++r)
+    {
+        if (memory_.reaches(r)) { abort_slots_.push_back(memory_.signal(r, SymmetricMemory::abort_signal)); }
+    }
+    transport_ = network.make_transport(memory_);
     for (int r = 0; r < ranks(); ++r)
     {
         of(r).watch = {r,
-                       ranks(),
+                       static_cast<int>(abort_slots_.size()),
                        deadline_.count(),
-                       abort_slots_[static_cast<std::size_t>(r)],
+                       memory_.signal(r, SymmetricMemory::abort_signal),
                        abort_slots_.data(),
                        first_failure_,
                        &of(r).tag,
-                       nullptr};
+                       nullptr,
+                       transport_.get()};
     }
-    transport_ = network.make_transport(memory_);
-    bootstrap_->on_loss([this](const std::string& sentence) { lose(sentence); });
+    bootstrap_->listen({[this](const std::string& sentence) { lose(sentence); }, [this](const Notice& notice) { hear(notice); }});
 }
 
-World::~World() { bootstrap_->on_loss({}); }
+World::~World() { bootstrap_->listen({}); }
+
+void World::pause_deadlines(int rank)
+{
+    HostAtomics::fetch_add_relaxed_system(&first_failure_->pauses, one_pauses);
+    bootstrap_->tell({Notice::Kind::Paused, rank});
+}
+
+void World::resume_deadlines(int rank)
+{
+    HostAtomics::fetch_add_relaxed_system(&first_failure_->pauses, one_resumes);
+    bootstrap_->tell({Notice::Kind::Resumed, rank});
+}
+
+void World::stop(int rank)
+{
+    const Verdict verdict = fail<HostAtomics>(watch(rank), {rank, rank, -1, Awaited::Nothing, 0, 0, 0, of(rank).tag});
+    if (verdict == Verdict::Expired) { bootstrap_->tell({Notice::Kind::Failed, rank}); }
+}
+
+void World::hear(const Notice& notice)
+{
+    switch (notice.kind)
+    {
+    case Notice::Kind::Paused:
+        HostAtomics::fetch_add_relaxed_system(&first_failure_->pauses, one_pauses);
+        return;
+    case Notice::Kind::Resumed:
+        HostAtomics::fetch_add_relaxed_system(&first_failure_->pauses, one_resumes);
+        return;
+    case Notice::Kind::Failed:
+        if (HostAtomics::exchange_relaxed_system(&first_failure_->claimed, 1) != 0) { return; }
+        first_failure_->record = {notice.rank, notice.rank, -1, Awaited::Nothing, 0, 0, 0, -1};
+        end_waits_here();
+        return;
+    }
+}
 
 void World::lose(const std::string& sentence)
 {
@@ -77,6 +115,11 @@ void World::lose(const std::string& sentence)
         const std::scoped_lock lock(loss_mutex_);
         loss_ = sentence;
     }
+    end_waits_here();
+}
+
+void World::end_waits_here()
+{
     for (int r = here().first; r < here().first + here().count; ++r)
     {
         HostAtomics::store_release_system(&watch(r).own_abort->epoch, 1);
@@ -138,10 +181,12 @@ std::optional<ReceiveEnd> World::receive_end(const ChannelName& name) const
     return find<ReceiveEnd>(receives, name, name.source);
 }
 
-void World::throw_failure(int rank, Verdict verdict) const
+void World::throw_failure(int rank, Verdict verdict, const std::string& text)
 {
     if (verdict == Verdict::Expired) // then the record is this rank's
     {
+        bootstrap_->tell({Notice::Kind::Failed, rank});
+        if (!text.empty()) { throw CommError(text); }
         const std::string& label = of(rank).channels[static_cast<std::size_t>(first_failure_->record.channel)].first;
         throw CommError(failure_text(first_failure_->record, label, deadline_, tag_name_));
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks that talk to each other, as one process sees them: their symmetric memory, the transport between them, the channel
-// ends they have opened, and the record of the first failure. A world runs nothing: each rank of this process is a thread of the
-// caller's, which takes its communicator and shares nothing else with the others. How ranks find each other
-// and who carries their bytes is the network's choice (comm/network.hpp).
+// ends they have opened, and the record of the first failure. Where the memory of others is out of reach, the record is of the
+// ranks within reach, and who is not is told of failures and of pauses of deadlines through the bootstrap. A world runs nothing:
+// each rank of this process is a thread of the caller's, which takes its communicator and shares nothing else with the others.
+// How ranks find each other and who carries their bytes is the network's choice (comm/network.hpp).
 #pragma once
 
 #include "comm/channel.hpp"
@@ -46,14 +47,20 @@ public:
     Bootstrap& bootstrap() { return *bootstrap_; }
     const Watch& watch(int rank) const { return of(rank).watch; }
     void set_tag(int rank, std::int64_t tag) { of(rank).tag = tag; }
+    // No wait of any rank reaches its deadline between the two.
+    void pause_deadlines(int rank);
+    void resume_deadlines(int rank);
+    // Ends all waits of all ranks, unless a failure has done so before.
+    void stop(int rank);
     // Either end of a channel, for the rank's own thread. Each end is opened once.
     SendChannel open_send(const std::string& label, int source, int destination, const ChannelOptions& options);
     ReceiveChannel open_receive(const std::string& label, int source, int destination, const ChannelOptions& options);
     // The other end of one's channel of this number, once it is open. Throws ContractError if its options differ.
     std::optional<SendEnd> send_end(const ChannelName& name) const;
     std::optional<ReceiveEnd> receive_end(const ChannelName& name) const;
-    // Ends a wait that did not end well, seen from this rank: CommError if the failure is its own, else PeerAborted.
-    [[noreturn]] void throw_failure(int rank, Verdict verdict) const;
+    // Ends a wait that did not end well, seen from this rank: CommError if the failure is its own, else PeerAborted. `text`: of
+    // the CommError, if the record does not say it best.
+    [[noreturn]] void throw_failure(int rank, Verdict verdict, const std::string& text = "");
 
 private:
     struct OfRank
@@ -67,6 +74,8 @@ private:
 
     // Ends all waits of the ranks here: ranks elsewhere have ended, as the sentence says.
     void lose(const std::string& sentence);
+    void hear(const Notice& notice);
+    void end_waits_here();
     std::string loss() const; // the sentence, or nothing
 
     template <class End>
@@ -76,8 +85,9 @@ private:
     SymmetricMemory memory_;
     std::chrono::nanoseconds deadline_;
     std::string tag_name_;
-    FirstFailure* first_failure_;
-    std::vector<SignalSlot*> abort_slots_;
+    FirstFailure own_failure_;             // used if rank 0's is out of reach
+    FirstFailure* first_failure_;          // rank 0's, or this process's own
+    std::vector<SignalSlot*> abort_slots_; // within reach
     std::vector<OfRank> of_ranks_;
     mutable std::mutex loss_mutex_;
     std::string loss_;                     // guarded by loss_mutex_

@@ -22,9 +22,8 @@ struct Arenas
         std::vector<SymmetricMemory::Arenas> arenas;
         for (int r = 0; r < bootstrap.ranks(); ++r)
         {
-            std::byte* const signals = bootstrap.pages("signals " + std::to_string(r), signal_slots * sizeof(SignalSlot));
-            arenas.push_back(
-                {bootstrap.pages("payload " + std::to_string(r), payload_bytes), reinterpret_cast<SignalSlot*>(signals)});
+            std::byte* const signals = bootstrap.pages("signals", r, signal_slots * sizeof(SignalSlot));
+            arenas.push_back({bootstrap.pages("payload", r, payload_bytes), reinterpret_cast<SignalSlot*>(signals)});
         }
         return arenas;
     }

@@ -120,8 +120,8 @@ TEST(Processes, find_what_others_left_and_share_pages)
     const Body body = [](std::unique_ptr<Bootstrap> bootstrap) {
         const int me = bootstrap->here().first, ranks = bootstrap->ranks();
         EXPECT_FALSE(bootstrap->get("nobody's"));
-        auto* const words = reinterpret_cast<Word*>(bootstrap->pages("words", 4096));
-        EXPECT_EQ(words, reinterpret_cast<Word*>(bootstrap->pages("words", 4096)));
+        auto* const words = reinterpret_cast<Word*>(bootstrap->pages("words", 0, 4096));
+        EXPECT_EQ(words, reinterpret_cast<Word*>(bootstrap->pages("words", 0, 4096)));
         EXPECT_EQ(HostAtomics::exchange_relaxed_system(words + me, 100 + static_cast<Word>(me)), 0u);
         bootstrap->put("card of " + std::to_string(me), Bytes(10 + static_cast<std::size_t>(me), static_cast<std::byte>(me)));
         EXPECT_THROW(bootstrap->put("card of " + std::to_string(me), {}), ContractError);
@@ -145,14 +145,14 @@ TEST(Processes, have_the_memory_of_different_sizes_refused)
     EXPECT_THAT(error_of<ContractError>({.processes = 2, .ranks = 2},
                                         [](std::unique_ptr<Bootstrap> bootstrap) {
                                             const int me = bootstrap->here().first;
-                                            bootstrap->pages("words", 4096 * (1 + static_cast<std::size_t>(me)));
+                                            bootstrap->pages("words", 0, 4096 * (1 + static_cast<std::size_t>(me)));
                                             return 0;
                                         }),
                 HasSubstr("received.packet.size == bytes"));
     // More than there is, whoever notices.
     EXPECT_THAT(error_of<SystemError>({.processes = 2, .ranks = 2},
                                       [](std::unique_ptr<Bootstrap> bootstrap) {
-                                          bootstrap->pages("all", std::size_t{1} << 62);
+                                          bootstrap->pages("all", 0, std::size_t{1} << 62);
                                           return 0;
                                       }),
                 HasSubstr("for messages between ranks failed"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as threads and as processes, payloads that say where and when they belong, and random pauses: what the tests of this room
-// share.
+// Ranks as threads, as processes and apart, payloads that say where and when they belong, and random pauses: what the tests of
+// this room share.
 #pragma once
 
 #include "base/error.hpp"
@@ -8,6 +8,7 @@
 #include "comm/communicator.hpp"
 #include "comm/launch_processes.hpp"
 #include "comm/world.hpp"
+#include "support/apart.hpp"
 #include "support/faulty.hpp"
 
 #include <algorithm>
@@ -177,6 +178,26 @@ inline void expect_no_overlaps(World& world)
     if (const auto* faulty = dynamic_cast<FaultyTransport*>(&world.transport())) { EXPECT_EQ(faulty->overlaps(), 0); }
 }
 
+// What brings messages from rank to rank.
+enum class Carrier : std::uint8_t
+{
+    Memory, // that all share
+    Calls   // of ranks that reach nobody's memory (support/apart.hpp)
+};
+
+// Calls be_ranks(network) for every world of ranks that are threads of the test: one world, or one for each rank.
+inline void on_worlds(Carrier carrier, PeerAccess access, int ranks, const std::function<void(Network)>& be_ranks)
+{
+    if (carrier == Carrier::Memory) { return be_ranks(thread_network(ranks, access)); }
+    Apart apart(ranks);
+    std::vector<std::thread> threads;
+    for (int r = 0; r < ranks; ++r)
+    {
+        threads.emplace_back([&, r] { be_ranks(apart.network(r)); });
+    }
+    for (std::thread& thread : threads) { thread.join(); }
+}
+
 // How ranks are connected, as the tests see it.
 struct TransportCase
 {
@@ -184,6 +205,7 @@ struct TransportCase
     PeerAccess access; // of the payload
     bool is_faulty;
     int ranks_of_process = 0; // 0: all ranks are threads of the test
+    Carrier carrier = Carrier::Memory;
 
     WorldOptions options() const
     {
@@ -196,15 +218,21 @@ struct TransportCase
         }
         return o;
     }
-    Network network(std::unique_ptr<Bootstrap> bootstrap, std::uint64_t seed) const
+    Network with_its_faults(Network network, std::uint64_t seed) const
     {
-        if (!is_faulty) { return shared_memory_network(std::move(bootstrap), access); }
+        if (!is_faulty) { return network; }
         FaultPlan plan;
         plan.seed = seed;
         plan.duplicated = 0.1;
         plan.payload = access;
-        return with_faults(shared_memory_network(std::move(bootstrap)), plan);
+        return with_faults(std::move(network), plan);
     }
+    Network network(std::unique_ptr<Bootstrap> bootstrap, std::uint64_t seed) const
+    {
+        return with_its_faults(shared_memory_network(std::move(bootstrap), inner_access()), seed);
+    }
+    // Behind the bad network, if there is one.
+    PeerAccess inner_access() const { return is_faulty ? PeerAccess::Pointers : access; }
     Network network(int ranks, std::uint64_t seed) const // of threads of the test
     {
         return network(std::make_unique<ThreadsBootstrap>(ranks), seed);
@@ -212,19 +240,23 @@ struct TransportCase
     // Runs the ranks of a world of their own, and fails if one ended badly, with the primary error.
     void run(int ranks, std::uint64_t seed, const std::function<void(Communicator&)>& body) const
     {
-        const auto be_ranks = [&](std::unique_ptr<Bootstrap> bootstrap) {
-            World world(network(std::move(bootstrap), seed), options());
+        const auto be_ranks = [&](Network network) {
+            World world(std::move(network), options());
             check_ranks(world, body);
             expect_no_overlaps(world);
         };
-        if (ranks_of_process == 0) { return be_ranks(std::make_unique<ThreadsBootstrap>(ranks)); }
+        if (ranks_of_process == 0)
+        {
+            return on_worlds(carrier, inner_access(), ranks,
+                             [&](Network plain) { be_ranks(with_its_faults(std::move(plain), seed)); });
+        }
         ProcessOptions processes;
         processes.processes = (ranks + ranks_of_process - 1) / ranks_of_process;
         processes.ranks = ranks;
         try
         {
             run_in_processes(processes, [&](std::unique_ptr<Bootstrap> bootstrap) {
-                be_ranks(std::move(bootstrap));
+                be_ranks(network(std::move(bootstrap), seed));
                 // What has failed in a process has been printed there, and the test knows nothing of it.
                 return testing::Test::HasFailure() ? throw std::runtime_error("a check failed in one of the processes") : 0;
             });
@@ -243,6 +275,8 @@ inline const std::vector<TransportCase> transport_cases = {
     {"threads_staged", PeerAccess::Staged, false},
     {"faulty_pointers", PeerAccess::Pointers, true},
     {"faulty_staged", PeerAccess::Staged, true},
+    {"apart", PeerAccess::Staged, false, 0, Carrier::Calls},
+    {"faulty_apart", PeerAccess::Staged, true, 0, Carrier::Calls},
     {"processes_pointers", PeerAccess::Pointers, false, 1},
     {"processes_staged", PeerAccess::Staged, false, 1},
     {"processes_of_two_threads", PeerAccess::Pointers, false, 2},
@@ -253,12 +287,12 @@ inline const std::vector<TransportCase> transport_cases = {
 #endif
 };
 
-// Those whose ranks are threads of the test.
+// Those whose ranks are threads of the test and share their memory.
 inline std::vector<TransportCase> thread_cases()
 {
     std::vector<TransportCase> cases;
     std::copy_if(transport_cases.begin(), transport_cases.end(), std::back_inserter(cases),
-                 [](const TransportCase& c) { return c.ranks_of_process == 0; });
+                 [](const TransportCase& c) { return c.ranks_of_process == 0 && c.carrier == Carrier::Memory; });
     return cases;
 }
 

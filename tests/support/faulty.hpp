@@ -54,6 +54,7 @@ public:
     std::byte* reach_payload(int source, int destination, std::size_t offset) override;
     SignalSlot* reach_signal(int, int, std::size_t) override { return nullptr; }
     void put_signal(const Put& put) override;
+    void progress() override { inner_->progress(); }
 
     // Puts that met another one under way to the same signal slot.
     std::int64_t overlaps() const;

@@ -16,7 +16,7 @@ ProcessesBootstrap::ProcessesBootstrap(int socket, int ranks, RankRange here, st
     : socket_(socket), ranks_(ranks), here_(here), patience_(patience), end_(::eventfd(0, EFD_CLOEXEC))
 {
     if (end_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
-    thread_ = std::thread([this] { listen(); });
+    thread_ = std::thread([this] { run(); });
 }
 
 ProcessesBootstrap::~ProcessesBootstrap()
@@ -27,24 +27,15 @@ ProcessesBootstrap::~ProcessesBootstrap()
 
 void ProcessesBootstrap::put(const std::string& key, Bytes value)
 {
-    {
-        const std::scoped_lock lock(mutex_);
-        PARHELION_EXPECTS(values_.emplace(key, value).second);
-    }
+    heard_.put(key, value);
     ProcessPacket packet{.says = ProcessSays::Put, .key = key};
     packet.text.assign(reinterpret_cast<const char*>(value.data()), value.size());
     send_packet(socket_, packet, -1, Wait::Yes); // a launcher that is gone is the listener's business
 }
 
-std::optional<Bytes> ProcessesBootstrap::get(const std::string& key)
+std::byte* ProcessesBootstrap::pages(const std::string& what, int rank, std::size_t bytes)
 {
-    const std::scoped_lock lock(mutex_);
-    const auto found = values_.find(key);
-    return found != values_.end() ? std::optional(found->second) : std::nullopt;
-}
-
-std::byte* ProcessesBootstrap::pages(const std::string& key, std::size_t bytes)
-{
+    const std::string key = fmt::format("{} of rank {}", what, rank);
     const std::scoped_lock asking(asking_);
     std::unique_lock lock(mutex_);
     if (const auto known = pages_.find(key); known != pages_.end())
@@ -53,14 +44,14 @@ std::byte* ProcessesBootstrap::pages(const std::string& key, std::size_t bytes)
         return known->second->data();
     }
     send_packet(socket_, {.says = ProcessSays::Pages, .size = bytes, .key = key}, -1, Wait::Yes);
-    const bool is_over = changed_.wait_for(lock, patience_, [&] { return answers_.count(key) > 0 || !loss_.empty(); });
+    const bool is_over = changed_.wait_for(lock, patience_, [&] { return answers_.count(key) > 0 || !heard_.loss().empty(); });
     if (!is_over)
     {
         throw CommError(fmt::format("The process that started the ranks has not answered for {:g} s.",
                                     std::chrono::duration<double>(patience_).count()));
     }
     const auto answer = answers_.find(key);
-    if (answer == answers_.end()) { throw PeerAborted(fmt::format("Rank {} stopped: {}", here_.first, loss_)); }
+    if (answer == answers_.end()) { throw PeerAborted(fmt::format("Rank {} stopped: {}", here_.first, heard_.loss())); }
     const ReceivedPacket received = std::move(answer->second);
     answers_.erase(answer);
     if (received.passed.get() < 0) { throw SystemError(received.packet.text); }
@@ -70,46 +61,23 @@ std::byte* ProcessesBootstrap::pages(const std::string& key, std::size_t bytes)
     return pages->data();
 }
 
-void ProcessesBootstrap::on_loss(OnLoss listener)
-{
-    const std::scoped_lock quiet(listener_mutex_);
-    listener_ = std::move(listener);
-    const std::string sentence = [&] {
-        const std::scoped_lock lock(mutex_);
-        return loss_;
-    }();
-    if (listener_ && !sentence.empty()) { listener_(sentence); }
-}
-
-void ProcessesBootstrap::tell_loss(const std::string& sentence)
-{
-    const std::scoped_lock quiet(listener_mutex_);
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!loss_.empty()) { return; }
-        loss_ = sentence;
-    }
-    changed_.notify_all();
-    if (listener_) { listener_(sentence); }
-}
-
 void ProcessesBootstrap::take(ReceivedPacket&& received)
 {
     const ProcessPacket& packet = received.packet;
-    if (packet.says == ProcessSays::Lost) { return tell_loss(packet.text); }
+    if (packet.says == ProcessSays::Put)
     {
-        const std::scoped_lock lock(mutex_);
-        if (packet.says == ProcessSays::Put)
-        {
-            const auto* const first = reinterpret_cast<const std::byte*>(packet.text.data());
-            values_.emplace(packet.key, Bytes(first, first + packet.text.size()));
-        }
-        else if (packet.says == ProcessSays::Pages) { answers_[packet.key] = std::move(received); }
+        const auto* const first = reinterpret_cast<const std::byte*>(packet.text.data());
+        return heard_.value(packet.key, Bytes(first, first + packet.text.size()));
+    }
+    if (packet.says == ProcessSays::Lost) { heard_.loss(packet.text); }
+    {
+        const std::scoped_lock lock(mutex_); // whoever waits has not looked yet, or hears the call
+        if (packet.says == ProcessSays::Pages) { answers_[packet.key] = std::move(received); }
     }
     changed_.notify_all();
 }
 
-void ProcessesBootstrap::listen()
+void ProcessesBootstrap::run()
 {
     for (;;)
     {

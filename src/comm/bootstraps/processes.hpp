@@ -4,6 +4,7 @@
 // for them stays here. Pages are shared memory without a name, which ends with the last process that has mapped it.
 #pragma once
 
+#include "comm/bootstraps/heard.hpp"
 #include "comm/bootstraps/pages.hpp"
 #include "comm/bootstraps/process_messages.hpp"
 
@@ -26,29 +27,25 @@ public:
     int ranks() const override { return ranks_; }
     RankRange here() const override { return here_; }
     void put(const std::string& key, Bytes value) override;
-    std::optional<Bytes> get(const std::string& key) override;
+    std::optional<Bytes> get(const std::string& key) override { return heard_.get(key); }
     // Throws also CommError.
-    std::byte* pages(const std::string& key, std::size_t bytes) override;
-    void on_loss(OnLoss listener) override;
+    std::byte* pages(const std::string& what, int rank, std::size_t bytes) override;
+    void listen(Listener listener) override { heard_.listen(std::move(listener)); }
 
 private:
-    void listen();
+    void run();
     void take(ReceivedPacket&& received);
-    void tell_loss(const std::string& sentence);
 
     const int socket_, ranks_;
     const RankRange here_;
     const std::chrono::nanoseconds patience_;
+    Heard heard_;
     FileDescriptor end_; // readable once this ends
     std::mutex asking_;  // of a request for pages: a process makes one for each key
     std::mutex mutex_;   // of what follows
     std::condition_variable changed_;
-    std::map<std::string, Bytes> values_;
     std::map<std::string, ReceivedPacket> answers_; // to requests for pages, until taken
     std::map<std::string, std::unique_ptr<Pages>> pages_;
-    std::string loss_;
-    std::mutex listener_mutex_; // of the listener and its calls, which may take mutex_ in turn
-    OnLoss listener_;
     std::thread thread_; // last: starts when all else is there
 };
 

@@ -16,7 +16,7 @@ namespace parhelion {
 
 struct CudaAtomics
 {
-    static constexpr bool has_pauses = false;
+    static constexpr bool is_host = false;
 
     static __device__ Word load_acquire_system(Word* w) { return parhelion::load_acquire_system(w); }
     static __device__ Word load_relaxed_system(Word* w) { return parhelion::load_relaxed_system(w); }

@@ -394,6 +394,7 @@ void PartitionedEngine::forget(RequestState& state)
 
 void PartitionedEngine::advance()
 {
+    world_.transport().progress();
     if (std::this_thread::get_id() != owner_)
     {
         const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -420,9 +421,9 @@ void PartitionedEngine::wait_until(RequestState& state, Done&& done)
         if (is_last_look)
         {
             const Verdict verdict = fail<HostAtomics>(watch(), state.record(watch()));
-            if (verdict != Verdict::Expired) { world_.throw_failure(rank_, verdict); }
-            throw CommError(fmt::format("Rank {} waited {:g} s in vain for {}: partitioned message {}.", rank_,
-                                        static_cast<double>(watch().deadline_ns) * 1e-9, state.lacks(), state.text()));
+            world_.throw_failure(rank_, verdict,
+                                 fmt::format("Rank {} waited {:g} s in vain for {}: partitioned message {}.", rank_,
+                                             static_cast<double>(watch().deadline_ns) * 1e-9, state.lacks(), state.text()));
         }
         const Verdict verdict = patience.next();
         if (verdict == Verdict::Aborted) { world_.throw_failure(rank_, verdict); }

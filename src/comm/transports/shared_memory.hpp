@@ -22,7 +22,7 @@ public:
 
     std::byte* reach_payload(int source, int destination, std::size_t offset) override;
     SignalSlot* reach_signal(int source, int destination, std::size_t index) override;
-    void put_signal(const Put& put) override;
+    void put_signal(const Put& put) override { deliver(memory_, put); }
 
 private:
     const SymmetricMemory& memory_;
