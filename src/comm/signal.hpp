@@ -70,10 +70,10 @@ inline constexpr Word one_resumes = (Word{1} << 32) - one_pauses;
 PARHELION_HD constexpr bool is_anyone_paused(Word pauses) { return (pauses & ((Word{1} << 32) - 1)) != 0; }
 
 // Who moves messages that move only inside calls of the ranks. Callable by several threads.
-class Progress
+class MessageMover
 {
 public:
-    virtual ~Progress() = default;
+    virtual ~MessageMover() = default;
     virtual void progress() {}
 };
 
@@ -86,9 +86,9 @@ struct Watch
     SignalSlot* own_abort;          // looked at while waiting
     SignalSlot* const* abort_slots; // of all listeners
     FirstFailure* first_failure;
-    const std::int64_t* tag;      // for the record
-    SignalSlot* host_abort;       // raised before the others; null: ranks are threads, and their driver sees them end
-    Progress* messages = nullptr; // asked to move them at every look; null: where they need nobody
+    const std::int64_t* tag;          // for the record
+    SignalSlot* host_abort;           // raised before the others; null: ranks are threads, and their driver sees them end
+    MessageMover* messages = nullptr; // asked to move them at every look; null: where they need nobody
 };
 
 enum class Verdict : std::uint8_t

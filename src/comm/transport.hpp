@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-class Transport : public Progress
+class Transport : public MessageMover
 {
 public:
     // Where `source` reaches a place of the destination's payload arena, or null if it cannot.
