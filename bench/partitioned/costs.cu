@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/partitioned/measurements.hpp"
+#include "bench/partitioned/vectors.cuh"
+#include "comm/partitioned/gpu/collectives_gpu.hpp"
+
+#include <optional>
+
+namespace parhelion::partitioned_bench {
+
+namespace {
+
+enum class Level
+{
+    None,
+    Block,
+    Warp,
+    Thread
+};
+
+// Purpose        what pready adds to a kernel
+// Work           one block; a partition for the block, each of its warps or each thread
+// Reads/Writes   the source's buffer / the destination's, ns
+// Orders         as in partitioned.cuh
+// Requires       the epoch started on both sides
+// Cost           what is timed, between two block barriers
+__global__ void pready_kernel(SendPrequest* request, Level level, std::int64_t* ns)
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    pbuf_prepare(*request); // the credit is there, and in the cache
+    __syncthreads();
+    const std::int64_t begin = CudaAtomics::nanoseconds();
+    if (level == Level::Block) { block_pready(*request, 0); }
+    if (level == Level::Warp) { warp_pready(*request, thread / 32); }
+    if (level == Level::Thread) { warp_pready_each(*request, thread); }
+    __syncthreads();
+    if (thread == 0) { *ns = CudaAtomics::nanoseconds() - begin; }
+}
+
+class Costs
+{
+public:
+    explicit Costs(const Setting& setting)
+        : s_(setting), from_(*s_.queues[0]), to_(*s_.queues[1]), world_({from_.device(), to_.device()}, options()),
+          partitioned_(world_), landing_(world_.allocate(bytes)), ns_(calls)
+    {
+        from_.make_current();
+        source_.resize(bytes);
+        source_.clear(from_);
+        from_.synchronize();
+    }
+
+    void all()
+    {
+        for (const int threads : {32, 128, 512, 1024})
+        {
+            pready("nothing", Level::None, threads, 1);
+            pready("block", Level::Block, threads, 1);
+            pready("warp", Level::Warp, threads, threads / 32);
+            pready("thread", Level::Thread, threads, threads);
+        }
+        requests();
+        collectives();
+    }
+
+private:
+    static constexpr std::size_t bytes = most_threads * sizeof(double);
+    static constexpr std::size_t calls = 100;
+
+    static GpuWorldOptions options()
+    {
+        GpuWorldOptions options;
+        options.deadline = std::chrono::seconds(3);
+        options.payload_bytes = std::size_t{128} << 20;
+        return options;
+    }
+    void wait()
+    {
+        spin_until_done(from_);
+        spin_until_done(to_);
+    }
+    template <class Work>
+    static double us_of(const Work& work)
+    {
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    }
+
+    // With the copy of 8 bytes a thread, and without: then kernels have stored to the destination themselves.
+    void pready(const char* name, Level level, int threads, int partitions)
+    {
+        for (const bool copies : {true, false})
+        {
+            const std::size_t here = static_cast<std::size_t>(threads) * sizeof(double);
+            const Partitioning parts{partitions, here / static_cast<std::size_t>(partitions)};
+            GpuSendRequest send =
+                partitioned_.psend_init(0, copies ? source_.data() : nullptr, parts, {1, tag_}, {.per_signal = partitions});
+            GpuReceiveRequest receive = partitioned_.precv_init(1, landing_, {1, here}, {0, tag_});
+            ++tag_;
+            if (level == Level::None) { continue; }
+            std::vector<double> us;
+            for (std::size_t i = 0; i < calls; ++i)
+            {
+                receive.start(to_);
+                wait();
+                send.start(from_);
+                launch(from_, PhaseTag{}, pready_kernel, {1, threads}, send.prequest(), level, ns_.data() + i);
+                send.wait(from_);
+                receive.wait(to_);
+                wait();
+                us.push_back(static_cast<double>(ns_[i]) * 1e-3);
+            }
+            world_.check();
+            send.check(from_);
+            s_.report.add({copies ? "pready with its copy" : "pready", name, here, partitions, spread_of(us)});
+        }
+    }
+
+    // The second side finds the first, and sends both prequests to their GPUs.
+    void requests()
+    {
+        std::vector<double> first, second, prepare;
+        std::optional<double> first_prepare;
+        for (int i = 0; i < samples; ++i, ++tag_)
+        {
+            std::optional<GpuSendRequest> send;
+            std::optional<GpuReceiveRequest> receive;
+            first.push_back(us_of([&] { receive.emplace(partitioned_.precv_init(1, landing_, {8, 64}, {0, tag_})); }));
+            second.push_back(us_of([&] { send.emplace(partitioned_.psend_init(0, source_.data(), {8, 64}, {1, tag_})); }));
+            for (std::size_t k = 0; k < calls; ++k)
+            {
+                receive->start(to_);
+                send->start(from_);
+                wait();
+                const double us = us_of([&] {
+                    send->pbuf_prepare(from_);
+                    spin_until_done(from_);
+                });
+                (k == 0 && i == 0 ? first_prepare.emplace(us) : prepare.emplace_back(us));
+                end(*send, *receive);
+            }
+        }
+        const auto add = [&](const char* method, const std::vector<double>& us) {
+            s_.report.add({"once", method, 512, 8, spread_of(us)});
+        };
+        add("precv_init, first", first);
+        add("psend_init, matched", second);
+        add("pbuf_prepare, first", {*first_prepare});
+        add("pbuf_prepare", prepare);
+    }
+    void end(GpuSendRequest& send, GpuReceiveRequest& receive)
+    {
+        launch(from_, PhaseTag{}, pready_kernel, {1, 256}, send.prequest(), Level::Warp, ns_.data());
+        send.wait(from_);
+        receive.wait(to_);
+        wait();
+    }
+
+    void collectives()
+    {
+        std::vector<double> us;
+        const std::size_t n = bytes / sizeof(float) / 8;
+        for (int i = 0; i < samples; ++i)
+        {
+            const GpuCollectiveBuffers buffers[] = {{source_.data(), source_.data()},
+                                                    {world_.data(1, landing_), world_.data(1, landing_)}};
+            us.push_back(us_of([&] {
+                make_collective(world_, Collective::AllReduce, {ElementType::Float, 8, n}, Reduction::Sum, buffers);
+            }));
+        }
+        s_.report.add({"once", "make_collective, of two", bytes, 8, spread_of(us)});
+    }
+
+    const Setting& s_;
+    GpuQueue &from_, &to_;
+    GpuWorld world_;
+    GpuPartitioned partitioned_;
+    Window landing_;
+    DeviceBuffer<std::byte> source_;
+    PinnedBuffer<std::int64_t> ns_;
+    int tag_ = 0;
+};
+
+} // namespace
+
+void time_costs(const Setting& setting) { Costs(setting).all(); }
+
+} // namespace parhelion::partitioned_bench

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/partitioned/measurements.hpp"
+#include "bench/partitioned/vectors.cuh"
+#include "device/gpu/graph.hpp"
+
+#include <optional>
+
+namespace parhelion::partitioned_bench {
+
+namespace {
+
+// Purpose        the work
+// Work           a thread for each 8 bytes
+// Reads/Writes   a, b / c
+// Orders         nothing
+// Requires       nothing
+// Cost           24 bytes a thread
+__global__ void add_kernel(const double* a, const double* b, double* c) { add_one(a, b, c); }
+
+// Purpose        the work, and each block's part on its way to the peer
+// Work           as add_kernel; a block a partition
+// Reads/Writes   a, b / c and the destination's buffer; without c the latter alone
+// Orders         as in partitioned.cuh
+// Requires       the epoch started
+// Cost           8 bytes a thread more, over the link
+__global__ void add_and_send_kernel(const double* a, const double* b, double* c, SendPrequest* request)
+{
+    if (c == nullptr)
+    {
+        if (__syncthreads_or(threadIdx.x == 0 && !pbuf_prepare(*request))) { return; }
+        c = reinterpret_cast<double*>(request->core.place(0));
+    }
+    add_one(a, b, c);
+    block_pready(*request, static_cast<int>(blockIdx.x));
+}
+
+// Purpose        the same again and again, without a host: each block has messages of its own
+// Work           as add_and_send_kernel; a block has several partitions, one after another
+// Reads/Writes   a, b / c and the destination's buffer
+// Orders         as in partitioned.cuh
+// Requires       all blocks at once, and receive_epochs_kernel at the same time
+// Cost           epochs times the work; a credit an epoch
+__global__ void send_epochs_kernel(const double* a, const double* b, double* c, SendPrequest* const* requests, int epochs)
+{
+    SendPrequest& request = *requests[blockIdx.x];
+    const int partitions = request.core.route().counts.send;
+    const std::size_t first = static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(partitions) * blockDim.x;
+    for (int e = 0; e < epochs; ++e)
+    {
+        if (threadIdx.x == 0) { start(request); }
+        __syncthreads();
+        for (int p = 0; p < partitions; ++p)
+        {
+            const std::size_t i = first + static_cast<std::size_t>(p) * blockDim.x + threadIdx.x;
+            c[i] = a[i] + b[i];
+            if (!block_pready(request, p)) { return; }
+        }
+        if (!block_wait(request)) { return; }
+    }
+}
+
+// Purpose        the other side, which tells how long that takes
+// Work           a block for each of the source's
+// Reads/Writes   signals / prequests, credits; ns: begin and end of what is timed, a pair a block
+// Orders         as in partitioned.cuh
+// Requires       as send_epochs_kernel
+// Cost           as send_epochs_kernel
+__global__ void receive_epochs_kernel(ReceivePrequest* const* requests, int epochs, std::int64_t* ns)
+{
+    ReceivePrequest& request = *requests[blockIdx.x];
+    for (int e = 0; e < epochs; ++e)
+    {
+        if (e == 1 && threadIdx.x == 0) { ns[2 * blockIdx.x] = CudaAtomics::nanoseconds(); } // both kernels run
+        if (threadIdx.x == 0) { start(request); }
+        __syncthreads();
+        if (!block_wait(request)) { return; }
+    }
+    if (threadIdx.x == 0) { ns[2 * blockIdx.x + 1] = CudaAtomics::nanoseconds(); }
+}
+
+GpuWorldOptions world_options(std::size_t payload_bytes)
+{
+    GpuWorldOptions options;
+    options.deadline = std::chrono::seconds(3);
+    options.payload_bytes = payload_bytes + (std::size_t{4} << 20);
+    return options;
+}
+
+std::vector<int> devices_of(const std::vector<GpuQueue*>& queues)
+{
+    std::vector<int> devices;
+    for (const GpuQueue* queue : queues) { devices.push_back(queue->device()); }
+    return devices;
+}
+
+class Messages
+{
+public:
+    explicit Messages(const Setting& setting)
+        : s_(setting), from_(*s_.queues[0]), to_(*s_.queues[1]), world_(devices_of(s_.queues), world_options(s_.most_bytes)),
+          partitioned_(world_), landing_(world_.allocate(s_.most_bytes)), staging_(s_.most_bytes), ns_(2 * most_blocks)
+    {
+        const std::size_t n = s_.most_bytes / sizeof(double);
+        std::vector<double> a(n), b(n);
+        for (std::size_t i = 0; i < n; ++i) { a[i] = static_cast<double>(i), b[i] = 0.5; }
+        from_.make_current();
+        a_.upload(from_, a);
+        b_.upload(from_, b);
+        c_.resize(n);
+        from_.synchronize();
+    }
+
+    void all()
+    {
+        for (std::size_t bytes = 1024; bytes <= s_.most_bytes; bytes *= 2)
+        {
+            bytes_ = bytes;
+            shape_ = shape_of(bytes);
+            without_communication();
+            copies();
+            if (s_.nccl != nullptr) { nccl(); }
+            partitioned("partitioned, queued", "partitioned, graph", c_.data());
+            partitioned("stored, queued", "stored, graph", nullptr);
+            in_kernels();
+        }
+    }
+
+private:
+    static constexpr int most_blocks = 128; // of kernels whose blocks wait: all at once
+
+    std::byte* destination() const { return world_.data(1, landing_); }
+    int partitions() const { return shape_.blocks; }
+
+    template <class Work>
+    void time(const char* method, const Work& work)
+    {
+        clear();
+        const Spread us = time_host(work);
+        check(method);
+        s_.report.add({"message", method, bytes_, partitions(), us});
+    }
+    void clear()
+    {
+        from_.make_current();
+        c_.clear(from_);
+        gpu_memory::set_bytes(to_, destination(), 0, bytes_);
+        spin_until_done(from_);
+        spin_until_done(to_);
+    }
+    void check(const char* method)
+    {
+        world_.check();
+        std::vector<double> arrived(bytes_ / sizeof(double));
+        gpu_memory::to_host(to_, arrived.data(), destination(), bytes_);
+        to_.synchronize();
+        for (std::size_t i = 0; i < arrived.size(); ++i)
+        {
+            if (arrived[i] != static_cast<double>(i) + 0.5)
+            {
+                throw CommError(std::string(method) + ": a wrong number arrived.");
+            }
+        }
+    }
+
+    void add() { launch(from_, PhaseTag{}, add_kernel, shape_, a_.data(), b_.data(), c_.data()); }
+
+    void without_communication()
+    {
+        const Spread us = time_host([&] {
+            add();
+            spin_until_done(from_);
+        });
+        s_.report.add({"kernel", "launch and wait", bytes_, partitions(), us});
+        std::vector<double> waits;
+        for (int i = 0; i < 100 * samples; ++i)
+        {
+            add();
+            const auto begin = std::chrono::steady_clock::now();
+            spin_until_done(from_);
+            waits.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+        }
+        s_.report.add({"kernel", "wait", bytes_, partitions(), spread_of(waits)});
+    }
+
+    void copies()
+    {
+        time("staged", [&] {
+            add();
+            gpu_memory::to_host(from_, staging_.data(), c_.data(), bytes_);
+            spin_until_done(from_);
+            gpu_memory::to_device(to_, destination(), staging_.data(), bytes_);
+            spin_until_done(to_);
+        });
+        time("peer copy", [&] {
+            add();
+            gpu_memory::on_device(from_, destination(), c_.data(), bytes_);
+            spin_until_done(from_);
+        });
+    }
+
+    void nccl()
+    {
+        const auto queue = [&] {
+            add();
+            s_.nccl->send(c_.data(), destination(), bytes_);
+        };
+        const auto wait = [&] {
+            spin_until_done(from_);
+            spin_until_done(to_);
+        };
+        time("NCCL", [&] {
+            queue();
+            wait();
+        });
+        std::optional<GpuGraph> there;
+        const GpuGraph here(from_, [&] { there.emplace(to_, queue); });
+        time("NCCL, graph", [&] {
+            here.replay(from_);
+            there->replay(to_);
+            wait();
+        });
+    }
+
+    // c null: what is added is stored into the destination's buffer right away.
+    void partitioned(const char* queued, const char* graph, double* c)
+    {
+        const Partitioning parts{shape_.blocks, bytes_ / static_cast<std::size_t>(shape_.blocks)};
+        GpuSendRequest send =
+            partitioned_.psend_init(0, reinterpret_cast<const std::byte*>(c), parts, {1, tag_}, {.per_signal = shape_.blocks});
+        GpuReceiveRequest receive = partitioned_.precv_init(1, landing_, {1, bytes_}, {0, tag_});
+        ++tag_;
+        const auto of_source = [&] {
+            send.start(from_);
+            launch(from_, PhaseTag{}, add_and_send_kernel, shape_, a_.data(), b_.data(), c, send.prequest());
+            send.wait(from_);
+        };
+        const auto of_destination = [&] {
+            receive.start(to_);
+            receive.wait(to_);
+        };
+        const auto wait = [&] {
+            spin_until_done(to_);
+            spin_until_done(from_);
+        };
+        time(queued, [&] {
+            of_destination();
+            of_source();
+            wait();
+        });
+        const GpuGraph here(from_, of_source), there(to_, of_destination);
+        time(graph, [&] {
+            there.replay(to_);
+            here.replay(from_);
+            wait();
+        });
+        send.check(from_);
+        receive.check(to_);
+    }
+
+    void in_kernels()
+    {
+        const int blocks = std::min(shape_.blocks, most_blocks), of_block = shape_.blocks / blocks;
+        const std::size_t bytes = bytes_ / static_cast<std::size_t>(shape_.blocks);
+        std::vector<GpuSendRequest> sends;
+        std::vector<GpuReceiveRequest> receives;
+        std::vector<SendPrequest*> of_sends;
+        std::vector<ReceivePrequest*> of_receives;
+        for (int b = 0; b < blocks; ++b, ++tag_)
+        {
+            const std::size_t offset = static_cast<std::size_t>(b * of_block) * bytes;
+            const auto* const buffer = reinterpret_cast<const std::byte*>(c_.data()) + offset;
+            const Window window{landing_.offset + offset, static_cast<std::size_t>(of_block) * bytes};
+            sends.push_back(partitioned_.psend_init(0, buffer, {of_block, bytes}, {1, tag_}, {.per_signal = of_block}));
+            receives.push_back(partitioned_.precv_init(1, window, {1, window.bytes}, {0, tag_}));
+            of_sends.push_back(sends.back().prequest());
+            of_receives.push_back(receives.back().prequest());
+        }
+        DeviceBuffer<SendPrequest*> send;
+        DeviceBuffer<ReceivePrequest*> receive;
+        from_.make_current();
+        send.upload(from_, of_sends);
+        to_.make_current();
+        receive.upload(to_, of_receives);
+        clear();
+        const int epochs = bytes_ <= (std::size_t{1} << 20) ? 101 : 11;
+        std::vector<double> us;
+        for (int s = 0; s < samples; ++s)
+        {
+            launch(to_, PhaseTag{}, receive_epochs_kernel, {blocks, 32}, receive.data(), epochs, ns_.data());
+            launch(from_, PhaseTag{}, send_epochs_kernel, {blocks, shape_.threads}, a_.data(), b_.data(), c_.data(), send.data(),
+                   epochs);
+            spin_until_done(to_);
+            spin_until_done(from_);
+            std::int64_t begin = ns_[0], end = ns_[1];
+            for (int b = 0; b < blocks; ++b)
+            {
+                const auto at = static_cast<std::size_t>(2 * b);
+                begin = std::min(begin, ns_[at]), end = std::max(end, ns_[at + 1]);
+            }
+            us.push_back(static_cast<double>(end - begin) * 1e-3 / (epochs - 1));
+        }
+        check("in kernels");
+        s_.report.add({"message", "partitioned, in kernels", bytes_, shape_.blocks, spread_of(us)});
+    }
+
+    const Setting& s_;
+    GpuQueue &from_, &to_;
+    GpuWorld world_;
+    GpuPartitioned partitioned_;
+    Window landing_;
+    DeviceBuffer<double> a_, b_, c_; // of the source
+    PinnedBuffer<std::byte> staging_;
+    PinnedBuffer<std::int64_t> ns_;
+    int tag_ = 0;
+    std::size_t bytes_ = 0;
+    LaunchShape shape_;
+};
+
+} // namespace
+
+void time_messages(const Setting& setting) { Messages(setting).all(); }
+
+} // namespace parhelion::partitioned_bench
