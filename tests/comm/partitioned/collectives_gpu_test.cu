@@ -292,29 +292,52 @@ TEST_P(GpuPartitionedCollectives, have_the_bits_of_the_order_that_the_schedule_s
     }
 }
 
+namespace {
+
+// Members queue their calls, or the one call for all of them, in turns that are not the same for all.
+void expect_right_when_queued(GpuWorld& world, const CollectiveCase& what)
+{
+    Members members(world, what);
+    for (std::uint64_t epoch = 1; epoch <= 10; ++epoch)
+    {
+        members.fill(world, epoch);
+        for (int r = 0; r < world.ranks(); ++r)
+        {
+            GpuCollectiveRequest& request = members.requests[static_cast<std::size_t>(r)];
+            GpuQueue& queue = world.setup_queue(r);
+            if ((epoch + static_cast<std::uint64_t>(r)) % 3 != 0)
+            {
+                request.execute(queue);
+                continue;
+            }
+            request.start(queue);
+            request.pready_all(queue);
+            request.run(queue);
+            request.wait(queue);
+        }
+        ASSERT_EQ(members.wrong(world, epoch), 0) << static_cast<int>(what.collective) << static_cast<int>(what.algorithm);
+    }
+    EXPECT_EQ(failure_of(world), "");
+    for (int r = 0; r < world.ranks(); ++r)
+    {
+        EXPECT_NO_THROW(members.requests[static_cast<std::size_t>(r)].check(world.setup_queue(r)));
+    }
+}
+
+} // namespace
+
 TEST_P(GpuPartitionedCollectives, are_right_when_all_calls_are_queued)
 {
     if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "run() is for ranks with a GPU each"; }
     GpuWorld world(GetParam().devices(), options());
-    for (const CollectiveCase& what : all_cases({ElementType::Float, 20, 1000}))
-    {
-        Members members(world, what);
-        for (std::uint64_t epoch = 1; epoch <= 5; ++epoch)
-        {
-            members.fill(world, epoch);
-            for (int r = 0; r < world.ranks(); ++r)
-            {
-                GpuCollectiveRequest& request = members.requests[static_cast<std::size_t>(r)];
-                GpuQueue& queue = world.setup_queue(r);
-                request.start(queue);
-                request.pready_all(queue);
-                request.run(queue);
-                request.wait(queue);
-            }
-            ASSERT_EQ(members.wrong(world, epoch), 0) << static_cast<int>(what.collective) << static_cast<int>(what.algorithm);
-        }
-        EXPECT_EQ(failure_of(world), "");
-    }
+    for (const CollectiveCase& what : all_cases({ElementType::Float, 20, 1000})) { expect_right_when_queued(world, what); }
+}
+
+// Its blocks wait for nobody: one can be at its end before the next begins.
+TEST_F(OnOneGpu, partitioned_collectives_of_a_lone_rank_are_right_when_queued)
+{
+    GpuWorld world({0}, options_with(10s));
+    for (const CollectiveCase& what : all_cases({ElementType::Float, 20, 1000})) { expect_right_when_queued(world, what); }
 }
 
 // --- many epochs in one kernel
@@ -435,4 +458,14 @@ TEST_F(GpuPartitionedCollectiveMisuse, of_kernels_is_told_each_by_its_error)
     EXPECT_EQ(of(Wrong::StartedTwice), Misuse::Active);
     EXPECT_EQ(of(Wrong::NoSuchPartitionToRead), Misuse::PartitionOutOfRange);
     EXPECT_EQ(of(Wrong::NoInput), Misuse::BadArgument);
+}
+
+TEST_F(GpuPartitionedCollectiveMisuse, of_a_whole_epoch_within_one_is_told)
+{
+    GpuWorld world({0}, options_with(10s));
+    Members members(world, {Collective::AllReduce, Algorithm::Ring, {ElementType::Float, 2, 4}});
+    GpuQueue& queue = world.setup_queue(0);
+    members.requests[0].start(queue);
+    members.requests[0].execute(queue);
+    EXPECT_EQ(misuse_of([&] { members.requests[0].check(queue); }), Misuse::Active);
 }

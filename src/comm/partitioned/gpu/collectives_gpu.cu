@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/partitioned/gpu/collectives_gpu.cuh"
 
+#include "comm/gpu/block.cuh"
 #include "comm/partitioned/collective_plan.hpp"
 #include "comm/partitioned/gpu/requests_gpu.hpp"
 #include "device/gpu/launch.cuh"
@@ -23,6 +24,9 @@ struct GpuCollectiveRequest::Of
     DeviceBuffer<GpuReceiver> receivers;
     DeviceBuffer<Word> ready, done;
     DeviceBuffer<CollectivePrequest> prequest;
+    DeviceBuffer<BlockCounter> executed;
+
+    int blocks(const GpuQueue& queue) const; // that wait for peers
 };
 
 namespace {
@@ -66,6 +70,30 @@ __global__ void __launch_bounds__(run_threads) run_kernel(CollectivePrequest* re
     }
 }
 
+// Purpose        an epoch from its start to its end: of an input that is complete
+// Work           as run_kernel
+// Reads/Writes   as run_kernel; prequest, marks
+// Orders         as run_kernel; the last block ends the epoch, which no block has seen active
+// Requires       as run_kernel; all launches of a request by as many blocks
+// Cost           as run_kernel
+template <class T, Reduction reduction>
+__global__ void __launch_bounds__(run_threads) execute_kernel(CollectivePrequest* request, BlockCounter* executed)
+{
+    const bool is_first = threadIdx.x == 0;
+    if (is_active(*request))
+    {
+        if (is_first) { refuse(*request, Misuse::Active, no_partition); }
+        return;
+    }
+    const Word epoch = request->started + 1;
+    for (int p = static_cast<int>(blockIdx.x); p < request->partitions; p += static_cast<int>(gridDim.x))
+    {
+        if (!block_steps<T, reduction>(*request, p)) { return; }
+        if (is_first) { request->ready[p] = request->takes_input ? epoch : 0, request->done[p] = epoch; }
+    }
+    if (is_last_block(*executed, gridDim.x)) { request->started = request->ended = epoch; }
+}
+
 // Purpose        the end of an epoch
 // Work           one block; a thread a partition
 // Reads/Writes   done / prequest
@@ -75,6 +103,12 @@ __global__ void __launch_bounds__(run_threads) run_kernel(CollectivePrequest* re
 __global__ void __launch_bounds__(other_threads) end_collective_kernel(CollectivePrequest* request) { block_wait(*request); }
 
 } // namespace
+
+int GpuCollectiveRequest::Of::blocks(const GpuQueue& queue) const
+{
+    PARHELION_EXPECTS(!shares_gpu);                                // blocks may keep those they wait for from starting
+    return std::min(elements.partitions, queue.multiprocessors()); // one on each is always possible
+}
 
 CollectivePrequest* GpuCollectiveRequest::prequest() const { return of_->prequest.data(); }
 
@@ -90,10 +124,17 @@ void GpuCollectiveRequest::pready_all(GpuQueue& queue)
 
 void GpuCollectiveRequest::run(GpuQueue& queue)
 {
-    PARHELION_EXPECTS(!of_->shares_gpu); // its blocks may keep those they wait for from starting
-    const int blocks = std::min(of_->elements.partitions, queue.multiprocessors()); // one on each is always possible
+    const LaunchShape shape{of_->blocks(queue), run_threads};
     for_elements(of_->elements.type, of_->reduction, [&]<class T, Reduction reduction>() {
-        launch(queue, of_->phase, run_kernel<T, reduction>, {blocks, run_threads}, of_->prequest.data());
+        launch(queue, of_->phase, run_kernel<T, reduction>, shape, of_->prequest.data());
+    });
+}
+
+void GpuCollectiveRequest::execute(GpuQueue& queue)
+{
+    const LaunchShape shape{of_->blocks(queue), run_threads};
+    for_elements(of_->elements.type, of_->reduction, [&]<class T, Reduction reduction>() {
+        launch(queue, of_->phase, execute_kernel<T, reduction>, shape, of_->prequest.data(), of_->executed.data());
     });
 }
 
@@ -159,6 +200,8 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
         of->ready.clear(queue);
         of->done.resize(partitions);
         of->done.clear(queue);
+        of->executed.resize(1);
+        of->executed.clear(queue);
         CollectivePrequest prequest{};
         prequest.members = static_cast<int>(n);
         prequest.place = static_cast<int>(m);

@@ -106,6 +106,17 @@ __device__ bool block_step(CollectivePrequest& request, int partition, const Ste
     return true;
 }
 
+// All steps of a partition whose input is there. False if a wait was in vain.
+template <class T, Reduction reduction>
+__device__ bool block_steps(CollectivePrequest& request, int partition)
+{
+    for (int s = 0; s < request.n_steps; ++s)
+    {
+        if (!block_step<T, reduction>(request, partition, request.steps[s])) { return false; }
+    }
+    return true;
+}
+
 // The whole way of a partition, from its mark to its result. False if a wait was in vain.
 template <class T, Reduction reduction>
 __device__ bool block_run(CollectivePrequest& request, int partition)
@@ -113,10 +124,7 @@ __device__ bool block_run(CollectivePrequest& request, int partition)
     const bool is_first = threadIdx.x == 0;
     const bool waits = request.takes_input && is_first;
     if (__syncthreads_or(waits && !wait_word(request, request.ready + partition))) { return false; }
-    for (int s = 0; s < request.n_steps; ++s)
-    {
-        if (!block_step<T, reduction>(request, partition, request.steps[s])) { return false; }
-    }
+    if (!block_steps<T, reduction>(request, partition)) { return false; }
     if (is_first) { CudaAtomics::store_release_system(request.done + partition, request.started); }
     return true;
 }

@@ -63,6 +63,8 @@ public:
     // Blocks that wait for marks and execute the schedule; marks may come from kernels on other queues.
     void run(GpuQueue& queue);
     void wait(GpuQueue& queue);
+    // All four in one launch, where all input comes from kernels queued before.
+    void execute(GpuQueue& queue);
     // Throws PartitionedError if a kernel has broken a rule. Waits for what is queued.
     void check(GpuQueue& queue) const;
 
