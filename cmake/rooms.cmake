@@ -40,6 +40,7 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+find_file(SODIUM_HEADER sodium.h REQUIRED)
 
 add_library(parhelion_options INTERFACE)
 target_include_directories(parhelion_options INTERFACE
@@ -98,6 +99,10 @@ function(parhelion_room name)
   else()
     add_library(parhelion_${name} INTERFACE)
     target_link_libraries(parhelion_${name} INTERFACE parhelion_options ${ROOM_DEPENDS})
+  endif()
+  if(name STREQUAL comm)
+    # By name, so that an installed package finds it elsewhere, too; static, so that nothing is needed at run time.
+    target_link_libraries(parhelion_comm PRIVATE -l:libsodium.a)
   endif()
   if(PARHELION_STANDIN)
     parhelion_room_on_standin(${name} ${ROOM_DEPENDS})

@@ -2,6 +2,7 @@
 #include "comm/network.hpp"
 
 #include "comm/bootstraps/threads.hpp"
+#include "comm/transports/tcp.hpp"
 
 namespace parhelion {
 
@@ -14,6 +15,12 @@ Network shared_memory_network(std::unique_ptr<Bootstrap> bootstrap, PeerAccess a
 {
     return {std::move(bootstrap),
             [access](const SymmetricMemory& memory) { return std::make_unique<SharedMemoryTransport>(memory, access); }};
+}
+
+Network tcp_network(std::shared_ptr<Rendezvous> rendezvous)
+{
+    Rendezvous& met = *rendezvous;
+    return {std::move(rendezvous), [&met](const SymmetricMemory& memory) { return std::make_unique<TcpTransport>(memory, met); }};
 }
 
 } // namespace parhelion

@@ -14,9 +14,11 @@ namespace parhelion {
 // The transport of a world, over the world's memory, which outlives it.
 using MakeTransport = std::function<std::unique_ptr<Transport>(const SymmetricMemory&)>;
 
+class Rendezvous;
+
 struct Network
 {
-    std::unique_ptr<Bootstrap> bootstrap;
+    std::shared_ptr<Bootstrap> bootstrap; // which may have served before the world and serve after it
     MakeTransport make_transport;
 };
 
@@ -25,6 +27,8 @@ using MakeNetwork = std::function<Network(int ranks)>;
 
 // Of ranks of one host, whose memory is all within reach.
 Network shared_memory_network(std::unique_ptr<Bootstrap> bootstrap, PeerAccess access = PeerAccess::Pointers);
+// Of ranks of processes anywhere, by TCP.
+Network tcp_network(std::shared_ptr<Rendezvous> rendezvous);
 // Of ranks that are threads of this process.
 Network thread_network(int ranks, PeerAccess access = PeerAccess::Pointers);
 

@@ -85,6 +85,12 @@ public:
     // Are these bytes within the rank's payload arena?
     bool holds(int rank, const std::byte* data, std::size_t bytes) const;
 
+    // Have the rank's arenas these places?
+    bool has_place(int rank, std::size_t offset, std::size_t bytes, std::size_t signal) const
+    {
+        return reaches(rank) && offset <= payload_bytes_ && bytes <= payload_bytes_ - offset && signal < signal_slots_;
+    }
+
     // In one rank's payload arena. Throws CommError if it is full.
     Window allocate(int rank, std::size_t bytes);
     // At the same offset in the arenas of all members. One call for the whole group.

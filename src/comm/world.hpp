@@ -81,7 +81,7 @@ private:
     template <class End>
     std::optional<End> find(const char* what, const ChannelName& name, int asker) const;
 
-    std::unique_ptr<Bootstrap> bootstrap_; // first: all memory is its
+    std::shared_ptr<Bootstrap> bootstrap_; // first: all memory is its
     SymmetricMemory memory_;
     std::chrono::nanoseconds deadline_;
     std::string tag_name_;

@@ -135,7 +135,7 @@ protected:
         };
         const auto start = std::chrono::steady_clock::now();
         const int of_process = GetParam().ranks_of_process;
-        if (of_process == 0) { on_worlds(GetParam().carrier, connection.access, ranks, be_ranks); }
+        if (of_process == 0) { on_worlds(GetParam().carrier, connection.access, ranks, be_ranks, options.deadline); }
         else
         {
             run_in_processes({.processes = (ranks + of_process - 1) / of_process, .ranks = ranks},
@@ -419,11 +419,9 @@ TEST_P(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 }
 
 const FaultCase fault_cases[] = {
-    {"threads"},
-    {"apart", 0, Carrier::Calls},
+    {"threads"},           {"apart", 0, Carrier::Calls}, {"tcp", 0, Carrier::Streams},
 #if !defined(__SANITIZE_THREAD__) // as for transport_cases
-    {"processes_of_1", 1},
-    {"processes_of_2", 2},
+    {"processes_of_1", 1}, {"processes_of_2", 2},
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, Faults, testing::ValuesIn(fault_cases), [](const auto& i) { return i.param.name; });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "comm/bootstraps/rendezvous.hpp"
 #include "comm/bootstraps/threads.hpp"
 #include "comm/communicator.hpp"
 #include "comm/launch_processes.hpp"
@@ -182,18 +183,36 @@ inline void expect_no_overlaps(World& world)
 enum class Carrier : std::uint8_t
 {
     Memory, // that all share
-    Calls   // of ranks that reach nobody's memory (support/apart.hpp)
+    Calls,  // of ranks that reach nobody's memory (support/apart.hpp)
+    Streams // over TCP, likewise
 };
 
+// How the ranks of a test meet: `place` is where a process is among all, each of which has so many ranks.
+inline std::shared_ptr<Rendezvous> meet(int ranks, RankRange here, int port, std::chrono::nanoseconds deadline)
+{
+    RendezvousOptions options;
+    options.ranks = ranks;
+    options.here = here;
+    options.address = {"127.0.0.1", port};
+    options.secret = [] { return Secret("the secret of a test"); };
+    options.deadline = deadline;
+    return std::make_shared<Rendezvous>(options);
+}
+inline int free_port() { return address_of(listen_at({"127.0.0.1", 0}).get()).port; }
+
 // Calls be_ranks(network) for every world of ranks that are threads of the test: one world, or one for each rank.
-inline void on_worlds(Carrier carrier, PeerAccess access, int ranks, const std::function<void(Network)>& be_ranks)
+inline void on_worlds(Carrier carrier, PeerAccess access, int ranks, const std::function<void(Network)>& be_ranks,
+                      std::chrono::nanoseconds deadline = std::chrono::seconds(60))
 {
     if (carrier == Carrier::Memory) { return be_ranks(thread_network(ranks, access)); }
     Apart apart(ranks);
+    const int port = carrier == Carrier::Streams ? free_port() : 0;
     std::vector<std::thread> threads;
     for (int r = 0; r < ranks; ++r)
     {
-        threads.emplace_back([&, r] { be_ranks(apart.network(r)); });
+        threads.emplace_back([&, r] {
+            be_ranks(carrier == Carrier::Calls ? apart.network(r) : tcp_network(meet(ranks, {r, 1}, port, deadline)));
+        });
     }
     for (std::thread& thread : threads) { thread.join(); }
 }
@@ -267,7 +286,7 @@ struct TransportCase
         }
     }
     // How much of a test that is long on the fast transport is run on this one.
-    int scaled(int n) const { return is_faulty ? n / 20 : ranks_of_process > 0 ? n / 4 : n; }
+    int scaled(int n) const { return is_faulty || carrier == Carrier::Streams ? n / 20 : ranks_of_process > 0 ? n / 4 : n; }
 };
 
 inline const std::vector<TransportCase> transport_cases = {
@@ -277,6 +296,8 @@ inline const std::vector<TransportCase> transport_cases = {
     {"faulty_staged", PeerAccess::Staged, true},
     {"apart", PeerAccess::Staged, false, 0, Carrier::Calls},
     {"faulty_apart", PeerAccess::Staged, true, 0, Carrier::Calls},
+    {"tcp", PeerAccess::Staged, false, 0, Carrier::Streams},
+    {"faulty_tcp", PeerAccess::Staged, true, 0, Carrier::Streams},
     {"processes_pointers", PeerAccess::Pointers, false, 1},
     {"processes_staged", PeerAccess::Staged, false, 1},
     {"processes_of_two_threads", PeerAccess::Pointers, false, 2},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher and the processes it has started say to each other: packets over a pair of connected Unix-domain sockets, which
-// keep the ends of packets, have no name that a stranger could connect to, and carry file descriptors.
+// What processes of a run say to each other beside the messages of their ranks. On one host, with their launcher: packets over a
+// pair of connected Unix-domain sockets, which keep the ends of packets, have no name that a stranger could connect to, and carry
+// file descriptors. Between hosts: the same packets over TCP (comm/bootstraps/packet_stream.hpp).
 #pragma once
 
 #include "comm/bootstrap.hpp"
@@ -42,9 +43,11 @@ enum class ProcessSays : std::uint32_t
 {
     Put,    // either way: bytes under a key, to be known to all
     Pages,  // asks for, or brings the descriptor of, `size` bytes of shared memory; without a descriptor `text` says why not
-    Failed, // to the launcher: `failure` ended this process, as `text` tells it
-    Done,   // to the launcher: this process has done its part, with `size` as its result
-    Lost    // to a process: `text` says which other one has ended too early
+    Failed, // `failure` ended this process, as `text` tells it
+    Done,   // this process has done its part, with `size` as its result
+    Lost,   // to a process: `text` says which other one has ended too early
+    Noted,  // between hosts: `text` is the bytes of a Notice
+    Alive   // between hosts: nothing, from time to time
 };
 
 // Which exception a process ended by, as base/error.hpp and comm/run_ranks.hpp have them.

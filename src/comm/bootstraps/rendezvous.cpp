@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/bootstraps/rendezvous.hpp"
+
+#include "base/error.hpp"
+#include "comm/atomics.hpp"
+#include "comm/bootstraps/process_errors.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace parhelion {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* processes_key = "processes of the run";
+constexpr std::chrono::milliseconds between_tries = 50ms;
+// How long a stale secret may lie where rank 0 is about to leave the right one.
+constexpr std::chrono::nanoseconds until_secret_is_right = 3s;
+// From a failure until nobody waits any longer to hear of it, or to be heard.
+constexpr std::chrono::seconds grace = 2s;
+
+double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// Between two signs of life; and the silence after which a process is given up, before waits for its messages are.
+std::chrono::nanoseconds beat(std::chrono::nanoseconds deadline)
+{
+    return std::clamp<std::chrono::nanoseconds>(deadline / 20, 10ms, 2s);
+}
+std::chrono::nanoseconds longest_silence(std::chrono::nanoseconds deadline) { return deadline - 2 * beat(deadline); }
+
+template <class T>
+std::string text_of(const T* values, std::size_t n)
+{
+    static_assert(std::is_trivially_copyable_v<T>);
+    return {reinterpret_cast<const char*>(values), n * sizeof(T)};
+}
+
+std::vector<ProcessCard> by_rank(std::vector<ProcessCard> cards)
+{
+    std::sort(cards.begin(), cards.end(), [](const ProcessCard& a, const ProcessCard& b) { return a.first < b.first; });
+    return cards;
+}
+
+Bytes bytes_of(const std::string& text)
+{
+    const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+    return {first, first + text.size()};
+}
+
+} // namespace
+
+Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+    PARHELION_EXPECTS(options.here.first >= 0 && options.here.count >= 1);
+    PARHELION_EXPECTS(options.here.first + options.here.count <= options.ranks);
+    if (wake_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
+    if (is_host())
+    {
+        host_all();
+        thread_ = std::thread([this] { run(); });
+        return;
+    }
+    join();
+    thread_ = std::thread([this] { run(); });
+    try
+    {
+        const Bytes cards = wait_for(processes_key, options_.deadline + grace); // rank 0 speaks first of who is missing
+        processes_.resize(cards.size() / sizeof(ProcessCard));
+        std::memcpy(processes_.data(), cards.data(), processes_.size() * sizeof(ProcessCard));
+    }
+    catch (const PeerAborted& error)
+    {
+        leave();
+        throw CommError(error.what());
+    }
+    catch (...)
+    {
+        leave();
+        throw;
+    }
+}
+
+Rendezvous::~Rendezvous() { leave(); }
+
+void Rendezvous::leave()
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        is_leaving_ = true;
+        leaving_until_ = Clock::now() + (failure_ ? grace : std::chrono::duration_cast<Clock::duration>(options_.deadline));
+        if (!is_host()) { send({.says = ProcessSays::Done}); }
+    }
+    ::eventfd_write(wake_.get(), 1);
+    thread_.join();
+}
+
+// --- meeting
+
+std::string Rendezvous::why_not(const ProcessCard& card) const
+{
+    if (card.ranks != options_.ranks)
+    {
+        return fmt::format("it was started for {} ranks, and rank 0 for {}", card.ranks, options_.ranks);
+    }
+    const auto overlaps = [&](const ProcessCard& other) {
+        return card.first < other.first + other.count && other.first < card.first + card.count;
+    };
+    const auto same = std::find_if(processes_.begin(), processes_.end(), overlaps);
+    if (same != processes_.end()) { return fmt::format("rank {} is there already, on {}", card.first, same->host); }
+    const bool is_possible = card.first >= 0 && card.count >= 1 && card.first + card.count <= options_.ranks;
+    return is_possible ? "" : fmt::format("there is no rank {} of {}", card.first, options_.ranks);
+}
+
+std::string Rendezvous::who_has_not_come(int here) const
+{
+    int missing = 0; // the first of them
+    for (const ProcessCard& c : by_rank(processes_)) { missing = c.first == missing ? c.first + c.count : missing; }
+    return fmt::format("The process of rank {} has not come to {} within {:g} s ({} of {} ranks are there). Was it started?",
+                       missing, options_.address.text(), seconds(options_.deadline), here, options_.ranks);
+}
+
+void Rendezvous::host_all()
+{
+    secret_ = options_.secret();
+    PARHELION_EXPECTS(secret_);
+    Acceptor acceptor(listen_at(options_.address), *secret_, options_.on_stranger);
+    processes_ = {card()};
+    const auto until = Clock::now() + options_.deadline;
+    for (int here = options_.here.count; here < options_.ranks;)
+    {
+        if (std::optional<Acceptor::Guest> guest = acceptor.accept([&](const ProcessCard& c) { return why_not(c); }))
+        {
+            processes_.push_back(guest->card);
+            members_.push_back({PacketStream(std::move(guest->socket)), guest->card, 0});
+            here += guest->card.count;
+            continue;
+        }
+        {
+            const std::scoped_lock lock(mutex_);
+            send({.says = ProcessSays::Alive}); // to those who are here already
+        }
+        if (Clock::now() > until)
+        {
+            const std::string sentence = who_has_not_come(here);
+            end({.says = ProcessSays::Failed, .failure = FailureKind::Comm, .text = sentence});
+            throw CommError(sentence);
+        }
+        std::vector<pollfd> watched;
+        for (const int socket : acceptor.sockets()) { watched.push_back({socket, POLLIN, 0}); }
+        ::poll(watched.data(), watched.size(), 50);
+    }
+    processes_ = by_rank(std::move(processes_));
+    put(processes_key, bytes_of(text_of(processes_.data(), processes_.size())));
+}
+
+void Rendezvous::join()
+{
+    const auto start = Clock::now(), until = start + options_.deadline;
+    const ProcessCard me = card();
+    std::string last = "nobody accepts connections there";
+    for (; Clock::now() < until; std::this_thread::sleep_for(between_tries))
+    {
+        secret_ = options_.secret();
+        if (!secret_)
+        {
+            last = "there is no secret yet";
+            continue;
+        }
+        FileDescriptor socket = try_connect(options_.address, until);
+        if (socket.get() < 0) { continue; }
+        Greeted greeted = greet(std::move(socket), me, *secret_, until);
+        if (greeted.socket.get() >= 0)
+        {
+            ProcessCard host{options_.ranks, 0, 1, {}};
+            options_.address.host.copy(host.host, sizeof host.host - 1);
+            members_.push_back({PacketStream(std::move(greeted.socket)), host, 0});
+            return;
+        }
+        last = greeted.why_not;
+        if (!greeted.may_try_again ||
+            (greeted.is_stranger && Clock::now() > start + std::min(until_secret_is_right, options_.deadline / 4)))
+        {
+            throw CommError(fmt::format("Rank {} was turned away at {}: {}.", me.first, options_.address.text(), last));
+        }
+    }
+    throw CommError(fmt::format("Rank {} has not reached rank 0 at {} within {:g} s: {}. Was the process of rank 0 started?",
+                                me.first, options_.address.text(), seconds(options_.deadline), last));
+}
+
+// --- what a world asks for
+
+void Rendezvous::put(const std::string& key, Bytes value)
+{
+    ProcessPacket packet{.says = ProcessSays::Put, .key = key};
+    packet.text.assign(reinterpret_cast<const char*>(value.data()), value.size());
+    heard_.put(key, std::move(value));
+    const std::scoped_lock lock(mutex_);
+    send(packet);
+}
+
+void Rendezvous::tell(const Notice& notice)
+{
+    const std::scoped_lock lock(mutex_);
+    send({.says = ProcessSays::Noted, .text = text_of(&notice, 1)});
+}
+
+std::byte* Rendezvous::pages(const std::string& what, int rank, std::size_t bytes)
+{
+    const RankRange& here = options_.here;
+    if (rank < here.first || rank >= here.first + here.count) { return nullptr; }
+    const std::scoped_lock lock(mutex_);
+    std::unique_ptr<Pages>& pages = pages_[fmt::format("{} of rank {}", what, rank)];
+    if (!pages) { pages = std::make_unique<Pages>(bytes); }
+    PARHELION_EXPECTS(pages->bytes() == bytes);
+    return pages->data();
+}
+
+Bytes Rendezvous::wait_for(const std::string& key, std::chrono::nanoseconds patience)
+{
+    std::unique_lock lock(mutex_);
+    std::optional<Bytes> value;
+    changed_.wait_for(lock, patience, [&] { return (value = heard_.get(key)).has_value() || failure_; });
+    if (value) { return *std::move(value); }
+    if (failure_) { throw PeerAborted(failure_->text); }
+    throw CommError(fmt::format("Rank {} waited {:g} s in vain for '{}'.", options_.here.first, seconds(patience), key));
+}
+
+std::string Rendezvous::host() const { return is_host() ? options_.address.host : address_of(members_[0].stream.socket()).host; }
+
+void Rendezvous::end_by(const std::exception_ptr& error)
+{
+    ProcessPacket packet = packet_of(error);
+    if (packet.failure != FailureKind::PeerAborted)
+    {
+        if (is_host()) { end(packet); }
+        else
+        {
+            const std::scoped_lock lock(mutex_);
+            send(packet);
+        }
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, grace, [&] { return failure_.has_value(); });
+    if (!failure_) { failure_ = std::move(packet); }
+    throw_error_of(*failure_);
+}
+
+// --- the thread
+
+// To all others, or but one; with mutex_ taken.
+void Rendezvous::send(const ProcessPacket& packet, const Member* except)
+{
+    bool is_waiting = false;
+    for (Member& member : members_)
+    {
+        if (&member != except) { member.stream.send(packet); }
+        is_waiting = is_waiting || member.stream.has_more_to_send();
+    }
+    if (is_waiting) { ::eventfd_write(wake_.get(), 1); }
+}
+
+void Rendezvous::run()
+{
+    const auto beat_ns = beat(options_.deadline).count();
+    std::int64_t last_beat = HostAtomics::nanoseconds(); // stands still while this process is stopped, as all may be
+    for (Member& member : members_) { member.heard_at = last_beat; }
+    do {
+        wait_for_news(static_cast<int>(std::max<std::int64_t>(1, beat_ns / 2'000'000)));
+        const std::int64_t now = HostAtomics::nanoseconds();
+        for (Member& member : members_)
+        {
+            const std::vector<ProcessPacket> packets = [&] {
+                const std::scoped_lock lock(mutex_);
+                member.stream.flush();
+                return member.stream.receive();
+            }();
+            if (!packets.empty()) { member.heard_at = now; }
+            for (const ProcessPacket& packet : packets) { take(member, packet); }
+            look_after(member, now);
+        }
+        if (now - last_beat > beat_ns)
+        {
+            const std::scoped_lock lock(mutex_);
+            send({.says = ProcessSays::Alive});
+            last_beat = now;
+        }
+    } while (!is_over());
+}
+
+void Rendezvous::wait_for_news(int milliseconds)
+{
+    std::vector<pollfd> watched = {{wake_.get(), POLLIN, 0}};
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const Member& member : members_)
+        {
+            if (!member.stream.is_open()) { continue; }
+            watched.push_back(
+                {member.stream.socket(), static_cast<short>(POLLIN | (member.stream.has_more_to_send() ? POLLOUT : 0)), 0});
+        }
+    }
+    ::poll(watched.data(), watched.size(), milliseconds);
+    eventfd_t times;
+    ::eventfd_read(wake_.get(), &times);
+}
+
+void Rendezvous::take(Member& from, const ProcessPacket& packet)
+{
+    switch (packet.says)
+    {
+    case ProcessSays::Put:
+        heard_.value(packet.key, bytes_of(packet.text));
+        break;
+    case ProcessSays::Noted: {
+        Notice notice;
+        if (packet.text.size() != sizeof notice) { return; }
+        std::memcpy(&notice, packet.text.data(), sizeof notice);
+        heard_.notice(notice);
+        break;
+    }
+    case ProcessSays::Failed:
+        return end(packet);
+    case ProcessSays::Done: {
+        const std::scoped_lock lock(mutex_);
+        from.is_done = true;
+        if (is_host()) { from.stream.send({.says = ProcessSays::Done}); } // all that it left has been passed on
+        return;
+    }
+    default:
+        return; // it is there
+    }
+    const std::scoped_lock lock(mutex_);
+    if (is_host()) { send(packet, &from); }
+    changed_.notify_all();
+}
+
+void Rendezvous::look_after(Member& member, std::int64_t now)
+{
+    const std::chrono::nanoseconds silence = longest_silence(options_.deadline);
+    std::string how;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (member.is_done || failure_) { return; }
+        if (!member.stream.is_open()) { how = "has ended, or its connection is lost"; }
+        else if (now - member.heard_at > silence.count())
+        {
+            how = fmt::format("has been silent for {:.3g} s", seconds(silence));
+            member.stream.close(); // nobody waits for its leave
+        }
+    }
+    if (how.empty()) { return; }
+    end({.says = ProcessSays::Failed, .failure = FailureKind::Comm, .text = fmt::format("The {} {}.", member.card.name(), how)});
+}
+
+// The first failure is what the run ends by; all are told of it.
+void Rendezvous::end(const ProcessPacket& failure)
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        if (failure_) { return; }
+        failure_ = failure;
+        if (is_host()) { send(failure); }
+        leaving_until_ = std::min(leaving_until_, Clock::now() + grace);
+    }
+    changed_.notify_all();
+    heard_.loss(failure.text);
+}
+
+bool Rendezvous::is_over()
+{
+    const std::scoped_lock lock(mutex_);
+    if (!is_leaving_) { return false; }
+    const bool have_all_left = std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+        return !m.stream.is_open() || (m.is_done && !m.stream.has_more_to_send());
+    });
+    return have_all_left || Clock::now() > leaving_until_;
+}
+
+} // namespace parhelion
