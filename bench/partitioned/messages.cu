@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/partitioned/measurements.hpp"
 #include "bench/partitioned/vectors.cuh"
-#include "device/gpu/graph.hpp"
-
-#include <optional>
 
 namespace parhelion::partitioned_bench {
 
@@ -118,7 +115,10 @@ public:
             shape_ = shape_of(bytes);
             without_communication();
             copies();
-            if (s_.nccl != nullptr) { nccl(); }
+            if (s_.nccl != nullptr)
+            {
+                alone("NCCL", [&] { nccl(); });
+            }
             partitioned("partitioned, queued", "partitioned, graph", c_.data());
             partitioned("stored, queued", "stored, graph", nullptr);
             in_kernels();
@@ -212,12 +212,10 @@ private:
             queue();
             wait();
         });
-        std::optional<GpuGraph> there;
-        const GpuGraph here(from_, [&] { there.emplace(to_, queue); });
+        const GpuGraph graph = graph_of({&from_, &to_}, queue);
         time("NCCL, graph", [&] {
-            here.replay(from_);
-            there->replay(to_);
-            wait();
+            graph.replay(from_);
+            spin_until_done(from_);
         });
     }
 

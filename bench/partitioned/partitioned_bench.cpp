@@ -40,7 +40,10 @@ void run(const Options& options)
     fmt::print("{} x {}, {}\n", options.gpus, of_ranks[0]->name(), nccl ? "with NCCL" : "without NCCL");
     const Setting setting{of_ranks, nccl.get(), report, options.most_bytes};
     const auto time = [&](const char* what, void (*measure)(const Setting&)) {
-        if (options.only.empty() || options.only == what) { measure(setting); }
+        if (options.only.empty() || options.only == what)
+        {
+            alone(what, [&] { measure(setting); });
+        }
     };
     time("costs", time_costs);
     time("messages", time_messages);

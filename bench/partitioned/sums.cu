@@ -2,9 +2,6 @@
 #include "bench/partitioned/measurements.hpp"
 #include "bench/partitioned/vectors.cuh"
 #include "comm/partitioned/gpu/collectives_gpu.hpp"
-#include "device/gpu/graph.hpp"
-
-#include <optional>
 
 namespace parhelion::partitioned_bench {
 
@@ -35,7 +32,10 @@ public:
         for (std::size_t bytes = 1024; bytes <= s_.most_bytes; bytes *= 4)
         {
             bytes_ = bytes;
-            if (s_.nccl != nullptr) { nccl(); }
+            if (s_.nccl != nullptr)
+            {
+                alone("NCCL", [&] { nccl(); });
+            }
             for (std::size_t a = 0; a < std::size(algorithms); ++a)
             {
                 if (a == 0 && bytes > (std::size_t{16} << 20)) { continue; } // its slots are the largest
@@ -76,21 +76,12 @@ private:
                 s_.nccl->sum(values, n);
                 synchronize();
             }));
-        std::vector<std::optional<GpuGraph>> graphs(ranks());
-        capture(graphs, 0, [&] { s_.nccl->sum(values, n); });
+        const GpuGraph graph = graph_of(s_.queues, [&] { s_.nccl->sum(values, n); });
         add("NCCL, graph", 1, time_host([&] {
-                for (std::size_t r = 0; r < ranks(); ++r) { graphs[r]->replay(*s_.queues[r]); }
-                synchronize();
+                graph.replay(*s_.queues[0]);
+                spin_until_done(*s_.queues[0]);
             }));
     }
-    // One call queues for all ranks: all their queues are captured around it.
-    template <class Work>
-    void capture(std::vector<std::optional<GpuGraph>>& graphs, std::size_t rank, const Work& work)
-    {
-        if (rank == ranks()) { return work(); }
-        graphs[rank].emplace(*s_.queues[rank], [&] { capture(graphs, rank + 1, work); });
-    }
-
     void partitioned(std::size_t algorithm, int partitions)
     {
         GpuWorldOptions options;

@@ -20,6 +20,18 @@ Spread spread_of(const std::vector<double>& us)
     return spread;
 }
 
+void alone(const char* way, const std::function<void()>& measure)
+{
+    try
+    {
+        measure();
+    }
+    catch (const std::exception& error)
+    {
+        fmt::print(stderr, "{}: {}\n", way, error.what());
+    }
+}
+
 void Report::add(const Timed& t)
 {
     all_.push_back(t);

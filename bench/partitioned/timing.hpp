@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ Spread time_host(const Work& work)
     for (int s = 0; s < samples; ++s) { us.push_back(mean_of(calls)); }
     return spread_of(us);
 }
+
+// Says what goes wrong with one way, which leaves the others as they are.
+void alone(const char* way, const std::function<void()>& measure);
 
 struct Timed
 {

@@ -57,7 +57,7 @@ SymmetricMemory::SymmetricMemory(std::vector<Arenas> of_ranks, std::size_t paylo
 {
     PARHELION_EXPECTS(!of_ranks.empty());
     PARHELION_EXPECTS(payload_bytes > 0 && payload_bytes % window_alignment == 0);
-    for (const Arenas& arenas : of_ranks) { ranks_.push_back({arenas, FreeExtents(payload_bytes)}); }
+    for (const Arenas& arenas : of_ranks) { ranks_.push_back({arenas, FreeExtents(payload_bytes), abort_signal + 1, {}}); }
 }
 
 bool SymmetricMemory::holds(int rank, const std::byte* data, std::size_t bytes) const
@@ -96,13 +96,21 @@ void SymmetricMemory::release(int rank, Window window)
 
 std::size_t SymmetricMemory::reserve_signals(int rank, int count, Word shown)
 {
+    std::vector<std::size_t>& released = of(rank).released_signals[count];
+    if (!released.empty())
+    {
+        const std::size_t first = released.back();
+        released.pop_back();
+        show_(rank, signal(rank, first), count, shown);
+        return first;
+    }
     std::size_t& next = of(rank).next_signal;
     if (static_cast<std::size_t>(count) > signal_slots_ - next)
     {
         throw CommError(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
     }
     const std::size_t first = std::exchange(next, next + static_cast<std::size_t>(count));
-    show_(rank, signal(rank, first), count, shown);
+    if (shown != 0) { show_(rank, signal(rank, first), count, shown); } // as arenas are from the start
     return first;
 }
 

@@ -3,9 +3,9 @@
 // offset name a place in it.
 //
 // Arenas reserve address space; memory is committed when touched, so their size can be generous. Payload is allocated and
-// released, in one rank's arena or at the same offset for a group of ranks. Signal slots are never released: their epochs outlive
-// the payload. Only the rank itself allocates in its arenas, so no lock is needed, and a process knows the layouts of its own
-// ranks alone. For the setup, not for the step. Cost: a search of the list of free extents.
+// released, in one rank's arena or at the same offset for a group of ranks. Signal slots of engines are kept: their epochs
+// outlive the payload. Only the rank itself allocates in its arenas, so no lock is needed, and a process knows the layouts of its
+// own ranks alone. For the setup, not for the step. Cost: a search of the list of free extents.
 #pragma once
 
 #include "comm/signal.hpp"
@@ -102,13 +102,16 @@ public:
 
     // `count` neighbouring slots whose epochs show `shown`; the index of the first. Throws CommError if there are none left.
     std::size_t reserve_signals(int rank, int count, Word shown);
+    // For others to reserve. Nothing is under way to them.
+    void release_signals(int rank, std::size_t first, int count) { of(rank).released_signals[count].push_back(first); }
 
 private:
     struct OfRank
     {
         Arenas arenas;
         FreeExtents free;
-        std::size_t next_signal = abort_signal + 1;
+        std::size_t next_signal;
+        std::map<int, std::vector<std::size_t>> released_signals; // by count: the first of each
     };
     OfRank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     const OfRank& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -58,7 +58,6 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     }
     open_memory(gpus);
     const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
-        if (shown == 0) { return; } // as the arena is from the start
         const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
         gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
         setup_queue(rank).synchronize();
@@ -100,8 +99,9 @@ void GpuWorld::release(std::span<const int> group, Window window)
 
 int GpuWorld::name_channel(const std::string& label)
 {
-    channels_.push_back(label);
-    return static_cast<int>(channels_.size()) - 1;
+    const auto [at, is_new] = channel_numbers_.emplace(label, static_cast<int>(channels_.size()));
+    if (is_new) { channels_.push_back(label); }
+    return at->second;
 }
 
 GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
@@ -118,6 +118,15 @@ GpuChannel GpuWorld::open(const std::string& label, int source, int destination,
     connect(send, receive_end, receive.payload, raised);
     connect(receive, send_end, send.credits);
     return {GpuSender(send, nullptr, options.first_epoch), GpuReceiver(receive, nullptr, options.first_epoch)};
+}
+
+void GpuWorld::close(const GpuChannel& channel)
+{
+    const SendRoute& send = channel.sender.route();
+    const ReceiveRoute& receive = channel.receiver.route();
+    memory_->release(send.destination, {send.offset, static_cast<std::size_t>(send.depth) * send.stride});
+    memory_->release_signals(send.destination, send.signal, send.depth);
+    if (send.has_credits) { memory_->release_signals(send.source, receive.credit, send.depth); }
 }
 
 const Watch* GpuWorld::watch(int rank) const { return &surroundings(rank)->watch; }

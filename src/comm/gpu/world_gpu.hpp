@@ -20,6 +20,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -87,6 +88,8 @@ public:
 
     // Throws CommError if there is no room.
     GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
+    // Its slots are for others. Nothing queued uses it; as open() made it.
+    void close(const GpuChannel& channel);
 
     // What follows is for the parts of this room. The number of a label, for failure records.
     int name_channel(const std::string& label);
@@ -133,6 +136,7 @@ private:
     std::atomic<bool> has_given_up_ = false;
     Window surroundings_;
     std::vector<std::string> channels_; // by number
+    std::map<std::string, int> channel_numbers_;
     std::vector<std::size_t> queue_of_rank_;
     std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
 };

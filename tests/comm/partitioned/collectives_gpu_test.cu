@@ -340,6 +340,34 @@ TEST_F(OnOneGpu, partitioned_collectives_of_a_lone_rank_are_right_when_queued)
     for (const CollectiveCase& what : all_cases({ElementType::Float, 20, 1000})) { expect_right_when_queued(world, what); }
 }
 
+// An arena that has room for a few: of freed ones nothing is left behind.
+TEST_P(GpuPartitionedCollectives, can_be_made_and_freed_any_number_of_times)
+{
+    if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "execute() is for ranks with a GPU each"; }
+    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
+    const int times = asked != nullptr ? std::atoi(asked) : 10000;
+    GpuWorldOptions options = options_with(10s);
+    options.signal_slots = 200;
+    options.payload_bytes = std::size_t{1} << 20;
+    GpuWorld world(GetParam().devices(), options);
+    for (int i = 0; i < times; ++i)
+    {
+        const auto algorithm = static_cast<Algorithm>(1 + i % 3);
+        Members members(world, {Collective::AllReduce, algorithm, {ElementType::Float, 1 + i % 2, 1000}});
+        for (std::uint64_t epoch = 1; epoch <= 2; ++epoch)
+        {
+            members.fill(world, epoch);
+            for (int r = 0; r < world.ranks(); ++r)
+            {
+                members.requests[static_cast<std::size_t>(r)].execute(world.setup_queue(r));
+            }
+            ASSERT_EQ(members.wrong(world, epoch), 0) << i;
+        }
+        free_collective(world, members.requests);
+    }
+    EXPECT_EQ(failure_of(world), "");
+}
+
 // --- many epochs in one kernel
 
 namespace {
@@ -466,6 +494,8 @@ TEST_F(GpuPartitionedCollectiveMisuse, of_a_whole_epoch_within_one_is_told)
     Members members(world, {Collective::AllReduce, Algorithm::Ring, {ElementType::Float, 2, 4}});
     GpuQueue& queue = world.setup_queue(0);
     members.requests[0].start(queue);
+    queue.synchronize();
+    EXPECT_EQ(misuse_of([&] { free_collective(world, members.requests); }), Misuse::Active);
     members.requests[0].execute(queue);
     EXPECT_EQ(misuse_of([&] { members.requests[0].check(queue); }), Misuse::Active);
 }

@@ -46,6 +46,7 @@ struct Ring
     std::vector<GpuSendRequest> sends;
     std::vector<GpuReceiveRequest> receives;
     std::vector<DeviceBuffer<Word>> buffers;
+    std::vector<Window> windows;
 };
 
 struct Counts
@@ -66,6 +67,7 @@ Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts& count
         ring.buffers.emplace_back(static_cast<std::size_t>(words));
         const int rank[] = {r};
         const Window window = world.allocate(rank, bytes);
+        ring.windows.push_back(window);
         const int next = (r + 1) % n, previous = (r + n - 1) % n;
         ring.receives.push_back(
             partitioned.precv_init(r, window, {counts.receive, bytes / static_cast<std::size_t>(counts.receive)}, {previous}));
@@ -330,6 +332,35 @@ TEST_P(GpuPartitions, of_many_blocks_arrive_whole_when_all_calls_are_queued) { E
 
 TEST_P(GpuPartitions, that_kernels_store_at_their_destination_arrive_whole) { EXPECT_EQ(queued_errors(GetParam(), true), 0u); }
 
+// An arena that has room for a few: of freed requests nothing is left behind.
+TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
+{
+    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
+    const int times = asked != nullptr ? std::atoi(asked) : 10000;
+    GpuWorldOptions options = options_with(10s);
+    options.signal_slots = 100;
+    options.payload_bytes = std::size_t{1} << 20;
+    GpuWorld world(GetParam().devices(), options);
+    GpuPartitioned partitioned(world);
+    PinnedBuffer<unsigned long long> errors(1);
+    errors[0] = 0;
+    for (int i = 0; i < times; ++i)
+    {
+        Ring ring = make_ring(world, partitioned, {12, 3, 1 + i % 4});
+        for (Word epoch = 1; epoch <= 2; ++epoch) { queue_epoch(world, ring, epoch, 12, errors.data(), false); }
+        for (int r = 0; r < world.ranks(); ++r) { world.setup_queue(r).synchronize(); }
+        for (const GpuSendRequest& send : ring.sends) { partitioned.free(send); }
+        for (const GpuReceiveRequest& receive : ring.receives) { partitioned.free(receive); }
+        for (std::size_t r = 0; r < ring.ranks.size(); ++r)
+        {
+            const int rank[] = {static_cast<int>(r)};
+            world.release(rank, ring.windows[r]);
+        }
+    }
+    EXPECT_EQ(failure_of(world), "");
+    EXPECT_EQ(errors[0], 0u);
+}
+
 // --- the rules
 
 namespace {
@@ -394,5 +425,20 @@ TEST_F(GpuPartitionedMisuse, of_the_host_is_refused)
     EXPECT_EQ(misuse_of([&] { partitioned.precv_init(1, window, {2, 65}, {0}); }), Misuse::NotSymmetric);
     GpuReceiveRequest receive = partitioned.precv_init(1, window, {2, 64}, {0});
     EXPECT_EQ(misuse_of([&] { receive.start(world.setup_queue(1)); }), Misuse::NotMatched);
+    EXPECT_EQ(misuse_of([&] { partitioned.free(receive); }), Misuse::NotMatched);
     EXPECT_EQ(send(0, {2, 63}, 1), Misuse::BytesDiffer);
+}
+
+TEST_F(GpuPartitionedMisuse, of_freed_requests_is_refused)
+{
+    GpuWorld world({0, 0}, options_with(10s));
+    GpuPartitioned partitioned(world);
+    Ring ring = make_ring(world, partitioned, {4, 4, 1});
+    GpuQueue& queue = world.setup_queue(0);
+    ring.receives[1].start(queue);
+    queue.synchronize();
+    EXPECT_EQ(misuse_of([&] { partitioned.free(ring.receives[1]); }), Misuse::Active);
+    partitioned.free(ring.receives[0]);
+    EXPECT_EQ(misuse_of([&] { partitioned.free(ring.receives[0]); }), Misuse::Null);
+    EXPECT_EQ(misuse_of([&] { ring.sends[1].start(queue); }), Misuse::PeerFreed);
 }

@@ -16,8 +16,10 @@ struct GpuCollectiveRequest::Of
     PhaseTag phase;
     Elements elements;
     Reduction reduction;
+    int rank;
     bool shares_gpu;
     bool takes_input;
+    std::vector<GpuChannel> channels; // to other members
     DeviceBuffer<Step> steps;
     DeviceBuffer<int> terms, outs;
     DeviceBuffer<GpuSender> senders;
@@ -165,6 +167,7 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
     const std::string label = plans.at(0).name;
     std::vector<std::vector<GpuSender>> senders(n, std::vector<GpuSender>(partitions * n));
     std::vector<std::vector<GpuReceiver>> receivers(n, std::vector<GpuReceiver>(partitions * n));
+    std::vector<std::vector<GpuChannel>> channels(n);
     for (std::size_t m = 0; m < n; ++m)
     {
         for (std::size_t p = 0; p < partitions; ++p)
@@ -173,6 +176,7 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
             {
                 if (!plans[m].sends_to(static_cast<int>(to))) { continue; }
                 const GpuChannel channel = world.open(label, members[m], members[to], plans[m].channel);
+                channels[m].push_back(channel);
                 senders[m][p * n + to] = channel.sender;
                 receivers[to][p * n + m] = channel.receiver;
             }
@@ -189,6 +193,8 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
         of->phase = world.phase();
         of->elements = elements;
         of->reduction = reduction;
+        of->rank = members[m];
+        of->channels = std::move(channels[m]);
         of->shares_gpu = world.shares_gpu(members[m]);
         of->takes_input = plan.schedule.takes_input();
         of->steps.upload(queue, plan.schedule.steps);
@@ -225,6 +231,23 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
         requests.push_back(GpuCollectiveRequest(of));
     }
     return requests;
+}
+
+void free_collective(GpuWorld& world, std::vector<GpuCollectiveRequest> requests)
+{
+    for (const GpuCollectiveRequest& request : requests)
+    {
+        const CollectivePrequest now = request.of_->prequest.to_vector(world.setup_queue(request.of_->rank))[0];
+        if (now.started != now.ended)
+        {
+            throw PartitionedError(Misuse::Active, request.of_->label + ": it was freed while active.");
+        }
+    }
+    for (const GpuCollectiveRequest& request : requests)
+    {
+        for (const GpuChannel& channel : request.of_->channels) { world.close(channel); }
+        request.of_->channels.clear();
+    }
 }
 
 } // namespace parhelion

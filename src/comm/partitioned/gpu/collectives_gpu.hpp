@@ -72,6 +72,7 @@ private:
     friend std::vector<GpuCollectiveRequest> make_collective(GpuWorld&, Collective, const Elements&, Reduction,
                                                              std::span<const GpuCollectiveBuffers>, int,
                                                              const CollectiveOptions&);
+    friend void free_collective(GpuWorld&, std::vector<GpuCollectiveRequest>);
     struct Of;
     explicit GpuCollectiveRequest(std::shared_ptr<Of> of) : of_(std::move(of)) {}
     std::shared_ptr<Of> of_;
@@ -82,5 +83,8 @@ private:
 std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective collective, const Elements& elements,
                                                   Reduction reduction, std::span<const GpuCollectiveBuffers> buffers,
                                                   int root = 0, const CollectiveOptions& options = {});
+// As make_collective has made them, all inactive, and nothing queued uses them. Their slots are for others then. Throws
+// PartitionedError and changes nothing if one is active.
+void free_collective(GpuWorld& world, std::vector<GpuCollectiveRequest> requests);
 
 } // namespace parhelion

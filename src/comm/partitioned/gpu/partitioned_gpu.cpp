@@ -4,8 +4,10 @@
 #include "comm/partitioned/gpu/requests_gpu.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace parhelion {
@@ -38,6 +40,11 @@ void refuse_unmatched(const std::string& label, int peer)
     refuse(Misuse::NotMatched, fmt::format("{}: rank {} has made no request yet.", label, peer));
 }
 
+void refuse_freed(const std::string& label, int peer)
+{
+    refuse(Misuse::PeerFreed, fmt::format("{}: it or the other side, of rank {}, has been freed.", label, peer));
+}
+
 void refuse_misuse(const std::string& label, const DeviceMisuse& of_kernel)
 {
     const auto misuse = static_cast<Misuse>(of_kernel.code - 1);
@@ -57,28 +64,34 @@ void GpuReceiveRequest::check(GpuQueue& queue) const { of_->check(queue); }
 
 // --- all of a world
 
-struct GpuPartitioned::Pairs
+struct GpuPartitioned::Requests
 {
     using Key = std::tuple<int, int, int, std::string>; // source, destination, tag, group
-    struct Requests
+    struct Unmatched                                    // in init order; one of the two is empty
     {
-        std::vector<std::shared_ptr<GpuSendRequest::Of>> sends;
-        std::vector<std::shared_ptr<GpuReceiveRequest::Of>> receives;
+        std::deque<std::shared_ptr<GpuSendRequest::Of>> sends;
+        std::deque<std::shared_ptr<GpuReceiveRequest::Of>> receives;
     };
-    std::map<Key, Requests> made; // in init order: the nth of one side belongs to the nth of the other
+    std::map<Key, Unmatched> unmatched;
+    std::set<std::shared_ptr<void>> all; // also those whose handles are gone: kernels have their prequests
 
     static void connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive);
-    // The last request of one side has been made: is that of the other there?
-    static void match(GpuWorld& world, Requests& requests, std::size_t last)
+    void match(GpuWorld& world, const Key& key)
     {
-        if (last < requests.sends.size() && last < requests.receives.size())
+        Unmatched& here = unmatched[key];
+        if (!here.sends.empty() && !here.receives.empty())
         {
-            connect(world, *requests.sends[last], *requests.receives[last]);
+            const auto send = std::move(here.sends.front());
+            const auto receive = std::move(here.receives.front());
+            here.sends.pop_front();
+            here.receives.pop_front();
+            connect(world, *send, *receive);
         }
+        if (here.sends.empty() && here.receives.empty()) { unmatched.erase(key); }
     }
 };
 
-void GpuPartitioned::Pairs::connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive)
+void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive)
 {
     if (send.total_bytes() != receive.total_bytes())
     {
@@ -91,6 +104,7 @@ void GpuPartitioned::Pairs::connect(GpuWorld& world, GpuSendRequest::Of& send, G
     const Word first = send.options.first_epoch;
     const std::size_t signal = memory.reserve_signals(receive.rank, counts.signals(), first - 1);
     const std::size_t credit = memory.reserve_signals(send.rank, 1, first - 1);
+    send.slots = receive.slots = std::make_shared<SlotsOfPair>(SlotsOfPair{credit, signal, counts.signals()});
     const int channel = world.name_channel(send.label);
 
     GpuQueue& queue = world.setup_queue(send.rank);
@@ -120,7 +134,7 @@ void GpuPartitioned::Pairs::connect(GpuWorld& world, GpuSendRequest::Of& send, G
     receive.upload(world, destination);
 }
 
-GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), pairs_(std::make_unique<Pairs>()) {}
+GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), requests_(std::make_unique<Requests>()) {}
 GpuPartitioned::~GpuPartitioned() = default;
 
 namespace {
@@ -157,9 +171,10 @@ GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Par
     {
         refuse(Misuse::BadArgument, fmt::format("{}: {} partitions a signal.", of->label, options.per_signal));
     }
-    Pairs::Requests& requests = pairs_->made[{rank, envelope.peer, envelope.tag, envelope.group}];
-    requests.sends.push_back(of);
-    Pairs::match(world_, requests, requests.sends.size() - 1);
+    requests_->all.insert(of);
+    const Requests::Key key{rank, envelope.peer, envelope.tag, envelope.group};
+    requests_->unmatched[key].sends.push_back(of);
+    requests_->match(world_, key);
     return GpuSendRequest(of);
 }
 
@@ -177,10 +192,26 @@ GpuReceiveRequest GpuPartitioned::precv_init(int rank, Window buffer, Partitioni
     {
         refuse(Misuse::NotSymmetric, fmt::format("{}: {} bytes in a window of {}.", of->label, of->total_bytes(), buffer.bytes));
     }
-    Pairs::Requests& requests = pairs_->made[{envelope.peer, rank, envelope.tag, envelope.group}];
-    requests.receives.push_back(of);
-    Pairs::match(world_, requests, requests.receives.size() - 1);
+    requests_->all.insert(of);
+    const Requests::Key key{envelope.peer, rank, envelope.tag, envelope.group};
+    requests_->unmatched[key].receives.push_back(of);
+    requests_->match(world_, key);
     return GpuReceiveRequest(of);
 }
+
+template <class Of>
+void GpuPartitioned::free(const std::shared_ptr<Of>& of)
+{
+    const auto now = of->prequest.to_vector(world_.setup_queue(of->rank));
+    if (now.empty()) { refuse_unmatched(of->label, of->peer); }
+    if (now[0].started != now[0].ended) { refuse(Misuse::Active, fmt::format("{}: it was freed while active.", of->label)); }
+    if (requests_->all.erase(of) == 0) { refuse(Misuse::Null, fmt::format("{}: it has been freed before.", of->label)); }
+    if (++of->slots->freed_sides < 2) { return; }
+    const auto [source, destination] = std::pair(now[0].core.route().source, now[0].core.route().destination);
+    world_.memory().release_signals(source, of->slots->credit, 1);
+    world_.memory().release_signals(destination, of->slots->first_signal, of->slots->signals);
+}
+void GpuPartitioned::free(GpuSendRequest request) { free(request.of_); }
+void GpuPartitioned::free(GpuReceiveRequest request) { free(request.of_); }
 
 } // namespace parhelion

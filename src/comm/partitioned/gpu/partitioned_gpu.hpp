@@ -89,7 +89,7 @@ private:
     std::shared_ptr<Of> of_;
 };
 
-// The partitioned messages of a world's GPUs, for the host thread that sets them up.
+// The partitioned messages of a world's GPUs, for the host thread that sets them up. Requests are its own until they are freed.
 class GpuPartitioned
 {
 public:
@@ -104,11 +104,17 @@ public:
                               const SendOptions& options = {});
     // buffer: in the rank's symmetric memory.
     GpuReceiveRequest precv_init(int rank, Window buffer, Partitioning partitioning, const Envelope& envelope);
+    // Of a matched request that is inactive, and that nothing queued uses. Its slots are for others once both sides are freed;
+    // the other side cannot start any more.
+    void free(GpuSendRequest request);
+    void free(GpuReceiveRequest request);
 
 private:
-    struct Pairs;
+    struct Requests;
+    template <class Of>
+    void free(const std::shared_ptr<Of>& of);
     GpuWorld& world_;
-    std::unique_ptr<Pairs> pairs_;
+    std::unique_ptr<Requests> requests_;
 };
 
 } // namespace parhelion

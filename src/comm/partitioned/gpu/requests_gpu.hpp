@@ -10,9 +10,18 @@
 namespace parhelion {
 
 [[noreturn]] void refuse_unmatched(const std::string& label, int peer);
+[[noreturn]] void refuse_freed(const std::string& label, int peer);
 [[noreturn]] void refuse_misuse(const std::string& label, const DeviceMisuse& misuse);
 
-// What both sides have.
+// What the two sides share: slots in the signal arenas of the source and the destination.
+struct SlotsOfPair
+{
+    std::size_t credit, first_signal;
+    int signals;
+    int freed_sides = 0;
+};
+
+// What each side has.
 template <class Prequest>
 struct Side
 {
@@ -22,11 +31,13 @@ struct Side
     std::string label;
     DeviceBuffer<Prequest> prequest; // empty until matched
     PhaseTag phase;
+    std::shared_ptr<SlotsOfPair> slots; // null until matched
 
     std::size_t total_bytes() const { return static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes; }
     Prequest* matched()
     {
-        if (prequest.size() == 0) { refuse_unmatched(label, peer); }
+        if (!slots) { refuse_unmatched(label, peer); }
+        if (slots->freed_sides > 0) { refuse_freed(label, peer); }
         return prequest.data();
     }
     void upload(GpuWorld& world, const Prequest& from)
