@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion doctor`: what this machine has, what the program can use of it, and whether its GPUs can talk to each other.
+#include "comm/launch.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
 #include "io/preprocessor.hpp"
@@ -59,6 +60,22 @@ void print_gpus()
 void print_gpus() {}
 #endif
 
+// What a run started like this would take part in.
+std::string describe_launch()
+{
+    try
+    {
+        const std::optional<Launch> launch = recognise_launch(own_environment());
+        if (!launch) { return "none: one process, or those of --processes"; }
+        return fmt::format("{}: process {} of {}, rank 0 is at {}", launch->launcher, launch->process, launch->processes,
+                           launch->address.text());
+    }
+    catch (const InputError& error)
+    {
+        return error.what();
+    }
+}
+
 } // namespace
 
 void command_doctor()
@@ -66,6 +83,7 @@ void command_doctor()
     fmt::print("program   {}\nmachine   {}\n", version_text(), describe_machine());
     fmt::print("devices   {}\n", describe_devices());
     print_gpus();
+    fmt::print("launcher  {}\n", describe_launch());
     std::string folders;
     for (const auto& path : library_paths())
     {

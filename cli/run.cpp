@@ -11,6 +11,7 @@
 #include "io/run_lock.hpp"
 #include "io/text.hpp"
 #include "run_files.hpp"
+#include "run_launched.hpp"
 #include "run_processes.hpp"
 #include "run_summary.hpp"
 #include "say.hpp"
@@ -346,6 +347,7 @@ struct Ready
     std::int64_t steps = 0;      // asked for; negative: no end
     std::int64_t steps_left = 0; // of these
     NamedList<std::string> identity;
+    std::unique_ptr<RunLock> lock; // none: the first process has it
     CheckpointFiles checkpoints;
     std::string remark;                  // on these
     std::optional<Checkpoint> continued; // what it goes on from
@@ -401,14 +403,20 @@ RunEnd run_silently(Ready&& ready)
     return simulation.run(ready.steps_left, silent, stop_requested).end;
 }
 
-// Here the launcher is left, and every process goes on with what has been read. The first one writes.
-RunEnd run_in_several(Ready&& ready)
+void spread(Ready& ready, const ProcessOptions& processes)
 {
-    ProcessOptions processes = process_options(ready.options, ready.engine, ready.input.parameters);
-    processes.stop = &stop_requested;
+    expect_several_ranks(ready.input.parameters);
     ready.engine.device = Device::Cpu;
     ready.engine.ranks = processes.ranks;
     ready.engine.processes = processes.processes;
+}
+
+// Here the launcher is left, and every process goes on with what has been read. The first one writes.
+RunEnd run_in_several(Ready&& ready)
+{
+    ProcessOptions processes = process_options(ready.options, ready.engine, ready.options.processes);
+    processes.stop = &stop_requested;
+    spread(ready, processes);
     ready.input.parameters = with_seeds(std::move(ready.input.parameters), ready.start());
     stop_on_signals(); // for all that are forked
     return static_cast<RunEnd>(
@@ -419,11 +427,15 @@ RunEnd run_in_several(Ready&& ready)
         }));
 }
 
-} // namespace
-
-RunEnd command_run(const RunOptions& options)
+enum class Role : std::uint8_t
 {
-    std::signal(SIGPIPE, SIG_IGN); // see say()
+    Writes, // all of a run, or its first process
+    TakesPart
+};
+
+// Reads and checks. Nothing: the run is complete, which is said.
+std::optional<Ready> make_ready(const RunOptions& options, Role role)
+{
     protect_files(options);
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
@@ -435,20 +447,53 @@ RunEnd command_run(const RunOptions& options)
     engine.trace = !options.trace.empty();
     const NamedList<std::string> identity =
         identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
-    const RunLock lock(options.prefix);
+    std::unique_ptr<RunLock> lock = role == Role::Writes ? std::make_unique<RunLock>(options.prefix) : nullptr;
     CheckpointFiles checkpoints(options.prefix);
     std::string remark;
     std::optional<Checkpoint> continued = find_checkpoint(checkpoints, options, identity, remark);
     const std::int64_t last = parameters.first_step + steps;
     if (continued && steps >= 0 && continued->reached >= last)
     {
-        say_complete(options, *continued);
-        return RunEnd::Done;
+        if (role == Role::Writes) { say_complete(options, *continued); }
+        return std::nullopt;
     }
     const std::int64_t steps_left = continued && steps >= 0 ? last - continued->state.step : steps;
-    Ready ready{options,  std::move(engine),      std::move(input),  std::move(diagnostics), load_s, steps, steps_left,
-                identity, std::move(checkpoints), std::move(remark), std::move(continued)};
-    return options.processes > 1 ? run_in_several(std::move(ready)) : run_and_write(std::move(ready));
+    return Ready{
+        options,         std::move(engine),      std::move(input),  std::move(diagnostics), load_s, steps, steps_left, identity,
+        std::move(lock), std::move(checkpoints), std::move(remark), std::move(continued)};
+}
+
+// One process of a run that somebody else has started.
+RunEnd run_launched(const RunOptions& options, const Launch& launch)
+{
+    const ProcessOptions processes = process_options(options, simulation_options(options.engine), launch.processes);
+    LaunchedRun run(options, launch, processes);
+    try
+    {
+        std::optional<Ready> ready = make_ready(options, run.writes() ? Role::Writes : Role::TakesPart);
+        run.agree(ready ? ready->identity : NamedList<std::string>(), ready ? ready->steps_left : 0);
+        if (!ready) { return RunEnd::Done; }
+        spread(*ready, processes);
+        ready->input.parameters = run.with_seeds_of_first(with_seeds(std::move(ready->input.parameters), ready->start()));
+        stop_on_signals();
+        ready->engine.network = [&run](int) { return run.network(); };
+        return run.writes() ? run_and_write(*std::move(ready)) : run_silently(*std::move(ready));
+    }
+    catch (...)
+    {
+        run.end(options.prefix + log_ending);
+    }
+}
+
+} // namespace
+
+RunEnd command_run(const RunOptions& options)
+{
+    std::signal(SIGPIPE, SIG_IGN); // see say()
+    if (const std::optional<Launch> launch = recognise_launch(own_environment())) { return run_launched(options, *launch); }
+    std::optional<Ready> ready = make_ready(options, Role::Writes);
+    if (!ready) { return RunEnd::Done; }
+    return options.processes > 1 ? run_in_several(*std::move(ready)) : run_and_write(*std::move(ready));
 }
 
 } // namespace parhelion

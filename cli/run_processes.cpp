@@ -11,6 +11,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw InputError("E010", {}, why); }
 
+} // namespace
+
 void add_last_line(const std::string& log, const std::string& text)
 {
     try
@@ -23,28 +25,30 @@ void add_last_line(const std::string& log, const std::string& text)
     }
 }
 
-} // namespace
-
-ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, const RunParameters& parameters)
+ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes)
 {
     ProcessOptions result;
-    result.processes = options.processes;
+    result.processes = processes;
     result.ranks = engine.ranks_asked_for() == 0 ? result.processes : engine.ranks_asked_for();
     result.deadline = engine.comm_timeout;
     if (engine.device == Device::Gpu || engine.gpus > 0)
     {
-        refuse("--processes is for runs on CPUs: ranks on GPUs are threads of one process. Leave it out, or use --device cpu.");
+        refuse("several processes are for runs on CPUs: ranks on GPUs are threads of one process. Use one, or --device cpu.");
     }
-    if (is_one_ranks(parameters)) { refuse("--processes needs several ranks, and a minimisation is one rank's. Leave it out."); }
     if (result.ranks < result.processes)
     {
         refuse(
-            fmt::format("--processes {} is more than the {} rank{} (each process has one at least). Give more --ranks, or fewer "
+            fmt::format("{} processes are more than the {} rank{} (each process has one at least). Give more --ranks, or fewer "
                         "processes.",
                         result.processes, result.ranks, result.ranks == 1 ? "" : "s"));
     }
-    if (!options.trace.empty()) { refuse("--trace sees the ranks of one process alone. Leave --processes or --trace out."); }
+    if (!options.trace.empty()) { refuse("--trace sees the ranks of one process alone. Use one process, or leave --trace out."); }
     return result;
+}
+
+void expect_several_ranks(const RunParameters& parameters)
+{
+    if (is_one_ranks(parameters)) { refuse("several processes need several ranks, and a minimisation is one rank's. Use one."); }
 }
 
 int run_and_log(ProcessOptions processes, const std::string& log, const std::function<int(std::unique_ptr<Bootstrap>)>& body)

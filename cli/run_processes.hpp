@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run whose ranks are spread over processes of this host: what may be, and the last line of its log.
+// A run whose ranks are spread over processes: what may be, those of this host, and the last line of the log.
 #pragma once
 
 #include "comm/launch_processes.hpp"
@@ -11,7 +11,12 @@
 namespace parhelion {
 
 // How many processes with how many ranks: as many as processes if not said. Throws InputError E010.
-ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, const RunParameters& parameters);
+ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes);
+// Throws InputError E010.
+void expect_several_ranks(const RunParameters& parameters);
+
+// To the log, as far as that is possible.
+void add_last_line(const std::string& log, const std::string& text);
 
 // run_in_processes(). The first process writes the log. What ended the run is added to it if that process did not learn of it.
 int run_and_log(ProcessOptions processes, const std::string& log, const std::function<int(std::unique_ptr<Bootstrap>)>& body);

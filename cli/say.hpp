@@ -9,9 +9,13 @@
 
 namespace parhelion {
 
+// Of several processes that do the same, one speaks.
+inline bool speaks = true;
+
 template <class... Values>
 void say(std::FILE* out, fmt::format_string<Values...> format, Values&&... values)
 {
+    if (!speaks) { return; }
     std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), out);
 }
 

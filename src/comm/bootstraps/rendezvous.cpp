@@ -253,6 +253,12 @@ void Rendezvous::end_by(const std::exception_ptr& error)
     throw_error_of(*failure_);
 }
 
+bool Rendezvous::is_told_by_first()
+{
+    const std::scoped_lock lock(mutex_);
+    return is_told_by_first_;
+}
+
 // --- the thread
 
 // To all others, or but one; with mutex_ taken.
@@ -326,8 +332,13 @@ void Rendezvous::take(Member& from, const ProcessPacket& packet)
         heard_.notice(notice);
         break;
     }
-    case ProcessSays::Failed:
+    case ProcessSays::Failed: {
+        {
+            const std::scoped_lock lock(mutex_);
+            is_told_by_first_ = !is_host() && !failure_;
+        }
         return end(packet);
+    }
     case ProcessSays::Done: {
         const std::scoped_lock lock(mutex_);
         from.is_done = true;

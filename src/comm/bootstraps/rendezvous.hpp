@@ -68,6 +68,8 @@ public:
     // This process ends by this error. Throws what the run ends by: the first error of all that the process of rank 0 has heard
     // of, or this one if none comes within seconds.
     [[noreturn]] void end_by(const std::exception_ptr& error);
+    // Has it been told by the process of rank 0, which then says it to people?
+    bool is_told_by_first();
 
 private:
     struct Member
@@ -102,6 +104,7 @@ private:
     std::condition_variable changed_;
     std::vector<Member> members_; // the others; only the process of rank 0 if this is not it
     std::optional<ProcessPacket> failure_;
+    bool is_told_by_first_ = false;
     bool is_leaving_ = false;
     TimePoint leaving_until_{};
     std::thread thread_; // last: starts when all have met

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_launched.hpp"
+
+#include "base/error.hpp"
+#include "run_files.hpp"
+#include "run_processes.hpp"
+#include "say.hpp"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <optional>
+#include <sstream>
+
+namespace parhelion {
+
+namespace {
+
+Bytes bytes_of(const void* data, std::size_t bytes)
+{
+    const auto* const first = static_cast<const std::byte*>(data);
+    return {first, first + bytes};
+}
+
+// The first line that differs.
+std::string first_difference(const std::string& first, const std::string& here)
+{
+    std::istringstream of_first(first), of_here(here);
+    for (std::string a, b;;)
+    {
+        const bool has_a = static_cast<bool>(std::getline(of_first, a)), has_b = static_cast<bool>(std::getline(of_here, b));
+        if (!has_a && !has_b) { return ""; }
+        if (!has_a || !has_b || a != b) { return fmt::format("'{}' there, '{}' here", has_a ? a : "", has_b ? b : ""); }
+    }
+}
+
+std::string text_of(const std::exception_ptr& exception)
+{
+    try
+    {
+        std::rethrow_exception(exception);
+    }
+    catch (const std::exception& error)
+    {
+        return error.what();
+    }
+}
+
+} // namespace
+
+LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares) : launch_(launch)
+{
+    if (options.processes > 1)
+    {
+        throw InputError("E010", {},
+                         fmt::format("--processes starts processes, and {} has started them. Leave it out.", launch.launcher));
+    }
+    const char* const given = own_environment()("PARHELION_SECRET_FILE");
+    const std::string path = given != nullptr ? given : options.prefix + ".secret";
+    std::optional<SecretFile> made; // until all have met
+    if (writes() && given == nullptr) { made.emplace(path); }
+    if (given != nullptr && !read_secret(path))
+    {
+        throw SystemError(fmt::format("There is no secret {}, which PARHELION_SECRET_FILE names.", path));
+    }
+    RendezvousOptions meeting;
+    meeting.ranks = shares.ranks;
+    meeting.here = ranks_of_process(launch.process, shares);
+    meeting.address = launch.address;
+    meeting.secret = [path] { return read_secret(path); };
+    meeting.deadline = shares.deadline;
+    meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
+    met_ = std::make_shared<Rendezvous>(meeting);
+    speaks = writes();
+}
+
+void LaunchedRun::agree(const NamedList<std::string>& identity, std::int64_t steps_left)
+{
+    std::string has_read = fmt::format("steps to take: {}\n", steps_left);
+    for (const auto& [name, value] : identity) { has_read += fmt::format("{}: {}\n", name, value); }
+    const auto key = [](int rank) { return fmt::format("what rank {} has read", rank); };
+    met_->put(key(met_->here().first), bytes_of(has_read.data(), has_read.size()));
+    for (const ProcessCard& card : met_->processes()) // rank 0 changes no file before all have read
+    {
+        if (!writes() && card.first != 0) { return; }
+        const Bytes there = met_->wait_for(key(card.first));
+        const std::string text(reinterpret_cast<const char*>(there.data()), there.size());
+        if (const std::string found = first_difference(text, has_read); !found.empty())
+        {
+            throw InputError("E212", {},
+                             fmt::format("processes of this run have read different files or options: {} ({}, and here {}). Give "
+                                         "all the same, in a folder that all hosts share.",
+                                         found, card.name(), host_name()));
+        }
+    }
+}
+
+RunParameters LaunchedRun::with_seeds_of_first(RunParameters parameters)
+{
+    parameters.random_seed = from_first("seed", parameters.random_seed);
+    parameters.generation_seed = from_first("seed of velocities", parameters.generation_seed);
+    return parameters;
+}
+
+std::int64_t LaunchedRun::from_first(const char* what, std::int64_t value)
+{
+    if (writes())
+    {
+        met_->put(what, bytes_of(&value, sizeof value));
+        return value;
+    }
+    const Bytes bytes = met_->wait_for(what);
+    PARHELION_EXPECTS(bytes.size() == sizeof value);
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+void LaunchedRun::end(const std::string& log)
+{
+    const std::exception_ptr own = std::current_exception();
+    try
+    {
+        met_->end_by(own);
+    }
+    catch (const InputError&)
+    {
+        speaks = writes() || !met_->is_told_by_first(); // else rank 0's process says it
+        throw;                                          // nothing has begun
+    }
+    catch (const std::exception& error)
+    {
+        if (writes() && error.what() != text_of(own)) { add_last_line(log, error.what()); } // its own is there already
+        speaks = writes() || !met_->is_told_by_first();
+        throw;
+    }
+}
+
+} // namespace parhelion

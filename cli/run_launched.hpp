@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run whose processes a launcher has started (comm/launch.hpp): they meet, make sure that they have read the same, and end
+// alike. The process of rank 0 writes and speaks.
+#pragma once
+
+#include "comm/bootstraps/rendezvous.hpp"
+#include "comm/launch.hpp"
+#include "comm/launch_processes.hpp"
+#include "comm/network.hpp"
+#include "commands.hpp"
+#include "io/named_list.hpp"
+
+#include <memory>
+#include <string>
+
+namespace parhelion {
+
+class LaunchedRun
+{
+public:
+    // Meets the others. The secret is in the file that PARHELION_SECRET_FILE names, or else in one beside the output, there until
+    // all have met. Throws InputError E010, CommError, SystemError.
+    LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares);
+
+    bool writes() const { return launch_.process == 0; }
+    Network network() const { return tcp_network(met_); }
+    // Collective: all processes must have read the same, and no steps be left for all or for none. Throws InputError E212.
+    void agree(const NamedList<std::string>& identity, std::int64_t steps_left);
+    // Collective: with the seeds that the process of rank 0 has.
+    RunParameters with_seeds_of_first(RunParameters parameters);
+    // Called in the handler of an exception: throws what the run ends by. `log`: of the run.
+    [[noreturn]] void end(const std::string& log);
+
+private:
+    std::int64_t from_first(const char* what, std::int64_t value);
+
+    const Launch launch_;
+    std::shared_ptr<Rendezvous> met_;
+};
+
+} // namespace parhelion
