@@ -2,6 +2,7 @@
 // The calls of parhelion_comm.h: each a call of the C++ interface, with its exceptions as codes.
 #include "comm/c/parhelion_comm.h"
 
+#include "comm/c/guarded.hpp"
 #include "comm/launch_processes.hpp"
 #include "comm/partitioned/collectives.hpp"
 #include "comm/run_ranks.hpp"
@@ -13,6 +14,7 @@
 #include <vector>
 
 using namespace parhelion;
+using namespace parhelion::c_interface;
 
 struct ph_request
 {
@@ -34,80 +36,16 @@ namespace {
 thread_local std::string last_error;
 thread_local int last_code = PH_SUCCESS; // of last_error
 
-int remember(int code, const std::string& sentence)
+} // namespace
+
+int parhelion::c_interface::remember(int code, const std::string& sentence)
 {
     last_error = sentence;
     last_code = code;
     return code;
 }
 
-int code_of(Misuse misuse)
-{
-    switch (misuse)
-    {
-    case Misuse::Null:
-        return PH_ERROR_NULL;
-    case Misuse::NotActive:
-        return PH_ERROR_NOT_ACTIVE;
-    case Misuse::Active:
-        return PH_ERROR_ACTIVE;
-    case Misuse::PartitionOutOfRange:
-        return PH_ERROR_PARTITION;
-    case Misuse::ReadyTwice:
-        return PH_ERROR_READY_TWICE;
-    case Misuse::BadArgument:
-        return PH_ERROR_ARGUMENT;
-    case Misuse::NotSymmetric:
-        return PH_ERROR_NOT_SYMMETRIC;
-    case Misuse::BytesDiffer:
-        return PH_ERROR_BYTES_DIFFER;
-    case Misuse::PeerFreed:
-        return PH_ERROR_PEER_FREED;
-    case Misuse::NotMatched: // of GPUs alone
-        break;
-    }
-    return PH_ERROR_INTERNAL;
-}
-
-// What the call throws, as a code.
-template <class Call>
-int guarded(Call&& call) noexcept
-{
-    try
-    {
-        call();
-        return PH_SUCCESS;
-    }
-    catch (const PartitionedError& e)
-    {
-        return remember(code_of(e.misuse()), e.what());
-    }
-    catch (const ProgramStopped& e)
-    {
-        return remember(PH_ERROR_STOPPED, e.what());
-    }
-    catch (const PeerAborted& e)
-    {
-        return remember(PH_ERROR_STOPPED, e.what());
-    }
-    catch (const CommError& e)
-    {
-        return remember(PH_ERROR_TIMEOUT, e.what());
-    }
-    catch (const SystemError& e)
-    {
-        return remember(PH_ERROR_SYSTEM, e.what());
-    }
-    catch (const std::exception& e)
-    {
-        return remember(PH_ERROR_INTERNAL, e.what());
-    }
-}
-
-void expect_argument(bool is_right, const char* sentence)
-{
-    if (!is_right) { throw PartitionedError(Misuse::BadArgument, sentence); }
-}
+namespace {
 
 ph_request& of(ph_request* request)
 {
@@ -123,20 +61,6 @@ int make_request(ph_comm* comm, ph_request** request, Make&& make)
         comm->requests.push_back(std::make_unique<ph_request>(ph_request{make(), comm}));
         *request = comm->requests.back().get();
     });
-}
-
-Elements elements_of(ph_type type, int partitions, size_t count)
-{
-    expect_argument(type >= PH_FLOAT && type <= PH_BFLOAT16, "There is no such type of elements.");
-    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16};
-    return {types[type], partitions, count};
-}
-
-Reduction reduction_of(ph_reduction reduction)
-{
-    expect_argument(reduction >= PH_SUM && reduction <= PH_MAX, "There is no such reduction.");
-    constexpr Reduction reductions[] = {Reduction::Sum, Reduction::Min, Reduction::Max};
-    return reductions[reduction];
 }
 
 std::byte* as_bytes(void* memory) { return static_cast<std::byte*>(memory); }

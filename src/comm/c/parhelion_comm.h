@@ -14,28 +14,29 @@
 #include <stddef.h>
 
 #ifdef __cplusplus
-extern "C"
-{
+extern "C" {
 #endif
 
-#define PH_VERSION 1
+#define PH_VERSION 2
 
 enum
 {
     PH_SUCCESS = 0,
-    PH_ERROR_NULL = 1,           /* the request is null, or has been freed */
-    PH_ERROR_NOT_ACTIVE = 2,     /* ph_pready or ph_pbuf_prepare outside ph_start and ph_wait */
-    PH_ERROR_ACTIVE = 3,         /* ph_start or ph_free of a request that has not been waited for */
-    PH_ERROR_PARTITION = 4,      /* there is no such partition */
-    PH_ERROR_READY_TWICE = 5,    /* a partition was marked ready for the second time in an epoch */
-    PH_ERROR_ARGUMENT = 6,       /* an argument that makes no sense, or a call for the other side of a message */
-    PH_ERROR_NOT_SYMMETRIC = 7,  /* a receive buffer that is not from ph_allocate */
-    PH_ERROR_BYTES_DIFFER = 8,   /* the two sides of a message have buffers of different sizes */
-    PH_ERROR_PEER_FREED = 9,     /* the destination has freed its request */
-    PH_ERROR_TIMEOUT = 20,       /* a wait was in vain, or memory was full: the sentence names rank and peer */
-    PH_ERROR_STOPPED = 21,       /* another rank has stopped the run */
-    PH_ERROR_SYSTEM = 22,        /* the operating system refused something */
-    PH_ERROR_INTERNAL = 23       /* a defect of this library */
+    PH_ERROR_NULL = 1,          /* the request is null, or has been freed */
+    PH_ERROR_NOT_ACTIVE = 2,    /* ph_pready or ph_pbuf_prepare outside ph_start and ph_wait */
+    PH_ERROR_ACTIVE = 3,        /* ph_start or ph_free of a request that has not been waited for */
+    PH_ERROR_PARTITION = 4,     /* there is no such partition */
+    PH_ERROR_READY_TWICE = 5,   /* a partition was marked ready for the second time in an epoch */
+    PH_ERROR_ARGUMENT = 6,      /* an argument that makes no sense, or a call for the other side of a message */
+    PH_ERROR_NOT_SYMMETRIC = 7, /* a receive buffer that is not from ph_allocate */
+    PH_ERROR_BYTES_DIFFER = 8,  /* the two sides of a message have buffers of different sizes */
+    PH_ERROR_PEER_FREED = 9,    /* the destination has freed its request */
+    PH_ERROR_NOT_MATCHED = 10,  /* on GPUs: the other side has not made its request yet */
+    PH_ERROR_TIMEOUT = 20,      /* a wait was in vain, or memory was full: the sentence names rank and peer */
+    PH_ERROR_STOPPED = 21,      /* another rank has stopped the run */
+    PH_ERROR_SYSTEM = 22,       /* the operating system refused something */
+    PH_ERROR_INTERNAL = 23,     /* a defect of this library */
+    PH_ERROR_DEVICE = 24        /* CUDA refused something, or there is no such GPU */
 };
 
 typedef struct ph_comm ph_comm;       /* a rank among all */
@@ -101,9 +102,9 @@ int ph_pready(ph_request* request, int partition);
 int ph_pready_range(ph_request* request, int first, int last); /* both included */
 /* May this partition be read? Of a receive's buffer or a collective's result. */
 int ph_parrived(ph_request* request, int partition, int* has_arrived);
-int ph_wait(ph_request* request); /* the end of the epoch */
+int ph_wait(ph_request* request);                   /* the end of the epoch */
 int ph_test(ph_request* request, int* is_complete); /* as ph_wait if that would return at once */
-int ph_free(ph_request** request); /* which is null then; what is left at the end of the run is freed */
+int ph_free(ph_request** request);                  /* which is null then; what is left at the end of the run is freed */
 
 #ifdef __cplusplus
 }

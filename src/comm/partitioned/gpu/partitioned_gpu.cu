@@ -8,7 +8,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr int wait_threads = 128;
+constexpr int wait_threads = 128, mark_threads = 512;
 
 // Purpose        the next epoch of a request
 // Work           one thread
@@ -30,6 +30,17 @@ __global__ void start_kernel(Prequest* request)
 // Cost           a launch, the way of a signal
 __global__ void prepare_kernel(const SendPrequest* request) { pbuf_prepare(*request); }
 
+// Purpose        all partitions are complete, and on their way
+// Work           a block a partition
+// Reads/Writes   the source's buffer / the destination's, prequest
+// Orders         what earlier kernels have written, by the end of those; then as in partitioned.cuh
+// Requires       the epoch started
+// Cost           a launch, the bytes over the link
+__global__ void __launch_bounds__(mark_threads) mark_all_kernel(SendPrequest* request)
+{
+    block_pready(*request, static_cast<int>(blockIdx.x));
+}
+
 // Purpose        the end of an epoch
 // Work           one block; a thread per signal
 // Reads/Writes   signals or counters / prequest
@@ -46,6 +57,10 @@ __global__ void __launch_bounds__(wait_threads) wait_kernel(Prequest* request)
 
 void GpuSendRequest::start(GpuQueue& queue) { launch(queue, of_->phase, start_kernel<SendPrequest>, {1, 1}, of_->matched()); }
 void GpuSendRequest::pbuf_prepare(GpuQueue& queue) { launch(queue, of_->phase, prepare_kernel, {1, 1}, of_->matched()); }
+void GpuSendRequest::pready_all(GpuQueue& queue)
+{
+    launch(queue, of_->phase, mark_all_kernel, {of_->partitioning.partitions, mark_threads}, of_->matched());
+}
 void GpuSendRequest::wait(GpuQueue& queue)
 {
     launch(queue, of_->phase, wait_kernel<SendPrequest>, {1, wait_threads}, of_->matched());

@@ -62,6 +62,7 @@ public:
     // Queued, on a queue of the rank's GPU. What the host's calls of these names do at once (comm/partitioned/partitioned.hpp).
     void start(GpuQueue& queue);
     void pbuf_prepare(GpuQueue& queue);
+    void pready_all(GpuQueue& queue); // of what kernels queued before have written
     void wait(GpuQueue& queue);
     // Throws PartitionedError if a kernel has broken a rule. Waits for what is queued.
     void check(GpuQueue& queue) const;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls of the C interface share: exceptions become codes and sentences, numbers become types.
+#pragma once
+
+#include "comm/c/parhelion_comm.h"
+#include "comm/partitioned/collectives.hpp"
+#include "comm/run_ranks.hpp"
+
+#include <string>
+
+namespace parhelion::c_interface {
+
+int remember(int code, const std::string& sentence); // for ph_error_message() of this thread; returns the code
+
+inline int code_of(Misuse misuse)
+{
+    switch (misuse)
+    {
+    case Misuse::Null:
+        return PH_ERROR_NULL;
+    case Misuse::NotActive:
+        return PH_ERROR_NOT_ACTIVE;
+    case Misuse::Active:
+        return PH_ERROR_ACTIVE;
+    case Misuse::PartitionOutOfRange:
+        return PH_ERROR_PARTITION;
+    case Misuse::ReadyTwice:
+        return PH_ERROR_READY_TWICE;
+    case Misuse::BadArgument:
+        return PH_ERROR_ARGUMENT;
+    case Misuse::NotSymmetric:
+        return PH_ERROR_NOT_SYMMETRIC;
+    case Misuse::BytesDiffer:
+        return PH_ERROR_BYTES_DIFFER;
+    case Misuse::PeerFreed:
+        return PH_ERROR_PEER_FREED;
+    case Misuse::NotMatched:
+        return PH_ERROR_NOT_MATCHED;
+    }
+    return PH_ERROR_INTERNAL;
+}
+
+// What the call throws, as a code.
+template <class Call>
+int guarded(Call&& call) noexcept
+{
+    try
+    {
+        call();
+        return PH_SUCCESS;
+    }
+    catch (const PartitionedError& e)
+    {
+        return remember(code_of(e.misuse()), e.what());
+    }
+    catch (const ProgramStopped& e)
+    {
+        return remember(PH_ERROR_STOPPED, e.what());
+    }
+    catch (const PeerAborted& e)
+    {
+        return remember(PH_ERROR_STOPPED, e.what());
+    }
+    catch (const CommError& e)
+    {
+        return remember(PH_ERROR_TIMEOUT, e.what());
+    }
+    catch (const DeviceError& e)
+    {
+        return remember(PH_ERROR_DEVICE, e.what());
+    }
+    catch (const SystemError& e)
+    {
+        return remember(PH_ERROR_SYSTEM, e.what());
+    }
+    catch (const std::exception& e)
+    {
+        return remember(PH_ERROR_INTERNAL, e.what());
+    }
+}
+
+inline void expect_argument(bool is_right, const char* sentence)
+{
+    if (!is_right) { throw PartitionedError(Misuse::BadArgument, sentence); }
+}
+
+inline Elements elements_of(ph_type type, int partitions, size_t count)
+{
+    expect_argument(type >= PH_FLOAT && type <= PH_BFLOAT16, "There is no such type of elements.");
+    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16};
+    return {types[type], partitions, count};
+}
+
+inline Reduction reduction_of(ph_reduction reduction)
+{
+    expect_argument(reduction >= PH_SUM && reduction <= PH_MAX, "There is no such reduction.");
+    constexpr Reduction reductions[] = {Reduction::Sum, Reduction::Min, Reduction::Max};
+    return reductions[reduction];
+}
+
+} // namespace parhelion::c_interface

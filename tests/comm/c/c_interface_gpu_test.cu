@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface for GPUs: messages and all-reduces by its calls alone, queued on its streams, and what it refuses.
+#include "comm/c/gpu/parhelion_comm_gpu.h"
+
+#include "comm/gpu_ranks.cuh"
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+class GpuPartitionsInC : public OnGpus
+{
+protected:
+    void SetUp() override
+    {
+        OnGpus::SetUp();
+        if (IsSkipped()) { return; }
+        const std::vector<int> devices = GetParam().devices();
+        ranks = static_cast<int>(devices.size());
+        ASSERT_EQ(ph_gpu_open(devices.data(), ranks, 10, 1 << 20, &all), PH_SUCCESS) << ph_error_message();
+        for (int r = 0; r < ranks; ++r)
+        {
+            void *in = nullptr, *out = nullptr;
+            ASSERT_EQ(ph_gpu_allocate(all, r, bytes, &in), PH_SUCCESS);
+            ASSERT_EQ(ph_gpu_allocate(all, r, bytes, &out), PH_SUCCESS);
+            ins.push_back(in), outs.push_back(out);
+        }
+    }
+    void TearDown() override { EXPECT_EQ(ph_gpu_close(&all), PH_SUCCESS); }
+
+    cudaStream_t stream(int rank) { return static_cast<cudaStream_t>(ph_gpu_stream(all, rank)); }
+    static float value(int rank, int epoch, int i) { return static_cast<float>(100 * rank + 10 * epoch + i % 7); }
+    void fill(int rank, int epoch)
+    {
+        std::vector<float> values(n);
+        for (int i = 0; i < n; ++i) { values[static_cast<std::size_t>(i)] = value(rank, epoch, i); }
+        cudaMemcpyAsync(outs[static_cast<std::size_t>(rank)], values.data(), bytes, cudaMemcpyHostToDevice, stream(rank));
+    }
+    std::vector<float> arrived(int rank)
+    {
+        std::vector<float> values(n);
+        cudaMemcpyAsync(values.data(), ins[static_cast<std::size_t>(rank)], bytes, cudaMemcpyDeviceToHost, stream(rank));
+        EXPECT_EQ(ph_gpu_check(all), PH_SUCCESS) << ph_error_message();
+        return values;
+    }
+
+    static constexpr int n = 1200;
+    static constexpr std::size_t bytes = n * sizeof(float);
+    ph_gpu* all = nullptr;
+    int ranks = 0;
+    std::vector<void*> ins, outs;
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuPartitionsInC, layouts, layout_name);
+
+} // namespace
+
+TEST_P(GpuPartitionsInC, arrive_whole_epoch_after_epoch_and_again_when_freed)
+{
+    for (int time = 0; time < 3; ++time)
+    {
+        std::vector<ph_gpu_request*> sends, receives;
+        for (int r = 0; r < ranks; ++r)
+        {
+            const auto i = static_cast<std::size_t>(r);
+            sends.push_back(nullptr), receives.push_back(nullptr);
+            const int next = (r + 1) % ranks, previous = (r + ranks - 1) % ranks;
+            ASSERT_EQ(ph_gpu_precv_init(all, r, ins[i], 4, bytes / 4, previous, 3, &receives[i]), PH_SUCCESS)
+                << ph_error_message();
+            ASSERT_EQ(ph_gpu_psend_init(all, r, outs[i], 6, bytes / 6, next, 3, &sends[i]), PH_SUCCESS) << ph_error_message();
+        }
+        for (int epoch = 1; epoch <= 5; ++epoch)
+        {
+            for (ph_gpu_request* receive : receives) { ASSERT_EQ(ph_gpu_start(receive), PH_SUCCESS) << ph_error_message(); }
+            for (int r = 0; r < ranks; ++r)
+            {
+                fill(r, epoch);
+                ASSERT_EQ(ph_gpu_start(sends[static_cast<std::size_t>(r)]), PH_SUCCESS);
+                ASSERT_EQ(ph_gpu_pready_all(sends[static_cast<std::size_t>(r)]), PH_SUCCESS);
+            }
+            for (ph_gpu_request* request : sends) { ASSERT_EQ(ph_gpu_wait(request), PH_SUCCESS); }
+            for (ph_gpu_request* request : receives) { ASSERT_EQ(ph_gpu_wait(request), PH_SUCCESS); }
+            for (int r = 0; r < ranks; ++r)
+            {
+                const std::vector<float> values = arrived(r);
+                for (int i = 0; i < n; ++i)
+                {
+                    ASSERT_EQ(values[static_cast<std::size_t>(i)], value((r + ranks - 1) % ranks, epoch, i));
+                }
+            }
+        }
+        for (ph_gpu_request*& request : sends) { ASSERT_EQ(ph_gpu_free(&request), PH_SUCCESS) << ph_error_message(); }
+        for (ph_gpu_request*& request : receives) { ASSERT_EQ(ph_gpu_free(&request), PH_SUCCESS) << ph_error_message(); }
+    }
+}
+
+TEST_P(GpuPartitionsInC, are_added_up_over_all_ranks)
+{
+    if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "for ranks with a GPU each"; }
+    std::vector<ph_gpu_request*> sums(static_cast<std::size_t>(ranks));
+    ASSERT_EQ(ph_gpu_pallreduce_init(all, outs.data(), ins.data(), 3, n / 3, PH_FLOAT, PH_SUM, sums.data()), PH_SUCCESS);
+    for (int epoch = 1; epoch <= 4; ++epoch)
+    {
+        for (int r = 0; r < ranks; ++r) { fill(r, epoch); }
+        for (ph_gpu_request* sum : sums)
+        {
+            if (epoch % 2 == 0)
+            {
+                ASSERT_EQ(ph_gpu_execute(sum), PH_SUCCESS);
+                continue;
+            }
+            ASSERT_EQ(ph_gpu_start(sum) | ph_gpu_pready_all(sum) | ph_gpu_run(sum) | ph_gpu_wait(sum), PH_SUCCESS);
+        }
+        for (int r = 0; r < ranks; ++r)
+        {
+            const std::vector<float> values = arrived(r);
+            for (int i = 0; i < n; ++i)
+            {
+                float sum = 0;
+                for (int m = 0; m < ranks; ++m) { sum += value(m, epoch, i); }
+                ASSERT_EQ(values[static_cast<std::size_t>(i)], sum);
+            }
+        }
+    }
+    for (ph_gpu_request*& sum : sums) { ASSERT_EQ(ph_gpu_free(&sum), PH_SUCCESS) << ph_error_message(); }
+}
+
+TEST_P(GpuPartitionsInC, refuse_what_makes_no_sense)
+{
+    ph_gpu_request* request = nullptr;
+    EXPECT_EQ(ph_gpu_start(nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_psend_init(all, ranks, nullptr, 1, 4, 0, 0, &request), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_precv_init(all, 0, nullptr, 1, 4, 1, 0, &request), PH_ERROR_NOT_SYMMETRIC);
+    EXPECT_EQ(ph_gpu_stream(all, ranks), nullptr);
+    ASSERT_EQ(ph_gpu_precv_init(all, 0, ins[0], 1, 4, 1, 0, &request), PH_SUCCESS);
+    EXPECT_EQ(ph_gpu_start(request), PH_ERROR_NOT_MATCHED);
+    EXPECT_EQ(ph_gpu_pready_all(request), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_execute(request), PH_ERROR_ARGUMENT);
+    ph_gpu_request* send = nullptr;
+    ASSERT_EQ(ph_gpu_psend_init(all, 1, outs[1], 1, 4, 0, 0, &send), PH_SUCCESS);
+    ASSERT_EQ(ph_gpu_pready_all(send), PH_SUCCESS); // queued: the kernel finds that no epoch has been started
+    EXPECT_EQ(ph_gpu_check(all), PH_ERROR_NOT_ACTIVE);
+    const int no_gpu = 1000;
+    ph_gpu* none = nullptr;
+    EXPECT_EQ(ph_gpu_open(&no_gpu, 1, 1, 1, &none), PH_ERROR_ARGUMENT);
+}
