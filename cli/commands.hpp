@@ -130,14 +130,19 @@ void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const
 SimulationOptions simulation_options(const EngineOptions& options);
 
 // "2x2x1"; zeros if the text is empty. ranks: how many cells it must have, 0 for any. Throws InputError.
-std::array<int, 3> parse_grid(const std::string& text, int ranks);
+std::array<int, 3> parse_grid(const std::string& text, int ranks, int mesh_ranks = 0);
 // The numbers of the GPUs that can be used together. Throws SystemError if there is none, InputError if more are asked for.
 std::vector<int> gpus_here(int asked_for);
 
 // For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
 [[noreturn]] void end_at_once(const std::string& sentence);
 HaloMethod halo_method(const std::string& name);
-MeshMethod mesh_method(const std::string& name);
+struct MeshChoice
+{
+    MeshMethod method;
+    int ranks; // that `dedicated:` names
+};
+std::optional<MeshChoice> parse_mesh_method(const std::string& text); // none: it is no method
 // For what is written in the end, before the work begins. What is in the file stays. Throws SystemError.
 void expect_writable(const std::filesystem::path& path);
 // Throws InputError if one of the outputs is a file of the input.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
 #include "engine/overflow.hpp"
+#include "io/text.hpp"
 #include "io/warning_ids.hpp"
 #include "say.hpp"
 
@@ -56,7 +57,7 @@ void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const
     if (!text.empty()) { throw PhysicsError(point.observables.step, point.trouble.empty() ? text : point.trouble); }
 }
 
-std::array<int, 3> parse_grid(const std::string& text, int ranks)
+std::array<int, 3> parse_grid(const std::string& text, int ranks, int mesh_ranks)
 {
     std::array<int, 3> grid{};
     if (text.empty()) { return grid; }
@@ -69,11 +70,13 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks)
             "E007", {},
             fmt::format("--grid {} is no grid. Give the cells in x, y and z, {} at most, as in 2x2x1.", text, most_ranks));
     }
-    if (ranks > 0 && grid[0] * grid[1] * grid[2] != ranks)
+    if (ranks > 0 && grid[0] * grid[1] * grid[2] + mesh_ranks != ranks)
     {
-        throw InputError("E008", {},
-                         fmt::format("--grid {} has {} cells but --ranks is {} (each rank has one cell). Leave one of them out.",
-                                     text, grid[0] * grid[1] * grid[2], ranks));
+        throw InputError(
+            "E008", {},
+            fmt::format("--grid {} has {} cells but --ranks is {} (each rank has one cell{}). Leave one of them out.", text,
+                        grid[0] * grid[1] * grid[2], ranks,
+                        mesh_ranks > 0 ? fmt::format(", but the {} for the mesh", mesh_ranks) : ""));
     }
     return grid;
 }
@@ -84,10 +87,15 @@ HaloMethod halo_method(const std::string& name)
                                    halo_method_names.begin());
 }
 
-MeshMethod mesh_method(const std::string& name)
+std::optional<MeshChoice> parse_mesh_method(const std::string& text)
 {
-    return static_cast<MeshMethod>(std::find(mesh_method_names.begin(), mesh_method_names.end(), name) -
-                                   mesh_method_names.begin());
+    const std::size_t colon = text.find(':');
+    const auto name = std::find(mesh_method_names.begin(), mesh_method_names.end(), text.substr(0, colon));
+    if (name == mesh_method_names.end()) { return std::nullopt; }
+    const auto method = static_cast<MeshMethod>(name - mesh_method_names.begin());
+    const std::optional<std::int64_t> ranks = colon == std::string::npos ? 0 : to_integer(text.substr(colon + 1));
+    const bool fits = method == MeshMethod::Dedicated ? ranks && *ranks >= 1 && *ranks < most_ranks : colon == std::string::npos;
+    return fits ? std::optional(MeshChoice{method, static_cast<int>(*ranks)}) : std::nullopt;
 }
 
 void expect_writable(const std::filesystem::path& path)
@@ -129,9 +137,11 @@ SimulationOptions simulation_options(const EngineOptions& options)
     result.gpus = options.gpus;
     result.ranks = options.ranks;
     result.threads = options.threads;
-    result.grid = parse_grid(options.grid, options.ranks);
+    const MeshChoice mesh = *parse_mesh_method(options.pme); // checked on the command line
+    result.pme = mesh.method;
+    result.mesh_ranks = mesh.ranks;
+    result.grid = parse_grid(options.grid, options.ranks, mesh.ranks);
     result.halo = halo_method(options.halo);
-    result.pme = mesh_method(options.pme);
     result.comm_timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
     result.when_held = end_at_once;

@@ -125,7 +125,9 @@ std::string threads_remark(const PlanSummary& plan)
 std::string mesh_method_text(const PlanSummary& plan)
 {
     if (plan.ranks == 1 || !plan.mesh) { return ""; }
-    return std::string(mesh_method_names[static_cast<std::size_t>(plan.mesh->method)]);
+    const MeshPlan& mesh = *plan.mesh;
+    return fmt::format("{}{}", mesh_method_names[static_cast<std::size_t>(mesh.method)],
+                       mesh.method == MeshMethod::Dedicated ? fmt::format(":{}", mesh.ranks) : "");
 }
 
 static std::string mesh_text(const PlanSummary& plan)

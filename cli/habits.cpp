@@ -60,7 +60,7 @@ std::string advice_on_option(std::string_view option)
         {"-pme", where},
         {"-pin", automatic},
         {"-dlb", automatic},
-        {"-npme", automatic},
+        {"-npme", "Use --pme dedicated:2, for instance."},
         {"-tunepme", automatic},
         {"-rerun", "Trajectories are not run again here: parhelion energy evaluates one structure."},
     };

@@ -145,11 +145,8 @@ const std::vector<std::string> halo_methods(halo_method_names.begin(), halo_meth
 // A way to share the mesh of PME that is there.
 const CLI::Validator mesh_method_name(
     [](const std::string& text) -> std::string {
-        if (std::find(mesh_method_names.begin(), mesh_method_names.end(), text) != mesh_method_names.end()) { return ""; }
-        const auto is_of = [&](std::string_view name) { return text == name || text.starts_with(std::string(name) + ":"); };
-        const bool is_planned = std::any_of(planned_mesh_methods.begin(), planned_mesh_methods.end(), is_of);
-        return fmt::format("{} {}. Use {}.", text,
-                           is_planned ? "is planned, not built yet" : "is no way to share the mesh of PME",
+        if (parse_mesh_method(text)) { return ""; }
+        return fmt::format("{} is no way to share the mesh of PME. Use {}, with a number of ranks as in dedicated:1.", text,
                            fmt::join(mesh_method_names, " or "));
     },
     "");
@@ -203,7 +200,7 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command
         .add_option("--pme", engine.pme,
                     "how ranks share the mesh of PME: shared (each a part, where its atoms are), bricks (each a part), gathered "
-                    "(each all of it) or auto")
+                    "(each all of it), dedicated:k (k of the ranks have no atoms and do all of it) or auto")
         ->default_val("auto")
         ->check(mesh_method_name);
     add_comm_timeout(command, engine.comm_timeout_s);

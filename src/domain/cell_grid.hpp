@@ -20,6 +20,7 @@ struct CellGrid
     std::array<int, 3> cells{1, 1, 1};
 
     int ranks() const { return cells[0] * cells[1] * cells[2]; }
+    bool has_cell(int rank) const { return rank < ranks(); } // ranks beyond the last cell have no atoms
     // z fastest: the ranks of a slab along x are neighbours.
     int rank_of(const std::array<int, 3>& cell) const { return (cell[0] * cells[1] + cell[1]) * cells[2] + cell[2]; }
     std::array<int, 3> cell_of(int rank) const

@@ -48,6 +48,7 @@ public:
 
     HaloPlan build()
     {
+        if (!grid_.has_cell(comm_.rank())) { return std::move(plan_); }
         make_zones();
         for (std::size_t c = 0; c < plan_.home_clusters; ++c) { low_.push_back(low_corner(c)); }
         if (plan_.pattern == HaloPattern::Staged)

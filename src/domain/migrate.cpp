@@ -110,7 +110,7 @@ template <class N>
 void migrate(CpuQueue& queue, const CellGrid& grid, const Topology& topology, const UpdateGroups& groups, Communicator& comm,
              std::int64_t step, ParticleState<N>& state)
 {
-    if (grid.ranks() == 1) { return; }
+    if (grid.ranks() == 1 || !grid.has_cell(comm.rank())) { return; }
     const ScopedPhase span(queue.clock(), Phase::Migrate);
     drop_halo(state);
     std::vector<std::int32_t> new_owner(state.home_slots(), comm.rank());

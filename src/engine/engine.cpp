@@ -78,6 +78,25 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
     return grid;
 }
 
+// Ranks that do PME's mesh and nothing else, of so many.
+int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options, int ranks)
+{
+    if (options.pme != MeshMethod::Dedicated || is_one_ranks(parameters)) { return 0; }
+    if (parameters.coulomb != CoulombKind::Pme)
+    {
+        throw InputError("E635", {}, "--pme dedicated needs a mesh to do, and coulombtype is not PME. Leave it out.");
+    }
+    if (options.mesh_ranks >= ranks)
+    {
+        throw InputError(
+            "E635", {},
+            fmt::format("--pme dedicated:{} leaves no rank for the atoms (there {} {}). Give more --ranks, or dedicate "
+                        "fewer.",
+                        options.mesh_ranks, ranks == 1 ? "is" : "are", ranks));
+    }
+    return options.mesh_ranks;
+}
+
 // Address space of each rank for what others send it. The buffers of a halo take less than 1 kB for each of its atoms, and a halo
 // holds no more atoms than the system; the rest is room for buffers that grow. A lone rank receives nothing.
 std::size_t payload_bytes(std::int64_t atoms, int ranks)
@@ -107,9 +126,11 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
     setup_.threads = is_of_one ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
-    setup_.grid = make_grid(setup_, options, ranks, saved != nullptr ? saved->box : system_.box);
+    const int of_mesh = mesh_ranks(setup_.parameters, options, ranks);
+    setup_.grid = make_grid(setup_, options, ranks - of_mesh, saved != nullptr ? saved->box : system_.box);
     setup_.mesh = make_mesh_setup(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme,
                                   {.cells = setup_.grid.cells,
+                                   .mesh_ranks = of_mesh,
                                    .box = system_.box,
                                    .reach = setup_.list_plan.cutoff,
                                    .ahead = largest_groups(system_, setup_.update_groups).x});
@@ -144,7 +165,7 @@ template <class N>
 void Engine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
-    plan_.ranks = setup_.grid.ranks();
+    plan_.ranks = world_->ranks();
     plan_.processes = options.processes;
     plan_.grid = setup_.grid.cells;
     plan_.halo = options.halo;
@@ -157,6 +178,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
                               ewald_beta(p),
                               ewald_force_error(system_.topology, p, points, system_.box).total(),
                               setup_.mesh.method,
+                              plan_.ranks - setup_.grid.ranks(),
                               mesh_interval(p)};
     }
     plan_.list_interval = setup_.list_plan.interval;
@@ -180,7 +202,11 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     {
         const std::size_t slot =
             2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280;
-        const std::size_t slots = run->rank().state.slots();
+        // Of a rank without a cell: the atoms of others.
+        const std::size_t slots = setup_.grid.has_cell(run->comm().rank())
+                                      ? run->rank().state.slots()
+                                      : static_cast<std::size_t>(system_.topology.atom_count()) /
+                                            static_cast<std::size_t>(plan_.ranks - setup_.grid.ranks());
         plan_.bytes += slots * slot * (plan_.ranks > 1 ? 2 : 1) + (plan_.ranks > 1 ? of_rank : 0);
         plan_.bytes += RankMesh<N>::payload_bytes(setup_.mesh) +
                        RankMesh<N>::bytes(setup_.mesh, run->comm().rank(), setup_.grid.cells[0], slots, setup_.threads);

@@ -12,6 +12,7 @@ template <class N>
 void compute_forces(Rank<N>& r, Compute compute, const MeshWeights& weights = {})
 {
     clear_forces(r.queue, r.buffers, r.state.slots());
+    if (weights.first != 0) { r.mesh.start(r.queue, r.state); }                       // M
     compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, compute);    // L
     compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, compute); // B
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, compute);

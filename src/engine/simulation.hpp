@@ -41,7 +41,8 @@ struct SimulationOptions
     int ranks = 0;             // 0: one, or one for each GPU that is used
     std::array<int, 3> grid{}; // cells of ranks in x, y, z; zeros: the grid whose halo costs least
     HaloMethod halo = HaloMethod::Direct;
-    MeshMethod pme = MeshMethod::Auto;                                // how ranks share the mesh of PME
+    MeshMethod pme = MeshMethod::Auto; // how ranks share the mesh of PME
+    int mesh_ranks = 0;                // of MeshMethod::Dedicated: ranks that have no cell, of those asked for
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // of one wait for another rank
     Device device = Device::Cpu;
     bool trace = false; // keep the latest steps for timelines(); on a GPU those of one list interval in four
@@ -56,7 +57,7 @@ struct SimulationOptions
     std::function<void(const std::string& sentence)> when_held = nullptr;
 
     // By number or grid; 0: not.
-    int ranks_asked_for() const { return grid[0] != 0 ? grid[0] * grid[1] * grid[2] : ranks; }
+    int ranks_asked_for() const { return grid[0] != 0 ? grid[0] * grid[1] * grid[2] + mesh_ranks : ranks; }
 };
 
 // One force evaluation. `observables` are those of step 0 of a run (constraint virial, mean of half-step kinetic energies; in a
@@ -84,6 +85,7 @@ struct MeshPlan
     double beta = 0;                      // of the splitting, 1/nm
     double force_error = 0;               // estimated, rms, kJ/mol/nm
     MeshMethod method = MeshMethod::Auto; // how ranks share it
+    int ranks = 0;                        // of MeshMethod::Dedicated: those that do nothing else
     int interval = 1;                     // steps from one in which it acts to the next
 };
 

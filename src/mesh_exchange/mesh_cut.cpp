@@ -14,7 +14,7 @@ mesh::PlaneRange dealt_out(int count, int parts, int part)
 
 MeshCut gathered_cut(const std::array<int, 3>& points, int order, int ranks)
 {
-    MeshCut cut{.points = points, .order = order, .planes = {}, .rows = {}, .sums = {}};
+    MeshCut cut{.points = points, .order = order, .first_mesh_rank = 0, .planes = {}, .rows = {}, .sums = {}};
     for (int rank = 0; rank < ranks; ++rank)
     {
         cut.planes.push_back({0, points[0]});
@@ -49,13 +49,17 @@ double slab_room(int order, double reach, double ahead)
     return std::min(shift - (order - 1) - ahead, reach + ahead - shift);
 }
 
-MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks)
+MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks) { return dedicated_cut(points, order, ranks, ranks); }
+
+MeshCut dedicated_cut(const std::array<int, 3>& points, int order, int ranks, int mesh_ranks)
 {
-    MeshCut cut{.points = points, .order = order, .planes = {}, .rows = {}, .sums = {}};
-    for (int rank = 0; rank < ranks; ++rank)
+    MeshCut cut{.points = points, .order = order, .first_mesh_rank = ranks - mesh_ranks, .planes = {}, .rows = {}, .sums = {}};
+    cut.planes.resize(static_cast<std::size_t>(cut.first_mesh_rank));
+    cut.rows.resize(static_cast<std::size_t>(cut.first_mesh_rank));
+    for (int part = 0; part < mesh_ranks; ++part)
     {
-        cut.planes.push_back(dealt_out(points[0], ranks, rank));
-        cut.rows.push_back(dealt_out(points[1], ranks, rank));
+        cut.planes.push_back(dealt_out(points[0], mesh_ranks, part));
+        cut.rows.push_back(dealt_out(points[1], mesh_ranks, part));
     }
     cut.sums = cut.rows;
     return cut;

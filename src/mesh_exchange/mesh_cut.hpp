@@ -18,12 +18,14 @@ struct MeshCut
 {
     std::array<int, 3> points{}; // of the grid, along x, y, z
     int order = 0;               // of the splines
+    int first_mesh_rank = 0;     // ranks before it have neither planes nor rows: others do the mesh for them
     // By rank.
     std::vector<mesh::PlaneRange> planes; // whose potentials it makes
     std::vector<mesh::PlaneRange> rows;   // that it solves
     std::vector<mesh::PlaneRange> sums;   // the rows among them whose energies it counts: each row is one rank's
 
     int ranks() const { return static_cast<int>(planes.size()); }
+    bool has_mesh(int rank) const { return rank >= first_mesh_rank; }
 };
 
 // Every rank has all planes and solves all rows.
@@ -31,6 +33,9 @@ MeshCut gathered_cut(const std::array<int, 3>& points, int order, int ranks);
 
 // Planes and rows are dealt out to ranks in order.
 MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks);
+
+// Planes and rows are dealt out to the last `mesh_ranks` of all ranks.
+MeshCut dedicated_cut(const std::array<int, 3>& points, int order, int ranks, int mesh_ranks);
 
 // Where cells are slabs of the box along x, one a rank. Rank r of n has the planes ceil(r N / n) + shift, up to where those of
 // the next begin; rows are dealt out. With `shift` planes of order - 1 and what atoms may stray ahead, the atoms of a plane are

@@ -56,6 +56,11 @@ MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, co
         setup.cut = slab_cut(parameters.points, parameters.order, count, slab_shift(parameters.order, reach, ahead));
         break;
     }
+    case MeshMethod::Dedicated:
+        setup.cut = ranks.mesh_ranks > 0
+                        ? dedicated_cut(parameters.points, parameters.order, count + ranks.mesh_ranks, ranks.mesh_ranks)
+                        : dealt_cut(parameters.points, parameters.order, count);
+        break;
     case MeshMethod::Auto:
         break;
     }

@@ -24,6 +24,7 @@ struct MeshSetup
 struct MeshCells
 {
     std::array<int, 3> cells{1, 1, 1}; // in x, y, z, one a rank
+    int mesh_ranks = 0;                // ranks without a cell, behind all others
     Vec3<double> box;                  // edges at the start of the run, nm
     double reach = 0;                  // nm, of the pair list
     double ahead = 0;                  // nm by which atoms may be ahead of their cells, at a repartition, along x
@@ -32,7 +33,7 @@ struct MeshCells
     bool forces_have_rest = false; // MeshWeights::rest, in some step
 };
 
-// Throws InputError E635 for a method that does not suit the cells.
+// Throws InputError E635 for a method that does not suit the cells. A lone rank has the whole mesh, whatever is asked.
 MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, const MeshCells& cells);
 
 } // namespace parhelion

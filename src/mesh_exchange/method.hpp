@@ -13,10 +13,9 @@ enum class MeshMethod : std::uint8_t
     Auto, // what is expected to be the fastest
     Gathered,
     Bricks,
-    Shared
+    Shared,
+    Dedicated // with a number of ranks: dedicated:2
 };
-inline constexpr std::array<std::string_view, 4> mesh_method_names = {"auto", "gathered", "bricks", "shared"};
-// Not built yet.
-inline constexpr std::array<std::string_view, 1> planned_mesh_methods = {"dedicated"};
+inline constexpr std::array<std::string_view, 5> mesh_method_names = {"auto", "gathered", "bricks", "shared", "dedicated"};
 
 } // namespace parhelion

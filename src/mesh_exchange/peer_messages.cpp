@@ -3,8 +3,9 @@
 
 namespace parhelion {
 
-PeerMessages::PeerMessages(Communicator& comm, const std::string& label, int depth, const Capacity& capacity)
-    : rank_(comm.rank()), channels_(static_cast<std::size_t>(comm.ranks())), out_(channels_.size()), in_(channels_.size())
+PeerMessages::PeerMessages(Communicator& comm, const std::string& label, int depth, const Capacity& capacity, int first)
+    : rank_(comm.rank()), first_(first), channels_(static_cast<std::size_t>(comm.ranks())), out_(channels_.size()),
+      in_(channels_.size())
 {
     for (int peer = 0; peer < comm.ranks(); ++peer) { capacity_.push_back(peer == rank_ ? 0 : capacity(rank_, peer)); }
     for_peers([&](int peer, ChannelPair& channels) {

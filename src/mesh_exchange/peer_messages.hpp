@@ -21,7 +21,8 @@ public:
     // capacity(source, destination): bytes of the largest message from one rank to another; depth: slots of each. Every rank
     // makes its own with the same arguments.
     using Capacity = std::function<std::size_t(int source, int destination)>;
-    PeerMessages(Communicator& comm, const std::string& label, int depth, const Capacity& capacity);
+    // Ranks before `first` take no part and make none.
+    PeerMessages(Communicator& comm, const std::string& label, int depth, const Capacity& capacity, int first = 0);
 
     // Of its arena, for a slot of messages of up to so many bytes.
     static std::size_t slot_bytes(std::size_t capacity) { return round_up_window(capacity + 1); }
@@ -43,13 +44,13 @@ private:
     template <class Body>
     void for_peers(Body&& body)
     {
-        for (int peer = 0; peer < static_cast<int>(channels_.size()); ++peer)
+        for (int peer = first_; peer < static_cast<int>(channels_.size()); ++peer)
         {
             if (peer != rank_) { body(peer, channels_[static_cast<std::size_t>(peer)]); }
         }
     }
 
-    int rank_;
+    int rank_, first_;
     std::vector<ChannelPair> channels_; // by rank; none to itself
     std::vector<std::size_t> capacity_; // of messages sent
     std::vector<std::byte*> out_, in_;

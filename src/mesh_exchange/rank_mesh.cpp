@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "mesh_exchange/bricks.hpp"
+#include "mesh_exchange/dedicated.hpp"
 #include "mesh_exchange/gathered.hpp"
 #include "mesh_exchange/shared.hpp"
 
@@ -23,6 +24,9 @@ std::unique_ptr<SharedMesh<N>> make_shared_mesh(const MeshSetup& setup, Communic
         return std::make_unique<BricksMesh<N>>(setup, comm);
     case MeshMethod::Shared:
         return std::make_unique<HaloMesh<N>>(setup, comm);
+    case MeshMethod::Dedicated:
+        if (setup.cut.has_mesh(comm.rank())) { return std::make_unique<VisitorsMesh<N>>(setup, comm); }
+        return std::make_unique<MeshElsewhere<N>>(setup, comm);
     case MeshMethod::Auto:
         break;
     }
@@ -59,15 +63,21 @@ std::size_t RankMesh<N>::payload_bytes(const MeshSetup& setup)
 {
     if (setup.parameters.order == 0 || setup.cut.ranks() == 1) { return 0; }
     const mesh::Layout layout = MeshTransforms<typename N::Real>(setup.parameters).layout();
-    const bool is_gathered = setup.method == MeshMethod::Gathered;
+    using Spectrum = MeshSpectrum<typename N::Real>;
+    const auto of_rank = [&](int rank) -> std::size_t {
+        switch (setup.method)
+        {
+        case MeshMethod::Gathered:
+            return MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::StayThere);
+        case MeshMethod::Dedicated: // atoms have room beside the halo's
+            return setup.cut.has_mesh(rank) ? Spectrum::payload_bytes(setup.cut, layout, rank) : 0;
+        default:
+            return MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::ComeBack) +
+                   Spectrum::payload_bytes(setup.cut, layout, rank);
+        }
+    };
     std::size_t most = 0;
-    for (int rank = 0; rank < setup.cut.ranks(); ++rank)
-    {
-        const std::size_t bytes = is_gathered ? MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::StayThere)
-                                              : MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::ComeBack) +
-                                                    MeshSpectrum<typename N::Real>::payload_bytes(setup.cut, layout, rank);
-        most = std::max(most, bytes);
-    }
+    for (int rank = 0; rank < setup.cut.ranks(); ++rank) { most = std::max(most, of_rank(rank)); }
     return most;
 }
 
@@ -96,6 +106,10 @@ std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, st
     const auto planes = static_cast<std::size_t>(setup.cut.planes[r].count),
                rows = static_cast<std::size_t>(setup.cut.rows[r].count);
     const std::size_t own = grid(planes) + spectrum(planes, rows) + of_threads + atoms;
+    if (setup.method == MeshMethod::Dedicated)
+    {
+        return setup.cut.has_mesh(rank) ? own + slots * VisitorsMesh<N>::bytes_of_visitor : atoms;
+    }
     // Where planes lie with the atoms, a patch is for steps in which some have strayed.
     return setup.method == MeshMethod::Shared ? own : own + patch_charges + patch_planes * layout.plane() * sizeof(Real);
 }

@@ -8,7 +8,7 @@ namespace parhelion {
 template <class N>
 HaloMesh<N>::HaloMesh(const MeshSetup& setup, Communicator& comm)
     : bricks_(setup, comm), planes_(setup.cut.planes[static_cast<std::size_t>(comm.rank())]), reach_(setup.reach),
-      limits_(setup.cut, comm.rank()), atoms_(bricks_.layout(), setup.cut.order)
+      limits_(setup.cut, comm.rank()), atoms_(bricks_.planes().layout(), setup.cut.order)
 {
 }
 
@@ -28,16 +28,16 @@ void HaloMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceB
         {
             charges = Charges::Here;
             atoms_.sort(queue, state, state.clusters(), planes_);
-            bricks_.spread(queue, state, atoms_);
+            bricks_.planes().spread(queue, state, atoms_);
         }
     }
-    if (!bricks_.find_potentials(queue, state, charges, buffers, compute))
+    if (!bricks_.planes().find_potentials(queue, state, charges, buffers, compute))
     {
         bricks_.compute(queue, state, buffers, compute, weights);
         return;
     }
     const ScopedPhase span(queue.clock(), Phase::Gather);
-    atoms_.gather(queue, state, bricks_.potentials(), weights.first, buffers);
+    atoms_.gather(queue, state, bricks_.planes().potentials(), weights.first, buffers);
 }
 
 template <class N>

@@ -19,10 +19,12 @@ std::size_t range_size(const mesh::PlaneRange& range) { return static_cast<std::
 template <class Real>
 MeshSpectrum<Real>::MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm)
     : cut_(cut), layout_(layout), rank_(comm.rank()),
-      there_(comm, "mesh spectrum there", 1,
-             [&](int source, int destination) { return message_bytes(cut, layout, source, destination); }),
-      back_(comm, "mesh spectrum back", 1,
-            [&](int source, int destination) { return message_bytes(cut, layout, destination, source); })
+      there_(
+          comm, "mesh spectrum there", 1,
+          [&](int source, int destination) { return message_bytes(cut, layout, source, destination); }, cut.first_mesh_rank),
+      back_(
+          comm, "mesh spectrum back", 1,
+          [&](int source, int destination) { return message_bytes(cut, layout, destination, source); }, cut.first_mesh_rank)
 {
     const auto here = static_cast<std::size_t>(rank_);
     own_.resize(range_size(cut.planes[here]) * range_size(cut.rows[here]) * layout.spectrum_row());
@@ -43,7 +45,7 @@ template <class Block>
 void MeshSpectrum<Real>::place_planes(Block&& block)
 {
     const std::size_t rows_of_plane = static_cast<std::size_t>(layout_.points[1]);
-    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    for (int rank = cut_.first_mesh_rank; rank < cut_.ranks(); ++rank)
     {
         const mesh::PlaneRange& rows = cut_.rows[static_cast<std::size_t>(rank)];
         Real* next = block(rank);
@@ -62,7 +64,7 @@ template <class Block>
 void MeshSpectrum<Real>::place_rows(Block&& block, std::vector<Real*>& parts) const
 {
     const std::size_t of_plane = range_size(cut_.rows[static_cast<std::size_t>(rank_)]) * layout_.spectrum_row();
-    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    for (int rank = cut_.first_mesh_rank; rank < cut_.ranks(); ++rank)
     {
         const mesh::PlaneRange& planes = cut_.planes[static_cast<std::size_t>(rank)];
         Real* next = block(rank);
@@ -77,7 +79,7 @@ template <class Real>
 std::size_t MeshSpectrum<Real>::payload_bytes(const MeshCut& cut, const mesh::Layout& layout, int rank)
 {
     std::size_t bytes = 0;
-    for (int peer = 0; peer < cut.ranks(); ++peer)
+    for (int peer = cut.first_mesh_rank; peer < cut.ranks(); ++peer)
     {
         if (peer == rank) { continue; }
         bytes += PeerMessages::slot_bytes(message_bytes(cut, layout, peer, rank)) +
@@ -96,7 +98,7 @@ template <class Real>
 bool MeshSpectrum<Real>::are_missing_anywhere(Charges here) const
 {
     bool are_missing = here == Charges::Missing;
-    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    for (int rank = cut_.first_mesh_rank; rank < cut_.ranks(); ++rank)
     {
         if (rank == rank_) { continue; }
         Charges there;
@@ -116,7 +118,7 @@ bool MeshSpectrum<Real>::find_potentials(CpuQueue& queue, MeshTransforms<Real>& 
         messages.await();
     };
     there_.begin();
-    for (int rank = 0; rank < cut_.ranks(); ++rank)
+    for (int rank = cut_.first_mesh_rank; rank < cut_.ranks(); ++rank)
     {
         if (rank != rank_) { std::memcpy(there_.out(rank), &charges, sizeof charges); }
     }

@@ -4,7 +4,7 @@
 //
 // Transforms store straight into the messages, and are read from them: a message from one rank to another is the sender's planes
 // of the receiver's rows, [plane][row], each row as in mesh_kernels.hpp; back it is the same. What stays on a rank lies in an
-// array of the same shape.
+// array of the same shape. Only ranks that have a part of the mesh make one.
 #pragma once
 
 #include "interactions/mesh/mesh_transforms.hpp"

@@ -25,7 +25,13 @@ protected:
         options.precision = precision, options.summation = summation;
         options.threads = threads, options.grid = grid;
         options.pme = GetParam();
+        options.mesh_ranks = mesh_ranks_for(grid);
         return options;
+    }
+    // Beside those with a cell: none, or one to three.
+    static int mesh_ranks_for(const Grid& grid)
+    {
+        return GetParam() == MeshMethod::Dedicated && grid != Grid{1, 1, 1} ? 1 + grid[0] % 3 : 0;
     }
     // Those of `grids` that the method takes.
     static std::vector<Grid> suitable(const std::vector<Grid>& all) { return GetParam() == MeshMethod::Shared ? slabs : all; }
@@ -61,7 +67,7 @@ TEST_P(MeshOnRanks, computes_what_one_rank_computes)
             {
                 SCOPED_TRACE(name + " " + testing::PrintToString(grid));
                 Simulation several(data.system, data.parameters, options_for(grid, 1 + k++ % 3, precision, Summation::Fast));
-                EXPECT_EQ(several.plan().ranks, grid[0] * grid[1] * grid[2]);
+                EXPECT_EQ(several.plan().ranks, grid[0] * grid[1] * grid[2] + mesh_ranks_for(grid));
                 const SinglePoint point = several.evaluate();
                 EXPECT_LE(rms_relative(point.forces, one.forces), bound);
                 const auto reciprocal = [](const SinglePoint& p) {
@@ -152,12 +158,13 @@ TEST_P(MeshOnRanks, is_told_by_the_plan_and_by_the_phases_of_the_run)
     EXPECT_EQ(simulation.plan().mesh->method, GetParam());
     Observer nobody;
     const RunSummary summary = simulation.run(20, nobody, never);
-    for (const char* name : {"spread", "fft", "solve", "gather", "mesh exchange"})
+    for (const char* name : {"mesh exchange", "spread", "fft", "solve", "gather"})
     {
         const auto phase =
             std::find_if(summary.phases.begin(), summary.phases.end(), [&](const auto& p) { return p.first == name; });
         ASSERT_NE(phase, summary.phases.end()) << name;
         EXPECT_GT(phase->second, 0) << name;
+        if (GetParam() == MeshMethod::Dedicated) { break; } // the phases are of a rank that has atoms
     }
 }
 
@@ -194,5 +201,38 @@ TEST(MeshMethods, are_chosen_by_the_grid_of_ranks_and_refused_where_they_do_not_
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, MeshOnRanks, ::testing::Values(MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared),
+TEST(MeshMethods, leave_at_least_one_rank_for_the_atoms)
+{
+    const Refdata data = load_nve("etoh/pme");
+    SimulationOptions options;
+    options.summation = Summation::Reproducible, options.threads = 1;
+    const SinglePoint one = Simulation(data.system, data.parameters, options).evaluate();
+    options.pme = MeshMethod::Dedicated, options.ranks = 3, options.mesh_ranks = 2;
+    Simulation three(data.system, data.parameters, options);
+    EXPECT_EQ(three.plan().grid, (Grid{1, 1, 1}));
+    EXPECT_EQ(three.plan().ranks, 3);
+    EXPECT_EQ(three.plan().mesh->ranks, 2);
+    expect_same_bits(three.evaluate(), one);
+    const auto refusal = [&](const RunParameters& parameters) -> std::string {
+        try
+        {
+            Simulation(data.system, parameters, options);
+        }
+        catch (const InputError& error)
+        {
+            EXPECT_EQ(error.id(), "E635");
+            return error.message();
+        }
+        return "";
+    };
+    options.mesh_ranks = 3;
+    EXPECT_THAT(refusal(data.parameters), testing::HasSubstr("dedicated:3 leaves no rank for the atoms (there are 3)"));
+    RunParameters without = data.parameters;
+    without.coulomb = CoulombKind::ReactionField;
+    options.mesh_ranks = 1;
+    EXPECT_THAT(refusal(without), testing::HasSubstr("needs a mesh"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MeshOnRanks,
+                         ::testing::Values(MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared, MeshMethod::Dedicated),
                          [](const auto& test) { return std::string(mesh_method_names[static_cast<std::size_t>(test.param)]); });

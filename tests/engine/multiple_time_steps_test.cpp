@@ -37,6 +37,7 @@ SimulationOptions reproducible(const Grid& grid, int threads, MeshMethod pme)
     SimulationOptions options;
     options.summation = Summation::Reproducible;
     options.threads = threads, options.grid = grid, options.pme = pme;
+    options.mesh_ranks = pme == MeshMethod::Dedicated ? 2 : 0;
     return options;
 }
 
@@ -151,7 +152,7 @@ TEST(MultipleTimeSteps, have_the_bits_of_one_rank_on_several_and_behind_a_checkp
     const Frame expected = finish(data, reproducible({1, 1, 1}, 2, MeshMethod::Auto), steps).frame;
     EXPECT_NE(expected.box, data.system.box);
     expect_same_bits(finish(data, reproducible({1, 1, 1}, 3, MeshMethod::Auto), steps).frame, expected);
-    for (const MeshMethod pme : {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared})
+    for (const MeshMethod pme : {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared, MeshMethod::Dedicated})
     {
         SCOPED_TRACE(mesh_method_names[static_cast<std::size_t>(pme)]);
         const Grid grid = pme == MeshMethod::Shared ? Grid{3, 1, 1} : Grid{2, 2, 1};

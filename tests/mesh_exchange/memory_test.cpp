@@ -40,10 +40,13 @@ protected:
         RunParameters run = data.parameters;
         run.mesh_nx = 60, run.mesh_ny = 50, run.mesh_nz = 64;
         constexpr double reach = 1; // nm
-        Decomposition<N> domains(data.system, {.grid = CellGrid{cells}, .reach = reach, .threads = threads});
+        const int mesh_ranks = method == MeshMethod::Dedicated ? 2 : 0;
+        Decomposition<N> domains(data.system,
+                                 {.grid = CellGrid{cells}, .more_ranks = mesh_ranks, .reach = reach, .threads = threads});
         domains.repartition();
-        const MeshSetup setup = make_mesh_setup(mesh_parameters(data.system.topology, run, data.system.box), method,
-                                                {.cells = cells, .box = data.system.box, .reach = reach});
+        const MeshSetup setup =
+            make_mesh_setup(mesh_parameters(data.system.topology, run, data.system.box), method,
+                            {.cells = cells, .mesh_ranks = mesh_ranks, .box = data.system.box, .reach = reach});
         std::vector<ForceBuffers<N>> buffers(static_cast<std::size_t>(domains.ranks()));
         const auto on_ranks = [&](auto&& body) {
             domains.on_ranks([&](DomainRank<N>& r) { body(r, static_cast<std::size_t>(r.comm.rank())); });
@@ -57,11 +60,12 @@ protected:
         {
             DomainRank<N>& r = domains.rank(static_cast<int>(rank));
             meshes[rank] = std::make_unique<RankMesh<N>>(setup, r.comm);
-            meshes[rank]->after_repartition(r.state);
-            planned +=
-                static_cast<std::int64_t>(RankMesh<N>::bytes(setup, static_cast<int>(rank), cells[0], r.state.slots(), threads));
+            const std::size_t slots = r.state.slots() > 0 ? r.state.slots() : data.system.x.size() / mesh_ranks;
+            planned += static_cast<std::int64_t>(RankMesh<N>::bytes(setup, static_cast<int>(rank), cells[0], slots, threads));
         }
         on_ranks([&](DomainRank<N>& r, std::size_t rank) {
+            meshes[rank]->after_repartition(r.state);
+            meshes[rank]->start(r.queue, r.state);
             meshes[rank]->compute(r.queue, r.state, buffers[rank], Compute::ForcesEnergiesVirial);
         });
         const std::int64_t real = heap_bytes() - before;
@@ -76,9 +80,8 @@ protected:
 TEST_P(MeshMemory, is_what_is_planned_in_mixed_precision) { compare<Mixed>(); }
 TEST_P(MeshMemory, is_what_is_planned_in_double_precision_with_reproducible_sums) { compare<DoubleReproducible>(); }
 
-INSTANTIATE_TEST_SUITE_P(Methods, MeshMemory,
-                         ::testing::Values(MemoryCase{MeshMethod::Bricks, {1, 1, 1}, 2, 0.03},
-                                           MemoryCase{MeshMethod::Gathered, {2, 2, 1}, 1, 0.1},
-                                           MemoryCase{MeshMethod::Bricks, {2, 2, 1}, 2, 0.1},
-                                           MemoryCase{MeshMethod::Bricks, {1, 1, 3}, 1, 0.1},
-                                           MemoryCase{MeshMethod::Shared, {4, 1, 1}, 1, 0.1}));
+INSTANTIATE_TEST_SUITE_P(
+    Methods, MeshMemory,
+    ::testing::Values(MemoryCase{MeshMethod::Bricks, {1, 1, 1}, 2, 0.03}, MemoryCase{MeshMethod::Gathered, {2, 2, 1}, 1, 0.1},
+                      MemoryCase{MeshMethod::Bricks, {2, 2, 1}, 2, 0.1}, MemoryCase{MeshMethod::Bricks, {1, 1, 3}, 1, 0.1},
+                      MemoryCase{MeshMethod::Shared, {4, 1, 1}, 1, 0.1}, MemoryCase{MeshMethod::Dedicated, {2, 1, 1}, 1, 0.1}));

@@ -16,7 +16,10 @@
 
 namespace parhelion::test {
 
-inline constexpr MeshMethod mesh_methods[] = {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared};
+inline constexpr MeshMethod mesh_methods[] = {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared,
+                                              MeshMethod::Dedicated};
+// Beside those with a cell.
+inline constexpr int mesh_ranks_of(MeshMethod method) { return method == MeshMethod::Dedicated ? 2 : 0; }
 inline std::string name_of(MeshMethod method) { return std::string(mesh_method_names[static_cast<std::size_t>(method)]); }
 
 template <class N>
@@ -25,19 +28,23 @@ class MeshRanks
 public:
     MeshRanks(const CellGrid& grid, MeshMethod method, int threads, const MakeNetwork& network,
               std::chrono::nanoseconds deadline = WorldOptions().deadline)
-        : system_(charged_ions({2.1, 2.6, 3.3})),
-          domains_(system_, {.grid = grid, .reach = reach, .threads = threads, .network = network, .deadline = deadline})
+        : system_(charged_ions({2.1, 2.6, 3.3})), domains_(system_, {.grid = grid,
+                                                                     .more_ranks = mesh_ranks_of(method),
+                                                                     .reach = reach,
+                                                                     .threads = threads,
+                                                                     .network = network,
+                                                                     .deadline = deadline})
     {
         RunParameters run = pme_parameters();
         run.mesh_nx = 20, run.mesh_ny = 14, run.mesh_nz = 12;
         setup_ = make_mesh_setup(mesh_parameters(system_.topology, run, system_.box), method,
-                                 {.cells = grid.cells, .box = system_.box, .reach = reach});
+                                 {.cells = grid.cells, .mesh_ranks = mesh_ranks_of(method), .box = system_.box, .reach = reach});
         for (int rank = 0; rank < domains_.ranks(); ++rank)
         {
             meshes_.push_back(std::make_unique<RankMesh<N>>(setup_, domains_.rank(rank).comm));
         }
         domains_.repartition();
-        for (int rank = 0; rank < domains_.ranks(); ++rank) { mesh(rank).after_repartition(domains_.rank(rank).state); }
+        domains_.on_ranks([&](DomainRank<N>& r) { mesh(r.comm.rank()).after_repartition(r.state); });
         for (int step = 0; step < patterns; ++step) { expected_.push_back(of_one_rank(step)); }
     }
 
@@ -127,6 +134,7 @@ private:
             r.comm.set_tag(step);
             move(r.state, domains_.whole(), step);
             clear_forces(r.queue, buffers, r.state.slots());
+            mesh(r.comm.rank()).start(r.queue, r.state);
             mesh(r.comm.rank()).compute(r.queue, r.state, buffers, Compute::Forces);
             for (std::size_t slot = 0; slot < r.state.slots(); ++slot)
             {

@@ -296,13 +296,18 @@ def test_pme_runs_on_no_more_than_one_gpu(tmp_path):
     assert re.search(r"E00[23]", text)
 
 
-def test_ways_to_share_the_mesh_are_told_and_those_that_are_not_there_refused_by_name(tmp_path):
+def test_ways_to_share_the_mesh_are_told_and_others_refused_by_name(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", ""))
     start = ("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", "--ranks", 2, "--threads", 1)
     text = parhelion(*start, "--pme", "gathered", folder=tmp_path)
     assert "PME       28x28x28 grid points" in text and ", gathered" in text
     assert json.loads((tmp_path / "md.report.json").read_text())["pme"] == "gathered"
-    assert "dedicated:1 is planned, not built yet" in parhelion(*start, "--pme", "dedicated:1", folder=tmp_path, code=2)
+    text = parhelion(*start, "--pme", "dedicated:1", "-o", "own", folder=tmp_path)
+    assert "2 ranks (1x1x1, halo direct)" in text and ", dedicated:1" in text
+    assert json.loads((tmp_path / "own.report.json").read_text())["pme"] == "dedicated:1"
+    assert re.search(r"E635.*dedicated:2 leaves no rank", parhelion(*start, "--pme", "dedicated:2", folder=tmp_path, code=4))
+    for wrong in ("dedicated", "dedicated:0", "shared:1", "dedicated:x"):
+        assert f"{wrong} is no way to share the mesh" in parhelion(*start, "--pme", wrong, folder=tmp_path, code=2)
 
 
 def test_lj_pme_is_refused_by_name_with_its_line(tmp_path):

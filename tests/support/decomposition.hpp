@@ -60,6 +60,7 @@ public:
     struct Options
     {
         CellGrid grid;
+        int more_ranks = 0; // without a cell
         HaloPattern pattern = HaloPattern::Direct;
         double reach = 0; // nm, of the pair list
         int threads = 1;  // of each rank
@@ -69,11 +70,11 @@ public:
 
     Decomposition(const System& system, const Options& options)
         : options_(options), topology_(system.topology), update_groups_(make_update_groups(system.topology)),
-          world_(std::make_unique<World>(options.network(options.grid.ranks()), small(options.deadline)))
+          world_(std::make_unique<World>(options.network(options.grid.ranks() + options.more_ranks), small(options.deadline)))
     {
         CpuQueue queue(1);
         whole_ = make_state<N>(system, {}, queue);
-        for (int r = 0; r < options.grid.ranks(); ++r)
+        for (int r = 0; r < world_->ranks(); ++r)
         {
             ranks_.push_back(std::make_unique<DomainRank<N>>(world_->communicator(r), options.threads));
             ranks_.back()->state = home_atoms(whole_, options_.grid, r, topology_, update_groups_);

@@ -22,6 +22,10 @@ namespace {
 // For the CPU's engine, which prepares the run. It has one rank and so no halo; a halo method of GPUs does not run there.
 SimulationOptions lone(SimulationOptions options)
 {
+    if (options.pme == MeshMethod::Dedicated)
+    {
+        throw InputError("E635", {}, "--pme dedicated is for ranks on CPUs. Use --pme bricks, or --device cpu.");
+    }
     options.ranks = 1;
     options.grid = {};
     options.halo = HaloMethod::Direct;

@@ -26,7 +26,7 @@ public:
 
     // Takes the charged atoms of the first `clusters` clusters that reach the planes. What follows is of these atoms.
     void sort(CpuQueue& queue, const ParticleState<N>& state, std::size_t clusters, const mesh::PlaneRange& planes);
-    std::size_t size() const { return sorted_.size(); }
+    const std::vector<std::int32_t>& slots() const { return sorted_; } // by plane, then by slot
 
     // charges: [planes][y][row], written whole.
     void spread(CpuQueue& queue, const ParticleState<N>& state, ChargeSum* charges) const;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's planes of the grid, from their charges to their potentials: what all ways have in common that deal the mesh out.
+#pragma once
+
+#include "interactions/mesh/mesh.hpp"
+#include "mesh_exchange/mesh_setup.hpp"
+#include "mesh_exchange/spectrum.hpp"
+
+namespace parhelion {
+
+template <class N>
+class MeshPlanes
+{
+public:
+    using Real = typename N::Real;
+
+    MeshPlanes(const MeshSetup& setup, Communicator& comm);
+
+    const mesh::Layout& layout() const { return transforms_.layout(); }
+    MeshGrid<N>& grid() { return grid_; } // for who adds up charges elsewhere
+    // Charges of atoms that are sorted by these planes.
+    void spread(CpuQueue& queue, const ParticleState<N>& state, const MeshAtoms<N>& atoms);
+    // Potentials from charges, with energies and virial on request, unless charges are missing somewhere: false. Collective.
+    bool find_potentials(CpuQueue& queue, const ParticleState<N>& state, Charges charges, ForceBuffers<N>& buffers,
+                         Compute compute);
+    const Real* potentials() { return grid_.values(); }
+
+private:
+    bool adds_background_; // one rank does
+    MeshTransforms<Real> transforms_;
+    MeshSpectrum<Real> spectrum_;
+    MeshGrid<N> grid_;
+    std::size_t points_;
+};
+
+} // namespace parhelion
