@@ -7,6 +7,9 @@
 #include "device/gpu/launch.cuh"
 
 #include <array>
+#include <chrono>
+#include <memory>
+#include <thread>
 
 namespace parhelion {
 
@@ -51,7 +54,7 @@ public:
     }
 
     // kernel(side, first epoch, epochs, arguments...) for both; returns when they are done. arguments: of each side. Throws
-    // CommError as GpuWorld::wait() does; what destroys this then waits for a GPU that is stuck, maybe for ever.
+    // CommError as GpuWorld::wait() does; a kernel may then still run (ends_soon()).
     template <class Kernel, class... Arguments>
     void run(Kernel kernel, LaunchShape shape, int epochs, const std::array<std::tuple<Arguments...>, 2>& arguments)
     {
@@ -67,6 +70,25 @@ public:
         }
         wait();
         next_epoch_ += static_cast<Word>(epochs);
+    }
+
+    // After CommError: a wait that has failed ends those of the other side, too, so that both kernels end within microseconds,
+    // unless a GPU is stuck. If not, neither this nor the world's memory may go: the one would wait, the other be missed.
+    bool ends_soon()
+    {
+        const auto begin = std::chrono::steady_clock::now();
+        for (Of& of : of_side_)
+        {
+            of.queue->make_current();
+            GpuEvent done;
+            done.record(*of.queue);
+            while (!done.has_passed())
+            {
+                if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(2)) { return false; }
+                std::this_thread::yield();
+            }
+        }
+        return true;
     }
 
 private:

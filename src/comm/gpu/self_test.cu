@@ -108,7 +108,7 @@ PairTest test_pair(GpuWorld& world, int first, int second)
     }
     catch (const CommError&)
     {
-        static_cast<void>(exchange.release()); // a GPU may be stuck, and its end would wait for that
+        if (!exchange->pair.ends_soon()) { static_cast<void>(exchange.release()); }
         throw;
     }
     if (of_first[0].wrong + of_first[1].wrong > 0)
@@ -142,7 +142,7 @@ double store_gb_s(GpuWorld& world, int first, int second)
     }
     catch (const CommError&)
     {
-        static_cast<void>(pair.release()); // a GPU may be stuck, and its end would wait for that
+        if (!pair->ends_soon()) { static_cast<void>(pair.release()); }
         throw;
     }
     return best;
@@ -154,9 +154,11 @@ LinkSpeed time_links_now(const std::vector<int>& devices)
     GpuWorldOptions options;
     options.deadline = std::chrono::seconds(2);
     options.payload_bytes = devices.size() * 2 * (rate_bytes + (std::size_t{1} << 20));
+    std::unique_ptr<GpuWorld> made;
     try
     {
-        GpuWorld world(devices, options);
+        made = std::make_unique<GpuWorld>(devices, options);
+        GpuWorld& world = *made;
         std::vector<PairTest> best = self_test(world);
         for (int i = 1; i < timings; ++i)
         {
@@ -172,6 +174,7 @@ LinkSpeed time_links_now(const std::vector<int>& devices)
     catch (const SystemError& error)
     {
         slowest.trouble = error.what();
+        static_cast<void>(made.release()); // a GPU may be stuck, and its kernel still use this memory
     }
     return slowest;
 }
