@@ -223,9 +223,7 @@ Command add_run(CLI::App& app)
     add_input_options(*command, options->input);
     add_engine_options(*command, options->engine);
     add_prefix_option(*command, options->prefix);
-    command
-        ->add_option("--processes", options->processes,
-                     "processes of this host that the ranks of a run on CPUs are spread over (default: one)")
+    command->add_option("--processes", options->processes, "processes of this host that the ranks are spread over (default: one)")
         ->check(CLI::Range(1, most_ranks));
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
         ->transform(whole_number)

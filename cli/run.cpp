@@ -406,7 +406,7 @@ RunEnd run_silently(Ready&& ready)
 void spread(Ready& ready, const ProcessOptions& processes)
 {
     expect_several_ranks(ready.input.parameters);
-    ready.engine.device = Device::Cpu;
+    if (!wants_gpus(ready.engine)) { ready.engine.device = Device::Cpu; } // auto
     ready.engine.ranks = processes.ranks;
     ready.engine.processes = processes.processes;
 }
@@ -466,7 +466,9 @@ std::optional<Ready> make_ready(const RunOptions& options, Role role)
 // One process of a run that somebody else has started.
 RunEnd run_launched(const RunOptions& options, const Launch& launch)
 {
-    const ProcessOptions processes = process_options(options, simulation_options(options.engine), launch.processes);
+    const SimulationOptions engine = simulation_options(options.engine);
+    expect_cpus(engine);
+    const ProcessOptions processes = process_options(options, engine, launch.processes);
     LaunchedRun run(options, launch, processes);
     try
     {

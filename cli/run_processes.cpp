@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -25,15 +26,19 @@ void add_last_line(const std::string& log, const std::string& text)
     }
 }
 
+bool wants_gpus(const SimulationOptions& engine) { return engine.device == Device::Gpu || engine.gpus > 0; }
+
 ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes)
 {
     ProcessOptions result;
     result.processes = processes;
     result.ranks = engine.ranks_asked_for() == 0 ? result.processes : engine.ranks_asked_for();
     result.deadline = engine.comm_timeout;
-    if (engine.device == Device::Gpu || engine.gpus > 0)
+    const bool on_gpus = wants_gpus(engine);
+    if (on_gpus && engine.ranks_asked_for() == 0) { result.ranks = std::max(result.processes, engine.gpus); }
+    if (on_gpus && engine.halo != HaloMethod::Direct && engine.halo != HaloMethod::StagedFused)
     {
-        refuse("several processes are for runs on CPUs: ranks on GPUs are threads of one process. Use one, or --device cpu.");
+        refuse("several processes with GPUs need a halo method that no host takes part in. Use --halo direct or staged-fused.");
     }
     if (result.ranks < result.processes)
     {
@@ -49,6 +54,14 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
 void expect_several_ranks(const RunParameters& parameters)
 {
     if (is_one_ranks(parameters)) { refuse("several processes need several ranks, and a minimisation is one rank's. Use one."); }
+}
+
+void expect_cpus(const SimulationOptions& engine)
+{
+    if (!wants_gpus(engine)) { return; }
+    refuse(
+        "processes that a launcher has started have ranks on CPUs. For GPUs start one process, with --processes if there are to "
+        "be several, or use --device cpu.");
 }
 
 int run_and_log(ProcessOptions processes, const std::string& log, const std::function<int(std::unique_ptr<Bootstrap>)>& body)

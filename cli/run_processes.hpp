@@ -10,10 +10,14 @@
 
 namespace parhelion {
 
-// How many processes with how many ranks: as many as processes if not said. Throws InputError E010.
+// Do options ask for GPUs? Several processes take none unless they do.
+bool wants_gpus(const SimulationOptions& engine);
+// How many processes with how many ranks: as many as processes, or as GPUs if these are more, if not said. Throws InputError
+// E010.
 ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes);
-// Throws InputError E010.
+// Throw InputError E010.
 void expect_several_ranks(const RunParameters& parameters);
+void expect_cpus(const SimulationOptions& engine); // of processes that somebody else has started
 
 // To the log, as far as that is possible.
 void add_last_line(const std::string& log, const std::string& text);

@@ -6,6 +6,8 @@
 // An implementation is one file of bootstraps/. All calls may come from any thread.
 #pragma once
 
+#include "comm/file_descriptor.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,6 +57,11 @@ public:
     virtual std::byte* pages(const std::string& what, int rank, std::size_t bytes) = 0;
     // To all processes whose memory this one does not reach, in the order of the calls. Does not wait until they have heard it.
     virtual void tell(const Notice&) {}
+    // Hands a descriptor, which stays the caller's, to the other processes of this host, under a key that nobody has used for
+    // one before. Where there are none, or none can be reached, nothing happens.
+    virtual void pass(const std::string& /*key*/, int /*descriptor*/) {}
+    // One that another process has passed, once; or none yet.
+    virtual FileDescriptor passed(const std::string& /*key*/) { return {}; }
 
     // Called from any thread.
     struct Listener

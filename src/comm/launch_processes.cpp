@@ -80,7 +80,8 @@ public:
 private:
     [[noreturn]] void be(RankRange ranks, int socket, pid_t launcher, const std::function<int(std::unique_ptr<Bootstrap>)>& body);
     void talk();
-    void take(Process& from, ProcessPacket&& packet);
+    void take(Process& from, ReceivedPacket&& received);
+    void send_others(const Process& from, const OutgoingPacket& outgoing);
     void answer_pages(Process& asker, const ProcessPacket& request);
     void send(Process& to, OutgoingPacket&& outgoing);
     void flush(Process& process);
@@ -203,21 +204,28 @@ void Launcher::talk()
         if ((watched[i].revents & POLLOUT) != 0) { flush(process); }
         if ((watched[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) { continue; }
         std::optional<ReceivedPacket> received = receive_packet(process.socket.get());
-        if (received) { take(process, std::move(received->packet)); }
+        if (received) { take(process, std::move(*received)); }
         else { process.socket.reset(-1); }
     }
 }
 
-void Launcher::take(Process& from, ProcessPacket&& packet)
+void Launcher::send_others(const Process& from, const OutgoingPacket& outgoing)
 {
+    for (Process& process : processes_)
+    {
+        if (&process != &from) { send(process, OutgoingPacket(outgoing)); }
+    }
+}
+
+void Launcher::take(Process& from, ReceivedPacket&& received)
+{
+    ProcessPacket& packet = received.packet;
     switch (packet.says)
     {
     case ProcessSays::Put:
-        for (Process& process : processes_)
-        {
-            if (&process != &from) { send(process, {packet, nullptr}); }
-        }
-        return;
+        return send_others(from, {std::move(packet), nullptr});
+    case ProcessSays::Pass:
+        return send_others(from, {std::move(packet), std::make_shared<const FileDescriptor>(std::move(received.passed))});
     case ProcessSays::Pages:
         return answer_pages(from, packet);
     case ProcessSays::Done:
@@ -305,7 +313,7 @@ void Launcher::note_end(Process& process, int status)
     while (process.socket.get() >= 0)
     {
         std::optional<ReceivedPacket> received = receive_packet(process.socket.get());
-        if (received) { take(process, std::move(received->packet)); }
+        if (received) { take(process, std::move(*received)); }
         else { process.socket.reset(-1); }
     }
     if (process.has_reported) { return; }

@@ -114,6 +114,7 @@ void World::lose(const std::string& sentence)
     {
         const std::scoped_lock lock(loss_mutex_);
         loss_ = sentence;
+        if (on_loss_) { on_loss_(sentence); }
     }
     end_waits_here();
 }
@@ -124,6 +125,13 @@ void World::end_waits_here()
     {
         HostAtomics::store_release_system(&watch(r).own_abort->epoch, 1);
     }
+}
+
+void World::on_loss(OnLoss listener)
+{
+    const std::scoped_lock lock(loss_mutex_);
+    on_loss_ = std::move(listener);
+    if (on_loss_ && !loss_.empty()) { on_loss_(loss_); }
 }
 
 std::string World::loss() const

@@ -38,6 +38,10 @@ public:
 
     int ranks() const { return memory_.ranks(); }
     RankRange here() const { return bootstrap_->here(); }
+    // Who besides is told that ranks elsewhere have ended, once and from any thread; empty: nobody. Not called any more when this
+    // returns.
+    using OnLoss = std::function<void(const std::string& sentence)>;
+    void on_loss(OnLoss listener);
     // For the thread that is this rank, of those here.
     Communicator communicator(int rank);
 
@@ -91,6 +95,7 @@ private:
     std::vector<OfRank> of_ranks_;
     mutable std::mutex loss_mutex_;
     std::string loss_;                     // guarded by loss_mutex_
+    OnLoss on_loss_;                       // likewise
     std::unique_ptr<Transport> transport_; // last: its threads end before the memory they write goes
 };
 

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <gmock/gmock-matchers.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +94,41 @@ void wait_for(Condition&& condition)
 }
 
 } // namespace
+
+// What one writes into a file without a name, the other reads from the descriptor that it was passed.
+TEST(Processes, pass_descriptors_to_each_other)
+{
+    ProcessOptions options;
+    options.processes = options.ranks = 3;
+    const int wrong = run_in_processes(options, [](std::unique_ptr<Bootstrap> bootstrap) {
+        const auto key = [](int rank) { return "file of rank " + std::to_string(rank); };
+        const int here = bootstrap->here().first;
+        {
+            const FileDescriptor mine(::memfd_create("mine", MFD_CLOEXEC));
+            EXPECT_EQ(::write(mine.get(), &here, sizeof here), static_cast<ssize_t>(sizeof here));
+            bootstrap->pass(key(here), mine.get());
+        }
+        int others_wrong = bootstrap->passed(key(here)).get() >= 0;
+        for (int rank = 0; rank < 3; ++rank)
+        {
+            if (rank == here) { continue; }
+            FileDescriptor theirs;
+            wait_for([&] { return (theirs = bootstrap->passed(key(rank))).get() >= 0; });
+            int read = -1;
+            others_wrong += ::pread(theirs.get(), &read, sizeof read, 0) != static_cast<ssize_t>(sizeof read) || read != rank;
+            others_wrong += bootstrap->passed(key(rank)).get() >= 0; // once
+        }
+        bootstrap->put(key(here), Bytes(static_cast<std::size_t>(others_wrong), std::byte{}));
+        for (int rank = 0; rank < 3; ++rank)
+        {
+            std::optional<Bytes> theirs;
+            wait_for([&] { return (theirs = bootstrap->get(key(rank))).has_value(); });
+            if (rank != here) { others_wrong += static_cast<int>(theirs->size()); }
+        }
+        return others_wrong;
+    });
+    EXPECT_EQ(wrong, 0);
+}
 
 TEST(Processes, have_neighbouring_ranks_and_each_rank_is_of_one)
 {

@@ -51,7 +51,8 @@ protected:
         first_half[0].repartition = true;
         try
         {
-            GpuRanks<Mixed> ranks(start_->lone_run().rank(), start_->setup(), list_plan_, options, 1, world);
+            GpuProcesses alone(options);
+            GpuRanks<Mixed> ranks(start_->lone_run().rank(), start_->setup(), list_plan_, options, 1, alone, world);
             ranks.deal_out();
             for (int k = 0; k < 8; ++k)
             {

@@ -117,7 +117,7 @@ def test_a_run_that_is_told_to_stop_goes_on_later(in_one, tmp_path):
 
 
 @pytest.mark.parametrize("options", [["--processes", 99, "--ranks", 2], ["--processes", 2, "--trace", "t.json"],
-                                     ["--processes", 2, "--device", "gpu"]], ids=str)
+                                     ["--processes", 2, "--gpus", 2, "--halo", "staged-host"]], ids=str)
 def test_what_cannot_be_is_refused(tmp_path, options):
     folder = folder_with(RUN, tmp_path)
     assert "E010" in run(folder, "-q", *options, code=2)

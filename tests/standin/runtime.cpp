@@ -5,10 +5,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 using standin::Dependency;
@@ -139,11 +142,14 @@ bool is_pinned(const void* memory)
     return at < next->first + next->second;
 }
 
-void* allocate(std::size_t bytes)
+void* allocate(std::size_t bytes, std::size_t alignment = 256)
 {
     void* memory = nullptr;
-    if (posix_memalign(&memory, 256, bytes) != 0) { return nullptr; } // of the size asked for: sanitizers see what is beyond
-    std::memset(memory, 0xff, bytes);                                 // no more zeros than on a GPU
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+    {
+        return nullptr;
+    }                                 // of the size asked for: sanitizers see what is beyond
+    std::memset(memory, 0xff, bytes); // no more zeros than on a GPU
     return memory;
 }
 
@@ -271,6 +277,8 @@ cudaError_t cudaMallocHost(void** memory, std::size_t bytes)
     shared().pinned[static_cast<const char*>(*memory)] = bytes;
     return cudaSuccess;
 }
+cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
 cudaError_t cudaFreeHost(void* memory)
 {
     if (memory == nullptr) { return cudaSuccess; }
@@ -532,6 +540,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
         {"cuMemGetAllocationGranularity", reinterpret_cast<void*>(cuMemGetAllocationGranularity)},
         {"cuMemCreate", reinterpret_cast<void*>(cuMemCreate)},
         {"cuMemRelease", reinterpret_cast<void*>(cuMemRelease)},
+        {"cuMemExportToShareableHandle", reinterpret_cast<void*>(cuMemExportToShareableHandle)},
+        {"cuMemImportFromShareableHandle", reinterpret_cast<void*>(cuMemImportFromShareableHandle)},
         {"cuMemAddressReserve", reinterpret_cast<void*>(cuMemAddressReserve)},
         {"cuMemAddressFree", reinterpret_cast<void*>(cuMemAddressFree)},
         {"cuMemMap", reinterpret_cast<void*>(cuMemMap)},
@@ -552,20 +562,58 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute, CUdevice)
     *value = 1;
     return CUDA_SUCCESS;
 }
-CUresult cuMemGetAllocationGranularity(std::size_t* granularity, const CUmemAllocationProp*, CUmemAllocationGranularity_flags)
+// Pages that other processes may map are a file without a name; of others all there is to know comes with the address.
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr CUmemGenericAllocationHandle private_pages = 1;
+
+CUmemGenericAllocationHandle handle_of(int descriptor) { return static_cast<CUmemGenericAllocationHandle>(descriptor) + 2; }
+int descriptor_of(CUmemGenericAllocationHandle pages) { return static_cast<int>(pages) - 2; }
+
+CUresult map_at(CUdeviceptr at, std::size_t bytes, int flags, int descriptor)
 {
-    *granularity = 256;
+    void* const mapped = ::mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE, MAP_FIXED | flags, descriptor, 0);
+    return mapped == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+} // namespace
+
+CUresult cuMemGetAllocationGranularity(std::size_t* granularity, const CUmemAllocationProp* properties,
+                                       CUmemAllocationGranularity_flags)
+{
+    *granularity = properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ? 256 : page;
     return CUDA_SUCCESS;
 }
-CUresult cuMemCreate(CUmemGenericAllocationHandle* pages, std::size_t, const CUmemAllocationProp*, unsigned long long)
+CUresult cuMemCreate(CUmemGenericAllocationHandle* pages, std::size_t bytes, const CUmemAllocationProp* properties,
+                     unsigned long long)
 {
-    *pages = 1; // all there is to know comes with the address
+    *pages = private_pages;
+    if (properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE) { return CUDA_SUCCESS; }
+    const int descriptor = ::memfd_create("standin", MFD_CLOEXEC);
+    if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) { return CUDA_ERROR_OUT_OF_MEMORY; }
+    *pages = handle_of(descriptor);
     return CUDA_SUCCESS;
 }
-CUresult cuMemRelease(CUmemGenericAllocationHandle) { return CUDA_SUCCESS; }
-CUresult cuMemAddressReserve(CUdeviceptr* at, std::size_t bytes, std::size_t, CUdeviceptr, unsigned long long)
+CUresult cuMemRelease(CUmemGenericAllocationHandle pages)
 {
-    void* const memory = allocate(bytes);
+    if (pages != private_pages) { ::close(descriptor_of(pages)); }
+    return CUDA_SUCCESS;
+}
+CUresult cuMemExportToShareableHandle(void* descriptor, CUmemGenericAllocationHandle pages, CUmemAllocationHandleType,
+                                      unsigned long long)
+{
+    *static_cast<int*>(descriptor) = ::dup(descriptor_of(pages));
+    return CUDA_SUCCESS;
+}
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* pages, void* descriptor, CUmemAllocationHandleType)
+{
+    *pages = handle_of(::dup(static_cast<int>(reinterpret_cast<std::intptr_t>(descriptor))));
+    return CUDA_SUCCESS;
+}
+CUresult cuMemAddressReserve(CUdeviceptr* at, std::size_t bytes, std::size_t alignment, CUdeviceptr, unsigned long long)
+{
+    void* const memory = allocate(bytes, alignment);
     *at = reinterpret_cast<CUdeviceptr>(memory);
     return memory == nullptr ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
@@ -575,9 +623,14 @@ CUresult cuMemAddressFree(CUdeviceptr at, std::size_t)
     std::free(reinterpret_cast<void*>(at));
     return CUDA_SUCCESS;
 }
-CUresult cuMemMap(CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle, unsigned long long)
+CUresult cuMemMap(CUdeviceptr at, std::size_t bytes, std::size_t, CUmemGenericAllocationHandle pages, unsigned long long)
 {
-    return CUDA_SUCCESS;
+    return pages == private_pages ? CUDA_SUCCESS : map_at(at, bytes, MAP_SHARED, descriptor_of(pages));
 }
-CUresult cuMemUnmap(CUdeviceptr, std::size_t) { return CUDA_SUCCESS; }
+CUresult cuMemUnmap(CUdeviceptr at, std::size_t bytes)
+{
+    machine().wait_for_all();
+    // Whole pages may have been a file's: what takes their place is the process's own, and may be freed.
+    return at % page == 0 && bytes % page == 0 ? map_at(at, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1) : CUDA_SUCCESS;
+}
 CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) { return CUDA_SUCCESS; }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 namespace parhelion {
 
@@ -31,12 +30,6 @@ struct alignas(cmsghdr) Ancillary
 };
 
 } // namespace
-
-void FileDescriptor::reset(int fd)
-{
-    if (fd_ >= 0) { ::close(fd_); }
-    fd_ = fd;
-}
 
 SocketPair make_socket_pair()
 {

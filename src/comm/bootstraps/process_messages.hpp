@@ -12,36 +12,10 @@
 
 namespace parhelion {
 
-// A file descriptor that is closed with its owner.
-class FileDescriptor
-{
-public:
-    FileDescriptor() = default;
-    explicit FileDescriptor(int fd) : fd_(fd) {}
-    FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
-    FileDescriptor& operator=(FileDescriptor&& other) noexcept
-    {
-        reset(other.release());
-        return *this;
-    }
-    ~FileDescriptor() { reset(-1); }
-
-    int get() const { return fd_; }
-    void reset(int fd);
-
-private:
-    int release()
-    {
-        const int fd = fd_;
-        fd_ = -1;
-        return fd;
-    }
-    int fd_ = -1;
-};
-
 enum class ProcessSays : std::uint32_t
 {
     Put,    // either way: bytes under a key, to be known to all
+    Pass,   // either way: a descriptor under a key, for all
     Pages,  // asks for, or brings the descriptor of, `size` bytes of shared memory; without a descriptor `text` says why not
     Failed, // `failure` ended this process, as `text` tells it
     Done,   // this process has done its part, with `size` as its result

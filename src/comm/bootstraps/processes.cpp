@@ -33,6 +33,18 @@ void ProcessesBootstrap::put(const std::string& key, Bytes value)
     send_packet(socket_, packet, -1, Wait::Yes); // a launcher that is gone is the listener's business
 }
 
+void ProcessesBootstrap::pass(const std::string& key, int descriptor)
+{
+    send_packet(socket_, {.says = ProcessSays::Pass, .key = key}, descriptor, Wait::Yes);
+}
+
+FileDescriptor ProcessesBootstrap::passed(const std::string& key)
+{
+    const std::scoped_lock lock(mutex_);
+    auto found = passed_.extract(key);
+    return found.empty() ? FileDescriptor() : std::move(found.mapped());
+}
+
 std::byte* ProcessesBootstrap::pages(const std::string& what, int rank, std::size_t bytes)
 {
     const std::string key = fmt::format("{} of rank {}", what, rank);
@@ -72,6 +84,10 @@ void ProcessesBootstrap::take(ReceivedPacket&& received)
     if (packet.says == ProcessSays::Lost) { heard_.loss(packet.text); }
     {
         const std::scoped_lock lock(mutex_); // whoever waits has not looked yet, or hears the call
+        if (packet.says == ProcessSays::Pass)
+        {
+            PARHELION_EXPECTS(passed_.emplace(packet.key, std::move(received.passed)).second);
+        }
         if (packet.says == ProcessSays::Pages) { answers_[packet.key] = std::move(received); }
     }
     changed_.notify_all();

@@ -30,6 +30,8 @@ public:
     std::optional<Bytes> get(const std::string& key) override { return heard_.get(key); }
     // Throws also CommError.
     std::byte* pages(const std::string& what, int rank, std::size_t bytes) override;
+    void pass(const std::string& key, int descriptor) override;
+    FileDescriptor passed(const std::string& key) override;
     void listen(Listener listener) override { heard_.listen(std::move(listener)); }
 
 private:
@@ -46,7 +48,8 @@ private:
     std::condition_variable changed_;
     std::map<std::string, ReceivedPacket> answers_; // to requests for pages, until taken
     std::map<std::string, std::unique_ptr<Pages>> pages_;
-    std::thread thread_; // last: starts when all else is there
+    std::map<std::string, FileDescriptor> passed_; // until taken
+    std::thread thread_;                           // last: starts when all else is there
 };
 
 } // namespace parhelion

@@ -23,6 +23,7 @@ GpuPeerEnds::GpuPeerEnds(GpuWorld& world, std::span<const int> group, const std:
     for (std::size_t m = 0; m < members; ++m)
     {
         const int rank = group[m];
+        if (!world.is_here(rank)) { continue; }
         GpuQueue& queue = world.setup_queue(rank);
         queue.make_current();
         Ends ends;

@@ -33,7 +33,7 @@ public:
     using Options = std::function<ChannelOptions(int source, int destination)>;
     GpuPeerEnds(GpuWorld& world, std::span<const int> group, const std::string& label, const Options& options);
 
-    // Of a rank of the world, which is a member.
+    // Of a member that is here.
     const GpuRankEnds& of(int rank) const { return ends_.at(rank); }
     // Where the messages from one member to another arrive: the first slot.
     std::byte* slots(int source, int destination) const { return slots_.at({source, destination}); }

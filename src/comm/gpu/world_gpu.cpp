@@ -33,59 +33,146 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 } // namespace
 
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
-    : devices_(std::move(devices)), deadline_(options.deadline), phase_(options.phase), tag_name_(options.tag_name),
-      loses_(options.loses), everybody_(devices_.size()), host_abort_(1)
+    : devices_(std::move(devices)), bootstrap_(options.bootstrap), here_{0, ranks()}, deadline_(options.deadline),
+      phase_(options.phase), tag_name_(options.tag_name), loses_(options.loses), everybody_(devices_.size())
 {
     PARHELION_EXPECTS(ranks() <= most_ranks);
+    if (bootstrap_ != nullptr)
+    {
+        PARHELION_EXPECTS(bootstrap_->ranks() == ranks());
+        here_ = bootstrap_->here();
+    }
     std::iota(everybody_.begin(), everybody_.end(), 0);
     std::vector<int> gpus;
-    for (const int device : devices_)
+    for (int rank = here_.first; rank < here_.first + here_.count; ++rank)
     {
-        const auto known = std::find(gpus.begin(), gpus.end(), device);
+        const auto known = std::find(gpus.begin(), gpus.end(), device(rank));
         queue_of_rank_.push_back(static_cast<std::size_t>(known - gpus.begin()));
         if (known == gpus.end())
         {
-            gpus.push_back(device);
-            setup_queues_.push_back(std::make_unique<GpuQueue>(device));
+            gpus.push_back(device(rank));
+            setup_queues_.push_back(std::make_unique<GpuQueue>(device(rank)));
+            if (bootstrap_ != nullptr) { abort_queues_.push_back(std::make_unique<GpuQueue>(device(rank))); }
         }
     }
-    std::vector<SymmetricMemory::Arenas> arenas;
-    for (const int device : devices_)
-    {
-        payload_.push_back(std::make_unique<GpuArena>(device, options.payload_bytes, gpus));
-        signals_.push_back(std::make_unique<GpuArena>(device, options.signal_slots * sizeof(SignalSlot), gpus));
-        arenas.push_back({payload_.back()->data(), reinterpret_cast<SignalSlot*>(signals_.back()->data())});
-    }
+    make_arenas(options, gpus);
     open_memory(gpus);
-    const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
-        const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
-        gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
-        setup_queue(rank).synchronize();
-    };
-    memory_.emplace(std::move(arenas), options.payload_bytes, options.signal_slots, show);
-    host_abort_[0] = {0, 0};
+    make_host_abort();
     surroundings_ = allocate(sizeof(Surroundings));
-    for (int r = 0; r < ranks(); ++r)
+    for (int r = here_.first; r < here_.first + here_.count; ++r)
     {
         Surroundings s{};
         s.tag = -1;
         for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = memory_->signal(to, SymmetricMemory::abort_signal); }
         Surroundings* const here = surroundings(r);
-        s.watch = {r,
-                   ranks(),
-                   deadline_.count(),
-                   s.abort_slots[r],
-                   here->abort_slots,
-                   &surroundings(0)->first_failure,
-                   &here->tag,
-                   host_abort_.data()};
+        s.watch = {
+            r,          ranks(),    deadline_.count(), s.abort_slots[r], here->abort_slots, &surroundings(0)->first_failure,
+            &here->tag, host_abort_};
         copy_to_device(setup_queue(r), here, s);
     }
 }
 
+void GpuWorld::make_arenas(const GpuWorldOptions& options, std::span<const int> gpus)
+{
+    std::vector<SymmetricMemory::Arenas> arenas;
+    for (int rank = 0; rank < ranks(); ++rank)
+    {
+        payload_.push_back(arena("payload", rank, options.payload_bytes, gpus));
+        signals_.push_back(arena("signals", rank, options.signal_slots * sizeof(SignalSlot), gpus));
+        arenas.push_back({payload_.back()->data(), reinterpret_cast<SignalSlot*>(signals_.back()->data())});
+    }
+    const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
+        if (!is_here(rank)) { return; } // its own process's business
+        const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
+        gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
+        setup_queue(rank).synchronize();
+    };
+    memory_.emplace(std::move(arenas), options.payload_bytes, options.signal_slots, show);
+}
+
+// A rank of this process makes its own; that of another is mapped here, too, once it is there.
+std::unique_ptr<GpuArena> GpuWorld::arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus)
+{
+    if (bootstrap_ == nullptr) { return std::make_unique<GpuArena>(device(rank), bytes, gpus); }
+    const std::string key = fmt::format("{} of rank {}'s GPU", name, rank);
+    if (is_here(rank))
+    {
+        auto made = std::make_unique<GpuArena>(device(rank), bytes, gpus, GpuArena::Reach::Host);
+        bootstrap_->pass(key, made->pages());
+        return made;
+    }
+    const std::int64_t begin = HostAtomics::nanoseconds();
+    for (;;)
+    {
+        const bool is_last_look = HostAtomics::nanoseconds() - begin > deadline_.count();
+        const FileDescriptor pages = bootstrap_->passed(key);
+        if (pages.get() >= 0) { return GpuArena::of_process(pages.get(), bytes, gpus); }
+        if (is_last_look)
+        {
+            throw CommError(
+                fmt::format("Waited {:g} s in vain for the {}.", std::chrono::duration<double>(deadline_).count(), key));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+// One word, which the kernels of all ranks raise and all hosts see.
+void GpuWorld::make_host_abort()
+{
+    if (bootstrap_ == nullptr)
+    {
+        own_abort_ = PinnedBuffer<SignalSlot>(1);
+        host_abort_ = own_abort_.data();
+        host_abort_[0] = {0, 0};
+        return;
+    }
+    constexpr std::size_t page = 4096;
+    std::byte* const pages = bootstrap_->pages("abort word of the hosts of GPUs", 0, page);
+    if (pages == nullptr)
+    {
+        throw CommError("The GPUs of a run must be of one host: there is no memory that their processes share.");
+    }
+    shared_abort_.emplace(pages, page);
+    host_abort_ = reinterpret_cast<SignalSlot*>(pages);
+}
+
+void GpuWorld::lose(const std::string& sentence)
+{
+    {
+        const std::scoped_lock lock(loss_mutex_);
+        if (!loss_.empty()) { return; }
+        loss_ = sentence;
+    }
+    HostAtomics::store_release_system(&host_abort_->epoch, 1);
+    const SignalSlot raised{1, 0};
+    for (int rank = here_.first; rank < here_.first + here_.count; ++rank)
+    {
+        GpuQueue& queue = *abort_queues_[queue_of_rank_[static_cast<std::size_t>(rank - here_.first)]];
+        gpu_memory::to_device(queue, memory_->signal(rank, SymmetricMemory::abort_signal), &raised, sizeof raised);
+    }
+}
+
+std::string GpuWorld::loss() const
+{
+    const std::scoped_lock lock(loss_mutex_);
+    return loss_;
+}
+
 GpuWorld::~GpuWorld() = default;
 
-bool GpuWorld::shares_gpu(int rank) const { return std::count(devices_.begin(), devices_.end(), device(rank)) > 1; }
+bool GpuWorld::shares_gpu(int rank) const
+{
+    const auto first = devices_.begin() + here_.first;
+    return std::count(first, first + here_.count, device(rank)) > 1;
+}
+
+bool GpuWorld::ranks_share_gpus() const { return setup_queues_.size() < static_cast<std::size_t>(here_.count); }
+
+GpuQueue& GpuWorld::setup_queue(int rank)
+{
+    PARHELION_EXPECTS(is_here(rank));
+    return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank - here_.first)]];
+}
 
 GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
 {
@@ -138,10 +225,12 @@ void GpuWorld::set_tag_word(int rank, const std::int64_t* tag)
 
 void GpuWorld::check()
 {
-    if (HostAtomics::load_acquire_system(&host_abort_[0].epoch) == 0) { return; }
+    if (HostAtomics::load_acquire_system(&host_abort_->epoch) == 0) { return; }
+    if (const std::string sentence = loss(); !sentence.empty()) { throw PeerAborted(sentence); }
     FirstFailure first_failure;
-    gpu_memory::to_host(setup_queue(0), &first_failure, &surroundings(0)->first_failure, sizeof first_failure);
-    setup_queue(0).synchronize();
+    GpuQueue& queue = setup_queue(here_.first);
+    gpu_memory::to_host(queue, &first_failure, &surroundings(0)->first_failure, sizeof first_failure);
+    queue.synchronize();
     const FailureRecord& record = first_failure.record;
     throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_, tag_name_));
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one process that are GPUs: memory they reach in each other, channels between their kernels, and the record of the
-// first failure.
+// Ranks that are GPUs of one host: memory they reach in each other, channels between their kernels, and the record of the first
+// failure.
 //
 // The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
 // its own epochs, so that captured work can be replayed. Every GPU addresses every arena, so nothing is carried by a transport.
 // One host thread sets up all ranks. Work is queued by that thread or by one for each GPU. No call waits without a deadline: a
 // kernel whose wait fails ends, and check() throws; wait() ends even if a GPU is stuck.
+//
+// Ranks may be spread over processes. Every process then makes the world with the same options and the same calls in the same
+// order: it lays out the memory of all ranks alike, so that nobody has to tell where anything is, and sets up that of its own.
+// Others' kernels may write there once all processes have come so far, which is for the caller to see to. Memory has another
+// address in every process.
 //
 // Several ranks may share a GPU. A kernel that waits may then keep the kernel it waits for from starting. So the work of such
 // ranks goes to one queue, every signal before its wait.
@@ -13,6 +18,7 @@
 // Cost: check() is a look at a word of host memory.
 #pragma once
 
+#include "comm/bootstrap.hpp"
 #include "comm/endpoint.hpp"
 #include "device/gpu/arena.hpp"
 #include "device/gpu/device_buffer.hpp"
@@ -22,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -55,6 +62,8 @@ struct GpuWorldOptions
     std::string tag_name = "round"; // what the words of set_tag_word() count, for the text of failures
     // For tests: do the signals of this source get lost on channels of this label?
     std::function<bool(const std::string& label, int source)> loses;
+    // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
+    Bootstrap* bootstrap = nullptr;
 };
 
 class GpuWorld
@@ -62,8 +71,8 @@ class GpuWorld
 public:
     static constexpr int most_ranks = 64;
 
-    // One rank for each entry, on that GPU; afterwards kernels also reach what is allocated on the others for one rank alone.
-    // Throws DeviceError, also where GPUs do not reach each other.
+    // One rank for each entry, on that GPU; afterwards kernels also reach what this process allocates on the others for one rank
+    // alone. Throws DeviceError, also where GPUs do not reach each other; CommError if another process does not come.
     explicit GpuWorld(std::vector<int> devices, const GpuWorldOptions& options = {});
     ~GpuWorld();
     GpuWorld(const GpuWorld&) = delete;
@@ -71,12 +80,14 @@ public:
 
     int ranks() const { return static_cast<int>(devices_.size()); }
     const std::vector<int>& all_ranks() const { return everybody_; }
+    RankRange here() const { return here_; } // those of this process
+    bool is_here(int rank) const { return rank >= here_.first && rank < here_.first + here_.count; }
     int device(int rank) const { return devices_[static_cast<std::size_t>(rank)]; }
     bool shares_gpu(int rank) const; // with another rank
     PhaseTag phase() const { return phase_; }
-    bool ranks_share_gpus() const { return setup_queues_.size() < devices_.size(); }
-    // For setting up; ranks on one GPU have the same.
-    GpuQueue& setup_queue(int rank) { return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank)]]; }
+    bool ranks_share_gpus() const; // of this process
+    // For setting up a rank that is here; ranks on one GPU have the same.
+    GpuQueue& setup_queue(int rank);
 
     // Symmetric memory: the same offset for all ranks, or for a group of some of them, zero at first. Throws CommError if the
     // arenas are full.
@@ -116,15 +127,24 @@ public:
     void wait(int rank, const std::atomic<std::uint64_t>& count, std::uint64_t enough);
     // Ends the waits of the other threads that queue, for good: this world has failed.
     void give_up() { has_given_up_ = true; }
+    // From any thread: ranks elsewhere have ended, as the sentence says. Ends all waits here; check() then throws PeerAborted.
+    void lose(const std::string& sentence);
 
 private:
     struct Surroundings; // of a rank's waits
+
+    void make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
+    std::unique_ptr<GpuArena> arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus);
+    void make_host_abort();
+    std::string loss() const; // the sentence, or nothing
 
     template <class HasHappened>
     void wait_until(int rank, HostWait how, HasHappened&& has_happened);
     Surroundings* surroundings(int rank) const;
 
     std::vector<int> devices_; // by rank
+    Bootstrap* bootstrap_;     // null: all are here
+    RankRange here_;
     std::chrono::nanoseconds deadline_;
     PhaseTag phase_;
     std::string tag_name_;
@@ -132,13 +152,18 @@ private:
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     std::optional<SymmetricMemory> memory_;                    // there
-    PinnedBuffer<SignalSlot> host_abort_;                      // one, raised with those of the ranks
+    std::optional<PinnedPages> shared_abort_;                  // where host_abort_ is, if other processes raise it, too
+    PinnedBuffer<SignalSlot> own_abort_;                       // or else
+    SignalSlot* host_abort_ = nullptr;                         // raised with those of the ranks
     std::atomic<bool> has_given_up_ = false;
+    mutable std::mutex loss_mutex_;
+    std::string loss_; // guarded by loss_mutex_
     Window surroundings_;
     std::vector<std::string> channels_; // by number
     std::map<std::string, int> channel_numbers_;
-    std::vector<std::size_t> queue_of_rank_;
-    std::vector<std::unique_ptr<GpuQueue>> setup_queues_; // one a GPU; last: they end before the memory they use goes
+    std::vector<std::size_t> queue_of_rank_; // of the ranks here
+    // One a GPU of this process; last: they end before the memory they use goes.
+    std::vector<std::unique_ptr<GpuQueue>> setup_queues_, abort_queues_; // the latter where there are other processes
 };
 
 } // namespace parhelion

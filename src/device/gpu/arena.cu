@@ -6,8 +6,10 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <set>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -37,13 +39,47 @@ void driver_check(CUresult status, const char* what)
 
 CUdeviceptr address(const std::byte* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
-CUmemAllocationProp pages_on(int device)
+constexpr CUmemAllocationHandleType descriptor = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+
+CUmemAllocationProp pages_on(int device, GpuArena::Reach reach)
 {
     CUmemAllocationProp properties{};
     properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+    if (reach == GpuArena::Reach::Host) { properties.requestedHandleTypes = descriptor; }
     return properties;
 }
+
+// The same for all GPUs of a host, so that whoever maps another process's pages knows their size.
+std::size_t granule_of(const CUmemAllocationProp& properties)
+{
+    std::size_t granule = 0;
+    driver_check(PARHELION_DRIVER(cuMemGetAllocationGranularity)(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                 "cuMemGetAllocationGranularity");
+    return granule;
+}
+
+// Takes the pages: the mapping keeps them.
+std::byte* map(CUmemGenericAllocationHandle pages, std::size_t bytes, std::size_t granule)
+{
+    CUdeviceptr at = 0;
+    CUresult status = PARHELION_DRIVER(cuMemAddressReserve)(&at, bytes, granule, 0, 0);
+    if (status == CUDA_SUCCESS)
+    {
+        status = PARHELION_DRIVER(cuMemMap)(at, bytes, 0, pages, 0);
+        if (status != CUDA_SUCCESS) { PARHELION_DRIVER(cuMemAddressFree)(at, bytes); }
+    }
+    PARHELION_DRIVER(cuMemRelease)(pages);
+    driver_check(status, "mapping memory of the GPU");
+    return reinterpret_cast<std::byte*>(at);
+}
+
+void open_to(std::span<const CUmemAccessDesc> access, std::byte* data, std::size_t bytes)
+{
+    driver_check(PARHELION_DRIVER(cuMemSetAccess)(address(data), bytes, access.data(), access.size()), "cuMemSetAccess");
+}
+
+CUmemAccessDesc may_write(int device) { return {{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}; }
 
 void open_to(int device, std::byte* data, std::size_t bytes, std::span<const int> accessed_by)
 {
@@ -59,9 +95,9 @@ void open_to(int device, std::byte* data, std::size_t bytes, std::span<const int
             throw DeviceError("GPU " + std::to_string(d) + " cannot address the memory of GPU " + std::to_string(device) +
                               ". Use --gpus 1, or let CUDA_VISIBLE_DEVICES name GPUs that can.");
         }
-        access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, d}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+        access.push_back(may_write(d));
     }
-    driver_check(PARHELION_DRIVER(cuMemSetAccess)(address(data), bytes, access.data(), access.size()), "cuMemSetAccess");
+    open_to(access, data, bytes);
 }
 
 } // namespace
@@ -102,13 +138,30 @@ void open_memory(std::span<const int> devices)
     }
 }
 
-GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by)
-    : is_mapped_(std::any_of(accessed_by.begin(), accessed_by.end(), [&](int other) { return other != device; })), bytes_(bytes)
+GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by, Reach reach)
+    : is_mapped_(reach == Reach::Host ||
+                 std::any_of(accessed_by.begin(), accessed_by.end(), [&](int other) { return other != device; })),
+      bytes_(bytes)
 {
     cuda_check(cudaSetDevice(device), "cudaSetDevice");
     try
     {
-        if (is_mapped_) { map(device, accessed_by); }
+        if (is_mapped_)
+        {
+            const CUmemAllocationProp properties = pages_on(device, reach);
+            const std::size_t granule = granule_of(properties);
+            bytes_ = (bytes_ + granule - 1) / granule * granule;
+            CUmemGenericAllocationHandle pages;
+            driver_check(PARHELION_DRIVER(cuMemCreate)(&pages, bytes_, &properties, 0), "cuMemCreate");
+            const CUresult exported = reach == Reach::Host
+                                          ? PARHELION_DRIVER(cuMemExportToShareableHandle)(&pages_, pages, descriptor, 0)
+                                          : CUDA_SUCCESS;
+            data_ = map(pages, bytes_, granule);
+            driver_check(exported, "cuMemExportToShareableHandle");
+            gpu_memory::count(static_cast<std::ptrdiff_t>(bytes_));
+            is_counted_ = true;
+            open_to(device, data_, bytes_, accessed_by);
+        }
         else { data_ = static_cast<std::byte*>(gpu_memory::allocate(bytes)); }
         cuda_check(cudaMemset(data_, 0, bytes_), "cudaMemset");
         cuda_check(cudaStreamSynchronize(nullptr), "cudaMemset");
@@ -120,37 +173,31 @@ GpuArena::GpuArena(int device, std::size_t bytes, std::span<const int> accessed_
     }
 }
 
-void GpuArena::map(int device, std::span<const int> accessed_by)
+std::unique_ptr<GpuArena> GpuArena::of_process(int pages, std::size_t bytes, std::span<const int> accessed_by)
 {
-    const CUmemAllocationProp properties = pages_on(device);
-    std::size_t granule = 0;
-    driver_check(PARHELION_DRIVER(cuMemGetAllocationGranularity)(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-                 "cuMemGetAllocationGranularity");
-    bytes_ = (bytes_ + granule - 1) / granule * granule;
-
-    CUmemGenericAllocationHandle pages;
-    driver_check(PARHELION_DRIVER(cuMemCreate)(&pages, bytes_, &properties, 0), "cuMemCreate");
-    CUdeviceptr at = 0;
-    CUresult status = PARHELION_DRIVER(cuMemAddressReserve)(&at, bytes_, granule, 0, 0);
-    if (status == CUDA_SUCCESS)
-    {
-        status = PARHELION_DRIVER(cuMemMap)(at, bytes_, 0, pages, 0);
-        if (status != CUDA_SUCCESS) { PARHELION_DRIVER(cuMemAddressFree)(at, bytes_); }
-    }
-    PARHELION_DRIVER(cuMemRelease)(pages); // the mapping keeps them
-    driver_check(status, "mapping memory of the GPU");
-    data_ = reinterpret_cast<std::byte*>(at);
-    gpu_memory::count(static_cast<std::ptrdiff_t>(bytes_));
-    open_to(device, data_, bytes_, accessed_by);
+    cuda_check(cudaSetDevice(accessed_by.front()), "cudaSetDevice");
+    const std::size_t granule = granule_of(pages_on(accessed_by.front(), Reach::Host));
+    std::unique_ptr<GpuArena> arena(new GpuArena);
+    arena->bytes_ = (bytes + granule - 1) / granule * granule;
+    CUmemGenericAllocationHandle handle;
+    driver_check(PARHELION_DRIVER(cuMemImportFromShareableHandle)(
+                     &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(pages)), descriptor),
+                 "cuMemImportFromShareableHandle");
+    arena->data_ = map(handle, arena->bytes_, granule);
+    std::vector<CUmemAccessDesc> access;
+    for (const int device : accessed_by) { access.push_back(may_write(device)); }
+    open_to(access, arena->data_, arena->bytes_);
+    return arena;
 }
 
 void GpuArena::give_back() noexcept
 {
+    if (pages_ >= 0) { ::close(pages_); }
     if (data_ == nullptr) { return; }
     if (!is_mapped_) { gpu_memory::free(data_, bytes_); }
     else
     {
-        gpu_memory::count(-static_cast<std::ptrdiff_t>(bytes_));
+        if (is_counted_) { gpu_memory::count(-static_cast<std::ptrdiff_t>(bytes_)); }
         PARHELION_DRIVER(cuMemUnmap)(address(data_), bytes_);
         PARHELION_DRIVER(cuMemAddressFree)(address(data_), bytes_);
     }

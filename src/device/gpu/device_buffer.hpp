@@ -20,7 +20,9 @@ class DeviceBuffer
 public:
     DeviceBuffer() = default;
     explicit DeviceBuffer(std::size_t size) { resize(size); }
-    ~DeviceBuffer() { gpu_memory::free(data_, capacity_ * sizeof(T)); }
+    // In memory of somebody else's, which outlives it and has room for so many.
+    DeviceBuffer(T* lent, std::size_t size) : data_(lent), size_(size), capacity_(size), is_lent_(true) {}
+    ~DeviceBuffer() { give_back(); }
     DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
     DeviceBuffer& operator=(DeviceBuffer&& other) noexcept
     {
@@ -35,7 +37,8 @@ public:
         if (size > capacity_)
         {
             const std::size_t enlarged = capacity_ == 0 ? size : size + size / 4;
-            gpu_memory::free(std::exchange(data_, nullptr), std::exchange(capacity_, 0) * sizeof(T));
+            PARHELION_EXPECTS(!is_lent_);
+            give_back();
             data_ = static_cast<T*>(gpu_memory::allocate(enlarged * sizeof(T)));
             capacity_ = enlarged;
         }
@@ -71,10 +74,31 @@ private:
     void swap(DeviceBuffer& other) noexcept
     {
         std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+        std::swap(is_lent_, other.is_lent_);
+    }
+    void give_back() noexcept
+    {
+        T* const data = std::exchange(data_, nullptr);
+        const std::size_t capacity = std::exchange(capacity_, 0);
+        if (!is_lent_) { gpu_memory::free(data, capacity * sizeof(T)); }
     }
 
     T* data_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
+    bool is_lent_ = false;
+};
+
+// Makes whole pages of host memory, which outlive this, ones that GPUs read and write. Throws DeviceError.
+class PinnedPages
+{
+public:
+    PinnedPages(void* pages, std::size_t bytes) : pages_(pages) { gpu_memory::pin(pages, bytes); }
+    ~PinnedPages() { gpu_memory::unpin(pages_); }
+    PinnedPages(const PinnedPages&) = delete;
+    PinnedPages& operator=(const PinnedPages&) = delete;
+
+private:
+    void* pages_;
 };
 
 // Host memory that the GPU reads and writes while the host goes on. Not initialised.

@@ -91,6 +91,11 @@ void* allocate_pinned(std::size_t bytes)
     return p;
 }
 void free_pinned(void* host) noexcept { cudaFreeHost(host); }
+void pin(void* host, std::size_t bytes)
+{
+    cuda_check(cudaHostRegister(host, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "cudaHostRegister");
+}
+void unpin(void* host) noexcept { cudaHostUnregister(host); }
 
 void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
 {

@@ -76,6 +76,8 @@ std::size_t held();
 void count(std::ptrdiff_t bytes); // of memory from elsewhere: so much more, or less
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* host) noexcept;
+void pin(void* host, std::size_t bytes); // whole pages that are there already
+void unpin(void* host) noexcept;
 // Queued; host memory that is not pinned is read before the call returns, and written before synchronize() does.
 void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes);

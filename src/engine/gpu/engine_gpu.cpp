@@ -28,6 +28,8 @@ SimulationOptions lone(SimulationOptions options)
     }
     options.ranks = 1;
     options.grid = {};
+    options.processes = 1;
+    options.network = SimulationOptions{}.network;
     options.halo = HaloMethod::Direct;
     options.trace = false;
     return options;
@@ -67,9 +69,9 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
-      list_plan_(plan_list<N>(setup_, for_mesh(options, setup_.parameters))),
+      list_plan_(plan_list<N>(setup_, for_mesh(options, setup_.parameters))), processes_(options),
       ranks_(host_.lone_run().rank(), setup_, list_plan_, for_mesh(options, setup_.parameters),
-             GpuSegments<N>::most_records(list_plan_.interval)),
+             GpuSegments<N>::most_records(list_plan_.interval), processes_),
       segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, host_.lone_run().rank().step),
       output_(setup_, ranks_, host_.lone_run().queue())
 {
@@ -94,6 +96,7 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     const RunParameters& p = setup_.parameters;
     plan_ = host_.plan();
     plan_.ranks = ranks_.ranks();
+    plan_.processes = options.processes;
     plan_.gpus = ranks_.gpus();
     plan_.gpus_remark = ranks_.remark();
     const std::size_t there = usable_together(find_gpus()).size();
@@ -192,7 +195,11 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     const std::int64_t first = begins_on_gpus ? segments_.step() : host_.lone_run().rank().step;
     const Stopwatch whole;
     std::optional<RunSummary> on_gpus;
-    if (begins_on_gpus) { on_gpus = run_on_gpus(steps, observer, stop); }
+    if (begins_on_gpus)
+    {
+        PausingObserver pausing(processes_, observer);
+        on_gpus = run_on_gpus(steps, processes_.are_several() ? static_cast<Observer&>(pausing) : observer, stop);
+    }
     RunSummary summary = on_gpus ? *std::move(on_gpus) : run_on_cpu(first, first + steps, observer, stop);
     summary.wall_s = whole.wall_s(); // of all these steps; if the CPU has taken over, rates are of those on it
     return summary;
@@ -222,22 +229,30 @@ std::optional<RunSummary> GpuEngine<N>::run_on_gpus(std::int64_t steps, Observer
 }
 
 template <class N>
+template <class T>
+T GpuEngine<N>::of_first(T value)
+{
+    const WatchPause pause(watch_); // it may be at its disk
+    return processes_.of_first(value);
+}
+
+template <class N>
 Look GpuEngine<N>::look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
 {
     if (!run.begins_list(segments_.step())) { return Look::GoOn; }
-    if (observer.checkpoint_due())
+    if (of_first(observer.checkpoint_due()))
     {
         if (!complete(observer)) { return Look::GiveUp; }
         segments_.keep_last_repartition();
         observer.checkpoint(saved_state());
     }
-    return stop.load(std::memory_order_relaxed) ? Look::Stop : Look::GoOn;
+    return of_first(stop.load(std::memory_order_relaxed)) ? Look::Stop : Look::GoOn;
 }
 
 template <class N>
 bool GpuEngine<N>::advance(const RunSpan& run, Observer& observer)
 {
-    Segment segment = next_segment(run.schedule, segments_.step(), segments_.pace(), run.first, run.last);
+    Segment segment = next_segment(run.schedule, segments_.step(), of_first(segments_.pace()), run.first, run.last);
     // What may have to be done again begins with a new list.
     if (ranks_.may_need_newer_lists())
     {
@@ -272,6 +287,7 @@ bool GpuEngine<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obs
     if (!observe_here(run.schedule.flags_at_end(step), observer)) { return false; }
     set_drift(summary, output_.drift(), output_.latest_temperature(), atoms);
     tell_of_halved_intervals(observer);
+    if (processes_.are_several()) { last_ = read_frame(segments_.keep_now()); }
     return true;
 }
 
@@ -290,6 +306,7 @@ Frame GpuEngine<N>::read_frame(const GpuSnapshot<N>& snapshot)
 template <class N>
 Frame GpuEngine<N>::frame()
 {
+    if (last_) { return *last_; }
     if (runs_on_ == RunsOn::Gpus) { return read_frame(segments_.keep_now()); }
     const WatchPause pause(watch_);
     return host_.frame();

@@ -11,6 +11,8 @@
 // nothing was stale, or on the CPU, which finds the same blow-up and explains it. Where atoms have so many neighbours or
 // exclusions that no list of the GPU can hold them, the CPU goes on from there for good.
 //
+// Ranks may be spread over processes (gpu/processes.hpp): each is such an engine, keeps the whole state and decides alike.
+//
 // Differences to the CPU: `stop` is read when a segment is queued, up to two segments ahead of the atoms. Minimisation runs on
 // the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about 250
 // bytes an atom and the pair list.
@@ -22,6 +24,8 @@
 #include "engine/gpu/segments.hpp"
 #include "engine/remedy.hpp"
 #include "engine/run_loop.hpp"
+
+#include <optional>
 
 namespace parhelion {
 
@@ -80,6 +84,9 @@ private:
     void go_on_on_cpu(const std::string& why); // a sentence
 
     Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
+    // What the first process says of this.
+    template <class T>
+    T of_first(T value);
 
     HostWatch* watch_ = nullptr; // nobody, if null
     Engine<N> host_;             // prepares, explains, and takes over
@@ -87,11 +94,13 @@ private:
     const bool keeps_trace_;
     const ListPlan list_plan_;
     const std::size_t held_before_ = gpu_memory::held(); // by others
+    GpuProcesses processes_;
     GpuRanks<N> ranks_;
     GpuSegments<N> segments_;
     GpuOutput<N> output_;
     PlanSummary plan_;
     HostSnapshot<N> read_;
+    std::optional<Frame> last_; // of a run spread over processes, which part when it ends
 
     RunsOn runs_on_ = RunsOn::Gpus;
     std::string why_on_cpu_;

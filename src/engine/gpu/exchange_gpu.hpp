@@ -51,11 +51,11 @@ RankProgram publish(GpuRank<N>& r)
     publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers);
     co_await agree_on_flags(r);
 }
-// Rank 0's holds all atoms; likewise.
+// Those of the collectors hold all atoms; likewise.
 template <class N>
 RankProgram collect(GpuRank<N>& r)
 {
-    collect_atoms(r.queue, r.state, r.exchange_buffers);
+    collect_atoms(r.queue, r.state, r.collectors);
     co_await agree_on_flags(r);
 }
 // Boards may be written again: what was queued before on the same queue has read them, on all ranks.

@@ -50,6 +50,8 @@ struct GpuRank
     GpuUpdate update;
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all
+    DeviceBuffer<GpuExchangeBuffer<N>> collectors;       // of the first rank of each process, which keeps the state for it
+    bool collects = false;                               // is this rank one of them?
 
     // The state a checkpoint keeps.
     GpuState<N> state;

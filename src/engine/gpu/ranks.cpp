@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace parhelion {
 
@@ -24,12 +25,12 @@ void run_together(GpuSpan<N> teams, Program&& program)
     run_together(programs);
 }
 
-// On rank 0's GPU.
+// On the first GPU here.
 template <class N>
 RankProgram keep_atoms(GpuRank<N>& r, GpuSnapshot<N>& snapshot)
 {
     co_await collect(r);
-    if (r.rank == 0) { keep(r.queue, r.exchange_buffer, r.state, r.coupling, snapshot); }
+    if (r.collects) { keep(r.queue, r.exchange_buffer, r.state, r.coupling, snapshot); }
     co_await release_exchange_buffers(r, r.queue);
 }
 
@@ -106,14 +107,14 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
         if (is_allocated_)
         {
             run_ranks(
-                RankRange{0, gpus()}, [&](int t) { queue_steps(of_gpu(t), list_age, pattern.steps, Steps::Run); },
+                RankRange{0, gpus_here()}, [&](int t) { queue_steps(of_gpu(t), list_age, pattern.steps, Steps::Run); },
                 [&](int) { world_->give_up(); });
         }
         else { queue_steps(all_, list_age, pattern.steps, Steps::Run); }
         is_allocated_ = true;
         return;
     }
-    for (int t = 0; t < gpus() && !is_known; ++t)
+    for (int t = 0; t < gpus_here() && !is_known; ++t)
     {
         GpuWithRanks<N>& gpu = *of_gpu(t)[0];
         gpu.queue.make_current();
@@ -154,13 +155,13 @@ void GpuRanks<N>::synchronize()
 template <class N>
 std::string GpuRanks<N>::test_links()
 {
-    return gpus() > 1 ? describe(self_test(*world_)) : "";
+    return gpus_here() > 1 && !processes_.are_several() ? describe(self_test(*world_)) : "";
 }
 
 template <class N>
 void GpuRanks<N>::wait(const GpuEvent& event)
 {
-    world_->wait(0, event);
+    world_->wait(world_->here().first, event);
     world_->check();
 }
 
@@ -168,12 +169,14 @@ template <class N>
 void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
 {
     synchronize();
-    put_back_atoms(queue(), snapshot, gpus_[0]->ranks[0].exchange_buffers);
+    processes_.meet(); // nobody publishes atoms here any more
+    put_back_atoms(queue(), snapshot, exchange_buffers_here_);
     synchronize();
     for_each_rank<N>(all_,
                      [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) { put_back_coupling(gpu.queue, snapshot, r.state, r.coupling); });
     take_from_exchange_buffers();
     synchronize();
+    processes_.meet(); // nor before these have been taken
 }
 
 template <class N>
@@ -193,7 +196,11 @@ FailureReport GpuRanks<N>::failure()
         const FailureReport report = r.coupling.failure().to_vector(gpu.queue)[0];
         if (report.atom >= 0 && (first.atom < 0 || report.step < first.step)) { first = report; }
     });
-    return first;
+    // The earliest of all processes'; of those of one step any.
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+    const std::int64_t earliest = processes_.largest(first.atom >= 0 ? -first.step : none);
+    const auto atom = static_cast<std::int32_t>(processes_.largest(first.atom >= 0 && -first.step == earliest ? first.atom : -1));
+    return atom >= 0 ? FailureReport{atom, -earliest} : FailureReport{};
 }
 
 template <class N>
@@ -227,7 +234,7 @@ double GpuRanks<N>::tiles()
             }
         }
     });
-    return tiles;
+    return processes_.sum(tiles);
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuRanks<N>;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a run on their GPUs. GpuEngine queues list intervals here and reads their results, whether there is one rank or
-// eight.
+// The ranks of a run that this process drives, on their GPUs: usually all. GpuEngine queues list intervals here and reads their
+// results, whether there is one rank or eight.
 //
-// The idea: one host thread queues the work of all GPUs and waits for none. Each GPU replays graphs of its own, and GPUs meet
-// through signals alone. Halo methods that need the host in every step have no graphs, and a thread for each GPU. Whatever is the
-// same on all ranks (coupling, box, observables, flags) is read from rank 0. Atoms are collected on rank 0's GPU, through the
-// exchange buffers. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
+// The idea: one host thread queues the work of all GPUs here and waits for none. Each GPU replays graphs of its own, and GPUs
+// meet through signals alone. Halo methods that need the host in every step have no graphs, and a thread for each GPU. Whatever
+// is the same on all ranks (coupling, box, observables, flags) is read from the first rank here. Atoms are collected on its GPU,
+// through the exchange buffers. Cost: a graph launch per GPU and interval; 45 bytes an atom on every GPU.
+//
+// Other processes have the other ranks (gpu/processes.hpp) and make the same calls: each lays out the memory of all ranks alike,
+// and they meet where another's work may not have come so far.
 #pragma once
 
+#include "engine/choose_gpus.hpp"
+#include "engine/gpu/processes.hpp"
 #include "engine/gpu/rank_gpu.hpp"
 #include "engine/rank_run.hpp"
 
@@ -34,10 +39,12 @@ public:
     // steps are kept. deal_out() must follow; until then no kernel has been queued. Throws InputError for a grid that does not
     // fit or is too fine, or GPUs that are not there, DeviceError. Of `world` only what tests ask for counts.
     GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-             std::size_t records, const GpuWorldOptions& world = {});
+             std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world = {});
+    ~GpuRanks() { processes_.on_loss({}); }
 
-    int ranks() const { return world_->ranks(); }
-    int gpus() const { return static_cast<int>(gpus_.size()); }
+    int ranks() const { return grid_.ranks(); }                      // in all
+    int gpus() const { return gpus_of_all_; }                        // likewise
+    int gpus_here() const { return static_cast<int>(gpus_.size()); } // of this process
     const CellGrid& grid() const { return grid_; }
     MeshMethod mesh_method() const { return mesh_setup_.method; } // how they share the mesh, if there is one
     // May steps have to be done again with newer lists? Nothing depends on when lists that miss nothing are built.
@@ -46,7 +53,7 @@ public:
         return lists_miss_nothing<N> || (mesh_memory_ && mesh_setup_.method == MeshMethod::Shared);
     }
     const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
-    // Of the run's GPUs; rank 0 is on the first.
+    // Of this process's GPUs; its first rank is on the first.
     GpuQueue& queue(int gpu = 0) { return gpus_[static_cast<std::size_t>(gpu)]->queue; }
     const GpuCoupling<N>& coupling() const { return gpus_[0]->ranks[0].coupling; }
 
@@ -55,9 +62,9 @@ public:
     // Whether steps that are replayed from here on leave records.
     void set_tracing(bool on) { is_traced_ = on; }
     void clear_records(); // queued
-    // Queues an exchange of flags among all ranks and a copy of rank 0's scalars to pinned memory.
+    // Queues an exchange of flags among all ranks and a copy of the first rank's scalars to pinned memory.
     void report(DeviceScalars& scalars);
-    // Queues what of a step's frame the replayed steps have left: positions, velocities; forces if they were due.
+    // What of a step's frame the replayed steps have left: positions, velocities; forces if they were due.
     const GpuSnapshot<N>& framed() const { return framed_; }
     const Vec3<typename N::ForceSum>* framed_forces() const { return framed_forces_; }
     // Queues a snapshot of the state as it is then, unless a flag is up.
@@ -69,7 +76,7 @@ public:
     std::string test_links(); // what to tell of them; empty: there are none
     // To every rank its atoms. Throws InputError E633 if one has so many that there is no room for its halos.
     void deal_out();
-    void wait(const GpuEvent& event); // of a queue on rank 0's GPU
+    void wait(const GpuEvent& event); // of a queue on the first GPU
     void put_back(const GpuSnapshot<N>& snapshot);
     // After flags of an overflow. If capacity has grown, put_back() must follow; otherwise the run cannot go on here.
     Growth grow_capacity(std::uint32_t flags);
@@ -78,7 +85,7 @@ public:
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic();
     FailureReport failure();
-    // The latest, of each GPU.
+    // The latest, of each GPU here.
     std::vector<std::vector<BlockRecord>> records() const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with
 
@@ -88,12 +95,14 @@ private:
         Run,
         Captured // into a graph
     };
+    void make_ranks(Rank<N>& start, const GpuChoice& choice, std::size_t records);
     GpuRank<N> make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start, std::size_t records);
-    void make_world(const SimulationOptions& options, GpuWorldOptions world);
+    void make_world(const SimulationOptions& options, const GpuChoice& choice, GpuWorldOptions world);
+    void make_sums();
     void make_exchange_buffers(Rank<N>& start);
     void reserve(double density_factor);
-    std::size_t most_slots();                      // of a rank
-    std::size_t most_slots(double density_factor); // as it would be
+    std::size_t most_slots(double density_factor); // of a rank, as it would be
+    void release_halos();
     void make_halos();
     void make_meshes();
     void take_from_exchange_buffers();
@@ -103,12 +112,14 @@ private:
 
     const RunSetup& setup_;
     const ListPlan& list_plan_;
+    GpuProcesses& processes_;
     const Vec3<double> box_; // at the beginning, nm: everything is laid out for it
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;
     std::string remark_;
-    std::vector<GpuCell> cells_;   // by rank
+    std::vector<GpuCell> cells_; // by rank
+    int gpus_of_all_ = 0;
     double density_factor_ = 1;    // what slots are reserved for, relative to the mean density
     std::size_t window_bytes_ = 0; // of each rank: what others reach
     std::size_t halo_bytes_ = 0;   // of them: what halos may take
@@ -116,11 +127,13 @@ private:
     std::vector<GpuWithRanks<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> sums_, buffers_read_;
+    Window positions_; // of the atoms of each rank, where others store those of its halo
+    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers_here_;
     GpuHaloMemory halo_memory_;
     MeshSetup mesh_setup_;
     std::optional<GpuMeshMemory> mesh_memory_; // of several ranks with PME
     GpuSnapshot<N> framed_;
-    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU
+    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU, for the first process alone
     bool is_traced_ = false;
     bool is_allocated_ = false; // everything is allocated: what is queued may be captured
 };

@@ -71,8 +71,8 @@ void check_halo_fits(const CellGrid& grid, const GpuCell& cell, HaloMethod metho
 
 template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-                      std::size_t records, const GpuWorldOptions& world)
-    : setup_(setup), list_plan_(list_plan), box_(start.state.box.length()), method_(options.halo),
+                      std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
+    : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.length()), method_(options.halo),
       atoms_(start.state.slot_of_global.size())
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups);
@@ -92,21 +92,14 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
                                    .ahead = cells_[0].overhang.x,
                                    .may_fall_back = false,
                                    .forces_have_rest = mesh_interval(setup.parameters) > 1});
-    const int teams = choice.gpus();
-    const GpuQueue::Priority priority = priority_of_halo(grid_.ranks(), atoms_ / static_cast<std::size_t>(teams));
-    for (int t = 0; t < teams; ++t)
-    {
-        gpus_.push_back(std::make_unique<GpuWithRanks<N>>(choice.devices[static_cast<std::size_t>(t)], priority));
-        all_.push_back(gpus_.back().get());
-        for (int rank = t * grid_.ranks() / teams; rank < (t + 1) * grid_.ranks() / teams; ++rank)
-        {
-            gpus_.back()->ranks.push_back(make_rank(*gpus_.back(), rank, start, records));
-        }
-    }
+    gpus_of_all_ = choice.gpus();
+    make_ranks(start, choice, records);
     const double density_factor = grid_.ranks() == 1 ? 1 : first_density_factor;
     check_slots(most_slots(density_factor), grid_.ranks());
+    density_factor_ = density_factor;
+    make_world(options, choice, world);
     reserve(density_factor);
-    make_world(options, world);
+    make_sums();
     make_exchange_buffers(start);
     make_halos();
     make_meshes();
@@ -116,6 +109,28 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     });
     queue().make_current();
     framed_.resize(queue(), atoms_, coupling().group_count());
+    processes_.meet(); // nobody signals before all have set up their signals
+}
+
+// Ranks are shared out among GPUs evenly, neighbours together; here, those of this process.
+template <class N>
+void GpuRanks<N>::make_ranks(Rank<N>& start, const GpuChoice& choice, std::size_t records)
+{
+    const int ranks = grid_.ranks();
+    const RankRange here = processes_.here(ranks);
+    const GpuQueue::Priority priority = priority_of_halo(ranks, atoms_ / static_cast<std::size_t>(choice.gpus()));
+    for (int t = 0; t < choice.gpus(); ++t)
+    {
+        const int first = std::max(t * ranks / choice.gpus(), here.first);
+        const int end = std::min((t + 1) * ranks / choice.gpus(), here.first + here.count);
+        if (first >= end) { continue; }
+        gpus_.push_back(std::make_unique<GpuWithRanks<N>>(choice.devices[static_cast<std::size_t>(t)], priority));
+        all_.push_back(gpus_.back().get());
+        for (int rank = first; rank < end; ++rank)
+        {
+            gpus_.back()->ranks.push_back(make_rank(*gpus_.back(), rank, start, records));
+        }
+    }
 }
 
 template <class N>
@@ -146,6 +161,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .update = GpuUpdate(queue, blocks, p),
             .exchange_buffer = {},
             .exchange_buffers = {},
+            .collectors = {},
             .state = {},
             .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
             .halo = {},
@@ -161,37 +177,60 @@ template <class N>
 void GpuRanks<N>::reserve(double density_factor)
 {
     density_factor_ = density_factor;
+    if (positions_.bytes > 0) { world_->release(positions_); }
+    if (ranks() > 1) { positions_ = world_->allocate(most_slots(density_factor) * sizeof(PositionCharge<N>)); }
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
+        if (ranks() > 1)
+        {
+            auto* const lent = reinterpret_cast<PositionCharge<N>*>(world_->data(r.rank, positions_));
+            r.state.xq = DeviceBuffer<PositionCharge<N>>(lent, positions_.bytes / sizeof(PositionCharge<N>));
+        }
         reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
         reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
         if (grid_.ranks() > 1) { reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
     });
 }
 
+// Values that ranks add up at once.
 template <class N>
-void GpuRanks<N>::make_world(const SimulationOptions& options, GpuWorldOptions world)
+std::size_t most_sums(GpuRank<N>& r)
 {
-    const std::size_t slots = most_slots();
-    std::size_t sums = 0;
+    return std::max({r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
+}
+
+template <class N>
+void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& choice, GpuWorldOptions world)
+{
     std::vector<int> devices;
-    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
-        devices.push_back(gpu.queue.device());
-        sums = std::max({sums, r.coupling.sums().size(), r.coupling.com_sums().size(), energy_sums(r.state).size()});
-    });
+    for (int t = 0; t < choice.gpus(); ++t)
+    {
+        const auto end = static_cast<std::size_t>((t + 1) * grid_.ranks() / choice.gpus());
+        devices.resize(end, choice.devices[static_cast<std::size_t>(t)]);
+    }
     constexpr std::size_t slack = std::size_t{1} << 20;
     const std::size_t per_atom =
         sizeof(PositionCharge<N>) + sizeof(VelocityMass<N>) + sizeof(std::uint8_t) + sizeof(Vec3<typename N::ForceSum>);
-    const std::size_t ranks = devices.size(), sum_bytes = sums * sizeof(ScalarSum<N>);
+    const std::size_t ranks = devices.size(), sum_bytes = most_sums(gpus_[0]->ranks[0]) * sizeof(ScalarSum<N>);
+    const std::size_t slots = most_slots(density_factor_growth * density_factor_);
     world.deadline = options.comm_timeout;
     world.phase = Phase::Reduce;
     world.tag_name = "step";
-    // Halos twice: for more room, later.
-    halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], static_cast<std::size_t>(density_factor_growth * slots));
+    // Halos and positions twice: for more room, later.
+    halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], slots);
+    const std::size_t position_bytes = ranks > 1 ? 2 * slots * sizeof(PositionCharge<N>) : 0;
     world.payload_bytes = window_bytes_ =
-        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + halo_bytes_) +
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + position_bytes + halo_bytes_) +
         gpu_mesh_bytes<N>(mesh_setup_);
+    world.bootstrap = processes_.bootstrap();
     world_ = std::make_unique<GpuWorld>(devices, world);
+    processes_.on_loss([this](const std::string& sentence) { world_->lose(sentence); });
+}
+
+template <class N>
+void GpuRanks<N>::make_sums()
+{
+    const std::size_t sum_bytes = most_sums(gpus_[0]->ranks[0]) * sizeof(ScalarSum<N>);
     sums_ = std::make_unique<GpuCollective>(*world_, "sums", sum_bytes);
     buffers_read_ = std::make_unique<GpuCollective>(*world_, "exchange buffers", 0);
     for_each_rank<N>(all_, [&](GpuWithRanks<N>&, GpuRank<N>& r) {
@@ -216,36 +255,44 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
                                     reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v)),
                                     reinterpret_cast<std::uint8_t*>(world_->data(rank, zone))});
     }
+    const RankRange here = world_->here();
+    std::vector<GpuExchangeBuffer<N>> collectors;
+    for (const int leader : processes_.leaders()) { collectors.push_back(exchange_buffers[static_cast<std::size_t>(leader)]); }
+    queue().make_current();
+    exchange_buffers_here_.upload(
+        queue(), std::span(exchange_buffers).subspan(static_cast<std::size_t>(here.first), static_cast<std::size_t>(here.count)));
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         r.exchange_buffer = exchange_buffers[static_cast<std::size_t>(r.rank)];
         r.exchange_buffers.upload(gpu.queue, exchange_buffers);
+        r.collectors.upload(gpu.queue, collectors);
+        r.collects = r.rank == here.first;
         fill_exchange_buffer(gpu.queue, start.state, r.exchange_buffer);
     });
 }
 
 template <class N>
-std::size_t GpuRanks<N>::most_slots()
-{
-    std::size_t slots = 0;
-    for_each_rank<N>(all_, [&](GpuWithRanks<N>&, GpuRank<N>& r) { slots = std::max(slots, r.state.slots); });
-    return slots;
-}
-template <class N>
 std::size_t GpuRanks<N>::most_slots(double density_factor)
 {
     std::size_t slots = 0;
-    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
-        slots = std::max(slots, plan_slots(r.cell, box_, atoms_, density_factor, gpu.queue.shared_bytes_of_block()).slots);
-    });
+    for (const GpuCell& cell : cells_)
+    {
+        slots = std::max(slots, plan_slots(cell, box_, atoms_, density_factor, queue().shared_bytes_of_block()).slots);
+    }
     return slots;
+}
+
+template <class N>
+void GpuRanks<N>::release_halos()
+{
+    for (const Window& window : halo_memory_.windows) { world_->release(window); }
+    halo_memory_.windows.clear();
 }
 
 template <class N>
 void GpuRanks<N>::make_halos()
 {
-    const std::size_t slots = most_slots();
-    for (const Window& window : halo_memory_.windows) { world_->release(window); }
+    const std::size_t slots = most_slots(density_factor_);
     halo_memory_ = make_gpu_halo_memory<N>(*world_, method_, cells_, slots, world_->ranks_share_gpus());
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
@@ -288,7 +335,7 @@ void GpuRanks<N>::deal_out()
             scalars.push_back(r.state.scalars.to_vector(gpu.queue)[0]);
             fits = fits && (scalars.back().flags & gpu_flag_slot_overflow) == 0;
         });
-        if (fits) { break; }
+        if (processes_.all(fits)) { break; }
         const double density_factor = density_factor_;
         if (grow_capacity(gpu_flag_slot_overflow) != Growth::Made)
         {
@@ -313,6 +360,7 @@ void GpuRanks<N>::deal_out()
         if constexpr (lists_miss_nothing<N>) { r.listed.keep(gpu.queue, r.state); }
     });
     synchronize();
+    processes_.meet(); // nobody publishes atoms where others have not taken these
 }
 
 template <class N>
@@ -323,10 +371,13 @@ Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
     is_allocated_ = false;
     if ((flags & gpu_flag_slot_overflow) != 0) // whatever else came of it
     {
-        if (most_slots(density_factor_growth * density_factor_) > most_gpu_clusters * cluster_size) { return Growth::NotInHalos; }
+        const std::size_t slots = most_slots(density_factor_growth * density_factor_);
+        if (slots > most_gpu_clusters * cluster_size) { return Growth::NotInHalos; }
+        if (gpu_halo_bytes<N>(method_, cells_[0], slots) > halo_bytes_) { return Growth::NotInHalos; }
+        release_halos(); // before there is room for anything larger
         reserve(density_factor_growth * density_factor_);
-        if (gpu_halo_bytes<N>(method_, cells_[0], most_slots()) > halo_bytes_) { return Growth::NotInHalos; }
         make_halos();
+        processes_.meet();
         return Growth::Made;
     }
     if ((flags & gpu_flag_scratch_overflow) != 0) { return Growth::NotInLists; }
@@ -342,7 +393,7 @@ Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template GpuRanks<N>::GpuRanks(Rank<N>&, const RunSetup&, const ListPlan&, const SimulationOptions&, std::size_t,            \
-                                   const GpuWorldOptions&);                                                                      \
+                                   GpuProcesses&, const GpuWorldOptions&);                                                       \
     template void GpuRanks<N>::take_from_exchange_buffers();                                                                     \
     template void GpuRanks<N>::deal_out();                                                                                       \
     template Growth GpuRanks<N>::grow_capacity(std::uint32_t);

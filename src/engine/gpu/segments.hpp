@@ -80,7 +80,7 @@ private:
     const int list_interval_;
     const bool keeps_trace_;
     bool is_profiled_ = false;
-    GpuQueue copies_; // on rank 0's GPU
+    GpuQueue copies_; // on the first GPU
 
     std::int64_t step_, list_begin_; // when the list was built that is in use then
     std::deque<Segment> under_way_;

@@ -17,12 +17,11 @@ inline constexpr int halo_threads = 256;     // of a block
 inline constexpr int slots_per_block = 1024; // of a message, as long as there are not more than most_blocks
 inline constexpr int most_blocks = 32;       // of a message: all of a rank's must run at once
 
-// What a message's destination tells its source beside the atoms it wants: where it has them. All GPUs of a process use the same
-// addresses.
-template <class N>
+// What a message's destination tells its source beside the atoms it wants: where it has them.
 struct alignas(16) WantedSlots
 {
-    PositionCharge<N>* x; // the first
+    std::int64_t x; // the first one's position, bytes behind the beginning of the destination's arena, which has an address of
+                    // its own in every process
     std::int64_t count;
 };
 
@@ -34,7 +33,8 @@ struct GpuMessage
     std::int32_t first_zone, end_zone;
     std::int32_t begin, count; // these slots; as requested
     std::int32_t* wanted_out;  // at the source: global numbers, by slot
-    WantedSlots<N>* slots_out;
+    WantedSlots* slots_out;
+    const std::byte* arena; // of this rank
     PositionCharge<N>* x_in;
     ForceSlot<N>* f_out;        // at the source; here, if the message is copied
     std::uint8_t* is_forwarded; // by slot; null where messages do not wait for each other
@@ -43,7 +43,8 @@ struct GpuMessage
     GpuSender f_send;
     // As source.
     std::int32_t* wanted_in;
-    WantedSlots<N>* slots_in;
+    WantedSlots* slots_in;
+    std::byte* arena_there;   // of the destination
     std::int32_t* send_slots; // where the wanted atoms are; -1: filler
     std::int32_t send_count;
     PositionCharge<N>* x_out; // at the destination; here, if the message is copied

@@ -21,13 +21,13 @@ constexpr std::size_t bytes_per_slot = sizeof(PositionCharge<N>) + sizeof(ForceS
 template <class N>
 struct MessageBox
 {
-    WantedSlots<N>* slots;
+    WantedSlots* slots;
     PositionCharge<N>* x;
     ForceSlot<N>* f;
     std::int32_t* wanted;
 
     MessageBox(std::byte* memory, std::size_t capacity)
-        : slots(reinterpret_cast<WantedSlots<N>*>(memory)), x(reinterpret_cast<PositionCharge<N>*>(memory + front)),
+        : slots(reinterpret_cast<WantedSlots*>(memory)), x(reinterpret_cast<PositionCharge<N>*>(memory + front)),
           f(reinterpret_cast<ForceSlot<N>*>(x + capacity)), wanted(reinterpret_cast<std::int32_t*>(f + capacity))
     {
     }

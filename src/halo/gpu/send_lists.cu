@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(halo_threads) request_atoms_kernel(BlockTrace 
     });
     if (blockIdx.x == 0 && threadIdx.x == 0)
     {
-        *m.slots_out = {a.state.xq + begin, count};
+        *m.slots_out = {reinterpret_cast<const std::byte*>(a.state.xq + begin) - m.arena, count};
         m.begin = begin, m.count = count;
     }
     if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
@@ -53,7 +53,8 @@ __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTra
     GpuMessage<N>& m = a.message();
     if (block_wait_arrived(m.wanted_receive, *a.watch))
     {
-        const WantedSlots<N> wanted = *m.slots_in;
+        const WantedSlots wanted = *m.slots_in;
+        auto* const x_there = reinterpret_cast<PositionCharge<N>*>(m.arena_there + wanted.x);
         const auto count = static_cast<std::int32_t>(wanted.count);
         const std::int32_t home_end = a.home_end();
         for_share(count, [&](std::int32_t i) {
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTra
                 // An atom is in a message once, unless a run has failed already.
                 if (k < static_cast<std::size_t>(a.copies.count))
                 {
-                    a.copies.copies[k * a.copies.capacity + static_cast<std::size_t>(slot)] = {wanted.x + i, m.f_in + i};
+                    a.copies.copies[k * a.copies.capacity + static_cast<std::size_t>(slot)] = {x_there + i, m.f_in + i};
                 }
             }
             if (m.is_forwarded == nullptr || slot < home_end) { return; }
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTra
         if (blockIdx.x == 0 && threadIdx.x == 0)
         {
             m.send_count = count;
-            if (a.copies.count > 0) { m.x_out = wanted.x; }
+            if (a.copies.count > 0) { m.x_out = x_there; }
             if (m.sizes != nullptr) { m.sizes[0] = m.count, m.sizes[1] = count; }
         }
     }
@@ -119,6 +120,7 @@ std::vector<GpuMessage<N>> GpuHaloMessages<N>::table(const GpuHaloMemory& memory
         m.first_zone = here.first_zone, m.end_zone = here.end_zone;
         m.wanted_out = inbox_of<N>(memory, k, here.source).wanted, m.wanted_in = inbox.wanted;
         m.slots_out = inbox_of<N>(memory, k, here.source).slots, m.slots_in = inbox.slots;
+        m.arena = memory.world->data(rank, {}), m.arena_there = memory.world->data(here.destination, {});
         m.x_in = inbox.x, m.f_in = inbox.f;
         m.x_out = is_copied ? outbox_of<N>(memory, k, rank).x : inbox_of<N>(memory, k, here.destination).x;
         m.f_out = is_copied ? outbox_of<N>(memory, k, rank).f : inbox_of<N>(memory, k, here.source).f;

@@ -78,15 +78,15 @@ __global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, Ho
     }
 }
 
-// Purpose        all home atoms to one exchange buffer
+// Purpose        all home atoms to the exchange buffers of the collectors
 // Work           as publish_kernel
-// Reads/Writes   positions, velocities, slots / the exchange buffer, but for its zones
+// Reads/Writes   positions, velocities, slots / the exchange buffers, but for their zones
 // Orders         nothing: readers on another GPU need a barrier behind the kernel
-// Requires       nobody reads the exchange buffer until that barrier
-// Cost           4 bytes an atom of the system; of one at home 32 read and written
+// Requires       nobody reads these exchange buffers until that barrier
+// Cost           4 bytes an atom of the system; of one at home 32 read, and as many written for each collector
 template <class N>
 __global__ void __launch_bounds__(threads)
-    collect_kernel(BlockTrace tracing, HomeAtoms<N> home, const GpuExchangeBuffer<N>* exchange_buffer)
+    collect_kernel(BlockTrace tracing, HomeAtoms<N> home, const GpuExchangeBuffer<N>* collectors, int count)
 {
     const BlockSpan span(tracing);
 
@@ -96,8 +96,11 @@ __global__ void __launch_bounds__(threads)
     const PositionCharge<N> position = home.xq[slot];
     const VelocityMass<N> velocity = home.v[slot];
     if (!home.is_home(slot)) { return; }
-    exchange_buffer->x[global] = position;
-    exchange_buffer->v[global] = velocity;
+    for (int c = 0; c < count; ++c)
+    {
+        collectors[c].x[global] = position;
+        collectors[c].v[global] = velocity;
+    }
 }
 
 // Purpose        mark what a rank needs of a complete exchange buffer
@@ -200,11 +203,11 @@ void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable
 }
 
 template <class N>
-void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers)
+void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuExchangeBuffer<N>>& collectors)
 {
     const HomeAtoms<N> home(state);
     launch(queue, Phase::Migrate, collect_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), home,
-           exchange_buffers.data());
+           collectors.data(), static_cast<int>(collectors.size()));
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

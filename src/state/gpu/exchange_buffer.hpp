@@ -8,7 +8,7 @@
 // moved. Velocities go to owners alone. A state with a flag is not published.
 //
 // A *complete* exchange buffer has all atoms: those that the run begins with or goes back to (fill_exchange_buffer(),
-// find_zones()), and rank 0's where atoms are collected to be kept or read.
+// find_zones()), and those of the collectors, where atoms are collected to be kept or read.
 //
 // Cost: 33 bytes an atom of the system in Mixed, on every GPU; traffic between GPUs of 17 bytes an atom of the halo once a list
 // interval.
@@ -60,8 +60,8 @@ void find_zones(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& t
 template <class N>
 void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
                    const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers);
-// Writes all of them to the first of `exchange buffers`, and marks none, unless its state has a flag.
+// Writes all of them to the exchange buffers of the collectors, and marks none, unless its state has a flag.
 template <class N>
-void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers);
+void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuExchangeBuffer<N>>& collectors);
 
 } // namespace parhelion

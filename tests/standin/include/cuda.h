@@ -33,6 +33,11 @@ enum CUdevice_attribute
 {
     CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102
 };
+enum CUmemAllocationHandleType
+{
+    CU_MEM_HANDLE_TYPE_NONE = 0,
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1
+};
 struct CUmemLocation
 {
     CUmemLocationType type;
@@ -41,6 +46,7 @@ struct CUmemLocation
 struct CUmemAllocationProp
 {
     CUmemAllocationType type;
+    CUmemAllocationHandleType requestedHandleTypes;
     CUmemLocation location;
 };
 struct CUmemAccessDesc
@@ -56,6 +62,9 @@ CUresult cuMemGetAllocationGranularity(std::size_t* granularity, const CUmemAllo
 CUresult cuMemCreate(CUmemGenericAllocationHandle* pages, std::size_t bytes, const CUmemAllocationProp* properties,
                      unsigned long long flags);
 CUresult cuMemRelease(CUmemGenericAllocationHandle pages);
+CUresult cuMemExportToShareableHandle(void* descriptor, CUmemGenericAllocationHandle pages, CUmemAllocationHandleType type,
+                                      unsigned long long flags);
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* pages, void* descriptor, CUmemAllocationHandleType type);
 CUresult cuMemAddressReserve(CUdeviceptr* at, std::size_t bytes, std::size_t alignment, CUdeviceptr hint,
                              unsigned long long flags);
 CUresult cuMemAddressFree(CUdeviceptr at, std::size_t bytes);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu/processes.hpp"
+
+#include "base/error.hpp"
+#include "comm/launch_processes.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace parhelion {
+
+GpuProcesses::GpuProcesses(const SimulationOptions& options)
+{
+    if (options.processes == 1) { return; }
+    WorldOptions world;
+    world.deadline = options.comm_timeout;
+    world.payload_bytes = std::size_t{1} << 22;
+    world.tag_name = "segment";
+    world_.emplace(options.network(options.ranks_asked_for()), world);
+    const int here = world_->here().first;
+    leading_.clear();
+    for (int p = 0; p < options.processes; ++p)
+    {
+        leading_.push_back(ranks_of_process(p, {.processes = options.processes, .ranks = world_->ranks()}).first);
+    }
+    PARHELION_EXPECTS(std::count(leading_.begin(), leading_.end(), here) == 1);
+    self_.emplace(world_->communicator(here));
+    leaders_.emplace(self_->group(leading_));
+}
+
+void GpuProcesses::meet()
+{
+    if (leaders_) { leaders_->barrier(); }
+}
+
+std::int64_t GpuProcesses::of_first(std::int64_t value)
+{
+    if (!leaders_) { return value; }
+    if (leaders_->place() != 0) { value = 0; }
+    leaders_->sum(std::span(&value, 1));
+    return value;
+}
+
+std::int64_t GpuProcesses::largest(std::int64_t value)
+{
+    if (leaders_) { leaders_->max(std::span(&value, 1)); }
+    return value;
+}
+
+double GpuProcesses::sum(double value)
+{
+    if (leaders_) { leaders_->sum(std::span(&value, 1)); }
+    return value;
+}
+
+void GpuProcesses::pause_deadlines()
+{
+    if (self_) { self_->pause_deadlines(); }
+}
+void GpuProcesses::resume_deadlines()
+{
+    if (self_) { self_->resume_deadlines(); }
+}
+
+void GpuProcesses::on_loss(World::OnLoss listener)
+{
+    if (world_) { world_->on_loss(std::move(listener)); }
+}
+
+} // namespace parhelion

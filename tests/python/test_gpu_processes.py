@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on GPUs whose ranks are in several processes: the same bytes as in one, and one sentence, exit code 6 and nothing left behind if a
+process is killed or stopped.
+
+The program is $PARHELION_PROGRAM, built for GPUs or for the stand-in that runs kernels on a CPU. It uses up to two GPUs, of as many as
+PARHELION_GPUS says, or as NVIDIA's driver lists.
+"""
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from test_continuation import command, folder_with, run
+from test_processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
+
+RUN = """
+integrator = md
+dt = 0.002
+nsteps = 12
+cutoff-scheme = Verlet
+verlet-buffer-tolerance = -1
+rlist = 0.68
+nstlist = 4
+coulombtype = reaction-field
+epsilon-rf = 0
+rcoulomb = 0.6
+rvdw = 0.6
+constraints = h-bonds
+tcoupl = v-rescale
+tc-grps = System
+tau-t = 0.1
+ref-t = 300
+pcoupl = C-rescale
+tau-p = 1
+compressibility = 4.5e-5
+ref-p = 1
+ld-seed = 7
+gen-vel = yes
+gen-seed = 11
+nstxout = 4
+nstvout = 4
+nstfout = 4
+nstxout-compressed = 4
+nstcalcenergy = 2
+nstenergy = 4
+"""
+PME = RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", "fourierspacing = 0.14\n")
+OUTPUTS = ["md.xtc", "md.trr", "md.edr", "md.gro"]
+GPUS = min(2, int(os.environ.get("PARHELION_GPUS", len(list(Path("/proc/driver/nvidia/gpus").glob("*"))))))
+pytestmark = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("system")
+    program = command()[0]
+    subprocess.run([program, "generate", "ethanol-water", "--atoms", "3000", "-d", folder], check=True, capture_output=True)
+    return {"structure": folder / "conf.gro", "topology": folder / "topol.top"}
+
+
+def outputs(folder):
+    return {name: (folder / name).read_bytes() for name in OUTPUTS}
+
+
+def of(mdp, path, system, *options):
+    folder = folder_with(mdp, path)
+    run(folder, "-q", "--allow", "W128", *options, **system)
+    return outputs(folder)
+
+
+def start(folder, system, *options):
+    options = ["-q", "--comm-timeout", f"{DEADLINE}s", "--checkpoint", "0s", "--steps", 1000000, *options]
+    return subprocess.Popen(command(*options, **system), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def all_begun(process, folder, count):
+    wait_until(lambda: len(children(process)) == count and (folder / "md.cpt").exists(), process)
+    return children(process)
+
+
+@pytest.fixture(scope="module")
+def in_one(system, tmp_path_factory):
+    return of(RUN, tmp_path_factory.mktemp("one"), system, "--gpus", 1)
+
+
+CASES = [
+    ["--gpus", 1, "--ranks", 2],
+    ["--gpus", 2],
+    ["--gpus", 2, "--ranks", 4],
+    ["--gpus", 2, "--halo", "staged-fused"],
+]
+
+
+@pytest.mark.parametrize("options", CASES, ids=str)
+def test_outputs_are_those_of_one_process(in_one, system, tmp_path, options):
+    if options[1] > GPUS:
+        pytest.skip("needs 2 GPUs")
+    assert of(RUN, tmp_path, system, "--processes", 2, *options) == in_one
+
+
+@pytest.mark.parametrize("method", ["shared", "bricks", "gathered"])
+def test_outputs_with_pme_are_those_of_one_process(system, tmp_path, method):
+    options = ["--gpus", GPUS, "--ranks", 2, "--grid", "2x1x1", "--pme", method]
+    assert of(PME, tmp_path / "two", system, "--processes", 2, *options) == of(PME, tmp_path / "one", system, "--gpus", 1)
+
+
+def test_runs_go_on_in_any_number_of_processes(in_one, system, tmp_path):
+    """On GPUs and, for what CPUs do by the same sums, back in one process."""
+    folder = folder_with(RUN, tmp_path)
+    run(folder, "-q", "--gpus", GPUS, "--ranks", 2, "--processes", 2, "--steps", 4, **system)
+    run(folder, "-q", "--gpus", 1, "--steps", 8, **system)
+    run(folder, "-q", "--gpus", GPUS, "--ranks", 2, "--processes", 2, **system)
+    assert outputs(folder) == in_one
+
+
+def test_makes_room_where_atoms_are_unevenly_spread(system, tmp_path):
+    """Half of the box is empty: the ranks of both processes need more slots than planned, and agree on that."""
+    *lines, box = system["structure"].read_text().splitlines()
+    edges = [float(edge) for edge in box.split()]
+    wide = tmp_path / "wide.gro"
+    wide.write_text("\n".join([*lines, f"{2.2 * edges[0]:.5f} {edges[1]:.5f} {edges[2]:.5f}"]) + "\n")
+    mdp = RUN.replace("pcoupl = C-rescale", "pcoupl = no")
+    spread = {**system, "structure": wide}
+    options = ["--gpus", GPUS, "--grid", "2x1x1"]
+    assert of(mdp, tmp_path / "two", spread, "--processes", 2, *options) == of(mdp, tmp_path / "one", spread, "--gpus", 1)
+
+
+def test_halos_of_the_host_are_refused(system, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    assert "E010" in run(folder, "-q", "--processes", 2, "--gpus", 2, "--halo", "staged-dma", code=2, **system)
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_killed_process_is_named(system, tmp_path, victim):
+    folder = folder_with(RUN, tmp_path)
+    process = start(folder, system, "--gpus", GPUS, "--ranks", 2, "--processes", 2)
+    ranks = all_begun(process, folder, 2)
+    os.kill(ranks[victim], signal.SIGKILL)
+    said = expect_end(process, ranks, KILLED.format(victim), DEADLINE + 5)
+    assert said.split(" ", 1)[1] in (folder / "md.log").read_text()
+
+
+def test_a_stopped_process_is_named(system, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    process = start(folder, system, "--gpus", GPUS, "--ranks", 2, "--processes", 2)
+    ranks = all_begun(process, folder, 2)
+    os.kill(ranks[1], signal.SIGSTOP)
+    expect_end(process, ranks, EITHER_STOPPED, DEADLINE + 5)
