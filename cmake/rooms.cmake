@@ -52,7 +52,7 @@ target_compile_options(parhelion_options INTERFACE # BUILD_INTERFACE: of what is
   "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>"
   "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;-Xcompiler=-Wall,-Wextra,-Wshadow,-fno-math-errno,-ffp-contract=off>>"
   "$<BUILD_INTERFACE:$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${PARHELION_WERROR}>>:-Werror=all-warnings>>")
-target_link_libraries(parhelion_options INTERFACE Threads::Threads fmt::fmt)
+target_link_libraries(parhelion_options INTERFACE Threads::Threads fmt::fmt ${CMAKE_DL_LIBS})
 if(PARHELION_SANITIZE)
   target_compile_options(parhelion_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARHELION_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>"
@@ -75,10 +75,11 @@ function(parhelion_compile_together target)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>")
 endfunction()
 
-# The .cpp and .cu files below src/<room>: those of its folders gpu/ in `gpu`, the others in `host`. example/ is a project of its own.
+# The .cpp and .cu files below src/<room>: those of its folders gpu/ in `gpu`, the others in `host`. example/ is a project of its own, plugins/ are
+# shared objects.
 function(parhelion_sources name host gpu)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cpp ${PARHELION_ROOT}/src/${name}/*.cu)
-  list(FILTER found EXCLUDE REGEX "/src/${name}/example/")
+  list(FILTER found EXCLUDE REGEX "/src/${name}/(example|plugins)/")
   set(of_host ${found})
   list(FILTER of_host EXCLUDE REGEX "/gpu/[^/]*$")
   list(FILTER found INCLUDE REGEX "/gpu/[^/]*$")

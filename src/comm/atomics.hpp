@@ -35,9 +35,10 @@ struct HostAtomics
 
     // Between two looks at a word, the polls-th time in a row: at first a pause of the core, then the core goes to whoever needs
     // it, since ranks may outnumber cores.
+    static bool yields(int polls) { return polls >= spins_before_yield; }
     static void pause(int polls)
     {
-        if (polls >= spins_before_yield)
+        if (yields(polls))
         {
             std::this_thread::yield();
             return;

@@ -7,7 +7,7 @@
 // Every wait is bounded and watches its rank's abort word. The first wait that reaches its deadline writes the one failure record
 // and raises the abort words of all ranks; every other wait ends at its next look. While any rank pauses deadlines, to write to a
 // slow disk for instance, no wait reaches its deadline. Ranks whose words are out of reach are told by World. Cost of watching:
-// two loads, one clock reading and a call of the transport every 64 polls.
+// two loads, one clock reading and a call of the transport every 64 polls, and at every poll once polls give up the core.
 //
 // Where ranks are GPUs, the host sees kernels end and must not use their results if a wait in them failed. So the host's abort
 // word is raised before those of the ranks, and no failed wait ends before it is raised: a rank that fails second waits for its
@@ -108,7 +108,7 @@ public:
     // One poll was in vain: pauses. Reached: poll again; Expired: the deadline has passed, and after one last poll fail() is due.
     PARHELION_HD Verdict next()
     {
-        if (polls_ % polls_per_look == polls_per_look - 1)
+        if (is_look_due())
         {
             if constexpr (Atomics::is_host)
             {
@@ -138,6 +138,15 @@ public:
     }
 
 private:
+    // Once each poll gives up the core, which may be gone for long, each one looks.
+    PARHELION_HD bool is_look_due() const
+    {
+        if constexpr (Atomics::is_host)
+        {
+            if (Atomics::yields(polls_)) { return true; }
+        }
+        return polls_ % polls_per_look == polls_per_look - 1;
+    }
     // Since the last look, or now.
     PARHELION_HD bool was_anyone_paused()
     {

@@ -113,6 +113,7 @@ TEST_P(Groups, have_windows_at_one_offset_that_no_other_group_touches)
             c.release(window);
         }
     });
+    if (IsSkipped()) { return; }
     for (std::size_t g = 0; g < five.size(); ++g)
     {
         const Window first = windows[g][static_cast<std::size_t>(five[g][0])];

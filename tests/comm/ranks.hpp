@@ -8,6 +8,7 @@
 #include "comm/bootstraps/threads.hpp"
 #include "comm/communicator.hpp"
 #include "comm/launch_processes.hpp"
+#include "comm/plugin_of_tests.hpp"
 #include "comm/world.hpp"
 #include "support/apart.hpp"
 #include "support/faulty.hpp"
@@ -15,6 +16,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
 #include <functional>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -23,6 +27,7 @@
 #include <sys/mman.h>
 #include <thread>
 #include <type_traits>
+#include <unistd.h>
 
 namespace parhelion {
 
@@ -158,9 +163,13 @@ class Shared
 {
 public:
     static_assert(std::is_trivially_copyable_v<T>);
-    Shared() : value_(static_cast<T*>(mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
+    Shared()
     {
+        const int file = open_file();
+        const int flags = file < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+        value_ = static_cast<T*>(mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, flags, file, 0));
         PARHELION_EXPECTS(value_ != MAP_FAILED);
+        if (file >= 0) { close(file); }
     }
     ~Shared() { munmap(value_, sizeof(T)); }
     Shared(const Shared&) = delete;
@@ -170,6 +179,18 @@ public:
     T* operator->() const { return value_; }
 
 private:
+    // Of processes that a launcher has started: the nth of each is one file of the folder that they are given. Else -1.
+    static int open_file()
+    {
+        const char* const folder = std::getenv("PARHELION_TEST_FOLDER");
+        if (folder == nullptr) { return -1; }
+        static int count = 0;
+        const std::string name = fmt::format("{}/{}.{}", folder, sizeof(T), count++);
+        const int file = open(name.c_str(), O_RDWR | O_CREAT, 0600);
+        PARHELION_EXPECTS(file >= 0 && ftruncate(file, sizeof(T)) == 0);
+        return file;
+    }
+
     T* value_;
 };
 
@@ -182,9 +203,10 @@ inline void expect_no_overlaps(World& world)
 // What brings messages from rank to rank.
 enum class Carrier : std::uint8_t
 {
-    Memory, // that all share
-    Calls,  // of ranks that reach nobody's memory (support/apart.hpp)
-    Streams // over TCP, likewise
+    Memory,  // that all share
+    Calls,   // of ranks that reach nobody's memory (support/apart.hpp)
+    Streams, // over TCP, likewise
+    Plugin   // of processes that a launcher has started, each of which is one rank
 };
 
 // How the ranks of a test meet: `place` is where a process is among all, each of which has so many ranks.
@@ -264,6 +286,7 @@ struct TransportCase
             check_ranks(world, body);
             expect_no_overlaps(world);
         };
+        if (carrier == Carrier::Plugin) { return run_on_plugin(ranks, seed, be_ranks); }
         if (ranks_of_process == 0)
         {
             return on_worlds(carrier, inner_access(), ranks,
@@ -285,11 +308,20 @@ struct TransportCase
             ADD_FAILURE() << error.what();
         }
     }
+    void run_on_plugin(int ranks, std::uint64_t seed, const std::function<void(Network)>& be_ranks) const
+    {
+        PluginRanks& all = PluginOfTests::ranks();
+        if (ranks > all.ranks()) { GTEST_SKIP() << "needs " << ranks << " processes"; } // all processes alike
+        Network network = all.network(ranks);
+        if (all.rank() < ranks) { be_ranks(with_its_faults(std::move(network), seed)); }
+        all.meet(); // what the ranks share is complete
+    }
+    bool is_slow() const { return carrier == Carrier::Streams || carrier == Carrier::Plugin; }
     // How much of a test that is long on the fast transport is run on this one.
-    int scaled(int n) const { return is_faulty || carrier == Carrier::Streams ? n / 20 : ranks_of_process > 0 ? n / 4 : n; }
+    int scaled(int n) const { return is_faulty || is_slow() ? n / 20 : ranks_of_process > 0 ? n / 4 : n; }
 };
 
-inline const std::vector<TransportCase> transport_cases = {
+inline const std::vector<TransportCase> own_transport_cases = {
     {"threads_pointers", PeerAccess::Pointers, false},
     {"threads_staged", PeerAccess::Staged, false},
     {"faulty_pointers", PeerAccess::Pointers, true},
@@ -307,6 +339,11 @@ inline const std::vector<TransportCase> transport_cases = {
     {"faulty_processes_staged", PeerAccess::Staged, true, 1},
 #endif
 };
+
+// Of a process that a launcher has started: the plugin's.
+inline const std::vector<TransportCase> plugin_cases = {{"plugin", PeerAccess::Staged, false, 0, Carrier::Plugin},
+                                                        {"faulty_plugin", PeerAccess::Staged, true, 0, Carrier::Plugin}};
+inline const std::vector<TransportCase>& transport_cases = plugin_of_tests() != nullptr ? plugin_cases : own_transport_cases;
 
 // Those whose ranks are threads of the test and share their memory.
 inline std::vector<TransportCase> thread_cases()

@@ -21,9 +21,10 @@ TEST_P(Stress, exchanges_out_of_step_deliver_every_byte)
 {
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
     const std::int64_t all = asked != nullptr ? std::atoll(asked) : 25'000;
-    const std::int64_t exchanges = all / (GetParam().is_faulty                                                        ? 50
-                                          : GetParam().ranks_of_process > 0 || GetParam().carrier == Carrier::Streams ? 10
-                                                                                                                      : 1);
+    const TransportCase& transport = GetParam();
+    const std::int64_t exchanges = all / (transport.is_faulty                                     ? 50
+                                          : transport.ranks_of_process > 0 || transport.is_slow() ? 10
+                                                                                                  : 1);
     GetParam().run(2, 99, [&](Communicator& c) {
         const int me = c.rank(), peer = 1 - me;
         const ChannelOptions options{2, Credits::No, 64};
