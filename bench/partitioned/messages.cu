@@ -212,10 +212,10 @@ private:
             queue();
             wait();
         });
-        const GpuGraph graph = graph_of({&from_, &to_}, queue);
+        const Graphs graphs({&from_, &to_}, queue);
         time("NCCL, graph", [&] {
-            graph.replay(from_);
-            spin_until_done(from_);
+            graphs.replay();
+            wait();
         });
     }
 

@@ -43,18 +43,19 @@ void run(const Options& options)
         if (options.only.empty() || options.only == what)
         {
             alone(what, [&] { measure(setting); });
+            report.print();
         }
     };
     time("costs", time_costs);
     time("messages", time_messages);
     time("sums", time_sums);
-    report.print();
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // what was measured is told also if the rest hangs
     CLI::App app("Times partitioned communication between GPUs.");
     Options options;
     app.add_option("--gpus", options.gpus, "how many, from 2 on")->check(CLI::Range(2, 64));

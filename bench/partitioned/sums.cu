@@ -76,10 +76,10 @@ private:
                 s_.nccl->sum(values, n);
                 synchronize();
             }));
-        const GpuGraph graph = graph_of(s_.queues, [&] { s_.nccl->sum(values, n); });
+        const Graphs graphs(s_.queues, [&] { s_.nccl->sum(values, n); });
         add("NCCL, graph", 1, time_host([&] {
-                graph.replay(*s_.queues[0]);
-                spin_until_done(*s_.queues[0]);
+                graphs.replay();
+                synchronize();
             }));
     }
     void partitioned(std::size_t algorithm, int partitions)

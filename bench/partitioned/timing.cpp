@@ -48,7 +48,7 @@ void Report::add(const Timed& t)
     std::ofstream(json_, std::ios::app) << line.dump() << '\n';
 }
 
-void Report::print() const
+void Report::print()
 {
     std::vector<std::string> whats;
     std::map<std::string, std::vector<std::string>> methods; // in the order of their first number
@@ -59,6 +59,7 @@ void Report::print() const
         if (std::ranges::find(known, t.method) == known.end()) { known.push_back(t.method); }
     }
     for (const std::string& what : whats) { print(what, methods[what]); }
+    all_.clear();
 }
 
 void Report::print(const std::string& what, const std::vector<std::string>& methods) const

@@ -56,13 +56,13 @@ public:
 
     void add(const Timed& timed); // to the file, too, if there is one
     // For each question and size a row of the least means of all methods, beside the method that all are compared with.
-    void print() const;
+    void print(); // what has been added since it was called
 
 private:
     void print(const std::string& what, const std::vector<std::string>& methods) const;
 
     std::string json_, gpus_;
-    std::vector<Timed> all_;
+    std::vector<Timed> all_; // not printed yet
 };
 
 } // namespace parhelion::partitioned_bench

@@ -21,27 +21,49 @@ inline LaunchShape shape_of(std::size_t bytes)
     return threads <= most_threads ? LaunchShape{1, static_cast<int>(threads)} : one_thread_each(threads, most_threads);
 }
 
-// What is queued on all queues, as one graph of the first.
-template <class Work>
-GpuGraph graph_of(const std::vector<GpuQueue*>& queues, const Work& work)
+// What one call queues on several queues: a graph for each, all captured at once.
+class Graphs
 {
-    std::vector<GpuEvent> passed;
-    for (GpuQueue* queue : queues)
+public:
+    template <class Work>
+    Graphs(const std::vector<GpuQueue*>& queues, const Work& work) : queues_(queues), graphs_(queues.size())
     {
-        queue->make_current();
-        passed.emplace_back(EventFor::Queues);
-    }
-    return GpuGraph(*queues[0], [&] {
-        passed[0].record(*queues[0]);
-        for (std::size_t r = 1; r < queues.size(); ++r) { wait_for(*queues[r], passed[0]); }
-        work();
-        for (std::size_t r = 1; r < queues.size(); ++r)
+        for (GpuQueue* queue : queues_)
         {
-            passed[r].record(*queues[r]);
-            wait_for(*queues[0], passed[r]);
+            cuda_check(cudaStreamBeginCapture(queue->stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
         }
-    });
-}
+        work();
+        std::vector<cudaGraph_t> captured(queues_.size());
+        for (std::size_t r = 0; r < queues_.size(); ++r)
+        {
+            cuda_check(cudaStreamEndCapture(queues_[r]->stream(), &captured[r]), "cudaStreamEndCapture");
+        }
+        for (std::size_t r = 0; r < queues_.size(); ++r)
+        {
+            queues_[r]->make_current();
+            cuda_check(cudaGraphInstantiate(&graphs_[r], captured[r], 0), "cudaGraphInstantiate");
+            cudaGraphDestroy(captured[r]);
+        }
+    }
+    ~Graphs()
+    {
+        for (cudaGraphExec_t graph : graphs_) { cudaGraphExecDestroy(graph); }
+    }
+    Graphs(const Graphs&) = delete;
+    Graphs& operator=(const Graphs&) = delete;
+
+    void replay() const
+    {
+        for (std::size_t r = 0; r < queues_.size(); ++r)
+        {
+            cuda_check(cudaGraphLaunch(graphs_[r], queues_[r]->stream()), "cudaGraphLaunch");
+        }
+    }
+
+private:
+    std::vector<GpuQueue*> queues_;
+    std::vector<cudaGraphExec_t> graphs_;
+};
 
 __device__ inline void add_one(const double* a, const double* b, double* c)
 {
