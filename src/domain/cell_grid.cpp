@@ -126,6 +126,12 @@ std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Grid
     return best;
 }
 
+std::optional<CellGrid> find_slabs(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
+{
+    const CellGrid grid{{ranks, 1, 1}};
+    return fits(grid, box, criteria.half_edge) ? std::optional(grid) : std::nullopt;
+}
+
 CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
 {
     const std::optional<CellGrid> grid = find_grid(ranks, box, criteria);

@@ -62,7 +62,9 @@ GridCriteria cpu_grid_criteria(const Vec3<double>& reach);
 // The grid of `ranks` cells whose halo costs least; of several, the one with the most cells along x, then y. None if no grid
 // fits.
 std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
-// Throws InputError E630 instead.
+// Slabs along x, if these fit.
+std::optional<CellGrid> find_slabs(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
+// Throws InputError E630 instead of none.
 CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
 
 // Throws InputError E630 if an edge that is divided is not longer than twice the reach (nm).

@@ -21,11 +21,21 @@ constexpr double as_good_as = 1.5;
 // Of a halo each way, for each atom to the power of 2/3: the atoms within 1 nm of one side of a cube, 100 a nm^3, 16 bytes each.
 constexpr double bytes_of_surface = 4.6 * 16;
 
-// us more than by NVLink.
-double added_by(const LinkSpeed& link, std::int64_t atoms, HaloMethod halo)
+// Of a spectrum: for each point of the grid; there and back a GPU sends each other one as many points as both have in common.
+constexpr double bytes_of_point = 4;
+
+const MeasuredGpus::Work& work_of(const StepSize& size)
 {
-    const double waits = measured.exchange[static_cast<std::size_t>(halo)].waits;
-    const double kilobytes = 1e-3 * 2 * bytes_of_surface * std::pow(static_cast<double>(atoms), 2.0 / 3);
+    return size.mesh_points > 0 ? measured.pairs_and_mesh : measured.pairs;
+}
+
+// us more than by NVLink.
+double added_by(const LinkSpeed& link, const StepSize& size, int gpus, HaloMethod halo)
+{
+    const double waits = measured.exchange[static_cast<std::size_t>(halo)].waits + work_of(size).waits;
+    const double of_halo = bytes_of_surface * std::pow(static_cast<double>(size.atoms), 2.0 / 3);
+    const double of_mesh = bytes_of_point * static_cast<double>(size.mesh_points) * (gpus - 1) / gpus / gpus;
+    const double kilobytes = 1e-3 * 2 * (of_halo + of_mesh);
     double us = 0;
     if (link.signal_us > as_good_as * measured.signal_us) { us += waits * (link.signal_us - measured.signal_us); }
     if (link.store_gb_s * as_good_as < measured.store_gb_s)
@@ -144,38 +154,46 @@ struct Fit
     CellGrid grid;
     std::string remark;
 };
-Fit most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria)
+enum class Cells : std::uint8_t
 {
+    Any,
+    SlabsAlongX // of which alone is known how fast they are
+};
+Fit most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria, Cells cells)
+{
+    const char* const how = cells == Cells::Any ? "" : " along x";
     for (int gpus = most; gpus > 1; --gpus)
     {
-        const std::optional<CellGrid> grid = find_grid(gpus, box, criteria);
+        const std::optional<CellGrid> grid =
+            cells == Cells::Any ? find_grid(gpus, box, criteria) : find_slabs(gpus, box, criteria);
         if (!grid) { continue; }
-        return {gpus, *grid, gpus == most ? "" : fmt::format("{} of {}: the box is too short to be divided further", gpus, all)};
+        return {gpus, *grid,
+                gpus == most ? "" : fmt::format("{} of {}: the box is too short{} to be divided further", gpus, all, how)};
     }
-    return {1, {}, most == 1 ? "" : fmt::format("1 of {}: the box is too short to be divided", all)};
+    return {1, {}, most == 1 ? "" : fmt::format("1 of {}: the box is too short{} to be divided", all, how)};
 }
 
 // As fast as the slowest of the fastest so many.
-double predicted_on(const HostGpus& host, std::int64_t atoms, int gpus, HaloMethod halo, const LinkSpeed* link)
+double predicted_on(const HostGpus& host, const StepSize& size, int gpus, HaloMethod halo, const LinkSpeed* link)
 {
     double speed = INFINITY;
     for (const std::size_t g : joined(host, static_cast<std::size_t>(gpus)))
     {
         speed = std::min(speed, relative_speed(host.gpus[g]));
     }
-    return predicted_step(atoms, gpus, halo, speed, link);
+    return predicted_step(size, gpus, halo, speed, link);
 }
 
 // The fewest of those that make a step about as fast as it gets.
-int fastest(const HostGpus& host, int there, std::int64_t atoms, HaloMethod halo, const LinkSpeed* link)
+int fastest(const HostGpus& host, int there, const StepSize& size, HaloMethod halo, const LinkSpeed* link)
 {
     double shortest = INFINITY;
     for (int gpus = 1; gpus <= there; ++gpus)
     {
-        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_on(host, atoms, gpus, halo, link)); }
+        if (is_candidate(gpus, there)) { shortest = std::min(shortest, predicted_on(host, size, gpus, halo, link)); }
     }
     int gpus = 1;
-    while (!is_candidate(gpus, there) || predicted_on(host, atoms, gpus, halo, link) > (1 + least_gain) * shortest) { ++gpus; }
+    while (!is_candidate(gpus, there) || predicted_on(host, size, gpus, halo, link) > (1 + least_gain) * shortest) { ++gpus; }
     return gpus;
 }
 
@@ -184,17 +202,23 @@ struct Wish
     int gpus;
     std::string remark; // why no more
 };
-Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there, std::int64_t atoms, const LinkTimer& time_links)
+Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there, const StepSize& size,
+              const LinkTimer& time_links)
 {
     const auto fewer = [&](int gpus, const std::string& why) {
         return Wish{gpus, gpus == there ? "" : fmt::format("{} of {}: {}", gpus, there, why)};
     };
-    const std::string no_help = fmt::format("more would not help at {} atoms", atoms);
-    const int by_nvlink = fastest(host, there, atoms, options.halo, nullptr);
+    const int most = std::min(there, work_of(size).most_gpus);
+    const int by_nvlink = fastest(host, most, size, options.halo, nullptr);
+    const std::string no_help = fmt::format("more would not help at {} atoms", size.atoms);
     if (by_nvlink == 1) { return fewer(1, no_help); }
     const LinkSpeed link = time_links(devices_of(host, joined(host, static_cast<std::size_t>(by_nvlink))));
     if (!link.trouble.empty()) { return fewer(1, "their links do not work: " + link.trouble); }
-    const int gpus = fastest(host, by_nvlink, atoms, options.halo, &link);
+    const int gpus = fastest(host, by_nvlink, size, options.halo, &link);
+    if (gpus == most && most < there)
+    {
+        return fewer(gpus, fmt::format("with PME more than {} have not been measured, --gpus takes them", most));
+    }
     if (gpus == by_nvlink) { return fewer(gpus, no_help); }
     return fewer(gpus, fmt::format("{}, by links of {:.1f} us and {:.0f} GB/s", no_help, link.signal_us, link.store_gb_s));
 }
@@ -250,21 +274,22 @@ double relative_speed(const HostGpu& gpu)
     return speed > 0 ? speed : 1; // not every driver tells
 }
 
-double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo, double speed, const LinkSpeed* link)
+double predicted_step(const StepSize& size, int gpus, HaloMethod halo, double speed, const LinkSpeed* link)
 {
-    const double thousands = 1e-3 * static_cast<double>(atoms);
-    const double alone = measured.step_us + measured.us_per_1000_atoms / speed * thousands / gpus;
+    const MeasuredGpus::Work& work = work_of(size);
+    const double thousands = 1e-3 * static_cast<double>(size.atoms);
+    const double alone = work.step_us + work.us_per_1000_atoms / speed * thousands / gpus;
     const MeasuredGpus::Exchange& exchange = measured.exchange[static_cast<std::size_t>(halo)];
     if (gpus == 1) { return alone; }
-    return alone + exchange.us + exchange.us_per_doubling * std::log2(gpus) + measured.exchange_us_per_1000_atoms * thousands +
-           (link == nullptr ? 0 : added_by(*link, atoms, halo));
+    return alone + exchange.us + exchange.us_per_doubling * std::log2(gpus) + work.exchange_us +
+           work.exchange_us_per_1000_atoms * thousands + (link == nullptr ? 0 : added_by(*link, size, gpus, halo));
 }
 
 std::vector<int> usable_together(const HostGpus& host) { return devices_of(host, largest_joined(host)); }
 
 std::string why_left_out(const HostGpus& host) { return why_not_in(host, largest_joined(host)); }
 
-GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, std::int64_t atoms, const Vec3<double>& box,
+GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Vec3<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links)
 {
     const int there = static_cast<int>(usable_together(host).size());
@@ -284,11 +309,11 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, st
     }
     if (options.gpus > 0)
     {
-        const Fit fit = most_that_fit(most, most, box, criteria);
+        const Fit fit = most_that_fit(most, most, box, criteria, Cells::Any);
         return use(fit.gpus, fit.grid, fit.remark);
     }
-    const Wish wish = wish_for(options, host, there, atoms, time_links);
-    Fit fit = most_that_fit(wish.gpus, there, box, criteria);
+    const Wish wish = wish_for(options, host, there, size, time_links);
+    Fit fit = most_that_fit(wish.gpus, there, box, criteria, size.mesh_points > 0 ? Cells::SlabsAlongX : Cells::Any);
     if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
     append(fit.remark, "; ", why_left_out(host));
     return use(fit.gpus, fit.grid, fit.remark);

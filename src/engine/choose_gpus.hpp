@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses which of a host's GPUs a run uses, and the grid of its ranks.
 //
-// The idea: a step on one GPU costs a fixed time and a time per atom. Several GPUs share the atoms but also exchange halos and
-// sums, which costs more the more they are; a small system is faster on one. The times are a fit to measurements
-// (bench/gpu/scaling), good to a tenth on the machines measured; other GPUs and links are scaled by their speed. The user's
-// --gpus overrides the choice. GPUs that a run uses together reach each other's memory and have code in this program. No GPU is
-// used that the box has no cell for. Among equals the faster GPUs are taken, then those with lower numbers.
+// The idea: a step on one GPU costs a fixed time and a time per atom. Several GPUs share the atoms but also exchange halos,
+// spectra of PME's mesh and sums, which costs more the more they are; a small system is faster on one. The times are a fit to
+// measurements (bench/gpu/scaling), good to a tenth on the machines measured; other GPUs and links are scaled by their speed. The
+// user's --gpus overrides the choice. GPUs that a run uses together reach each other's memory and have code in this program. No
+// GPU is used that the box has no cell for. Among equals the faster GPUs are taken, then those with lower numbers.
 #pragma once
 
 #include "device/host_gpus.hpp"
@@ -37,9 +37,16 @@ struct DeviceChoice
 // options contradict each other.
 DeviceChoice choose_device(const SimulationOptions& options, std::string_view only_on_cpus, const HostGpus& host);
 
+// What a step works on.
+struct StepSize
+{
+    std::int64_t atoms;
+    std::int64_t mesh_points = 0; // of PME's grid; 0: no mesh. As many for an atom as by default, if times are to be right
+};
+
 // Time of a step, us, on GPUs that compute `speed` times as fast as an H200, by links of which the slowest is like this; without
-// a word, NVLink.
-double predicted_step(std::int64_t atoms, int gpus, HaloMethod halo, double speed = 1, const LinkSpeed* link = nullptr);
+// a word, NVLink. With a mesh, of cells that are slabs along x, and up to as many GPUs as have been measured.
+double predicted_step(const StepSize& size, int gpus, HaloMethod halo, double speed = 1, const LinkSpeed* link = nullptr);
 
 // About how fast a GPU computes, relative to an H200.
 double relative_speed(const HostGpu& gpu);
@@ -59,14 +66,14 @@ struct GpuChoice
 };
 
 // With a grid or a number of ranks in the options, as many GPUs as have a rank; else a rank on each of options.gpus, or without
-// that of those that make a step of so many atoms fastest: all that can be used together, or a power of two. Throws InputError
-// E004 if more GPUs are asked for than can be used together, E630 for a number of ranks that fits no grid; a given grid is taken
-// as it is. Precondition: a GPU can be used.
+// that of those that make such a step fastest: all that can be used together, or a power of two; with a mesh, only as slabs along
+// x and no more than have been measured. Throws InputError E004 if more GPUs are asked for than can be used together, E630 for a
+// number of ranks that fits no grid; a given grid is taken as it is. Precondition: a GPU can be used.
 //
 // Where nobody has said how many, and several by NVLink would be faster than one, the links among these are timed, and slower
 // ones make for fewer GPUs; one alone if the links do not work.
 using LinkTimer = std::function<LinkSpeed(const std::vector<int>& devices)>;
-GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, std::int64_t atoms, const Vec3<double>& box,
+GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Vec3<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links);
 
 // Throws InputError E634 if a rank has more slots than the pair list of a GPU can name.

@@ -6,37 +6,45 @@
 #include "halo/method.hpp"
 
 #include <array>
+#include <limits>
 #include <string_view>
 
 namespace parhelion {
 
 struct MeasuredGpus
 {
+    static constexpr int no_limit = std::numeric_limits<int>::max();
     struct Exchange
     {
         double us, us_per_doubling; // of a step of two GPUs; more for each doubling of their number
         double waits;               // how often it waits for the latency of a link, about
     };
+    // What depends on whether there is a mesh.
+    struct Work
+    {
+        double step_us, us_per_1000_atoms;              // of a step on one GPU
+        double exchange_us, exchange_us_per_1000_atoms; // of all on several, beside Exchange
+        double waits;                                   // beside Exchange's
+        int most_gpus;                                  // that have been measured, if no more are to be taken
+    };
 
     std::string_view machine;
-    double multiprocessors, clock_ghz;                       // of a GPU
-    double signal_us, store_gb_s;                            // of a link, as LinkSpeed
-    double step_us, us_per_1000_atoms;                       // of a step on one GPU
-    double exchange_us_per_1000_atoms;                       // of all, on several
+    double multiprocessors, clock_ghz; // of a GPU
+    double signal_us, store_gb_s;      // of a link, as LinkSpeed
+    Work pairs, pairs_and_mesh;
     std::array<Exchange, halo_method_names.size()> exchange; // by HaloMethod
 };
 
 // bench/gpu/scaling. The links are two H100's, which are the same. A wait: there and back, and by staged methods in each
-// dimension.
+// dimension. With a mesh: two H200, `shared`, 45 000, 180 000 and 360 000 atoms, and so order 4 and 0.12 nm; lines through these.
 inline constexpr MeasuredGpus measured_h200{
     .machine = "one to four H200, joined by NVLink (NV18)",
     .multiprocessors = 132,
     .clock_ghz = 1.98,
     .signal_us = 2.4,
     .store_gb_s = 188,
-    .step_us = 14.2,
-    .us_per_1000_atoms = 0.894,
-    .exchange_us_per_1000_atoms = 0.01,
+    .pairs = {14.2, 0.894, 0, 0.01, 0, MeasuredGpus::no_limit},
+    .pairs_and_mesh = {23, 1.386, 10.6, 0.171, 2, 2},
     .exchange = {{{70, 25, 8}, {43, 20, 8}, {14, 0.5, 8}, {7.1, 0.5, 4}}},
 };
 

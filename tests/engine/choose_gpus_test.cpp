@@ -31,7 +31,14 @@ const std::map<std::int64_t, std::map<int, double>> measured = {
     {360000, {{1, 329.9}, {2, 185.1}, {4, 104.4}}},
     {720000, {{1, 652.8}, {2, 350.4}, {4, 187.2}}},
 };
-// Likewise, by method.
+// Likewise with PME: two H200, order 4, 0.12 nm, `shared`.
+const std::map<std::int64_t, std::map<int, double>> measured_with_mesh = {
+    {45000, {{1, 86.2}, {2, 80.0}}},
+    {180000, {{1, 269.8}, {2, 196.3}}},
+    {360000, {{1, 522.8}, {2, 352.3}}},
+};
+StepSize with_mesh(std::int64_t atoms) { return {atoms, 64 * 64 * 64 * atoms / 45000}; }
+// Likewise without, by method.
 const std::map<HaloMethod, std::map<std::int64_t, std::map<int, double>>> measured_of_rungs = {
     {HaloMethod::StagedHost, {{45000, {{2, 126.4}, {4, 151.2}}}, {180000, {{2, 192.1}, {4, 165.3}}}}},
     {HaloMethod::StagedDma, {{45000, {{2, 94.3}, {4, 111.0}}}, {180000, {{2, 163.0}, {4, 131.5}}}}},
@@ -106,11 +113,11 @@ LinkTimer timed(const LinkSpeed& link)
 
 GpuChoice choose(std::int64_t atoms, int there, const Vec3<double>& box = large_box, const SimulationOptions& options = {})
 {
-    return choose_gpus(options, host_of_h200(there), atoms, box, criteria, timed(nvlink));
+    return choose_gpus(options, host_of_h200(there), {atoms}, box, criteria, timed(nvlink));
 }
 GpuChoice choose_on(const HostGpus& host, const SimulationOptions& options = by_itself)
 {
-    return choose_gpus(options, host, 10'000'000, large_box, criteria, timed(nvlink));
+    return choose_gpus(options, host, {10'000'000}, large_box, criteria, timed(nvlink));
 }
 
 std::string refusal(const std::function<void()>& body)
@@ -134,7 +141,7 @@ TEST(GpuChoice, predicts_a_step_to_a_tenth)
     {
         for (const auto& [gpus, us] : by_gpus)
         {
-            EXPECT_NEAR(predicted_step(atoms, gpus, HaloMethod::Direct), us, 0.1 * us) << atoms << " atoms, " << gpus;
+            EXPECT_NEAR(predicted_step({atoms}, gpus, HaloMethod::Direct), us, 0.1 * us) << atoms << " atoms, " << gpus;
         }
     }
     for (const auto& [method, sizes] : measured_of_rungs)
@@ -143,11 +150,40 @@ TEST(GpuChoice, predicts_a_step_to_a_tenth)
         {
             for (const auto& [gpus, us] : by_gpus)
             {
-                EXPECT_NEAR(predicted_step(atoms, gpus, method), us, 0.1 * us)
+                EXPECT_NEAR(predicted_step({atoms}, gpus, method), us, 0.1 * us)
                     << halo_method_names[static_cast<std::size_t>(method)] << ", " << atoms << " atoms, " << gpus;
             }
         }
     }
+}
+
+TEST(GpuChoice, predicts_a_step_with_a_mesh_to_a_fiftieth_and_takes_what_was_fastest)
+{
+    for (const auto& [atoms, by_gpus] : measured_with_mesh)
+    {
+        for (const auto& [gpus, us] : by_gpus)
+        {
+            EXPECT_NEAR(predicted_step(with_mesh(atoms), gpus, HaloMethod::Direct), us, 0.02 * us) << atoms << " atoms, " << gpus;
+        }
+        EXPECT_EQ(choose_gpus({}, host_of_h200(2), with_mesh(atoms), large_box, criteria, timed(nvlink)).gpus(), 2);
+    }
+    const auto choice = [](std::int64_t atoms, int there, const Vec3<double>& box, const LinkSpeed& link) {
+        return choose_gpus({}, host_of_h200(there), with_mesh(atoms), box, criteria, timed(link));
+    };
+    EXPECT_EQ(choice(24000, 2, large_box, nvlink).remark, "1 of 2: more would not help at 24000 atoms");
+    EXPECT_EQ(choice(10'000'000, 8, large_box, nvlink).remark,
+              "2 of 8: with PME more than 2 have not been measured, --gpus takes them");
+    // Only slabs have been measured.
+    const GpuChoice tall = choice(180000, 2, {10, 50, 10}, nvlink);
+    EXPECT_EQ(tall.grid.cells, (std::array<int, 3>{2, 1, 1}));
+    EXPECT_EQ(choice(180000, 2, {2.5, 50, 50}, nvlink).remark, "1 of 2: the box is too short along x to be divided");
+    // Spectra are large: there and back half a MB for 1 000 000 points of each of two GPUs.
+    EXPECT_EQ(choice(45000, 2, large_box, pcie_4).gpus(), 1);
+    const LinkSpeed thin{2.4, 18.8, ""};
+    const auto added = [&](const StepSize& size) {
+        return predicted_step(size, 2, HaloMethod::Direct, 1, &thin) - predicted_step(size, 2, HaloMethod::Direct);
+    };
+    EXPECT_NEAR(added({45000, 1'000'000}) - added({45000}), 2e6 * (1 / 18.8e3 - 1 / 188e3), 1e-6);
 }
 
 TEST(GpuChoice, leaves_gpus_that_a_slower_halo_would_waste)
@@ -369,7 +405,7 @@ TEST(GpuChoice, takes_the_fastest_and_no_slow_one_beside_it)
     SimulationOptions options = by_itself;
     options.gpus = 2;
     EXPECT_EQ(choose_on(host_of({slow, h200(1)}), options).gpus(), 2);
-    EXPECT_EQ(predicted_step(1'000'000, 1, HaloMethod::Direct, 0.5), predicted_step(2'000'000, 1, HaloMethod::Direct));
+    EXPECT_EQ(predicted_step({1'000'000}, 1, HaloMethod::Direct, 0.5), predicted_step({2'000'000}, 1, HaloMethod::Direct));
 }
 
 TEST(GpuChoice, refuses_a_rank_of_more_slots_than_pair_lists_can_name)
@@ -382,7 +418,7 @@ TEST(GpuChoice, refuses_a_rank_of_more_slots_than_pair_lists_can_name)
 TEST(GpuChoice, takes_fewer_gpus_where_links_are_slow)
 {
     const auto on = [](std::int64_t atoms, const LinkSpeed& link) {
-        return choose_gpus(by_itself, host_of_h200(4), atoms, large_box, criteria, timed(link));
+        return choose_gpus(by_itself, host_of_h200(4), {atoms}, large_box, criteria, timed(link));
     };
     // As fast as what was measured, or nearly: the same choice.
     for (const std::int64_t atoms : {3000, 18000, 45000, 180000, 720000})
@@ -394,8 +430,8 @@ TEST(GpuChoice, takes_fewer_gpus_where_links_are_slow)
             EXPECT_LE(gpus, choose(atoms, 4).gpus()) << atoms;
             for (const int other : {1, 2, 4}) // nothing that is predicted to be faster
             {
-                EXPECT_LE(predicted_step(atoms, gpus, HaloMethod::Direct, 1, &slow),
-                          1.04 * predicted_step(atoms, other, HaloMethod::Direct, 1, &slow))
+                EXPECT_LE(predicted_step({atoms}, gpus, HaloMethod::Direct, 1, &slow),
+                          1.04 * predicted_step({atoms}, other, HaloMethod::Direct, 1, &slow))
                     << atoms << " atoms, " << other << " GPUs";
             }
         }
@@ -408,7 +444,7 @@ TEST(GpuChoice, takes_fewer_gpus_where_links_are_slow)
 // A halo of so many bytes takes so much longer, and a step waits for its signals four times.
 TEST(GpuChoice, adds_to_a_step_what_slower_links_take_longer)
 {
-    const auto step = [](const LinkSpeed* link) { return predicted_step(1'000'000, 2, HaloMethod::Direct, 1, link); };
+    const auto step = [](const LinkSpeed* link) { return predicted_step({1'000'000}, 2, HaloMethod::Direct, 1, link); };
     EXPECT_EQ(step(&nvlink), step(nullptr));
     const LinkSpeed late{12.4, 188, ""}, thin{2.4, 18.8, ""};
     EXPECT_NEAR(step(&late) - step(nullptr), 4 * 10, 1e-9);
@@ -419,7 +455,7 @@ TEST(GpuChoice, adds_to_a_step_what_slower_links_take_longer)
 TEST(GpuChoice, runs_on_one_gpu_where_links_do_not_work)
 {
     const GpuChoice choice =
-        choose_gpus(by_itself, host_of_h200(2), 10'000'000, large_box, criteria, timed({0, 0, "messages do not arrive"}));
+        choose_gpus(by_itself, host_of_h200(2), {10'000'000}, large_box, criteria, timed({0, 0, "messages do not arrive"}));
     EXPECT_EQ(choice.devices, std::vector<int>{0});
     EXPECT_EQ(choice.remark, "1 of 2: their links do not work: messages do not arrive");
 }
@@ -432,14 +468,15 @@ TEST(GpuChoice, times_no_link_that_would_not_be_used)
         ++times, timed_devices = devices;
         return nvlink;
     };
-    choose_gpus(by_itself, host_of_h200(4), 3000, large_box, criteria, counts);                                  // one will do
-    choose_gpus(by_itself, host_of_h200(1), 10'000'000, large_box, criteria, counts);                            // there is one
-    choose_gpus(by_itself, host_of({rtx_4090(0), rtx_4090(1)}, false), 10'000'000, large_box, criteria, counts); // there is none
+    choose_gpus(by_itself, host_of_h200(4), {3000}, large_box, criteria, counts);       // one will do
+    choose_gpus(by_itself, host_of_h200(1), {10'000'000}, large_box, criteria, counts); // there is one
+    choose_gpus(by_itself, host_of({rtx_4090(0), rtx_4090(1)}, false), {10'000'000}, large_box, criteria,
+                counts); // there is none
     SimulationOptions four = by_itself;
     four.gpus = 4;
-    choose_gpus(four, host_of_h200(4), 10'000'000, large_box, criteria, counts); // whatever it is
+    choose_gpus(four, host_of_h200(4), {10'000'000}, large_box, criteria, counts); // whatever it is
     EXPECT_EQ(times, 0);
-    choose_gpus(by_itself, host_of_h200(4), 10'000'000, large_box, criteria, counts);
+    choose_gpus(by_itself, host_of_h200(4), {10'000'000}, large_box, criteria, counts);
     EXPECT_EQ(times, 1);
     EXPECT_EQ(timed_devices, (std::vector<int>{0, 1, 2, 3}));
 }

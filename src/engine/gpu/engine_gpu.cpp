@@ -35,12 +35,19 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
-// With PME one GPU is used unless more are asked for: how steps get shorter with more has not been measured. `shared` is for
-// slabs.
+// With PME the choice of GPUs is for --pme auto and a mesh in every step; what else takes several has not been measured, and gets
+// one.
+bool gets_one_gpu(const SimulationOptions& options, const RunParameters& parameters)
+{
+    return parameters.coulomb == CoulombKind::Pme && options.gpus == 0 && options.ranks_asked_for() == 0 &&
+           (options.pme != MeshMethod::Auto || mesh_interval(parameters) > 1);
+}
+
+// `shared` is for slabs.
 SimulationOptions for_mesh(SimulationOptions options, const RunParameters& parameters)
 {
     if (parameters.coulomb != CoulombKind::Pme) { return options; }
-    if (options.gpus == 0 && options.ranks_asked_for() == 0) { options.ranks = 1; }
+    if (gets_one_gpu(options, parameters)) { options.ranks = 1; }
     const int ranks = options.ranks > 0 ? options.ranks : options.gpus;
     if (options.pme == MeshMethod::Shared && options.grid[0] == 0) { options.grid = {ranks, 1, 1}; }
     return options;
@@ -57,7 +64,8 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
     const Vec3<double>& box = setup.system.box;
     const int asked = options.ranks_asked_for();
     const auto chosen = [&] {
-        return choose_gpus(options, find_gpus(), atoms, box, gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
+        return choose_gpus(options, find_gpus(), {atoms, setup.mesh.parameters.all_points()}, box,
+                           gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
     };
     const int ranks = asked > 0 ? asked : chosen().grid.ranks();
     const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
@@ -100,10 +108,7 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_.gpus = ranks_.gpus();
     plan_.gpus_remark = ranks_.remark();
     const std::size_t there = usable_together(find_gpus()).size();
-    if (p.coulomb == CoulombKind::Pme && options.gpus == 0 && options.ranks_asked_for() == 0 && there > 1)
-    {
-        plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there);
-    }
+    if (gets_one_gpu(options, p) && there > 1) { plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there); }
     plan_.grid = ranks_.grid().cells;
     plan_.halo = options.halo;
     if (plan_.mesh) { plan_.mesh->method = ranks_.mesh_method(); }

@@ -77,7 +77,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups);
     const GpuChoice choice =
-        choose_gpus(options, find_gpus(), static_cast<std::int64_t>(atoms_), box_,
+        choose_gpus(options, find_gpus(), {static_cast<std::int64_t>(atoms_), setup.mesh.parameters.all_points()}, box_,
                     gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
