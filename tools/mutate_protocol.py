@@ -72,7 +72,7 @@ OPERATORS = [
     Operator("slots begin anew", r"(?<=later\()there->first_epoch, signals_\.shown \+ 1", "there->first_epoch, there->first_epoch"),
     # Ranks in other processes.
     Operator("acknowledged before the other end is known", r"(?<=PARHELION_EXPECTS\(core_\.owes_acknowledgement\(\)\);\n)    if \(!is_connected_\) \{ wait_connected\(\); \}", ""),
-    Operator("loss ends no wait", r"(?<=sentence\) \{) lose\(sentence\);(?= \}\);)", " static_cast<void>(sentence);"),
+    Operator("loss ends no wait", r"(?<=sentence\) \{) lose\(sentence\);(?= \},)", " static_cast<void>(sentence);"),
     Operator("others not told of an end", r"(?<=if \()process\.is_running(?=\) \{ send\()", "false"),
     Operator("end without a word is no failure", r"if \(process\.has_reported\) \{ return; \}", "return;"),
     Operator("stop not noticed", r"process\.stopped_since = now;", ";"),
@@ -80,6 +80,12 @@ OPERATORS = [
     Operator("who does not end is not killed", r"if \(failure_ && now - failed_since_[^\n]*", ""),
     Operator("memory of each its own", r"(?<=Pages\(bytes, descriptor, )MAP_SHARED", "MAP_PRIVATE"),
     Operator("processes outlive their launcher", r"::prctl\(PR_SET_PDEATHSIG, SIGKILL\);", ""),
+    # Ranks out of reach.
+    Operator("waits move nothing", r"watch_\.messages->progress\(\);", ";"),
+    Operator("others are not told", r"bootstrap_->tell\([^;]*;", ";"),
+    Operator("strangers are let in", r"(?<=const bool knows =)(\s+speaks) && ", r"\1 || "),
+    Operator("silence not noticed", r"now - member\.heard_at > silence\.count\(\)", "now + silence.count() < 0"),
+    Operator("signal before payload", r"while \(missing_ > 0\)", "while (missing_ > 0 && missing_ % 2 == 0)"),
     # Ranks that are away.
     Operator("pauses not watched", r"(?<=if \()was_anyone_paused\(\)", "false && was_anyone_paused()"),
     Operator("short pauses not seen", r"pauses_ != last \|\| (?=is_anyone_paused)", ""),

@@ -58,7 +58,8 @@ private:
     FileDescriptor socket_;
     std::mutex mutex_; // of the queue
     std::deque<Outgoing> queue_;
-    bool is_finished_ = false; // the thread's
+    std::atomic<std::uint64_t> sent_{0}; // puts whose payload has been read here
+    bool is_finished_ = false;           // the thread's
     std::atomic<bool> has_ended_{false};
     std::mutex receiving_; // of what follows
     std::array<char, 1 << 16> buffer_;
@@ -92,7 +93,11 @@ bool TcpTransport::Stream::flush()
             return true;
         }
         next.sent += static_cast<std::size_t>(sent);
-        if (next.sent == head + payload) { queue_.pop_front(); }
+        if (next.sent == head + payload)
+        {
+            queue_.pop_front();
+            sent_.fetch_add(1, std::memory_order_release);
+        }
     }
     return true;
 }
@@ -152,6 +157,9 @@ bool TcpTransport::Stream::receive_payload()
         if (received <= 0) { return false; }
         missing_ -= static_cast<std::size_t>(received);
     }
+    // The answer to a put comes after its payload was read, by way of the other side: here that becomes an order between threads,
+    // and with the signal the rank's.
+    static_cast<void>(sent_.load(std::memory_order_acquire));
     deliver(memory_, {-1, header_.destination, header_.offset, nullptr, header_.bytes, header_.signal, header_.epoch});
     is_in_put_ = false;
     return true;

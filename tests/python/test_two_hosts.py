@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two hosts in one machine: network namespaces with names of their own, joined by a cable (a veth pair), with and without a limit of what it
+carries. Runs over them give the bytes of one process, and end on both sides when one dies or the cable is cut.
+
+Needs root, and iproute2; without them all is skipped, which ctest shows. The program is $PARHELION_PROGRAM.
+"""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from test_continuation import RUN, assert_same_outputs, command, folder_with, run
+from test_launched import DEADLINE, ends, wait_until_begun
+
+NETWORK = "10.213.7"  # of the two alone
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+
+class Hosts:
+    def __init__(self):
+        self.names = [f"parhelion{os.getpid()}{side}" for side in "ab"]
+
+    def begin(self):
+        for name in self.names:
+            ip("netns", "add", name)
+        # A name of a network device has 15 characters at most; each namespace has its own "cable".
+        ip("-n", self.names[0], "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", self.names[1])
+        for number, name in enumerate(self.names, start=1):
+            ip("-n", name, "address", "add", f"{NETWORK}.{number}/24", "dev", "cable")
+            ip("-n", name, "link", "set", "cable", "up")
+
+    def limit(self, rate):
+        for name in self.names:
+            subprocess.run(["tc", "-n", name, "qdisc", "replace", "dev", "cable", "root", "tbf", "rate", rate, "burst", "64kb", "latency", "10ms"],
+                           check=True, capture_output=True)
+
+    def cut(self):
+        ip("-n", self.names[0], "link", "set", "cable", "down")
+
+    def end(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+    def launch(self, folder, *options, timeout=f"{DEADLINE}s"):
+        """One process on each."""
+        options = ["-q", "--threads", 1, "--comm-timeout", timeout, "--checkpoint", "0s", *options]
+        return [subprocess.Popen(["ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c", f'hostname host-{side}; exec "$@"', "sh", *command(*options)],
+                                 cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env={**os.environ, "PARHELION_RANK": str(rank), "PARHELION_SIZE": "2", "PARHELION_HOST": f"{NETWORK}.1:29473"})
+                for rank, (name, side) in enumerate(zip(self.names, "ab"))]
+
+
+@pytest.fixture()
+def hosts():
+    made = Hosts()
+    try:
+        made.begin()
+    except (OSError, subprocess.CalledProcessError) as error:
+        made.end()
+        pytest.skip(f"no network namespaces here (root and iproute2 make them): {getattr(error, 'stderr', error)}")
+    yield made
+    made.end()
+
+
+@pytest.mark.parametrize("rate", [None, "100mbit"])
+def test_outputs_are_those_of_one_process(hosts, tmp_path, rate):
+    folders = [folder_with(RUN, tmp_path / name) for name in ["one", "two"]]
+    run(folders[0], "-q", "--threads", 1)
+    if rate:
+        hosts.limit(rate)
+    ends(hosts.launch(folders[1], "--ranks", 4, "--grid", "1x2x2", timeout="60s"))
+    assert_same_outputs(folders[1], folders[0])
+
+
+def test_a_killed_process_is_named_with_its_host(hosts, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    first, other = processes = hosts.launch(folder, "--steps", 1000000)
+    wait_until_begun(processes, folder)
+    other.send_signal(signal.SIGKILL)
+    assert ends([first], code=6, seconds=DEADLINE + 5) == ["E601 The process of rank 1 on host-b has ended, or its connection is lost.\n"]
+    other.communicate()
+
+
+def test_both_sides_end_when_the_cable_is_cut(hosts, tmp_path):
+    folder = folder_with(RUN, tmp_path)
+    processes = hosts.launch(folder, "--steps", 1000000)
+    wait_until_begun(processes, folder)
+    hosts.cut()
+    start = time.monotonic()
+    first, other = ends(processes, code=6, seconds=DEADLINE + 5)
+    assert re.fullmatch(r"E601 The process of rank 1 on host-b has been silent for [\d.]+ s\.\n", first)
+    assert re.fullmatch(rf"E601 The process of rank 0 on {NETWORK}\.1 has been silent for [\d.]+ s\.\n", other)
+    assert time.monotonic() - start > DEADLINE / 2
