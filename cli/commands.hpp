@@ -41,6 +41,7 @@ struct RunOptions
     EngineOptions engine;
     std::string prefix;
     int processes = 1;                 // of this host, over which the ranks are spread
+    std::string transport = "tcp";     // between processes that a launcher has started
     std::optional<std::int64_t> steps; // neither these nor ns: the .mdp's
     std::optional<double> ns, hours;
     double checkpoint_s = 900; // time between checkpoints

@@ -225,6 +225,12 @@ Command add_run(CLI::App& app)
     add_prefix_option(*command, options->prefix);
     command->add_option("--processes", options->processes, "processes of this host that the ranks are spread over (default: one)")
         ->check(CLI::Range(1, most_ranks));
+    command
+        ->add_option("--transport", options->transport,
+                     "what carries messages between processes that a launcher has started; for mpi and openshmem, one of its "
+                     "library")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"tcp", "mpi", "openshmem"}));
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
         ->transform(whole_number)
         ->check(amount);

@@ -493,6 +493,14 @@ RunEnd command_run(const RunOptions& options)
 {
     std::signal(SIGPIPE, SIG_IGN); // see say()
     if (const std::optional<Launch> launch = recognise_launch(own_environment())) { return run_launched(options, *launch); }
+    if (options.transport != "tcp" && plugin_of_launcher(options.transport) == nullptr)
+    {
+        throw InputError(
+            "E010", {},
+            fmt::format("--transport {} is for processes that a launcher of its library has started (mpirun, mpiexec, "
+                        "oshrun). Start this one so, or leave it out.",
+                        options.transport));
+    }
     std::optional<Ready> ready = make_ready(options, Role::Writes);
     if (!ready) { return RunEnd::Done; }
     return options.processes > 1 ? run_in_several(*std::move(ready)) : run_and_write(*std::move(ready));

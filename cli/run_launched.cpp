@@ -47,8 +47,16 @@ std::string text_of(const std::exception_ptr& exception)
 
 } // namespace
 
-LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares) : launch_(launch)
+LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares)
+    : launch_(launch), transport_(options.transport)
 {
+    if (transport_ != "tcp" && shares.ranks != shares.processes)
+    {
+        throw InputError(
+            "E010", {},
+            fmt::format("with --transport {} each process is one rank, and these are {} processes. Leave --ranks out.",
+                        transport_, shares.processes));
+    }
     if (options.processes > 1)
     {
         throw InputError("E010", {},
@@ -71,6 +79,13 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
     meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
     met_ = std::make_shared<Rendezvous>(meeting);
     speaks = writes();
+}
+
+Network LaunchedRun::network()
+{
+    if (transport_ == "tcp") { return tcp_network(met_); }
+    plugin_ = std::make_unique<PluginRanks>(PluginOptions{.transport = transport_, .deadline = met_->deadline()});
+    return plugin_->network(met_->ranks());
 }
 
 void LaunchedRun::agree(const NamedList<std::string>& identity, std::int64_t steps_left)
@@ -117,6 +132,8 @@ std::int64_t LaunchedRun::from_first(const char* what, std::int64_t value)
 void LaunchedRun::end(const std::string& log)
 {
     const std::exception_ptr own = std::current_exception();
+    // Not closed, for which all would have to come: this process ends without, and the launcher ends who does not.
+    static_cast<void>(plugin_.release());
     try
     {
         met_->end_by(own);

@@ -7,6 +7,7 @@
 #include "comm/launch.hpp"
 #include "comm/launch_processes.hpp"
 #include "comm/network.hpp"
+#include "comm/plugin_ranks.hpp"
 #include "commands.hpp"
 #include "io/named_list.hpp"
 
@@ -23,7 +24,8 @@ public:
     LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares);
 
     bool writes() const { return launch_.process == 0; }
-    Network network() const { return tcp_network(met_); }
+    // Between its ranks, by the transport of the options. Once.
+    Network network();
     // Collective: all processes must have read the same, and no steps be left for all or for none. Throws InputError E212.
     void agree(const NamedList<std::string>& identity, std::int64_t steps_left);
     // Collective: with the seeds that the process of rank 0 has.
@@ -35,7 +37,9 @@ private:
     std::int64_t from_first(const char* what, std::int64_t value);
 
     const Launch launch_;
+    const std::string transport_;
     std::shared_ptr<Rendezvous> met_;
+    std::unique_ptr<PluginRanks> plugin_; // none: TCP carries messages
 };
 
 } // namespace parhelion
