@@ -212,6 +212,7 @@ private:
             queue();
             wait();
         });
+        if (bytes_ >= (std::size_t{1} << 20)) { return; } // graphs of larger ones have hung on two H200
         const Graphs graphs({&from_, &to_}, queue);
         time("NCCL, graph", [&] {
             graphs.replay();
