@@ -153,8 +153,12 @@ public:
     };
 
     HaloRanks(const System& system, const Options& options)
-        : domains_(system,
-                   {options.grid, pattern_of(options.method), options.reach, options.threads, options.network, options.deadline})
+        : domains_(system, {.grid = options.grid,
+                            .pattern = pattern_of(options.method),
+                            .reach = options.reach,
+                            .threads = options.threads,
+                            .network = options.network,
+                            .deadline = options.deadline})
     {
         for (int r = 0; r < domains_.ranks(); ++r)
         {

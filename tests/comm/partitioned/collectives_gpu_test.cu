@@ -345,7 +345,7 @@ TEST_P(GpuPartitionedCollectives, can_be_made_and_freed_any_number_of_times)
 {
     if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "execute() is for ranks with a GPU each"; }
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    const int times = asked != nullptr ? std::atoi(asked) : 10000;
+    const int times = asked != nullptr ? std::atoi(asked) : 2000;
     GpuWorldOptions options = options_with(10s);
     options.signal_slots = 200;
     options.payload_bytes = std::size_t{1} << 20;

@@ -336,7 +336,7 @@ TEST_P(GpuPartitions, that_kernels_store_at_their_destination_arrive_whole) { EX
 TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
 {
     const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    const int times = asked != nullptr ? std::atoi(asked) : 10000;
+    const int times = asked != nullptr ? std::atoi(asked) : 2000;
     GpuWorldOptions options = options_with(10s);
     options.signal_slots = 100;
     options.payload_bytes = std::size_t{1} << 20;
