@@ -10,9 +10,8 @@ namespace {
 int parts_of(int count, int at_most) { return (count + at_most - 1) / at_most; }
 
 // Lines that a block transforms at a time, `count` in all: up to eight numbers a thread, in parts of about one size.
-int lines_at_a_time(int count, int points)
+int lines_at_a_time(int count, int points, int threads)
 {
-    using mesh_transforms::threads;
     const int at_most = std::clamp(8 * threads / points, 1, threads);
     return parts_of(count, parts_of(count, at_most));
 }
@@ -23,7 +22,9 @@ MeshLines lines_of(const std::array<int, 3>& points, int multiprocessors)
     const auto [nx, ny, nz] = points;
     // Rows in so many parts that each multiprocessor has one.
     const int of_row = parts_of(lines.kz, parts_of(multiprocessors, ny));
-    lines.at_a_time = {lines_at_a_time(of_row, nx), lines_at_a_time(lines.kz, ny), lines_at_a_time(parts_of(ny, 2), nz)};
+    using namespace mesh_transforms;
+    lines.at_a_time = {lines_at_a_time(of_row, nx, row_threads), lines_at_a_time(lines.kz, ny, plane_threads),
+                       lines_at_a_time(parts_of(ny, 2), nz, plane_threads)};
     lines.plane_pitch = lines.kz | 1; // an odd number of numbers, so that neither rows nor columns meet in a bank
     const auto [x, y, z] = lines.at_a_time;
     lines.row_work = (x | 1) * nx, lines.plane_work = std::max((y | 1) * ny, (z | 1) * nz);

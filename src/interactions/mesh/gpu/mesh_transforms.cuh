@@ -18,7 +18,9 @@ namespace parhelion {
 
 namespace mesh_transforms {
 
-inline constexpr int threads = 288; // 9 warps: 33 lines of 64 points, 8 points a thread, or 17 of 128
+// Eight points a thread: 33 lines of 64 points, or 17 of 128, take 9 warps. A plane has twice as many, as it has a multiprocessor
+// to itself.
+inline constexpr int row_threads = 288, plane_threads = 2 * row_threads;
 
 template <class Real>
 __device__ GpuComplex<Real>* block_memory() // of the size that the launch asked for
@@ -99,7 +101,7 @@ __device__ Real in_e(Real charge)
 // Cost           12 bytes per point in single precision
 // Two rows of charges A and B are transformed as Z = A + i B: A(k) = (Z(k) + Z*(n - k)) / 2, B(k) = -i (Z(k) - Z*(n - k)) / 2.
 template <class N, PlanePlace place, class Exchange>
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(plane_threads)
     forward_kernel(BlockTrace tracing, PlaneArgs<typename N::Real> a, mesh::ChargeSum<N>* charges,
                    const PlaneRow<typename N::Real>* rows, Exchange exchange)
 {
@@ -119,7 +121,7 @@ __global__ void __launch_bounds__(threads, 3)
         const auto has_second = [&](int line) { return 2 * (pair + line) + 1 < ny; };
         const LineWork<Real> work{{memory.work[0], pitch}, {memory.work[1], pitch}};
         move(
-            thread, lines * nz, threads,
+            thread, lines * nz, plane_threads,
             [&](int i) {
                 const int line = a.by_z.quotient(i), at = 2 * pair * nz + line * nz + i;
                 return Two<mesh::ChargeSum<N>>{of_plane[at], has_second(line) ? of_plane[at + nz] : 0};
@@ -133,7 +135,7 @@ __global__ void __launch_bounds__(threads, 3)
         __syncthreads();
         const Lines<Real> transforms = transform_lines(a.z, memory.z_roots, lines, work.a, work);
         move(
-            thread, lines * kz, threads,
+            thread, lines * kz, plane_threads,
             [&](int i) {
                 const int line = a.by_kz.quotient(i), k = i - line * kz;
                 return Two<GpuComplex<Real>>{transforms.at(k, line), transforms.at(k == 0 ? 0 : nz - k, line)};
@@ -171,7 +173,7 @@ __global__ void __launch_bounds__(threads, 3)
 // Requires       all rows of the planes
 // Cost           8 bytes per point in single precision
 template <class Real, PlanePlace place, class Exchange>
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(plane_threads)
     backward_kernel(BlockTrace tracing, PlaneArgs<Real> a, const PlaneRow<Real>* rows, Real* potentials, Exchange exchange)
 {
     const BlockSpan span(tracing);
@@ -206,7 +208,7 @@ __global__ void __launch_bounds__(threads, 3)
         const auto has_second = [&](int line) { return 2 * (pair + line) + 1 < ny; };
         const LineWork<Real> work{{memory.work[0], pitch}, {memory.work[1], pitch}};
         move(
-            thread, lines * kz, threads,
+            thread, lines * kz, plane_threads,
             [&](int i) {
                 const int line = a.by_kz.quotient(i), k = i - line * kz, row = 2 * (pair + line);
                 return Two<GpuComplex<Real>>{plane.at(row, k), has_second(line) ? plane.at(row + 1, k) : GpuComplex<Real>{0, 0}};
@@ -221,7 +223,7 @@ __global__ void __launch_bounds__(threads, 3)
         __syncthreads();
         const Lines<Real> transforms = transform_lines(a.z, memory.z_roots, lines, work.a, work);
         move(
-            thread, lines * nz, threads,
+            thread, lines * nz, plane_threads,
             [&](int i) {
                 const int line = a.by_z.quotient(i);
                 return transforms.at(i - line * nz, line);
@@ -277,7 +279,7 @@ __device__ void add_energy(double energy, Sum (&of_thread)[1], Sum (&virial)[9])
 // Requires       the parts of all planes
 // Cost           16 bytes per number of the half spectrum in single precision
 template <class N, Compute compute, class Exchange>
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(row_threads, 3)
     solve_kernel(BlockTrace tracing, MeshLines sizes, LineFftView<typename N::Real> fft, InfluenceArgs args,
                  SolvedRows<typename N::Real> rows, const DeviceScalars* scalars, EnergySums<N>* energies, Exchange exchange)
 {
@@ -294,7 +296,7 @@ __global__ void __launch_bounds__(threads, 3)
 
     load_roots(fft, shared);
     const Vec3<double> box = scalars->box_length;
-    for (int i = thread; i < nx + lines + 1; i += threads)
+    for (int i = thread; i < nx + lines + 1; i += row_threads)
     {
         // Of x, of the lines, of y.
         waves[i] = i < nx           ? Wave<Real>(i, nx, box.x, args.slope, args.inverse_moduli)
@@ -388,7 +390,7 @@ void GpuMeshTransforms<N>::launch_planes(GpuQueue& queue, Kernel kernel, const A
         lines_,         planes_,        SmallDivisor(lines_.points[2]), SmallDivisor(lines_.kz),
         fft_[1].view(), fft_[2].view(), in_global_memory_.data()};
     allow_shared_memory(queue, kernel, plane_bytes_);
-    launch(queue, Phase::Fft, kernel, {std::max(1, planes_), mesh_transforms::threads, plane_bytes_}, args, arguments...);
+    launch(queue, Phase::Fft, kernel, {std::max(1, planes_), mesh_transforms::plane_threads, plane_bytes_}, args, arguments...);
 }
 
 template <class N>
@@ -401,7 +403,7 @@ void GpuMeshTransforms<N>::solve(GpuQueue& queue, const SolvedRows<Real>& rows, 
                                                    : solve_kernel<N, Compute::ForcesEnergiesVirial, Exchange>;
     const int parts = (lines_.kz + lines_.at_a_time[0] - 1) / lines_.at_a_time[0];
     allow_shared_memory(queue, kernel, row_bytes_);
-    launch(queue, Phase::Solve, kernel, {std::max(1, rows.rows.count), threads, row_bytes_, rows.rows.count > 0 ? parts : 1},
+    launch(queue, Phase::Solve, kernel, {std::max(1, rows.rows.count), row_threads, row_bytes_, rows.rows.count > 0 ? parts : 1},
            lines_, fft_[0].view(), InfluenceArgs{inverse_moduli_.data(), slope_, coulomb_factor_, background_}, rows,
            state.scalars.data(), state.energies.data(), exchange);
 }

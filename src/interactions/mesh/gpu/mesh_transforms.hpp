@@ -7,9 +7,9 @@
 //
 // Where the rows of planes lie is the caller's affair, by tables in device memory: all in one array, or each in a message to
 // whoever solves it. What happens to a plane or a row does not depend on the others, hence not on who does it. An exchange policy
-// says what else the kernels do: their blocks call begin() before they read a spectrum, and end() when they have read or stored
-// all of their part, all threads together; where begin() says false, they end. A rank without planes, or rows, has a block that
-// does this alone. NoExchange is the policy of a rank which has all planes and rows.
+// says what else the kernels do: their blocks call begin() before they read a spectrum and end() when they have stored one, all
+// threads together; where begin() says false, they end. A rank without planes, or rows, has a block that does this alone.
+// NoExchange is that of a rank which has all planes and rows.
 //
 // Factors of the influence function are worked out by each block, from the box in device memory.
 //
