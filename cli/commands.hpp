@@ -41,7 +41,7 @@ struct RunOptions
     EngineOptions engine;
     std::string prefix;
     int processes = 1;                 // of this host, over which the ranks are spread
-    std::string transport = "tcp";     // between processes that a launcher has started
+    std::string transport = "auto";    // between processes
     std::optional<std::int64_t> steps; // neither these nor ns: the .mdp's
     std::optional<double> ns, hours;
     double checkpoint_s = 900; // time between checkpoints
@@ -91,8 +91,9 @@ struct BenchScalingOptions
     std::vector<int> gpus;          // empty: powers of two, and all
     std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those whose halos cost least
     std::vector<std::string> methods;
-    std::int64_t steps = 0; // of a sample
-    int repetitions = 5;    // samples
+    std::vector<std::string> pme; // how GPUs share the mesh, of runs with PME
+    std::int64_t steps = 0;       // of a sample
+    int repetitions = 5;          // samples
     double comm_timeout_s = 60;
     std::filesystem::path json;
     std::string plot; // prefix of figures

@@ -226,11 +226,13 @@ Command add_run(CLI::App& app)
     command->add_option("--processes", options->processes, "processes of this host that the ranks are spread over (default: one)")
         ->check(CLI::Range(1, most_ranks));
     command
-        ->add_option("--transport", options->transport,
-                     "what carries messages between processes that a launcher has started; for mpi and openshmem, one of its "
-                     "library")
+        ->add_option(
+            "--transport", options->transport,
+            "what carries messages between processes: tcp, mpi or openshmem between those that a launcher has started "
+            "(for mpi and openshmem, one of its library); peer (pages that processes pass to each other) or nvshmem (its "
+            "heap) between GPUs of --processes; auto: tcp or peer")
         ->capture_default_str()
-        ->check(CLI::IsMember({"tcp", "mpi", "openshmem"}));
+        ->check(CLI::IsMember({"auto", "tcp", "mpi", "openshmem", "peer", "nvshmem"}));
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
         ->transform(whole_number)
         ->check(amount);
@@ -349,6 +351,9 @@ Command add_bench_scaling(CLI::App& app)
     command->add_option("--halo", options->methods, "methods")
         ->default_val(std::vector<std::string>{"direct"})
         ->check(CLI::IsMember(halo_methods));
+    command->add_option("--pme", options->pme, "with PME: how GPUs share its mesh, one after another")
+        ->default_val(std::vector<std::string>{"auto"})
+        ->check(mesh_method_name);
     command
         ->add_option("--steps", options->steps,
                      "steps of a sample; of more than 1000 a tenth, 500 to 20 000, goes by before time counts")

@@ -409,6 +409,7 @@ void spread(Ready& ready, const ProcessOptions& processes)
     if (!wants_gpus(ready.engine)) { ready.engine.device = Device::Cpu; } // auto
     ready.engine.ranks = processes.ranks;
     ready.engine.processes = processes.processes;
+    if (ready.options.transport == "nvshmem") { ready.engine.gpu_memory = GpuMemory::Nvshmem; }
 }
 
 // Here the launcher is left, and every process goes on with what has been read. The first one writes.
@@ -493,14 +494,7 @@ RunEnd command_run(const RunOptions& options)
 {
     std::signal(SIGPIPE, SIG_IGN); // see say()
     if (const std::optional<Launch> launch = recognise_launch(own_environment())) { return run_launched(options, *launch); }
-    if (options.transport != "tcp" && plugin_of_launcher(options.transport) == nullptr)
-    {
-        throw InputError(
-            "E010", {},
-            fmt::format("--transport {} is for processes that a launcher of its library has started (mpirun, mpiexec, "
-                        "oshrun). Start this one so, or leave it out.",
-                        options.transport));
-    }
+    expect_own_transport(options);
     std::optional<Ready> ready = make_ready(options, Role::Writes);
     if (!ready) { return RunEnd::Done; }
     return options.processes > 1 ? run_in_several(*std::move(ready)) : run_and_write(*std::move(ready));

@@ -2,6 +2,7 @@
 #include "run_processes.hpp"
 
 #include "base/error.hpp"
+#include "comm/transports/plugin.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -40,6 +41,11 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
     {
         refuse("several processes with GPUs need a halo method that no host takes part in. Use --halo direct or staged-fused.");
     }
+    if (options.transport == "nvshmem" && (result.ranks != result.processes || engine.gpus != result.processes))
+    {
+        refuse("--transport nvshmem needs a process for each GPU, and a rank for each. Give --processes and --gpus the same "
+               "number.");
+    }
     if (result.ranks < result.processes)
     {
         refuse(
@@ -54,6 +60,24 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
 void expect_several_ranks(const RunParameters& parameters)
 {
     if (is_one_ranks(parameters)) { refuse("several processes need several ranks, and a minimisation is one rank's. Use one."); }
+}
+
+void expect_own_transport(const RunOptions& options)
+{
+    const std::string& transport = options.transport;
+    if (transport == "peer" || transport == "nvshmem")
+    {
+        if (options.processes > 1 && wants_gpus(simulation_options(options.engine))) { return; }
+        refuse(fmt::format(
+            "--transport {} is for GPUs of several processes. Give --processes and --gpus as well, or leave it out.", transport));
+    }
+    if (transport != "auto" && transport != "tcp" && plugin_of_launcher(transport) == nullptr)
+    {
+        refuse(
+            fmt::format("--transport {} is for processes that a launcher of its library has started (mpirun, mpiexec, oshrun). "
+                        "Start this one so, or leave it out.",
+                        transport));
+    }
 }
 
 void expect_cpus(const SimulationOptions& engine)

@@ -16,8 +16,9 @@ bool wants_gpus(const SimulationOptions& engine);
 // E010.
 ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes);
 // Throw InputError E010.
+void expect_own_transport(const RunOptions& options); // of what no launcher has started
 void expect_several_ranks(const RunParameters& parameters);
-void expect_cpus(const SimulationOptions& engine); // of processes that somebody else has started
+void expect_cpus(const SimulationOptions& engine); // of processes that a launcher has started
 
 // To the log, as far as that is possible.
 void add_last_line(const std::string& log, const std::string& text);

@@ -33,6 +33,13 @@ enum class Device : std::uint8_t
     Gpu
 };
 
+// Where the memory is that GPUs of several processes reach in each other.
+enum class GpuMemory : std::uint8_t
+{
+    Peer,   // pages that processes of one host pass to each other
+    Nvshmem // NVSHMEM's heap; each rank is a process with a GPU of its own
+};
+
 struct SimulationOptions
 {
     Precision precision = Precision::Mixed;
@@ -51,6 +58,7 @@ struct SimulationOptions
     // more; the first has what it leaves. The parameters then have their seeds (with_seeds()), and is_one_ranks() is
     // false.
     int processes = 1;
+    GpuMemory gpu_memory = GpuMemory::Peer; // of GPUs of several processes
     MakeNetwork network = [](int count) { return thread_network(count); };
     // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
     // tell. Called by another thread with a sentence; it should end the process. None: no watch.

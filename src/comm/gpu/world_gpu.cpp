@@ -2,6 +2,7 @@
 #include "comm/gpu/world_gpu.hpp"
 
 #include "base/error.hpp"
+#include "comm/gpu/heap.hpp"
 #include "device/gpu/graph.hpp"
 
 #include <algorithm>
@@ -55,7 +56,14 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
             if (bootstrap_ != nullptr) { abort_queues_.push_back(std::make_unique<GpuQueue>(device(rank))); }
         }
     }
-    make_arenas(options, gpus);
+    const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
+        if (!is_here(rank)) { return; } // its own process's business
+        const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
+        gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
+        setup_queue(rank).synchronize();
+    };
+    memory_.emplace(options.heap != nullptr ? arenas_in(*options.heap, options) : make_arenas(options, gpus),
+                    options.payload_bytes, options.signal_slots, show);
     open_memory(gpus);
     make_host_abort();
     surroundings_ = allocate(sizeof(Surroundings));
@@ -72,7 +80,7 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     }
 }
 
-void GpuWorld::make_arenas(const GpuWorldOptions& options, std::span<const int> gpus)
+std::vector<SymmetricMemory::Arenas> GpuWorld::make_arenas(const GpuWorldOptions& options, std::span<const int> gpus)
 {
     std::vector<SymmetricMemory::Arenas> arenas;
     for (int rank = 0; rank < ranks(); ++rank)
@@ -81,13 +89,27 @@ void GpuWorld::make_arenas(const GpuWorldOptions& options, std::span<const int> 
         signals_.push_back(arena("signals", rank, options.signal_slots * sizeof(SignalSlot), gpus));
         arenas.push_back({payload_.back()->data(), reinterpret_cast<SignalSlot*>(signals_.back()->data())});
     }
-    const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
-        if (!is_here(rank)) { return; } // its own process's business
-        const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
-        gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
-        setup_queue(rank).synchronize();
+    return arenas;
+}
+
+std::vector<SymmetricMemory::Arenas> GpuWorld::arenas_in(GpuHeap& heap, const GpuWorldOptions& options)
+{
+    GpuQueue& queue = setup_queue(here_.first);
+    queue.make_current();
+    const auto zeros = [&](std::size_t bytes) {
+        std::byte* const memory = heap.allocate(bytes);
+        gpu_memory::set_bytes(queue, memory, 0, bytes);
+        return memory;
     };
-    memory_.emplace(std::move(arenas), options.payload_bytes, options.signal_slots, show);
+    const std::byte* const payload = zeros(options.payload_bytes);
+    const std::byte* const signals = zeros(options.signal_slots * sizeof(SignalSlot));
+    queue.synchronize();
+    std::vector<SymmetricMemory::Arenas> arenas;
+    for (int rank = 0; rank < ranks(); ++rank)
+    {
+        arenas.push_back({heap.of_rank(payload, rank), reinterpret_cast<SignalSlot*>(heap.of_rank(signals, rank))});
+    }
+    return arenas;
 }
 
 // A rank of this process makes its own; that of another is mapped here, too, once it is there.

@@ -37,6 +37,7 @@ namespace parhelion {
 
 struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
 class GpuEvent;
+class GpuHeap;
 
 struct NoTransport
 {
@@ -64,6 +65,8 @@ struct GpuWorldOptions
     std::function<bool(const std::string& label, int source)> loses;
     // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
     Bootstrap* bootstrap = nullptr;
+    // Where all memory is, of as many processes as ranks; outlives the world. Null: the world makes its own.
+    GpuHeap* heap = nullptr;
 };
 
 class GpuWorld
@@ -133,7 +136,8 @@ public:
 private:
     struct Surroundings; // of a rank's waits
 
-    void make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
+    std::vector<SymmetricMemory::Arenas> make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
+    std::vector<SymmetricMemory::Arenas> arenas_in(GpuHeap& heap, const GpuWorldOptions& options);
     std::unique_ptr<GpuArena> arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus);
     void make_host_abort();
     std::string loss() const; // the sentence, or nothing

@@ -2,38 +2,13 @@
 #include "comm/transports/plugin.hpp"
 
 #include "base/error.hpp"
+#include "comm/shared_object.hpp"
 
 #include <array>
 #include <cstdlib>
-#include <dlfcn.h>
-#include <filesystem>
 #include <fmt/format.h>
 
 namespace parhelion {
-
-namespace {
-
-// dlopen, or why not.
-void* open_object(const std::string& name, int flags, std::string& why)
-{
-    void* const object = dlopen(name.c_str(), RTLD_NOW | flags);
-    if (object == nullptr) { why += (why.empty() ? "" : "; ") + std::string(dlerror()); }
-    return object;
-}
-
-std::string path_of(const std::string& file)
-{
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    for (const auto& path : {folder / file, folder.parent_path() / "lib" / file})
-    {
-        if (std::filesystem::exists(path)) { return path; }
-    }
-    throw SystemError(fmt::format("{} is neither beside the program nor in {}: it was not built, as it needs the headers of its "
-                                  "library",
-                                  file, (folder.parent_path() / "lib").string()));
-}
-
-} // namespace
 
 const std::vector<PluginFile>& plugin_files()
 {
@@ -54,25 +29,15 @@ const PluginFile* plugin_of_launcher(const std::string& transport)
     return nullptr;
 }
 
-// Neither library is closed again: an MPI may have threads that run its code until the process ends.
 Plugin::Plugin(const PluginFile& file) : name_(file.transport), file_(file.file)
 {
-    const std::string path = path_of(file.file);
-    std::string why;
-    void* library = nullptr;
-    for (const std::string& name : file.libraries)
-    {
-        if (library == nullptr) { library = open_object(name, RTLD_GLOBAL, why); }
-    }
-    if (library == nullptr) { throw SystemError(fmt::format("The library that {} needs cannot be opened: {}", file.file, why)); }
-    void* const plugin = open_object(path, RTLD_LOCAL, why);
-    if (plugin == nullptr) { throw SystemError(fmt::format("{} cannot be opened: {}", path, why)); }
     using Entry = const parhelion_calls_v1* (*)(const char*);
-    const auto entry = reinterpret_cast<Entry>(dlsym(plugin, "parhelion_transport_v1"));
-    calls_ = entry != nullptr ? entry(name_.c_str()) : nullptr;
+    const auto entry = reinterpret_cast<Entry>(symbol_of_plugin(file.file, file.libraries, "parhelion_transport_v1"));
+    calls_ = entry(name_.c_str());
     if (calls_ == nullptr || calls_->version != PARHELION_TRANSPORT_VERSION || calls_->size < sizeof *calls_)
     {
-        throw SystemError(fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", path));
+        throw SystemError(
+            fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", file.file));
     }
 }
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transports in shared objects (comm/plugin.h): which there are, where they are looked for, and one that is open.
-//
-// A plugin is found beside the program or in the folder lib beside the program's folder. The library that it needs, such as an
-// MPI, is opened first, and its names are for all to see; the plugin's own are not.
+// Transports in shared objects (comm/plugin.h): which there are, and one that is open (comm/shared_object.hpp).
 #pragma once
 
 #include "comm/plugin.h"

@@ -10,7 +10,7 @@
 
 namespace parhelion {
 
-GpuProcesses::GpuProcesses(const SimulationOptions& options)
+GpuProcesses::GpuProcesses(const SimulationOptions& options) : memory_(options.gpu_memory), deadline_(options.comm_timeout)
 {
     if (options.processes == 1) { return; }
     WorldOptions world;
@@ -27,6 +27,12 @@ GpuProcesses::GpuProcesses(const SimulationOptions& options)
     PARHELION_EXPECTS(std::count(leading_.begin(), leading_.end(), here) == 1);
     self_.emplace(world_->communicator(here));
     leaders_.emplace(self_->group(leading_));
+}
+
+GpuHeap* GpuProcesses::make_heap(std::size_t bytes)
+{
+    if (world_ && memory_ == GpuMemory::Nvshmem) { heap_ = std::make_unique<GpuHeap>(world_->bootstrap(), bytes, deadline_); }
+    return heap_.get();
 }
 
 void GpuProcesses::meet()

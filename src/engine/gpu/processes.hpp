@@ -11,9 +11,11 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "comm/gpu/heap.hpp"
 #include "comm/world.hpp"
 #include "engine/simulation.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +31,8 @@ public:
     bool are_several() const { return leaders_.has_value(); }
     // Ranks of this process, of so many in all.
     RankRange here(int ranks) const { return world_ ? world_->here() : RankRange{0, ranks}; }
+    // So many bytes on the GPU of each process, whose current one it is; null: the world makes its own.
+    GpuHeap* make_heap(std::size_t bytes);
     Bootstrap* bootstrap() { return world_ ? &world_->bootstrap() : nullptr; } // null: alone
     // The first ranks of all processes.
     const std::vector<int>& leaders() const { return leading_; }
@@ -49,7 +53,10 @@ public:
     void on_loss(World::OnLoss listener);
 
 private:
+    const GpuMemory memory_;
+    const std::chrono::nanoseconds deadline_;
     std::optional<World> world_;
+    std::unique_ptr<GpuHeap> heap_;
     std::vector<int> leading_{0};
     std::optional<Communicator> self_; // the first rank here
     std::optional<RankGroup> leaders_;

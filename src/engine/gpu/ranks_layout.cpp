@@ -223,6 +223,9 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& 
         round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + position_bytes + halo_bytes_) +
         gpu_mesh_bytes<N>(mesh_setup_);
     world.bootstrap = processes_.bootstrap();
+    queue().make_current();
+    constexpr std::size_t of_heap = std::size_t{1} << 22; // its own
+    world.heap = processes_.make_heap(world.payload_bytes + world.signal_slots * sizeof(SignalSlot) + of_heap);
     world_ = std::make_unique<GpuWorld>(devices, world);
     processes_.on_loss([this](const std::string& sentence) { world_->lose(sentence); });
 }
