@@ -4,6 +4,7 @@
 //
 // What is timed: the wall time of the steady part of a run (engine/run_length.hpp), repartitions included, over its steps. The
 // same simulation goes on for every sample. Lines are those of the median sample, with the spread of all.
+#include "base/error.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
 #include "engine/run_length.hpp"
@@ -40,8 +41,16 @@ nlohmann::ordered_json work_json(const RunSummary& summary)
     return parts;
 }
 
-nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electrostatics, const std::string& method,
-                               const PlanSummary& plan, const Samples& samples)
+// How GPUs exchange halos, and with PME share the mesh.
+struct Way
+{
+    std::string halo, pme; // the latter is empty without PME
+
+    std::string name() const { return pme.empty() ? halo : fmt::format("{}, {}", halo, pme); }
+};
+
+nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electrostatics, const Way& way, const PlanSummary& plan,
+                               const Samples& samples)
 {
     const RunSummary& summary = samples.median();
     nlohmann::ordered_json line = {{"case", "scaling"},
@@ -50,7 +59,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electros
                                    {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
                                    {"grid", grid_text(plan.grid)},
-                                   {"method", plan.ranks > 1 ? method : "none"},
+                                   {"method", plan.ranks > 1 ? way.halo : "none"},
                                    {"steps", summary.steps},
                                    {"timed_steps", summary.timed_steps},
                                    {"ns_per_day", summary.ns_per_day},
@@ -65,6 +74,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electros
                                    {"kernel", plan.kernel},
                                    {"machine", describe_machine()},
                                    {"version", version_text()}};
+    if (plan.mesh && plan.ranks > 1) { line["pme"] = mesh_method_text(plan); }
     for (const auto& [phase, us] : summary.phases)
     {
         if (us > 0) { line["phases"][phase] = us; }
@@ -80,16 +90,16 @@ void print_head(const BenchScalingOptions& options)
         "that lists\nend with it, of which at least the first {} are not timed; the samples follow each other in one "
         "simulation.\n",
         options.repetitions, options.steps, steady_from(0, options.steps));
-    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9} {:>19} {:>9} {:>8} {:>10}", "atoms", "GPUs", "grid", "method", "us/step",
+    fmt::print("{:>9} {:>5} {:>7} {:<20} {:>9} {:>19} {:>9} {:>8} {:>10}", "atoms", "GPUs", "grid", "method", "us/step",
                "least .. largest", "ns/day", "speed-up", "host load");
     for (const auto& [name, part] : step_work_parts) { fmt::print(" {:>13}", name); }
-    fmt::print("\n{:>97} {:>13}\n", "", "us: mean / max over GPUs");
+    fmt::print("\n{:>104} {:>13}\n", "", "us: mean / max over GPUs");
 }
 
 void print_line(std::int64_t atoms, const std::string& method, double of_first, const PlanSummary& plan, const Samples& samples)
 {
     const RunSummary& summary = samples.median();
-    fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f} {:>19} {:>9.1f} {:>8.2f} {:>10.3f}", atoms, plan.gpus, grid_text(plan.grid),
+    fmt::print("{:>9} {:>5} {:>7} {:<20} {:>9.1f} {:>19} {:>9.1f} {:>8.2f} {:>10.3f}", atoms, plan.gpus, grid_text(plan.grid),
                plan.ranks > 1 ? method : "", summary.us_per_step,
                fmt::format("{:.1f} .. {:.1f}", samples.spread.min, samples.spread.max), summary.ns_per_day,
                summary.ns_per_day / of_first, summary.host_load);
@@ -152,7 +162,7 @@ void print_ladder(const std::vector<Rung>& rungs)
         const Rung& rung = rungs[i];
         if (rung.atoms != rungs[first].atoms || rung.grid != rungs[first].grid) { first = i; }
         const auto gain_over = [&](const Rung& other) { return 100 * (other.us_per_step / rung.us_per_step - 1); };
-        fmt::print("{:>9} {:>5} {:>7} {:<13} {:>9.1f}", rung.atoms, rung.gpus, rung.grid, rung.method, rung.us_per_step);
+        fmt::print("{:>9} {:>5} {:>7} {:<20} {:>9.1f}", rung.atoms, rung.gpus, rung.grid, rung.method, rung.us_per_step);
         if (i > first) { fmt::print(" {:>+8.1f}% {:>+8.1f}%", gain_over(rungs[i - 1]), gain_over(rungs[first])); }
         fmt::print("\n");
     }
@@ -192,13 +202,29 @@ std::vector<std::string> in_order(const std::vector<std::string>& asked)
     return methods;
 }
 
+std::vector<Way> all_ways(const BenchScalingOptions& options)
+{
+    const bool has_mesh = options.electrostatics == SeriesElectrostatics::Pme;
+    if (!has_mesh && options.pme != std::vector<std::string>{"auto"})
+    {
+        throw InputError("E010", {},
+                         "--pme shares the mesh of PME, and reaction field has none. Give --electrostatics pme as well.");
+    }
+    std::vector<Way> ways;
+    for (const std::string& halo : in_order(options.methods))
+    {
+        for (const std::string& pme : has_mesh ? options.pme : std::vector<std::string>{""}) { ways.push_back({halo, pme}); }
+    }
+    return ways;
+}
+
 } // namespace
 
 void command_bench_scaling(const BenchScalingOptions& options)
 {
     expect_writable(options.json);
     if (!options.plot.empty()) { expect_plotting(); }
-    const std::vector<std::string> methods = in_order(options.methods);
+    const std::vector<Way> ways = all_ways(options);
     const std::vector<Division> all = divisions(options);
     std::vector<Rung> rungs;
     print_head(options);
@@ -207,23 +233,24 @@ void command_bench_scaling(const BenchScalingOptions& options)
         double of_first = 0; // ns/day
         for (const auto& [gpus, grid] : all)
         {
-            for (const std::string& method : methods)
+            for (const Way& way : ways)
             {
-                if (gpus == 1 && method != methods.front()) { continue; } // nothing to exchange
+                if (gpus == 1 && &way != ways.data()) { continue; } // nothing to exchange
                 EngineOptions engine;
-                engine.device = "gpu", engine.gpus = gpus, engine.grid = grid, engine.halo = method;
+                engine.device = "gpu", engine.gpus = gpus, engine.grid = grid, engine.halo = way.halo;
+                if (!way.pme.empty()) { engine.pme = way.pme; }
                 engine.comm_timeout_s = options.comm_timeout_s;
                 Simulation simulation = series_simulation(atoms, options.electrostatics, engine);
                 const PlanSummary& plan = simulation.plan();
                 const Samples samples = take_samples(simulation, options);
                 if (of_first == 0) { of_first = samples.median().ns_per_day; }
-                print_line(atoms, method, of_first, plan, samples);
-                append_line(options.json, to_json(atoms, options.electrostatics, method, plan, samples).dump());
-                if (gpus > 1) { rungs.push_back({atoms, gpus, method, grid_text(plan.grid), samples.median().us_per_step}); }
+                print_line(atoms, way.name(), of_first, plan, samples);
+                append_line(options.json, to_json(atoms, options.electrostatics, way, plan, samples).dump());
+                if (gpus > 1) { rungs.push_back({atoms, gpus, way.name(), grid_text(plan.grid), samples.median().us_per_step}); }
             }
         }
     }
-    if (methods.size() > 1 && !rungs.empty()) { print_ladder(rungs); }
+    if (ways.size() > 1 && !rungs.empty()) { print_ladder(rungs); }
     if (!options.plot.empty()) { plot_scaling(options.json, options.plot); }
 }
 
