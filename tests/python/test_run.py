@@ -305,7 +305,7 @@ def test_ways_to_share_the_mesh_are_told_and_others_refused_by_name(tmp_path):
     text = parhelion(*start, "--pme", "dedicated:1", "-o", "own", folder=tmp_path)
     assert "2 ranks (1x1x1, halo direct)" in text and ", dedicated:1" in text
     assert json.loads((tmp_path / "own.report.json").read_text())["pme"] == "dedicated:1"
-    assert re.search(r"E635.*dedicated:2 leaves no rank", parhelion(*start, "--pme", "dedicated:2", folder=tmp_path, code=4))
+    assert re.search(r"E635.*dedicated:2 leaves no rank", parhelion(*start, "--pme", "dedicated:2", "-o", "none", folder=tmp_path, code=4))
     for wrong in ("dedicated", "dedicated:0", "shared:1", "dedicated:x"):
         assert f"{wrong} is no way to share the mesh" in parhelion(*start, "--pme", wrong, folder=tmp_path, code=2)
 
