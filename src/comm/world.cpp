@@ -87,6 +87,7 @@ void World::resume_deadlines(int rank)
 
 void World::stop(int rank)
 {
+    if (!loss().empty()) { return; } // all are told of that, with its reason; this would come before it
     const Verdict verdict = fail<HostAtomics>(watch(rank), {rank, rank, -1, Awaited::Nothing, 0, 0, 0, of(rank).tag});
     if (verdict == Verdict::Expired) { bootstrap_->tell({Notice::Kind::Failed, rank}); }
 }
