@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion doctor`: what this machine has, what the program can use of it, and whether its GPUs can talk to each other.
+#include "base/error.hpp"
 #include "comm/launch.hpp"
+#include "comm/transports/plugin.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
 #include "io/preprocessor.hpp"
 #ifdef PARHELION_CUDA
+#include "comm/gpu/heap.hpp"
 #include "comm/gpu/self_test.hpp"
 #include "engine/choose_gpus.hpp"
 #endif
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace parhelion {
 
@@ -60,6 +69,54 @@ void print_gpus()
 void print_gpus() {}
 #endif
 
+// What `about` tells, in a process of its own, as two MPIs do not get along in one.
+std::string told_apart(const std::function<std::string()>& about)
+{
+    int ends[2];
+    if (::pipe(ends) != 0) { return fmt::format("cannot be asked: {}", std::strerror(errno)); }
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0)
+    {
+        std::string text;
+        try
+        {
+            text = about();
+        }
+        catch (const SystemError& error)
+        {
+            text = std::string("no: ") + error.what();
+        }
+        static_cast<void>(::write(ends[1], text.data(), text.size()));
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string text;
+    char bytes[512];
+    for (ssize_t n; (n = ::read(ends[0], bytes, sizeof bytes)) > 0;) { text.append(bytes, static_cast<std::size_t>(n)); }
+    ::close(ends[0]);
+    int status = 0;
+    if (child > 0) { ::waitpid(child, &status, 0); }
+    return child > 0 && WIFEXITED(status) ? text : "no: the library ends a process that opens it";
+}
+
+// Those in shared objects, each with the library that it would open. Before a GPU is used, as processes are forked.
+std::string describe_transports()
+{
+    std::string lines;
+    const auto add = [&](const std::string& name, const std::string& file, const std::function<std::string()>& about) {
+        lines += fmt::format("transport {} ({}): {}\n", name, file, told_apart(about));
+    };
+    for (const PluginFile& file : plugin_files())
+    {
+        add(file.transport, file.file, [&] { return Plugin(file).version(); });
+    }
+#ifdef PARHELION_CUDA
+    add("nvshmem", GpuHeap::plugin_file, GpuHeap::library);
+#endif
+    return lines;
+}
+
 // What a run started like this would take part in.
 std::string describe_launch()
 {
@@ -80,10 +137,11 @@ std::string describe_launch()
 
 void command_doctor()
 {
+    const std::string transports = describe_transports();
     fmt::print("program   {}\nmachine   {}\n", version_text(), describe_machine());
     fmt::print("devices   {}\n", describe_devices());
     print_gpus();
-    fmt::print("launcher  {}\n", describe_launch());
+    fmt::print("launcher  {}\n{}", describe_launch(), transports);
     std::string folders;
     for (const auto& path : library_paths())
     {

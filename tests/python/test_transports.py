@@ -43,3 +43,18 @@ def test_same_bytes_as_threads(kind, processes, of_threads, tmp_path):
 
 def test_without_a_launcher_is_refused(tmp_path):
     run(folder_with(SHORT, tmp_path / "run"), "--transport", "mpi", code=2)
+
+
+def doctor(program):
+    return subprocess.run([program, "doctor"], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_doctor_tells_which_libraries_it_can_open(tmp_path):
+    program = Path(command()[0])
+    told = doctor(program)
+    for kind, library in {"openmpi": "Open MPI v", "mpich": "MPICH Version", "openshmem": "OpenSHMEM "}.items():
+        launcher, _, plugin, transport = KINDS[kind]
+        if shutil.which(launcher[-1]) is not None and (program.parent / plugin).exists():
+            assert f"transport {transport} ({plugin}): {library}" in told
+    alone = shutil.copy(program, tmp_path / "parhelion")
+    assert "transport mpi (libparhelion_mpi_mpich.so): no: libparhelion_mpi_mpich.so is neither beside the program" in doctor(alone)

@@ -12,12 +12,21 @@ namespace parhelion {
 
 namespace {
 
-constexpr const char* file = "libparhelion_nvshmem.so";
-
 [[noreturn]] void refuse(const char* what, int status)
 {
     throw SystemError(
         fmt::format("NVSHMEM cannot {}: error {}. What it has said is above; --transport peer does without it.", what, status));
+}
+
+const parhelion_heap_calls_v1* open_plugin()
+{
+    using Entry = const parhelion_heap_calls_v1* (*)();
+    const auto entry =
+        reinterpret_cast<Entry>(symbol_of_plugin(GpuHeap::plugin_file, {"libnvshmem_host.so.3"}, "parhelion_heap_v1"));
+    const parhelion_heap_calls_v1* const calls = entry();
+    if (calls->version == PARHELION_HEAP_VERSION && calls->size >= sizeof *calls) { return calls; }
+    throw SystemError(
+        fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", GpuHeap::plugin_file));
 }
 
 Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v1& calls, std::chrono::nanoseconds deadline)
@@ -45,13 +54,7 @@ Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v1& calls, st
 GpuHeap::GpuHeap(Bootstrap& bootstrap, std::size_t bytes, std::chrono::nanoseconds deadline)
 {
     PARHELION_EXPECTS(bootstrap.here().count == 1);
-    using Entry = const parhelion_heap_calls_v1* (*)();
-    const auto entry = reinterpret_cast<Entry>(symbol_of_plugin(file, {"libnvshmem_host.so.3"}, "parhelion_heap_v1"));
-    const parhelion_heap_calls_v1* const calls = entry();
-    if (calls->version != PARHELION_HEAP_VERSION || calls->size < sizeof *calls)
-    {
-        throw SystemError(fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", file));
-    }
+    const parhelion_heap_calls_v1* const calls = open_plugin();
     const Bytes id = id_of_first(bootstrap, *calls, deadline);
     const int status =
         calls->open(reinterpret_cast<const unsigned char*>(id.data()), bootstrap.here().first, bootstrap.ranks(), bytes);
@@ -64,7 +67,7 @@ GpuHeap::~GpuHeap()
     if (calls_ != nullptr) { calls_->close(); }
 }
 
-std::string GpuHeap::version() const { return calls_->library(); }
+std::string GpuHeap::library() { return open_plugin()->library(); }
 
 std::byte* GpuHeap::allocate(std::size_t bytes)
 {

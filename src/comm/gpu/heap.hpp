@@ -21,10 +21,12 @@ public:
     // the plugin or its library is missing or cannot begin, CommError if rank 0 does not come within the deadline.
     GpuHeap(Bootstrap& bootstrap, std::size_t bytes, std::chrono::nanoseconds deadline);
     ~GpuHeap(); // by all processes
+    // The library below and its version. Throws SystemError.
+    static std::string library();
+    static constexpr const char* plugin_file = "libparhelion_nvshmem.so";
     GpuHeap(const GpuHeap&) = delete;
     GpuHeap& operator=(const GpuHeap&) = delete;
 
-    std::string version() const;
     // By all processes, in one order: this rank's, not initialised. Throws CommError if it is used up.
     std::byte* allocate(std::size_t bytes);
     // The same memory of another rank, as kernels here reach it. Throws CommError if they do not.
