@@ -312,7 +312,7 @@ TEST_P(Faults, the_death_of_a_rank_ends_all_others)
 {
     for (const std::int64_t put : {0, 1, 7, 50, 99})
     {
-        const auto ends = run_to_the_end(with_incident({Incident::Kind::Death, 2, put}, 1, 100ms), 4, ring);
+        const auto ends = run_to_the_end(with_incident({Incident::Kind::Death, 2, put}, 1, 300ms), 4, ring);
         EXPECT_EQ(ends[2].kind, "");
         expect_tellers(ends);
         EXPECT_EQ(count(ends, "CommError") + count(ends, "PeerAborted"), 3);
