@@ -7,9 +7,9 @@
 
 namespace parhelion {
 
-HostWatch::HostWatch(std::chrono::nanoseconds limit, std::function<void()> when_held)
-    : when_held_(std::move(when_held)), thread_([this, limit](const std::stop_token& done) { watch(done, limit); })
+HostWatch::HostWatch(std::chrono::nanoseconds limit, std::function<void()> when_held) : when_held_(std::move(when_held))
 {
+    thread_.start([this, limit](const std::stop_token& done) { watch(done, limit); });
 }
 
 void HostWatch::watch(const std::stop_token& done, std::chrono::nanoseconds limit) const

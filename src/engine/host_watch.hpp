@@ -8,12 +8,12 @@
 // the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at least.
 #pragma once
 
+#include "device/helper_threads.hpp"
 #include "engine/deadline_pause.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <thread>
 
 namespace parhelion {
 
@@ -40,9 +40,9 @@ private:
     void watch(const std::stop_token& done, std::chrono::nanoseconds limit) const;
 
     std::function<void()> when_held_;
-    std::atomic<std::uint64_t> calls_{0}; // odd: the host is in one
-    int pauses_ = 0;                      // how many are within each other
-    std::jthread thread_;                 // last, so that it ends first
+    std::atomic<std::uint64_t> calls_{0};                          // odd: the host is in one
+    int pauses_ = 0;                                               // how many are within each other
+    HelperThread thread_{"watch on the host", HelperNeeds::Turns}; // last, so that it ends first
 };
 
 // The host is among GPUs while this lives. watch may be null: nobody watches.

@@ -16,7 +16,7 @@ ProcessesBootstrap::ProcessesBootstrap(int socket, int ranks, RankRange here, st
     : socket_(socket), ranks_(ranks), here_(here), patience_(patience), end_(::eventfd(0, EFD_CLOEXEC))
 {
     if (end_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
 }
 
 ProcessesBootstrap::~ProcessesBootstrap()

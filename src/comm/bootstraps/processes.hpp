@@ -7,13 +7,13 @@
 #include "comm/bootstraps/heard.hpp"
 #include "comm/bootstraps/pages.hpp"
 #include "comm/bootstraps/process_messages.hpp"
+#include "device/helper_threads.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace parhelion {
 
@@ -48,8 +48,8 @@ private:
     std::condition_variable changed_;
     std::map<std::string, ReceivedPacket> answers_; // to requests for pages, until taken
     std::map<std::string, std::unique_ptr<Pages>> pages_;
-    std::map<std::string, FileDescriptor> passed_; // until taken
-    std::thread thread_;                           // last: starts when all else is there
+    std::map<std::string, FileDescriptor> passed_;                    // until taken
+    HelperThread thread_{"the launcher's words", HelperNeeds::Turns}; // last: starts when all else is there
 };
 
 } // namespace parhelion

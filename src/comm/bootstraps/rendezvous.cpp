@@ -65,11 +65,11 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
     if (is_host())
     {
         host_all();
-        thread_ = std::thread([this] { run(); });
+        thread_.start([this] { run(); });
         return;
     }
     join();
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
     try
     {
         const Bytes cards = wait_for(processes_key, options_.deadline + grace); // rank 0 speaks first of who is missing

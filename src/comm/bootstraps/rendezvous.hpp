@@ -12,13 +12,13 @@
 #include "comm/bootstraps/heard.hpp"
 #include "comm/bootstraps/packet_stream.hpp"
 #include "comm/bootstraps/pages.hpp"
+#include "device/helper_threads.hpp"
 
 #include <condition_variable>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace parhelion {
 
@@ -107,7 +107,7 @@ private:
     bool is_told_by_first_ = false;
     bool is_leaving_ = false;
     TimePoint leaving_until_{};
-    std::thread thread_; // last: starts when all have met
+    HelperThread thread_{"rendezvous", HelperNeeds::Turns}; // last: starts when all have met
 };
 
 } // namespace parhelion

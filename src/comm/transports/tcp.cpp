@@ -192,7 +192,7 @@ TcpTransport::TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous
     rendezvous.put(key_of(here_.first), Bytes(bytes, bytes + address.size()));
     connect_to_earlier(rendezvous, until);
     accept_later(rendezvous, acceptor, until);
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
 }
 
 // In the order of processes, so that there is always one that accepts: a process accepts once it has connected.

@@ -11,11 +11,11 @@
 
 #include "comm/bootstraps/rendezvous.hpp"
 #include "comm/transport.hpp"
+#include "device/helper_threads.hpp"
 
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace parhelion {
@@ -61,8 +61,8 @@ private:
     std::vector<Stream*> stream_of_; // by rank; null: here
     FileDescriptor wake_;            // readable when the thread has something to do
     std::atomic<bool> is_leaving_{false};
-    TimePoint leaving_until_{}; // released by is_leaving_
-    std::thread thread_;        // last: starts when all are connected
+    TimePoint leaving_until_{};                                  // released by is_leaving_
+    HelperThread thread_{"messages by TCP", HelperNeeds::Turns}; // last: starts when all are connected
 };
 
 } // namespace parhelion
