@@ -345,6 +345,13 @@ RankRange ranks_of_process(int process, const ProcessOptions& options)
     return {first(process), first(process + 1) - first(process)};
 }
 
+int process_of_rank(int rank, const ProcessOptions& options)
+{
+    int process = 0;
+    while (rank >= ranks_of_process(process, options).first + ranks_of_process(process, options).count) { ++process; }
+    return process;
+}
+
 int run_in_processes(const ProcessOptions& options, const std::function<int(std::unique_ptr<Bootstrap>)>& body)
 {
     PARHELION_EXPECTS(options.processes >= 1 && options.ranks >= options.processes);

@@ -33,6 +33,7 @@ struct ProcessOptions
 
 // The ranks of this process, from 0.
 RankRange ranks_of_process(int process, const ProcessOptions& options);
+int process_of_rank(int rank, const ProcessOptions& options);
 
 // Calls body once in each process, with its bootstrap; returns what it has returned in the first process, once all have ended. A
 // process ends when its body returns or throws. Must be called while this process has one thread. Throws what the body of the

@@ -17,6 +17,14 @@ Network shared_memory_network(std::unique_ptr<Bootstrap> bootstrap, PeerAccess a
             [access](const SymmetricMemory& memory) { return std::make_unique<SharedMemoryTransport>(memory, access); }};
 }
 
+Network nic_emulation_network(std::unique_ptr<Bootstrap> bootstrap, const NicEmulation& emulation)
+{
+    const RankRange here = bootstrap->here();
+    return {std::move(bootstrap), [emulation, here](const SymmetricMemory& memory) {
+                return std::make_unique<NicEmulationTransport>(memory, emulation, here);
+            }};
+}
+
 Network tcp_network(std::shared_ptr<Rendezvous> rendezvous)
 {
     Rendezvous& met = *rendezvous;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "comm/bootstrap.hpp"
+#include "comm/transports/nic_emulation.hpp"
 #include "comm/transports/shared_memory.hpp"
 
 #include <functional>
@@ -27,6 +28,8 @@ using MakeNetwork = std::function<Network(int ranks)>;
 
 // Of ranks of one host, whose memory is all within reach.
 Network shared_memory_network(std::unique_ptr<Bootstrap> bootstrap, PeerAccess access = PeerAccess::Pointers);
+// The same, as if they were on several nodes. Every process has whole nodes.
+Network nic_emulation_network(std::unique_ptr<Bootstrap> bootstrap, const NicEmulation& emulation);
 // Of ranks of processes anywhere, by TCP.
 Network tcp_network(std::shared_ptr<Rendezvous> rendezvous);
 // Of ranks that are threads of this process.

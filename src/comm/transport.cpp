@@ -7,11 +7,16 @@
 
 namespace parhelion {
 
+void copy_payload(const SymmetricMemory& memory, const Put& put)
+{
+    if (put.data != nullptr && put.bytes > 0) { std::memcpy(memory.payload(put.destination, put.offset), put.data, put.bytes); }
+}
+
 void deliver(const SymmetricMemory& memory, const Put& put)
 {
     SignalSlot* const signal = memory.signal(put.destination, put.signal);
     PARHELION_EXPECTS(signal != nullptr);
-    if (put.data != nullptr && put.bytes > 0) { std::memcpy(memory.payload(put.destination, put.offset), put.data, put.bytes); }
+    copy_payload(memory, put);
     HostAtomics::store_relaxed_system(&signal->bytes, put.bytes);
     HostAtomics::store_release_system(&signal->epoch, put.epoch); // payload and size -> the destination's acquire
 }

@@ -24,5 +24,7 @@ public:
 
 // Ends the way of a put in memory that this process reaches: copies the payload, then sets the signal with release.
 void deliver(const SymmetricMemory& memory, const Put& put);
+// Its first half.
+void copy_payload(const SymmetricMemory& memory, const Put& put);
 
 } // namespace parhelion

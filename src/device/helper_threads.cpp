@@ -75,6 +75,8 @@ CoreShares share_cores(const std::vector<int>& allowed, int worth, int compute_t
     return shares;
 }
 
+bool stay_on_core(int core) { return move_to(pthread_self(), {core}); }
+
 CoresForHelpers::CoresForHelpers(int compute_threads, int process, int processes) : caller_(std::this_thread::get_id())
 {
     const std::scoped_lock lock(helpers().mutex);
@@ -99,7 +101,7 @@ CoresForHelpers::CoresForHelpers(int compute_threads, int process, int processes
             if (move_to(helper.thread_.native_handle(), {core})) { place.core = core; }
         }
         place.is_alone = place.core >= 0 && shares.are_distinct && (i < of_core || in_order.size() == of_core + 1);
-        helper.has_own_core_.store(place.is_alone, std::memory_order_relaxed);
+        helper.has_own_core_.store(place.is_alone && i < of_core, std::memory_order_relaxed);
         places_.push_back(place);
     }
 }

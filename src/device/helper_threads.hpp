@@ -45,7 +45,7 @@ public:
     }
 
     const std::string& name() const { return name_; }
-    // Neither a compute thread nor another helper is on its core. Until cores are shared out: no.
+    // It needs a core, and neither a compute thread nor another helper is on its. Until cores are shared out: no.
     bool has_own_core() const { return has_own_core_.load(std::memory_order_relaxed); }
 
 private:
@@ -80,6 +80,9 @@ struct CoreShares
 // allowed: those of the process, all processes of the host having the same; `worth`: how many cores' time there is at most, as a
 // control group may allow less. compute_threads: of all processes. wanted: cores that the helpers of a process are worth.
 CoreShares share_cores(const std::vector<int>& allowed, int worth, int compute_threads, int wanted, int process, int processes);
+
+// Keeps the calling thread there; false: it cannot be.
+bool stay_on_core(int core);
 
 // Shares out the cores of this process between its helpers, which have started, and the compute threads, which the calling thread
 // and those that it starts from now on are. When this ends, the calling thread may be anywhere again.

@@ -140,7 +140,7 @@ protected:
         {
             run_in_processes({.processes = (ranks + of_process - 1) / of_process, .ranks = ranks},
                              [&](std::unique_ptr<Bootstrap> bootstrap) {
-                                 be_ranks(shared_memory_network(std::move(bootstrap), connection.access));
+                                 be_ranks(network_of_host(GetParam().carrier, connection.access, std::move(bootstrap)));
                                  return 0;
                              });
         }
@@ -166,7 +166,7 @@ void Faults::expect_tellers(const std::vector<End>& ends)
 {
     const std::int64_t tellers = count(ends, "CommError");
     EXPECT_GE(tellers, 1);
-    if (GetParam().carrier == Carrier::Memory) { EXPECT_EQ(tellers, 1); }
+    if (is_of_host(GetParam().carrier)) { EXPECT_EQ(tellers, 1); }
 }
 
 } // namespace
@@ -419,7 +419,7 @@ TEST_P(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 }
 
 const FaultCase fault_cases[] = {
-    {"threads"},           {"apart", 0, Carrier::Calls}, {"tcp", 0, Carrier::Streams},
+    {"threads"},           {"apart", 0, Carrier::Calls}, {"tcp", 0, Carrier::Streams}, {"nics", 0, Carrier::Nics},
 #if !defined(__SANITIZE_THREAD__) // as for transport_cases
     {"processes_of_1", 1}, {"processes_of_2", 2},
 #endif

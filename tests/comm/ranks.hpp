@@ -198,15 +198,18 @@ private:
 inline void expect_no_overlaps(World& world)
 {
     if (const auto* faulty = dynamic_cast<FaultyTransport*>(&world.transport())) { EXPECT_EQ(faulty->overlaps(), 0); }
+    if (const auto* nics = dynamic_cast<NicEmulationTransport*>(&world.transport())) { EXPECT_EQ(nics->overlaps(), 0); }
 }
 
 // What brings messages from rank to rank.
 enum class Carrier : std::uint8_t
 {
-    Memory,  // that all share
-    Calls,   // of ranks that reach nobody's memory (support/apart.hpp)
-    Streams, // over TCP, likewise
-    Plugin   // of processes that a launcher has started, each of which is one rank
+    Memory,   // that all share
+    Nics,     // emulated: each rank is a virtual node (comm/transports/nic_emulation.hpp)
+    PairNics, // likewise, with two ranks in each node
+    Calls,    // of ranks that reach nobody's memory (support/apart.hpp)
+    Streams,  // over TCP, likewise
+    Plugin    // of processes that a launcher has started, each of which is one rank
 };
 
 // How the ranks of a test meet: `place` is where a process is among all, each of which has so many ranks.
@@ -222,11 +225,24 @@ inline std::shared_ptr<Rendezvous> meet(int ranks, RankRange here, int port, std
 }
 inline int free_port() { return address_of(listen_at({"127.0.0.1", 0}).get()).port; }
 
+// The network of ranks whose memory is all within reach of whoever delivers.
+inline Network network_of_host(Carrier carrier, PeerAccess access, std::unique_ptr<Bootstrap> bootstrap)
+{
+    if (carrier == Carrier::Memory) { return shared_memory_network(std::move(bootstrap), access); }
+    const int of_node = carrier == Carrier::PairNics ? 2 : 1, nodes = (bootstrap->ranks() + of_node - 1) / of_node;
+    // So slow that signals come notably later than the first byte of their payload.
+    return nic_emulation_network(std::move(bootstrap), {.nodes = nodes, .ranks_per_node = of_node, .bandwidth = 0.02});
+}
+inline bool is_of_host(Carrier carrier)
+{
+    return carrier == Carrier::Memory || carrier == Carrier::Nics || carrier == Carrier::PairNics;
+}
+
 // Calls be_ranks(network) for every world of ranks that are threads of the test: one world, or one for each rank.
 inline void on_worlds(Carrier carrier, PeerAccess access, int ranks, const std::function<void(Network)>& be_ranks,
                       std::chrono::nanoseconds deadline = std::chrono::seconds(60))
 {
-    if (carrier == Carrier::Memory) { return be_ranks(thread_network(ranks, access)); }
+    if (is_of_host(carrier)) { return be_ranks(network_of_host(carrier, access, std::make_unique<ThreadsBootstrap>(ranks))); }
     Apart apart(ranks);
     const int port = carrier == Carrier::Streams ? free_port() : 0;
     std::vector<std::thread> threads;
@@ -270,7 +286,7 @@ struct TransportCase
     }
     Network network(std::unique_ptr<Bootstrap> bootstrap, std::uint64_t seed) const
     {
-        return with_its_faults(shared_memory_network(std::move(bootstrap), inner_access()), seed);
+        return with_its_faults(network_of_host(carrier, inner_access(), std::move(bootstrap)), seed);
     }
     // Behind the bad network, if there is one.
     PeerAccess inner_access() const { return is_faulty ? PeerAccess::Pointers : access; }
@@ -316,7 +332,7 @@ struct TransportCase
         if (all.rank() < ranks) { be_ranks(with_its_faults(std::move(network), seed)); }
         all.meet(); // what the ranks share is complete
     }
-    bool is_slow() const { return carrier == Carrier::Streams || carrier == Carrier::Plugin; }
+    bool is_slow() const { return carrier != Carrier::Memory && carrier != Carrier::Calls; }
     // How much of a test that is long on the fast transport is run on this one.
     int scaled(int n) const { return is_faulty || is_slow() ? n / 20 : ranks_of_process > 0 ? n / 4 : n; }
 };
@@ -330,6 +346,9 @@ inline const std::vector<TransportCase> own_transport_cases = {
     {"faulty_apart", PeerAccess::Staged, true, 0, Carrier::Calls},
     {"tcp", PeerAccess::Staged, false, 0, Carrier::Streams},
     {"faulty_tcp", PeerAccess::Staged, true, 0, Carrier::Streams},
+    {"nics", PeerAccess::Staged, false, 0, Carrier::Nics},
+    {"nics_of_pairs", PeerAccess::Staged, false, 0, Carrier::PairNics},
+    {"faulty_nics", PeerAccess::Staged, true, 0, Carrier::Nics},
     {"processes_pointers", PeerAccess::Pointers, false, 1},
     {"processes_staged", PeerAccess::Staged, false, 1},
     {"processes_of_two_threads", PeerAccess::Pointers, false, 2},
@@ -337,6 +356,7 @@ inline const std::vector<TransportCase> own_transport_cases = {
 // the thread that delivers: it would take that for a race. Over threads it sees the same code's orders whole.
 #if !defined(__SANITIZE_THREAD__)
     {"faulty_processes_staged", PeerAccess::Staged, true, 1},
+    {"processes_nics", PeerAccess::Staged, false, 1, Carrier::Nics},
 #endif
 };
 
@@ -350,7 +370,7 @@ inline std::vector<TransportCase> thread_cases()
 {
     std::vector<TransportCase> cases;
     std::copy_if(transport_cases.begin(), transport_cases.end(), std::back_inserter(cases),
-                 [](const TransportCase& c) { return c.ranks_of_process == 0 && c.carrier == Carrier::Memory; });
+                 [](const TransportCase& c) { return c.ranks_of_process == 0 && is_of_host(c.carrier); });
     return cases;
 }
 

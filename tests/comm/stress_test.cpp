@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many exchanges of coordinates and forces between two ranks, without credits, out of step by random pauses. 25 000,
-// or as many as PARHELION_TEST_EXCHANGES says; a part of them where ranks are processes, or the network is bad.
+// Many exchanges of coordinates and forces between two ranks, without credits, out of step by random pauses. 25 000, or as many
+// as PARHELION_TEST_EXCHANGES says, and a part of them where ranks are processes, or the network is slow or bad; or as many over
+// each transport as PARHELION_TEST_EXCHANGES_OF_EACH says.
 #include "comm/ranks.hpp"
+#include "support/network_case.hpp"
 
 #include <cstdlib>
 
@@ -13,18 +15,20 @@ class Stress : public testing::TestWithParam<TransportCase>
 {
 };
 
+std::int64_t exchanges_over(const TransportCase& transport)
+{
+    const bool is_slow = transport.ranks_of_process > 0 || transport.is_slow();
+    const std::int64_t part = transport.is_faulty ? 50 : is_slow ? 10 : 1;
+    return test::number_in("PARHELION_TEST_EXCHANGES_OF_EACH", test::number_in("PARHELION_TEST_EXCHANGES", 25'000) / part);
+}
+
 std::size_t size_of(const Payload& payload) { return std::to_integer<std::size_t>(payload.at(1 << 20)) % 65; }
 
 } // namespace
 
 TEST_P(Stress, exchanges_out_of_step_deliver_every_byte)
 {
-    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    const std::int64_t all = asked != nullptr ? std::atoll(asked) : 25'000;
-    const TransportCase& transport = GetParam();
-    const std::int64_t exchanges = all / (transport.is_faulty                                     ? 50
-                                          : transport.ranks_of_process > 0 || transport.is_slow() ? 10
-                                                                                                  : 1);
+    const std::int64_t exchanges = exchanges_over(GetParam());
     GetParam().run(2, 99, [&](Communicator& c) {
         const int me = c.rank(), peer = 1 - me;
         const ChannelOptions options{2, Credits::No, 64};

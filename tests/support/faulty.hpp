@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bad network: a transport in front of another one that delays every put by a random time, so that puts to different
-// slots overtake each other, repeats signals, and stages named incidents. Payload is read when it is delivered, not when it is
-// published, as a network card would. One delivery thread; what is random is a function of the seed and the put, so that a seed
-// repeats a run as far as the scheduler lets it.
-//
-// Puts to one signal slot keep their order. A right protocol never has two of them under way; overlaps() counts violations.
+// slots overtake each other (comm/transports/delayed_puts.hpp), repeats signals, and stages named incidents. What is random is a
+// function of the seed and the put, so that a seed repeats a run as far as the scheduler lets it.
 #pragma once
 
 #include "comm/network.hpp"
+#include "comm/transports/delayed_puts.hpp"
 
-#include <condition_variable>
+#include <map>
 #include <mutex>
-#include <thread>
 
 namespace parhelion {
 
@@ -49,7 +46,6 @@ class FaultyTransport : public Transport
 public:
     // Carries over `inner`, which reaches everything if the plan's payload is Pointers.
     FaultyTransport(std::unique_ptr<Transport> inner, FaultPlan plan);
-    ~FaultyTransport() override;
 
     std::byte* reach_payload(int source, int destination, std::size_t offset) override;
     SignalSlot* reach_signal(int, int, std::size_t) override { return nullptr; }
@@ -57,37 +53,16 @@ public:
     void progress() override { inner_->progress(); }
 
     // Puts that met another one under way to the same signal slot.
-    std::int64_t overlaps() const;
+    std::int64_t overlaps() const { return puts_.overlaps(); }
 
 private:
-    using Clock = std::chrono::steady_clock;
-    struct Delivery
-    {
-        Put put;
-        bool is_signal_only;
-        bool is_duplicate;
-    };
-    struct Line // the way to one signal slot
-    {
-        Clock::time_point last{};
-        int under_way = 0;
-    };
-
-    void enqueue(const Put& put, bool is_early_signal);
-    void deliver(const Delivery& delivery);
-    void run();
-    double random(const Put& put, std::uint64_t purpose) const; // in [0, 1)
+    void send(const Put& put);
 
     std::unique_ptr<Transport> inner_;
     const FaultPlan plan_;
-    mutable std::mutex mutex_; // of what follows
-    std::condition_variable changed_;
-    std::multimap<Clock::time_point, Delivery> under_way_;
-    std::map<std::pair<int, std::size_t>, Line> lines_; // by destination and signal
-    std::map<int, std::int64_t> puts_;                  // so far, by source
-    std::int64_t overlaps_ = 0;
-    bool stop_ = false;
-    std::thread thread_; // last: starts when all else is there
+    std::mutex mutex_;                   // of what follows
+    std::map<int, std::int64_t> so_far_; // puts, by source
+    DelayedPuts puts_;                   // last: its thread calls the others
 };
 
 // The network with another transport in front of its own.
