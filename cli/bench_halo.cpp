@@ -1,43 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion bench halo`: the time of a coordinate and force exchange by number of ranks, size of the halo and method.
+// `parhelion bench halo`: the time of a coordinate and force exchange by number of ranks, size of the halo and method; also
+// between virtual nodes, with an emulated network.
 #include "bench/halo/halo_timing.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace parhelion {
 
+namespace {
+
+// Ranks in one shape, and where the proxies are if the shape has nodes.
+struct Shape
+{
+    int ranks;
+    std::optional<NicEmulation> nodes{};
+    std::string nodes_text = "-", proxies = "-";
+};
+
+std::vector<Shape> shapes_of(const BenchHaloOptions& options)
+{
+    std::vector<Shape> shapes;
+    for (const std::string& text : options.nodes)
+    {
+        const NicEmulation nodes = parse_nodes(text, options.nic);
+        for (const std::string& proxies : options.proxies) { shapes.push_back({nodes.ranks(), nodes, text, proxies}); }
+    }
+    if (!shapes.empty()) { return shapes; }
+    for (const int ranks : options.ranks) { shapes.push_back({ranks}); }
+    return shapes;
+}
+
+Proxies proxies_of(const std::string& text)
+{
+    const auto* const found = std::find(proxies_in_words.begin(), proxies_in_words.end(), text);
+    return found == proxies_in_words.end() ? Proxies::Own : static_cast<Proxies>(found - proxies_in_words.begin());
+}
+
+void time_and_print(const BenchHaloOptions& options, const Shape& shape, std::int64_t atoms, const std::string& method)
+{
+    const HaloTiming t = time_halo(
+        {shape.ranks, options.threads, halo_method(method), atoms, options.exchanges, shape.nodes, proxies_of(shape.proxies)});
+    const std::string grid = grid_text(t.grid);
+    fmt::print("{:>5} {:>5} {:<8} {:>7} {:<13} {:>11.0f} {:>9} {:>10.1f} {:>11.1f} {:>11.1f} {:>9.1f}  {}\n", shape.ranks,
+               shape.nodes_text, shape.proxies, grid, method, t.halo_atoms, t.messages, t.bytes / 1024, t.median_us,
+               t.worst_tenth_us, t.mean_us, t.helpers);
+    nlohmann::ordered_json line = {{"case", "halo"},
+                                   {"ranks", shape.ranks},
+                                   {"threads", options.threads},
+                                   {"grid", grid},
+                                   {"method", method},
+                                   {"halo_slots", t.halo_atoms},
+                                   {"messages", t.messages},
+                                   {"bytes", t.bytes},
+                                   {"median_us", t.median_us},
+                                   {"worst_tenth_us", t.worst_tenth_us},
+                                   {"mean_us", t.mean_us},
+                                   {"machine", describe_machine()},
+                                   {"version", version_text()}};
+    if (shape.nodes) { line["nodes"] = shape.nodes->text(), line["proxies"] = shape.proxies, line["helpers"] = t.helpers; }
+    append_line(options.json, line.dump());
+}
+
+} // namespace
+
 void command_bench_halo(const BenchHaloOptions& options)
 {
     expect_writable(options.json);
-    fmt::print("{:>5} {:>7} {:<13} {:>11} {:>9} {:>10} {:>11} {:>11}\n", "ranks", "grid", "method", "halo slots", "messages",
-               "KiB sent", "median us", "9 of 10 us");
-    for (const int ranks : options.ranks)
+    fmt::print("{:>5} {:>5} {:<8} {:>7} {:<13} {:>11} {:>9} {:>10} {:>11} {:>11} {:>9}\n", "ranks", "nodes", "proxies", "grid",
+               "method", "halo slots", "messages", "KiB sent", "median us", "9 of 10 us", "mean us");
+    for (const Shape& shape : shapes_of(options))
     {
         for (const std::int64_t atoms : options.halo_atoms)
         {
-            for (const std::string& method : options.methods)
-            {
-                const HaloTiming t = time_halo({ranks, options.threads, halo_method(method), atoms, options.exchanges});
-                const std::string grid = grid_text(t.grid);
-                fmt::print("{:>5} {:>7} {:<13} {:>11.0f} {:>9} {:>10.1f} {:>11.1f} {:>11.1f}\n", ranks, grid, method,
-                           t.halo_atoms, t.messages, t.bytes / 1024, t.median_us, t.worst_tenth_us);
-                const nlohmann::ordered_json line = {{"case", "halo"},
-                                                     {"ranks", ranks},
-                                                     {"threads", options.threads},
-                                                     {"grid", grid},
-                                                     {"method", method},
-                                                     {"halo_slots", t.halo_atoms},
-                                                     {"messages", t.messages},
-                                                     {"bytes", t.bytes},
-                                                     {"median_us", t.median_us},
-                                                     {"worst_tenth_us", t.worst_tenth_us},
-                                                     {"machine", describe_machine()},
-                                                     {"version", version_text()}};
-                append_line(options.json, line.dump());
-            }
+            for (const std::string& method : options.methods) { time_and_print(options, shape, atoms, method); }
         }
     }
 }

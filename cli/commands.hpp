@@ -35,13 +35,21 @@ struct EngineOptions
     double comm_timeout_s = 60;
 };
 
+// Of emulated network cards.
+struct NicOptions
+{
+    double latency_us = 3, bandwidth = 25; // least; GB/s
+};
+
 struct RunOptions
 {
     InputOptions input;
     EngineOptions engine;
     std::string prefix;
-    int processes = 1;                 // of this host, over which the ranks are spread
-    std::string transport = "auto";    // between processes
+    int processes = 1;              // of this host, over which the ranks are spread
+    std::string transport = "auto"; // between processes, or virtual nodes
+    std::string nodes;              // of the latter, as "2x4"; empty: not said
+    NicOptions nic;
     std::optional<std::int64_t> steps; // neither these nor ns: the .mdp's
     std::optional<double> ns, hours;
     double checkpoint_s = 900; // time between checkpoints
@@ -80,6 +88,9 @@ struct BenchHaloOptions
     std::vector<int> ranks;
     std::vector<std::int64_t> halo_atoms;
     std::vector<std::string> methods;
+    std::vector<std::string> nodes;   // virtual, as "2x4", in place of ranks
+    std::vector<std::string> proxies; // of nodes: bench/halo/halo_timing.hpp
+    NicOptions nic;
     int threads = 1, exchanges = 200;
     std::filesystem::path json;
 };
@@ -133,6 +144,8 @@ SimulationOptions simulation_options(const EngineOptions& options);
 
 // "2x2x1"; zeros if the text is empty. ranks: how many cells it must have, 0 for any. Throws InputError.
 std::array<int, 3> parse_grid(const std::string& text, int ranks, int mesh_ranks = 0);
+// "2x4": two virtual nodes of four ranks. Throws InputError E010.
+NicEmulation parse_nodes(const std::string& text, const NicOptions& options);
 // The numbers of the GPUs that can be used together. Throws SystemError if there is none, InputError if more are asked for.
 std::vector<int> gpus_here(int asked_for);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
@@ -79,6 +80,23 @@ std::array<int, 3> parse_grid(const std::string& text, int ranks, int mesh_ranks
                         mesh_ranks > 0 ? fmt::format(", but the {} for the mesh", mesh_ranks) : ""));
     }
     return grid;
+}
+
+NicEmulation parse_nodes(const std::string& text, const NicOptions& options)
+{
+    NicEmulation nics;
+    int end = 0;
+    const int read = std::sscanf(text.c_str(), "%4dx%4d%n", &nics.nodes, &nics.ranks_per_node, &end);
+    const bool is_one = read == 2 && end == static_cast<int>(text.size()) && std::min(nics.nodes, nics.ranks_per_node) >= 1;
+    if (!is_one || std::int64_t{nics.nodes} * nics.ranks_per_node > most_ranks)
+    {
+        throw InputError(
+            "E010", {},
+            fmt::format("--nodes {} are none. Give nodes and the ranks of each, {} ranks at most, as in 2x4.", text, most_ranks));
+    }
+    nics.latency = std::chrono::nanoseconds(std::llround(options.latency_us * 1e3));
+    nics.bandwidth = options.bandwidth;
+    return nics;
 }
 
 HaloMethod halo_method(const std::string& name)

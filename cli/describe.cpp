@@ -122,6 +122,20 @@ std::string threads_remark(const PlanSummary& plan)
                        cores == 1 ? "" : "s");
 }
 
+std::string helpers_remark(const PlanSummary& plan)
+{
+    std::string names;
+    for (const HelperPlace& helper : plan.helpers)
+    {
+        if (helper.needs == HelperNeeds::Core && !helper.is_alone) { names += (names.empty() ? "" : ", ") + helper.name; }
+    }
+    if (names.empty()) { return ""; }
+    return fmt::format(
+        "N640 no core of its own for: {}. Messages wait for compute threads to give up theirs, and times tell little "
+        "of the network. Use fewer --ranks or --threads.",
+        names);
+}
+
 std::string mesh_method_text(const PlanSummary& plan)
 {
     if (plan.ranks == 1 || !plan.mesh) { return ""; }
@@ -157,13 +171,14 @@ std::string describe_plan(const PlanSummary& plan)
         return text.empty() ? "" : fmt::format("{:<10}{}\n", name, text);
     };
     return fmt::format("plan      {}\n"
-                       "{}{}{}"
+                       "{}{}{}{}{}"
                        "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
                        "{}"
                        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
                        "memory    {:.0f} MB\n",
                        where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links),
-                       line_if_any("threads", threads_remark(plan)), plan.list_interval, plan.list_cutoff, plan.buffer,
+                       line_if_any("transport", plan.transport), line_if_any("threads", threads_remark(plan)),
+                       line_if_any("helpers", helpers_text(plan.helpers)), plan.list_interval, plan.list_cutoff, plan.buffer,
                        line_if_any("PME", mesh_text(plan)), plan.energy_interval, plan.temperature_interval,
                        plan.pressure_interval, plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
 }

@@ -22,6 +22,8 @@ std::string describe_seeds(const PlanSummary& plan);
 std::string describe_plan(const PlanSummary& plan);
 // Of more threads than this process has cores; empty: nothing to say.
 std::string threads_remark(const PlanSummary& plan);
+// On helpers that poll and have no core for it; empty: there are none.
+std::string helpers_remark(const PlanSummary& plan);
 std::string describe_machine();
 // How ranks share the mesh of PME; empty: they do not.
 std::string mesh_method_text(const PlanSummary& plan);

@@ -5,6 +5,7 @@
 #include "comm/transports/plugin.hpp"
 #include "commands.hpp"
 #include "describe.hpp"
+#include "device/cores.hpp"
 #include "io/preprocessor.hpp"
 #ifdef PARHELION_CUDA
 #include "comm/gpu/heap.hpp"
@@ -111,6 +112,8 @@ std::string describe_transports()
     {
         add(file.transport, file.file, [&] { return Plugin(file).version(); });
     }
+    lines += fmt::format("transport nic-emulation: here, for ranks on CPUs; takes a core for each of --nodes, of {}\n",
+                         available_cores());
 #ifdef PARHELION_CUDA
     add("nvshmem", GpuHeap::plugin_file, GpuHeap::library);
 #endif

@@ -216,6 +216,16 @@ int after_output(int code)
 // A subcommand, and what it does and exits with.
 using Command = std::pair<CLI::App*, std::function<int()>>;
 
+void add_nic_options(CLI::App& command, NicOptions& nic)
+{
+    command.add_option("--nic-latency", nic.latency_us, "of --nodes: least time of a message between nodes, us")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 1e6));
+    command.add_option("--nic-bandwidth", nic.bandwidth, "of --nodes: what leaves a node at most, GB/s")
+        ->capture_default_str()
+        ->check(CLI::Range(1e-3, 1e4));
+}
+
 Command add_run(CLI::App& app)
 {
     const auto options = std::make_shared<RunOptions>();
@@ -230,9 +240,13 @@ Command add_run(CLI::App& app)
             "--transport", options->transport,
             "what carries messages between processes: tcp, mpi or openshmem between those that a launcher has started "
             "(for mpi and openshmem, one of its library); peer (pages that processes pass to each other) or nvshmem (its "
-            "heap) between GPUs of --processes; auto: tcp or peer")
+            "heap) between GPUs of --processes; nic-emulation (an emulated network) between the virtual nodes of --nodes; auto: "
+            "tcp or peer")
         ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "tcp", "mpi", "openshmem", "peer", "nvshmem"}));
+        ->check(CLI::IsMember({"auto", "tcp", "mpi", "openshmem", "peer", "nvshmem", "nic-emulation"}));
+    command->add_option("--nodes", options->nodes, "with --transport nic-emulation: virtual nodes, and the ranks of each")
+        ->type_name("2x4");
+    add_nic_options(*command, options->nic);
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
         ->transform(whole_number)
         ->check(amount);
@@ -308,9 +322,19 @@ Command add_bench_halo(CLI::App& app)
 {
     const auto options = std::make_shared<BenchHaloOptions>();
     CLI::App* command = app.add_subcommand("halo", "the halo exchange by itself: coordinates out, forces back");
-    command->add_option("--ranks", options->ranks, "numbers of ranks")
-        ->default_val(std::vector<int>{2, 4, 8})
-        ->check(CLI::Range(2, 1024));
+    CLI::Option* ranks = command->add_option("--ranks", options->ranks, "numbers of ranks")
+                             ->default_val(std::vector<int>{2, 4, 8})
+                             ->check(CLI::Range(2, 1024));
+    command->add_option("--nodes", options->nodes, "virtual nodes and the ranks of each, with an emulated network between them")
+        ->type_name("2x1 2x4 ...")
+        ->excludes(ranks);
+    add_nic_options(*command, options->nic);
+    command
+        ->add_option("--proxies", options->proxies,
+                     "of --nodes: where the threads are that carry messages: own (a core each), polling or sleeping (on cores of "
+                     "threads that compute)")
+        ->default_val(std::vector<std::string>{"own"})
+        ->check(CLI::IsMember({"own", "polling", "sleeping"}));
     command->add_option("--halo-atoms", options->halo_atoms, "halo atoms of a rank")
         ->default_val(std::vector<std::int64_t>{1000, 10000, 100000})
         ->check(CLI::Range(1, 10000000));

@@ -387,6 +387,7 @@ RunEnd run_and_write(Ready&& ready)
     std::fflush(stdout);
     if (!kept.empty()) { files.message(kept); }
     say_how_it_begins(files, continued, ready.remark, parameters, ready.identity, job.steps);
+    if (const std::string remark = helpers_remark(simulation.plan()); !remark.empty()) { files.warning("note: " + remark); }
     continued.reset(); // memory
 
     const Result result = simulate(job, ready.steps_left, simulation, files);
@@ -409,6 +410,7 @@ void spread(Ready& ready, const ProcessOptions& processes)
     if (!wants_gpus(ready.engine)) { ready.engine.device = Device::Cpu; } // auto
     ready.engine.ranks = processes.ranks;
     ready.engine.processes = processes.processes;
+    ready.engine.processes_of_host = processes.processes;
     if (ready.options.transport == "nvshmem") { ready.engine.gpu_memory = GpuMemory::Nvshmem; }
 }
 
@@ -416,6 +418,8 @@ void spread(Ready& ready, const ProcessOptions& processes)
 RunEnd run_in_several(Ready&& ready)
 {
     ProcessOptions processes = process_options(ready.options, ready.engine, ready.options.processes);
+    const std::optional<NicEmulation> nics = emulated_nics(ready.options);
+    if (nics) { expect_whole_nodes(*nics, processes); }
     processes.stop = &stop_requested;
     spread(ready, processes);
     ready.input.parameters = with_seeds(std::move(ready.input.parameters), ready.start());
@@ -423,7 +427,10 @@ RunEnd run_in_several(Ready&& ready)
     return static_cast<RunEnd>(
         run_and_log(processes, ready.options.prefix + log_ending, [&](std::unique_ptr<Bootstrap> bootstrap) {
             const bool writes = bootstrap->here().first == 0;
-            ready.engine.network = [&bootstrap](int) { return shared_memory_network(std::move(bootstrap)); };
+            ready.engine.process_of_host = process_of_rank(bootstrap->here().first, processes);
+            ready.engine.network = [&](int) {
+                return nics ? nic_emulation_network(std::move(bootstrap), *nics) : shared_memory_network(std::move(bootstrap));
+            };
             return static_cast<int>(writes ? run_and_write(std::move(ready)) : run_silently(std::move(ready)));
         }));
 }
@@ -446,6 +453,7 @@ std::optional<Ready> make_ready(const RunOptions& options, Role role)
     const std::int64_t steps = steps_asked_for(options, parameters);
     SimulationOptions engine = simulation_options(options.engine);
     engine.trace = !options.trace.empty();
+    if (const std::optional<NicEmulation> nics = emulated_nics(options)) { emulate(*nics, engine); }
     const NamedList<std::string> identity =
         identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
     std::unique_ptr<RunLock> lock = role == Role::Writes ? std::make_unique<RunLock>(options.prefix) : nullptr;
@@ -469,6 +477,7 @@ RunEnd run_launched(const RunOptions& options, const Launch& launch)
 {
     const SimulationOptions engine = simulation_options(options.engine);
     expect_cpus(engine);
+    expect_transport_of_launcher(options);
     const ProcessOptions processes = process_options(options, engine, launch.processes);
     LaunchedRun run(options, launch, processes);
     try
@@ -479,6 +488,7 @@ RunEnd run_launched(const RunOptions& options, const Launch& launch)
         spread(*ready, processes);
         ready->input.parameters = run.with_seeds_of_first(with_seeds(std::move(ready->input.parameters), ready->start()));
         stop_on_signals();
+        run.place(ready->engine);
         ready->engine.network = [&run](int) { return run.network(); };
         return run.writes() ? run_and_write(*std::move(ready)) : run_silently(*std::move(ready));
     }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 namespace parhelion {
 
@@ -79,6 +80,17 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
     meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
     met_ = std::make_shared<Rendezvous>(meeting);
     speaks = writes();
+}
+
+void LaunchedRun::place(SimulationOptions& engine) const
+{
+    engine.processes_of_host = 0;
+    const ProcessCard here = met_->card();
+    for (const ProcessCard& card : met_->processes())
+    {
+        if (card.first == here.first) { engine.process_of_host = engine.processes_of_host; }
+        if (std::string_view(card.host) == here.host) { ++engine.processes_of_host; }
+    }
 }
 
 Network LaunchedRun::network()

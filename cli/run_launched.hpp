@@ -9,6 +9,7 @@
 #include "comm/network.hpp"
 #include "comm/plugin_ranks.hpp"
 #include "commands.hpp"
+#include "engine/simulation.hpp"
 #include "io/named_list.hpp"
 
 #include <memory>
@@ -24,6 +25,8 @@ public:
     LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares);
 
     bool writes() const { return launch_.process == 0; }
+    // Says how many processes of the run are on this host, and which of them this one is.
+    void place(SimulationOptions& engine) const;
     // Between its ranks, by the transport of the options. Once.
     Network network();
     // Collective: all processes must have read the same, and no steps be left for all or for none. Throws InputError E212.

@@ -2,6 +2,7 @@
 #include "run_processes.hpp"
 
 #include "base/error.hpp"
+#include "comm/bootstraps/threads.hpp"
 #include "comm/transports/plugin.hpp"
 
 #include <algorithm>
@@ -71,6 +72,7 @@ void expect_own_transport(const RunOptions& options)
         refuse(fmt::format(
             "--transport {} is for GPUs of several processes. Give --processes and --gpus as well, or leave it out.", transport));
     }
+    if (emulated_nics(options)) { return; }
     if (transport != "auto" && transport != "tcp" && plugin_of_launcher(transport) == nullptr)
     {
         refuse(
@@ -78,6 +80,51 @@ void expect_own_transport(const RunOptions& options)
                         "Start this one so, or leave it out.",
                         transport));
     }
+}
+
+void expect_transport_of_launcher(const RunOptions& options)
+{
+    if (!emulated_nics(options)) { return; }
+    refuse(
+        "--transport nic-emulation is for one host, and a launcher has started this process. Start one process, with --processes "
+        "if there are to be several.");
+}
+
+void expect_whole_nodes(const NicEmulation& nics, const ProcessOptions& processes)
+{
+    for (int process = 0; process < processes.processes; ++process)
+    {
+        if (ranks_of_process(process, processes).first % nics.ranks_per_node == 0) { continue; }
+        refuse(fmt::format(
+            "{} processes do not have whole nodes of {}. Give as many --processes as nodes, or fewer that divide them.",
+            processes.processes, nics.text()));
+    }
+}
+
+std::optional<NicEmulation> emulated_nics(const RunOptions& options)
+{
+    const bool are_asked_for = options.transport == "nic-emulation";
+    if (are_asked_for == !options.nodes.empty())
+    {
+        return are_asked_for ? std::optional(parse_nodes(options.nodes, options.nic)) : std::nullopt;
+    }
+    refuse(are_asked_for ? "--transport nic-emulation needs --nodes, as 2x4: two nodes of four ranks."
+                         : "--nodes is of --transport nic-emulation alone. Give both, or neither.");
+}
+
+void emulate(const NicEmulation& nics, SimulationOptions& engine)
+{
+    if (wants_gpus(engine)) { refuse("--transport nic-emulation is for ranks on CPUs. Leave --device and --gpus out."); }
+    if (engine.ranks_asked_for() == 0) { engine.ranks = nics.ranks(); }
+    if (engine.ranks_asked_for() != nics.ranks())
+    {
+        refuse(fmt::format("--nodes has {} ranks, and {} are asked for. Leave --ranks out.", nics.ranks(),
+                           engine.ranks_asked_for()));
+    }
+    engine.device = Device::Cpu;
+    engine.transport = "nic-emulation, " + nics.text();
+    engine.proxies = nics.nodes;
+    engine.network = [nics](int ranks) { return nic_emulation_network(std::make_unique<ThreadsBootstrap>(ranks), nics); };
 }
 
 void expect_cpus(const SimulationOptions& engine)

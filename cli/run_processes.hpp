@@ -16,9 +16,16 @@ bool wants_gpus(const SimulationOptions& engine);
 // E010.
 ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes);
 // Throw InputError E010.
-void expect_own_transport(const RunOptions& options); // of what no launcher has started
+void expect_own_transport(const RunOptions& options);         // of what no launcher has started
+void expect_transport_of_launcher(const RunOptions& options); // of what one has
+void expect_whole_nodes(const NicEmulation& nics, const ProcessOptions& processes);
 void expect_several_ranks(const RunParameters& parameters);
 void expect_cpus(const SimulationOptions& engine); // of processes that a launcher has started
+
+// The virtual nodes of --transport nic-emulation, which has them; nothing: another transport. Throws InputError E010.
+std::optional<NicEmulation> emulated_nics(const RunOptions& options);
+// Ranks on CPUs that are divided into them. Throws InputError E010 if there are to be more or fewer, or they are to be GPUs.
+void emulate(const NicEmulation& nics, SimulationOptions& engine);
 
 // To the log, as far as that is possible.
 void add_last_line(const std::string& log, const std::string& text);

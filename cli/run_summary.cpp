@@ -70,11 +70,13 @@ RunReport make_report(const EngineOptions& engine, const RunSummary& summary, co
     report.grid = grid_text(plan.grid);
     if (plan.ranks > 1)
     {
-        report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)], report.transport = plan.on_gpu ? "gpu"
-                                                                                                 : plan.processes > 1
-                                                                                                     ? "processes"
-                                                                                                     : "threads";
+        report.halo = halo_method_names[static_cast<std::size_t>(plan.halo)];
+        report.transport = !plan.transport.empty() ? plan.transport
+                           : plan.on_gpu           ? "gpu"
+                           : plan.processes > 1    ? "processes"
+                                                   : "threads";
     }
+    for (const HelperPlace& helper : plan.helpers) { report.helpers.emplace_back(helper.name, helper.core); }
     if (const std::string method = mesh_method_text(plan); !method.empty()) { report.pme = method; }
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;

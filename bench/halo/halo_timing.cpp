@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/halo/halo_timing.hpp"
 
+#include "comm/bootstraps/threads.hpp"
 #include "comm/run_ranks.hpp"
 #include "comm/world.hpp"
+#include "device/helper_threads.hpp"
 #include "domain/migrate.hpp"
 #include "halo/halo.hpp"
 #include "model/system.hpp"
@@ -10,7 +12,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <numeric>
 #include <random>
+#include <set>
+#include <thread>
 #include <vector>
 
 namespace parhelion {
@@ -64,6 +70,30 @@ System random_atoms(double edge)
     return system;
 }
 
+// Keeps a core busy, as a thread that computes forces does.
+class BusyCore
+{
+public:
+    explicit BusyCore(int core)
+        : thread_([core](const std::stop_token& stop) {
+              stay_on_core(core);
+              while (!stop.stop_requested()) {}
+          })
+    {
+    }
+
+private:
+    std::jthread thread_;
+};
+
+Network make_network(const HaloTimingOptions& options)
+{
+    if (!options.nodes) { return thread_network(options.ranks); }
+    NicEmulation nodes = *options.nodes;
+    if (options.proxies == Proxies::Sleeping) { nodes.proxies = HelperNeeds::Turns; }
+    return nic_emulation_network(std::make_unique<ThreadsBootstrap>(options.ranks), nodes);
+}
+
 } // namespace
 
 HaloTiming time_halo(const HaloTimingOptions& options)
@@ -78,11 +108,20 @@ HaloTiming time_halo(const HaloTimingOptions& options)
     CpuQueue loader(1);
     const ParticleState<N> whole = make_state<N>(system, {}, loader);
 
-    World world(thread_network(options.ranks));
+    World world(make_network(options));
+    const CoresForHelpers cores(options.ranks * options.threads);
+    std::deque<BusyCore> busy;
+    std::set<int> of_proxies;
+    for (const HelperPlace& place : cores.places()) { of_proxies.insert(place.core); }
+    for (const int core : of_proxies)
+    {
+        if (options.proxies != Proxies::Own && core >= 0) { busy.emplace_back(core); }
+    }
     std::vector<Communicator> comms;
     for (int rank = 0; rank < options.ranks; ++rank) { comms.push_back(world.communicator(rank)); }
     HaloTiming result;
     result.grid = grid.cells;
+    result.helpers = helpers_text(cores.places());
     std::vector<double> atoms(static_cast<std::size_t>(options.ranks)), bytes(atoms);
     std::vector<double> times;
     const auto body = [&](int rank) {
@@ -119,6 +158,7 @@ HaloTiming time_halo(const HaloTimingOptions& options)
         result.halo_atoms += atoms[rank] / static_cast<double>(atoms.size());
         result.bytes += bytes[rank] / static_cast<double>(atoms.size());
     }
+    result.mean_us = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
     std::sort(times.begin(), times.end());
     result.median_us = times[times.size() / 2];
     result.worst_tenth_us = times[times.size() * 9 / 10];

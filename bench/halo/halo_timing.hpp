@@ -6,30 +6,47 @@
 // 1.2 nm. Cost: memory of the whole box, some 150 bytes an atom.
 #pragma once
 
+#include "comm/network.hpp"
 #include "halo/method.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace parhelion {
+
+// Of virtual nodes: the threads that carry messages between them.
+enum class Proxies : std::uint8_t
+{
+    Own,     // each has a core of its own, on which it polls
+    Polling, // likewise, but a thread is there that computes without a pause
+    Sleeping // all are on one such core, and sleep until a message is due
+};
+inline constexpr std::array<std::string_view, 3> proxies_in_words = {"own", "polling", "sleeping"};
 
 struct HaloTimingOptions
 {
     int ranks = 2;
     int threads = 1; // of each rank
     HaloMethod method = HaloMethod::Direct;
-    std::int64_t halo_atoms = 10000; // of a rank, wanted; the smallest halo that a grid allows may be larger
-    int exchanges = 200;             // timed, after a tenth as many that are not
+    std::int64_t halo_atoms = 10000;                  // of a rank, wanted; the smallest halo that a grid allows may be larger
+    int exchanges = 200;                              // timed, after a tenth as many that are not
+    std::optional<NicEmulation> nodes = std::nullopt; // virtual ones; nothing: all ranks reach each other
+    Proxies proxies = Proxies::Own;
 };
 
 struct HaloTiming
 {
     std::array<int, 3> grid{1, 1, 1};
+    std::string helpers;       // where they were
     int messages = 0;          // of a rank, each way
     double halo_atoms = 0;     // of a rank, mean; with fillers, which travel too
     double bytes = 0;          // sent by a rank, both ways
     double median_us = 0;      // of one coordinate + force exchange, rank 0
     double worst_tenth_us = 0; // nine of ten took less
+    double mean_us = 0;        // of all: whoever shares a core waits seldom, and long
 };
 
 // Throws InputError E630 if no grid of these ranks fits a box of the size that would have such halos.

@@ -123,7 +123,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     const bool is_of_one = is_one_ranks(setup_.parameters);
     const int asked = std::max(1, options.ranks_asked_for());
     const int ranks = is_of_one ? 1 : asked;
-    const int threads = options.threads > 0 ? options.threads : std::max(1, available_cores() / asked);
+    const int threads = options.threads > 0 ? options.threads : std::max(1, (available_cores() - options.proxies) / asked);
     setup_.threads = is_of_one ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
     const int of_mesh = mesh_ranks(setup_.parameters, options, ranks);
@@ -141,6 +141,8 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks) + RankMesh<N>::payload_bytes(setup_.mesh);
     world_ = std::make_unique<World>(options.network(ranks), world);
     PARHELION_EXPECTS(world_->ranks() == ranks);
+    cores_.emplace(world_->here().count * setup_.threads * options.processes_of_host, options.process_of_host,
+                   options.processes_of_host);
     for (int place = 0; place < world_->here().count; ++place)
     {
         runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(world_->here().first + place)));
@@ -169,6 +171,8 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.processes = options.processes;
     plan_.grid = setup_.grid.cells;
     plan_.halo = options.halo;
+    plan_.transport = options.transport;
+    plan_.helpers = cores_->places();
     plan_.threads = setup_.threads;
     if (p.coulomb == CoulombKind::Pme)
     {

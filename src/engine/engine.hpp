@@ -60,6 +60,7 @@ private:
     const System system_;
     RunSetup setup_;
     std::unique_ptr<World> world_;
+    std::optional<CoresForHelpers> cores_;          // shared out once the world's helpers have started, before the ranks' threads
     std::vector<std::unique_ptr<RankRun<N>>> runs_; // those here, by rank
     struct End
     {

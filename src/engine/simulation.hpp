@@ -5,6 +5,7 @@
 
 #include "base/numerics.hpp"
 #include "comm/network.hpp"
+#include "device/helper_threads.hpp"
 #include "engine/observer.hpp"
 #include "halo/method.hpp"
 #include "mesh_exchange/method.hpp"
@@ -58,8 +59,11 @@ struct SimulationOptions
     // more; the first has what it leaves. The parameters then have their seeds (with_seeds()), and is_one_ranks() is
     // false.
     int processes = 1;
-    GpuMemory gpu_memory = GpuMemory::Peer; // of GPUs of several processes
+    int process_of_host = 0, processes_of_host = 1; // of these, those on this host, and which of them this one is
+    GpuMemory gpu_memory = GpuMemory::Peer;         // of GPUs of several processes
     MakeNetwork network = [](int count) { return thread_network(count); };
+    std::string transport; // that of the network, for the log and the report; empty: threads or processes that share memory
+    int proxies = 0;       // threads of the network that poll: with threads = 0 each has a core, if there are enough
     // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
     // tell. Called by another thread with a sentence; it should end the process. None: no watch.
     std::function<void(const std::string& sentence)> when_held = nullptr;
@@ -114,9 +118,11 @@ struct PlanSummary
     std::optional<std::int64_t> velocity_seed; // of velocities that are generated
     bool on_gpu = false;
     int gpus = 0;
-    std::string gpus_remark; // why others that are here or were asked for are not used; empty: nothing to say
-    std::string links;       // what was found between them; empty: nobody looked
-    std::string kernel;      // SIMD target, or the GPU
+    std::string gpus_remark;          // why others that are here or were asked for are not used; empty: nothing to say
+    std::string links;                // what was found between them; empty: nobody looked
+    std::string transport;            // SimulationOptions::transport
+    std::vector<HelperPlace> helpers; // threads of this process that carry messages or watch, and where they are
+    std::string kernel;               // SIMD target, or the GPU
 };
 
 enum class RunEnd : std::uint8_t

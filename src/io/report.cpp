@@ -38,6 +38,7 @@ std::string to_json(const RunReport& report)
     json["pme"] = report.pme;
     json["precision"] = report.precision;
     json["threads"] = report.threads;
+    json["helpers"] = object(report.helpers);
     json["repartition_interval"] = report.repartition_interval;
     json["pairlist"] = object(report.pairlist);
     json["phases"] = object(report.phases);

@@ -30,6 +30,7 @@ struct RunReport
     std::string halo = "none", transport = "none", pme = "none";
     std::string precision;
     int threads = 1;              // of each rank
+    NamedList<int> helpers;       // other threads of the first process: the core of each, or -1: any
     int repartition_interval = 0; // steps
     NamedList<double> pairlist;
     NamedList<double> phases;   // us per step

@@ -84,6 +84,7 @@ TEST(Report, has_the_promised_fields_in_order)
                               "pme",
                               "precision",
                               "threads",
+                              "helpers",
                               "repartition_interval",
                               "pairlist",
                               "phases",
