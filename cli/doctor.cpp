@@ -110,7 +110,8 @@ std::string describe_transports()
     };
     for (const PluginFile& file : plugin_files())
     {
-        add(file.transport, file.file, [&] { return Plugin(file).version(); });
+        add(fmt::format("{}", fmt::join(file.transports, ", ")), file.file,
+            [&] { return Plugin(file.transports.front(), {file}).version(); });
     }
     lines += fmt::format("transport nic-emulation: here, for ranks on CPUs; takes a core for each of --nodes, of {}\n",
                          available_cores());

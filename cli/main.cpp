@@ -238,12 +238,12 @@ Command add_run(CLI::App& app)
     command
         ->add_option(
             "--transport", options->transport,
-            "what carries messages between processes: tcp, mpi or openshmem between those that a launcher has started "
-            "(for mpi and openshmem, one of its library); peer (pages that processes pass to each other) or nvshmem (its "
-            "heap) between GPUs of --processes; nic-emulation (an emulated network) between the virtual nodes of --nodes; auto: "
-            "tcp or peer")
+            "what carries messages between processes that a launcher has started: tcp; by the launcher's library mpi "
+            "(messages), mpi-rma (shared windows on a host, MPI_Put between hosts), mpi-put (MPI_Put alone) or openshmem; "
+            "between GPUs of --processes: peer (pages that processes pass to each other) or nvshmem (its heap); "
+            "nic-emulation (an emulated network) between the virtual nodes of --nodes; auto: tcp or peer")
         ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "tcp", "mpi", "openshmem", "peer", "nvshmem", "nic-emulation"}));
+        ->check(CLI::IsMember({"auto", "tcp", "mpi", "mpi-rma", "mpi-put", "openshmem", "peer", "nvshmem", "nic-emulation"}));
     command->add_option("--nodes", options->nodes, "with --transport nic-emulation: virtual nodes, and the ranks of each")
         ->type_name("2x4");
     add_nic_options(*command, options->nic);

@@ -73,7 +73,7 @@ void expect_own_transport(const RunOptions& options)
             "--transport {} is for GPUs of several processes. Give --processes and --gpus as well, or leave it out.", transport));
     }
     if (emulated_nics(options)) { return; }
-    if (transport != "auto" && transport != "tcp" && plugin_of_launcher(transport) == nullptr)
+    if (transport != "auto" && transport != "tcp" && plugins_of_launcher(transport).empty())
     {
         refuse(
             fmt::format("--transport {} is for processes that a launcher of its library has started (mpirun, mpiexec, oshrun). "

@@ -45,8 +45,10 @@ struct parhelion_calls_v1
     int (*rank)(struct parhelion_transport*);
     int (*ranks)(struct parhelion_transport*);
     void* (*memory)(struct parhelion_transport*); /* of this process */
-    /* Does not wait for the destination. Puts to one destination keep their order: who sees a signal finds there what was put
-     * there before by the same source. */
+    /* Where this process loads from and stores into that of another, or null: puts alone come there. */
+    void* (*reach)(struct parhelion_transport*, int rank);
+    /* Does not wait for the destination's program, but the library may wait for the destination to call it. Puts to one
+     * destination keep their order: who sees a signal finds there what was put there before by the same source. */
     void (*put_signal)(struct parhelion_transport*, const struct parhelion_put*);
     /* Moves what moves only inside calls, here and from others. */
     void (*progress)(struct parhelion_transport*);

@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::size_t page = 4096, for_mailboxes = std::size_t{1} << 24;
 
-const PluginFile& file_for(const std::string& transport)
+std::vector<PluginFile> files_for(const std::string& transport)
 {
-    if (const PluginFile* const file = plugin_of_launcher(transport)) { return *file; }
+    std::vector<PluginFile> files = plugins_of_launcher(transport);
+    if (!files.empty()) { return files; }
     throw SystemError(
         fmt::format("Transport {} needs processes that a launcher of its library has started, and none has. Start the "
                     "program by mpirun, mpiexec or oshrun.",
@@ -64,7 +65,7 @@ private:
 class PluginTransport : public Transport
 {
 public:
-    PluginTransport(PluginRanks& all, const SymmetricMemory& memory) : all_(all), memory_(memory)
+    PluginTransport(PluginRanks& all, const SymmetricMemory& memory) : all_(all)
     {
         const std::byte* const begin = all.plugin_.memory();
         payload_ = static_cast<std::size_t>(memory.payload(all.rank(), 0) - begin);
@@ -72,8 +73,16 @@ public:
             static_cast<std::size_t>(reinterpret_cast<std::byte*>(memory.signal(all.rank(), 0)) - begin) / sizeof(SignalSlot);
     }
 
-    std::byte* reach_payload(int, int destination, std::size_t offset) override { return memory_.payload(destination, offset); }
-    SignalSlot* reach_signal(int, int destination, std::size_t index) override { return memory_.signal(destination, index); }
+    std::byte* reach_payload(int, int destination, std::size_t offset) override
+    {
+        std::byte* const memory = all_.plugin_.reach(destination);
+        return memory != nullptr ? memory + payload_ + offset : nullptr;
+    }
+    SignalSlot* reach_signal(int, int destination, std::size_t index) override
+    {
+        std::byte* const memory = all_.plugin_.reach(destination);
+        return memory != nullptr ? reinterpret_cast<SignalSlot*>(memory) + signals_ + index : nullptr;
+    }
     void put_signal(const Put& put) override
     {
         Put placed = put;
@@ -90,15 +99,15 @@ public:
 
 private:
     PluginRanks& all_;
-    const SymmetricMemory& memory_;
     std::size_t payload_, signals_; // where the world's arenas begin in every process
 };
 
-PluginRanks::PluginRanks(const PluginOptions& options) : options_(options), plugin_(file_for(options.transport))
+PluginRanks::PluginRanks(const PluginOptions& options)
+    : options_(options), plugin_(options.transport, files_for(options.transport))
 {
     plugin_.open(for_mailboxes + options.bytes);
-    const char* const size = std::getenv(file_for(options.transport).size_variable.c_str());
-    if (std::atoi(size) != plugin_.ranks())
+    const std::string size = processes_of_launcher(plugin_.file());
+    if (std::atoi(size.c_str()) != plugin_.ranks())
     {
         throw SystemError(
             fmt::format("The launcher has started {} processes, and {} connects {} of them: it is not the library of "

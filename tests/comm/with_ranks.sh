@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a program as ranks that a launcher starts. Usage: with_ranks.sh mpi_openmpi|mpi_mpich|openshmem LAUNCHER RANKS PROGRAM [ARGUMENT]...
+# Runs a program as ranks that a launcher starts. Usage: with_ranks.sh KIND LAUNCHER RANKS PROGRAM [ARGUMENT]...
+# KIND: a transport and the library that has it: mpi_openmpi, mpi-rma_mpich, mpi-put_abi, openshmem_openmpi, openshmem_1.5, ...
 set -euo pipefail
 kind=$1 launcher=$2 ranks=$3
 shift 3
@@ -9,9 +10,13 @@ shift 3
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PARHELION_TEST_TRANSPORT=${kind%_*}
 options=()
+preloaded=${PARHELION_TEST_PRELOAD:-} # for the ranks, not for their launcher
+[ -z "$preloaded" ] || set -- env "LD_PRELOAD=$preloaded" "$@"
 case $kind in
-    mpi_openmpi) options=(--oversubscribe) ;;
-    openshmem) launcher="setarch -R $launcher" options=(--oversubscribe) ;;
+    openshmem_openmpi) launcher="setarch -R $launcher" options=(--oversubscribe) ;;
+    *_openmpi) options=(--oversubscribe) ;;
+    *_abi) export LD_LIBRARY_PATH=${launcher%/*}/../lib ;; # of a package for Python
+    openshmem_*) export LD_LIBRARY_PATH=${1%/*} ;;         # beside the program
 esac
 PARHELION_TEST_FOLDER=$(mktemp -d)
 export PARHELION_TEST_FOLDER

@@ -4,6 +4,7 @@ or its plugin is missing."""
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,24 @@ import pytest
 from test_continuation import RUN, command, folder_with, run
 
 SHORT = RUN.replace("nsteps = 400", "nsteps = 60")
-KINDS = {  # launcher, its options, plugin, transport
-    "openmpi": (["mpirun.openmpi"], ["--oversubscribe"], "libparhelion_mpi_openmpi.so", "mpi"),
-    "mpich": (["mpirun.mpich"], [], "libparhelion_mpi_mpich.so", "mpi"),
-    "openshmem": (["setarch", "-R", "oshrun"], ["--oversubscribe"], "libparhelion_openshmem.so", "openshmem"),
+VENV = Path(sys.prefix)  # has an MPI with the standard binary interface
+LAUNCHERS = {  # with their options, plugin, transports
+    "openmpi": (["mpirun.openmpi", "--oversubscribe"], "libparhelion_mpi_openmpi.so", ["mpi", "mpi-rma"]),
+    "mpich": (["mpirun.mpich"], "libparhelion_mpi_mpich.so", ["mpi", "mpi-rma", "mpi-put"]),
+    "abi": ([str(VENV / "bin/mpiexec")], "libparhelion_mpi_abi.so", ["mpi", "mpi-rma", "mpi-put"]),
+    "openshmem": (["setarch", "-R", "oshrun", "--oversubscribe"], "libparhelion_openshmem.so", ["openshmem"]),
 }
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+KINDS = [f"{transport} by {launcher}" for launcher, (_, _, transports) in LAUNCHERS.items() for transport in transports]
+
+
+def environment(name):
+    known = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return known | {"LD_LIBRARY_PATH": str(VENV / "lib")} if name == "abi" else known
+
+
+def is_here(name):
+    launcher, plugin, _ = LAUNCHERS[name]
+    return all(shutil.which(word) for word in launcher if not word.startswith("-")) and (Path(command()[0]).parent / plugin).exists()
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +42,13 @@ def of_threads(tmp_path_factory):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("processes", [1, 2, 4])
 def test_same_bytes_as_threads(kind, processes, of_threads, tmp_path):
-    launcher, options, plugin, transport = KINDS[kind]
+    transport, name = kind.split(" by ")
+    launcher, plugin, _ = LAUNCHERS[name]
     words = command("-q", "--threads", 1, "--transport", transport)
-    if shutil.which(launcher[-1]) is None or not (Path(words[0]).parent / plugin).exists():
-        pytest.skip(f"{launcher[-1]} or {plugin} is not here")
+    if not is_here(name):
+        pytest.skip(f"{launcher} or {plugin} is not here")
     folder = folder_with(SHORT, tmp_path / "run")
-    whole = [*launcher, *options, "-n", str(processes), *words]
-    result = subprocess.run(whole, cwd=folder, env=os.environ | AS_ROOT, capture_output=True, text=True, timeout=120)
+    result = subprocess.run([*launcher, "-n", str(processes), *words], cwd=folder, env=environment(name), capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     for name in ("md.edr", "md.gro"):
         assert (folder / name).read_bytes() == (of_threads / name).read_bytes()
@@ -45,16 +58,17 @@ def test_without_a_launcher_is_refused(tmp_path):
     run(folder_with(SHORT, tmp_path / "run"), "--transport", "mpi", code=2)
 
 
-def doctor(program):
-    return subprocess.run([program, "doctor"], capture_output=True, text=True, timeout=60, check=True).stdout
+def doctor(program, **more):
+    return subprocess.run([program, "doctor"], env=os.environ | more, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 def test_doctor_tells_which_libraries_it_can_open(tmp_path):
     program = Path(command()[0])
     told = doctor(program)
-    for kind, library in {"openmpi": "Open MPI v", "mpich": "MPICH Version", "openshmem": "OpenSHMEM "}.items():
-        launcher, _, plugin, transport = KINDS[kind]
-        if shutil.which(launcher[-1]) is not None and (program.parent / plugin).exists():
-            assert f"transport {transport} ({plugin}): {library}" in told
+    of_venv = doctor(program, **environment("abi"))
+    for name, library in {"openmpi": "Open MPI v", "mpich": "MPICH Version", "abi": "MPICH Version", "openshmem": "OpenSHMEM "}.items():
+        transports = "openshmem" if name == "openshmem" else "mpi, mpi-rma, mpi-put"
+        if is_here(name):
+            assert f"transport {transports} ({LAUNCHERS[name][1]}): {library}" in (of_venv if name == "abi" else told)
     alone = shutil.copy(program, tmp_path / "parhelion")
-    assert "transport mpi (libparhelion_mpi_mpich.so): no: libparhelion_mpi_mpich.so is neither beside the program" in doctor(alone)
+    assert "transport mpi, mpi-rma, mpi-put (libparhelion_mpi_mpich.so): no: libparhelion_mpi_mpich.so is neither beside the program" in doctor(alone)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin for an OpenSHMEM library, of version 1.4 at least. A process's memory is from the symmetric heap, so puts need
-// nobody at the other side: payload, fence, the message's size, fence, epoch. Fences keep the order of puts to one destination.
+// nobody at the other side. A fence keeps puts to one destination in order: what comes before it is there before the epoch is,
+// and so is every earlier epoch. Version 1.4: payload, the message's size, fence, epoch. Version 1.5, whose put with signal
+// brings its own payload before the signal: size, fence, payload and epoch in one, so that the fence does not wait for the
+// payload.
 #include "comm/plugin.h"
 
 #include <cstdio>
@@ -59,11 +62,18 @@ void put_signal(parhelion_transport* transport, const parhelion_put* put)
 {
     unsigned char* const memory = of(transport).memory;
     auto* const words = reinterpret_cast<long*>(memory + put->signal);
-    if (put->data != nullptr && put->bytes > 0) { shmem_putmem(memory + put->offset, put->data, put->bytes, put->destination); }
+    const std::size_t payload = put->data != nullptr ? put->bytes : 0;
+#if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+    shmem_long_atomic_set(words + 1, static_cast<long>(put->bytes), put->destination);
+    shmem_fence();
+    shmem_putmem_signal(memory + put->offset, put->data, payload, reinterpret_cast<std::uint64_t*>(words), put->epoch,
+                        SHMEM_SIGNAL_SET, put->destination);
+#else
+    if (payload > 0) { shmem_putmem(memory + put->offset, put->data, payload, put->destination); }
     shmem_long_atomic_set(words + 1, static_cast<long>(put->bytes), put->destination);
     shmem_fence();
     shmem_long_atomic_set(words, static_cast<long>(put->epoch), put->destination);
-    shmem_fence(); // before what is put next
+#endif
 }
 
 void close(parhelion_transport* transport)
@@ -84,6 +94,7 @@ constexpr parhelion_calls_v1 calls = {
     .rank = [](parhelion_transport* t) { return of(t).rank; },
     .ranks = [](parhelion_transport* t) { return of(t).ranks; },
     .memory = [](parhelion_transport* t) -> void* { return of(t).memory; },
+    .reach = [](parhelion_transport*, int) -> void* { return nullptr; },
     .put_signal = put_signal,
     .progress = [](parhelion_transport*) { shmem_quiet(); },
     .close = close,

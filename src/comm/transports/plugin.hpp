@@ -13,22 +13,25 @@ namespace parhelion {
 // A file that may be there, and the libraries one of which it needs.
 struct PluginFile
 {
-    std::string transport; // its name for --transport
+    std::vector<std::string> transports; // their names for --transport
     std::string file;
     std::vector<std::string> libraries;
-    std::string size_variable; // what says how many processes a launcher of this kind has started
+    std::vector<std::string>
+        size_variables; // what says how many processes a launcher has started: of launchers that it can serve
 };
 const std::vector<PluginFile>& plugin_files();
 
-// Of a transport's plugins, the one for the launcher that has started this process, as its environment tells; null: no launcher
-// that the transport can work with.
-const PluginFile* plugin_of_launcher(const std::string& transport);
+// Those with this transport that can serve the launcher of this process, as its environment tells, the best first. None: no
+// launcher that the transport can work with.
+std::vector<PluginFile> plugins_of_launcher(const std::string& transport);
+// How many processes it has started, in its own words.
+std::string processes_of_launcher(const PluginFile& file);
 
 class Plugin
 {
 public:
-    // Opens the shared object, not yet the transport. Throws SystemError, which says what is missing.
-    explicit Plugin(const PluginFile& file);
+    // Opens the first of these shared objects that can be, not yet the transport. Throws SystemError, which says what is missing.
+    Plugin(const std::string& transport, const std::vector<PluginFile>& files);
     // An open transport is closed by all.
     ~Plugin();
     Plugin(const Plugin&) = delete;
@@ -36,12 +39,15 @@ public:
 
     // Of the library below.
     std::string version() const { return calls_->library(); }
+    const PluginFile& file() const { return file_; }
 
     // By all processes of the launcher: so much memory for each. Throws SystemError.
     void open(std::size_t bytes);
     int rank() const { return calls_->rank(transport_); }
     int ranks() const { return calls_->ranks(transport_); }
     std::byte* memory() const { return static_cast<std::byte*>(calls_->memory(transport_)); }
+    // Where this process reaches that of another rank, or null.
+    std::byte* reach(int rank) const { return static_cast<std::byte*>(calls_->reach(transport_, rank)); }
     std::size_t bytes() const { return bytes_; }
     // Its offset and its number of a signal slot count from the begin of the memory.
     void put_signal(const Put& put);
@@ -50,7 +56,10 @@ public:
     void abort(int exit_code) { calls_->abort(transport_, exit_code); }
 
 private:
-    std::string name_, file_;
+    void load(const PluginFile& file);
+
+    std::string name_;
+    PluginFile file_;
     const parhelion_calls_v1* calls_ = nullptr;
     parhelion_transport* transport_ = nullptr;
     std::size_t bytes_ = 0;

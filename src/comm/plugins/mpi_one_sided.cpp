@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transports "mpi-rma" and "mpi-put": the source writes, and the destination need not call MPI for it.
+//
+// mpi-rma   Processes of one host have one shared window: they load and store, and a signal is a store with release. Between
+// hosts
+//           it is MPI_Put within one passive epoch that lasts as long as the transport.
+// mpi-put   MPI_Put to everybody, as if each process had a host of its own: where processes get no memory to share, and to
+// measure.
+//
+// A put is payload and size, flush, epoch, flush. The first flush has them in the destination's memory before the epoch is, which
+// an accumulate sets in one piece. Only in the unified memory model does a process see by loads what was put; another is refused.
+// Cost: two ways and back for a put between hosts, which wait in flushes.
+#include "comm/plugins/mpi.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <sys/mman.h>
+#include <vector>
+
+namespace parhelion::mpi {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+
+struct OneSided
+{
+    Processes processes;
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Win shared = MPI_WIN_NULL; // of this host's processes
+    MPI_Win world = MPI_WIN_NULL;  // what puts go to; none if all are within reach
+    unsigned char* memory = nullptr;
+    std::size_t mapped = 0;              // bytes that are not MPI's
+    std::vector<unsigned char*> reached; // by rank; null: puts go there
+};
+
+OneSided& of(parhelion_transport* transport) { return *reinterpret_cast<OneSided*>(transport); }
+
+unsigned char* round_up(void* address)
+{
+    return reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(address) + page - 1) / page * page);
+}
+
+// Did all succeed?
+bool all_say(const Processes& processes, bool yes)
+{
+    int word = yes ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT, MPI_MIN, processes.all);
+    return word != 0;
+}
+
+// Memory that this host's processes share, each in pages of its own; zeros, without touching the pages if they can be given back.
+bool share(OneSided& mpi, std::size_t bytes)
+{
+    MPI_Comm_split_type(mpi.processes.all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &mpi.host);
+    MPI_Comm_set_errhandler(mpi.host, MPI_ERRORS_RETURN);
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    void* base = nullptr;
+    const int error =
+        MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + page), 1, info, mpi.host, static_cast<void*>(&base), &mpi.shared);
+    MPI_Info_free(&info);
+    if (!all_say(mpi.processes, error == MPI_SUCCESS)) { return false; }
+    MPI_Group of_all = MPI_GROUP_NULL, of_host = MPI_GROUP_NULL;
+    MPI_Comm_group(mpi.processes.all, &of_all);
+    MPI_Comm_group(mpi.host, &of_host);
+    for (int r = 0; r < mpi.processes.ranks; ++r)
+    {
+        int there = MPI_UNDEFINED, unit = 0;
+        MPI_Aint size = 0;
+        void* begin = nullptr;
+        MPI_Group_translate_ranks(of_all, 1, &r, of_host, &there);
+        if (there == MPI_UNDEFINED) { continue; }
+        MPI_Win_shared_query(mpi.shared, there, &size, &unit, static_cast<void*>(&begin));
+        mpi.reached[static_cast<std::size_t>(r)] = round_up(begin); // mapped in whole pages: the same place in every process
+    }
+    MPI_Group_free(&of_all);
+    MPI_Group_free(&of_host);
+    mpi.memory = mpi.reached[static_cast<std::size_t>(mpi.processes.rank)];
+    if (madvise(mpi.memory, bytes / page * page, MADV_REMOVE) != 0) { std::memset(mpi.memory, 0, bytes); }
+    return true;
+}
+
+bool map(OneSided& mpi, std::size_t bytes)
+{
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!all_say(mpi.processes, memory != MAP_FAILED)) { return false; }
+    mpi.memory = static_cast<unsigned char*>(memory);
+    mpi.mapped = bytes;
+    return true;
+}
+
+// The window of all processes' memory.
+bool expose(OneSided& mpi, std::size_t bytes)
+{
+    const int error = MPI_Win_create(mpi.memory, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, mpi.processes.all, &mpi.world);
+    return all_say(mpi.processes, error == MPI_SUCCESS);
+}
+
+bool is_unified(MPI_Win window)
+{
+    int* model = nullptr;
+    int is_there = 0;
+    MPI_Win_get_attr(window, MPI_WIN_MODEL, static_cast<void*>(&model), &is_there);
+    return is_there != 0 && *model == MPI_WIN_UNIFIED;
+}
+
+void progress(parhelion_transport* transport)
+{
+    OneSided& mpi = of(transport);
+    if (mpi.world == MPI_WIN_NULL) { return; }
+    int has_come = 0; // nothing ever does: libraries without help of the network answer puts inside calls
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, mpi.processes.all, &has_come, MPI_STATUS_IGNORE);
+    MPI_Win_sync(mpi.world);
+}
+
+void put_signal(parhelion_transport* transport, const parhelion_put* put)
+{
+    OneSided& mpi = of(transport);
+    const int to = put->destination;
+    if (unsigned char* const there = mpi.reached[static_cast<std::size_t>(to)])
+    {
+        if (put->data != nullptr) { std::memcpy(there + put->offset, put->data, put->bytes); }
+        return set_signal(there + put->signal, put->bytes, put->epoch);
+    }
+    const std::uint64_t bytes = put->bytes;
+    const auto signal = static_cast<MPI_Aint>(put->signal), size = signal + static_cast<MPI_Aint>(sizeof bytes);
+    if (put->data != nullptr)
+    {
+        const int count = static_cast<int>(bytes);
+        MPI_Put(put->data, count, MPI_BYTE, to, static_cast<MPI_Aint>(put->offset), count, MPI_BYTE, mpi.world);
+    }
+    MPI_Put(&bytes, 1, MPI_UINT64_T, to, size, 1, MPI_UINT64_T, mpi.world);
+    MPI_Win_flush(to, mpi.world); // payload and size are there -> the epoch sets out
+    MPI_Accumulate(&put->epoch, 1, MPI_UINT64_T, to, signal, 1, MPI_UINT64_T, MPI_REPLACE, mpi.world);
+    MPI_Win_flush(to, mpi.world); // it is there -> what is put next
+}
+
+// Does a put come to the next process? By requests and looks, as flushes may wait for ever where puts are not carried.
+bool puts_arrive(OneSided& mpi, std::chrono::seconds patience)
+{
+    const Processes& processes = mpi.processes;
+    const int to = (processes.rank + 1) % processes.ranks;
+    const std::uint64_t token = 1;
+    std::atomic_ref arrived(*reinterpret_cast<std::uint64_t*>(mpi.memory));
+    const auto end = std::chrono::steady_clock::now() + patience;
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool has_put = MPI_Rput(&token, 1, MPI_UINT64_T, to, 0, 1, MPI_UINT64_T, mpi.world, &request) == MPI_SUCCESS;
+    for (int is_gone = 0; has_put && (is_gone == 0 || arrived.load(std::memory_order_acquire) != token);)
+    {
+        has_put = MPI_Test(&request, &is_gone, MPI_STATUS_IGNORE) == MPI_SUCCESS && std::chrono::steady_clock::now() < end;
+        progress(reinterpret_cast<parhelion_transport*>(&mpi));
+    }
+    const bool do_all = all_say(processes, has_put);
+    arrived.store(0, std::memory_order_relaxed);
+    MPI_Barrier(processes.all);
+    return do_all;
+}
+
+parhelion_transport* open(bool shares, std::size_t bytes, char* why, std::size_t why_size)
+{
+    const Why refuse{why, why_size};
+    auto* const mpi = new OneSided;
+    if (!begin(mpi->processes, refuse)) { return nullptr; }
+    MPI_Comm_set_errhandler(mpi->processes.all, MPI_ERRORS_RETURN);
+    mpi->reached.resize(static_cast<std::size_t>(mpi->processes.ranks));
+    if (shares && !share(*mpi, bytes))
+    {
+        return refuse("processes of a host get no memory to share (is /dev/shm large enough?); use --transport mpi");
+    }
+    if (!shares && !map(*mpi, bytes)) { return refuse("there is not so much address space (ulimit -v)"); }
+    const bool reaches_all = std::count(mpi->reached.begin(), mpi->reached.end(), nullptr) == 0;
+    if (!all_say(mpi->processes, reaches_all))
+    {
+        if (!expose(*mpi, bytes)) { return refuse("it has no MPI_Put between these processes; use --transport mpi"); }
+        if (!is_unified(mpi->world)) { return refuse("its memory model is not the unified one; use --transport mpi"); }
+        MPI_Win_set_errhandler(mpi->world, MPI_ERRORS_RETURN);
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, mpi->world);
+    }
+    MPI_Barrier(mpi->processes.all); // whoever puts now finds zeros
+    if (mpi->world != MPI_WIN_NULL)
+    {
+        constexpr std::chrono::seconds patience{20};
+        if (!puts_arrive(*mpi, patience))
+        {
+            return refuse("MPI_Put does not arrive between these processes; use --transport mpi");
+        }
+        MPI_Win_set_errhandler(mpi->world, MPI_ERRORS_ARE_FATAL);
+    }
+    MPI_Comm_set_errhandler(mpi->processes.all, MPI_ERRORS_ARE_FATAL);
+    return reinterpret_cast<parhelion_transport*>(mpi);
+}
+
+void close(parhelion_transport* transport)
+{
+    OneSided& mpi = of(transport);
+    if (mpi.world != MPI_WIN_NULL)
+    {
+        MPI_Win_unlock_all(mpi.world);
+        MPI_Win_free(&mpi.world);
+    }
+    if (mpi.shared != MPI_WIN_NULL)
+    {
+        MPI_Win_free(&mpi.shared);
+        MPI_Comm_free(&mpi.host);
+    }
+    end(mpi.processes);
+    if (mpi.mapped > 0) { munmap(mpi.memory, mpi.mapped); }
+    delete &mpi;
+}
+
+constexpr parhelion_calls_v1 calls_of(decltype(parhelion_calls_v1::open) open)
+{
+    return {
+        .version = PARHELION_TRANSPORT_VERSION,
+        .size = sizeof(parhelion_calls_v1),
+        .library = library,
+        .open = open,
+        .rank = [](parhelion_transport* t) { return of(t).processes.rank; },
+        .ranks = [](parhelion_transport* t) { return of(t).processes.ranks; },
+        .memory = [](parhelion_transport* t) -> void* { return of(t).memory; },
+        .reach = [](parhelion_transport* t, int rank) -> void* { return of(t).reached[static_cast<std::size_t>(rank)]; },
+        .put_signal = put_signal,
+        .progress = progress,
+        .close = close,
+        .abort = [](parhelion_transport* t, int code) { MPI_Abort(of(t).processes.all, code); },
+    };
+}
+
+} // namespace
+
+const parhelion_calls_v1 one_sided =
+    calls_of([](std::size_t bytes, char* why, std::size_t size) { return open(true, bytes, why, size); });
+const parhelion_calls_v1 put_alone =
+    calls_of([](std::size_t bytes, char* why, std::size_t size) { return open(false, bytes, why, size); });
+
+} // namespace parhelion::mpi

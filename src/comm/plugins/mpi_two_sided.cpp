@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transport "mpi": a put is one message, header first, that the destination copies into its memory inside its calls. MPI keeps
+// the order of messages between two ranks. Works with every MPI library and between hosts. Cost: a copy at either end.
+#include "comm/plugins/mpi.hpp"
+
+#include <deque>
+#include <sys/mman.h>
+#include <vector>
+
+namespace parhelion::mpi {
+
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+struct Header
+{
+    std::uint64_t offset, bytes, signal, epoch;
+    std::uint64_t has_payload;
+};
+
+struct Outgoing
+{
+    Bytes message;
+    MPI_Request request = MPI_REQUEST_NULL;
+};
+
+struct Mpi
+{
+    Processes processes;
+    unsigned char* memory = nullptr;
+    std::size_t bytes = 0;
+    std::deque<Outgoing> outgoing; // oldest first
+    std::vector<Bytes> spare;      // of messages that have gone
+    Bytes incoming;
+    std::vector<std::uint64_t> sent, received; // messages, by the other rank
+};
+
+Mpi& of(parhelion_transport* transport) { return *reinterpret_cast<Mpi*>(transport); }
+
+// Takes back the messages that have gone, in their order.
+void forget_sent(Mpi& mpi)
+{
+    while (!mpi.outgoing.empty())
+    {
+        int is_sent = 0;
+        MPI_Test(&mpi.outgoing.front().request, &is_sent, MPI_STATUS_IGNORE);
+        if (is_sent == 0) { return; }
+        mpi.spare.push_back(std::move(mpi.outgoing.front().message));
+        mpi.outgoing.pop_front();
+    }
+}
+
+// Is there a message? Then it is delivered.
+bool receive(Mpi& mpi)
+{
+    int has_come = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, 0, mpi.processes.all, &has_come, &message, &status);
+    if (has_come == 0) { return false; }
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    if (mpi.incoming.size() < static_cast<std::size_t>(size)) { mpi.incoming.resize(static_cast<std::size_t>(size)); }
+    MPI_Mrecv(mpi.incoming.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    Header header;
+    std::memcpy(&header, mpi.incoming.data(), sizeof header);
+    if (header.has_payload != 0) { std::memcpy(mpi.memory + header.offset, mpi.incoming.data() + sizeof header, header.bytes); }
+    set_signal(mpi.memory + header.signal, header.bytes, header.epoch);
+    ++mpi.received[static_cast<std::size_t>(status.MPI_SOURCE)];
+    return true;
+}
+
+parhelion_transport* open(std::size_t bytes, char* why, std::size_t why_size)
+{
+    const Why refuse{why, why_size};
+    auto* const mpi = new Mpi;
+    if (!begin(mpi->processes, refuse)) { return nullptr; }
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) { return refuse("there is not so much address space (ulimit -v)"); }
+    mpi->memory = static_cast<unsigned char*>(memory);
+    mpi->bytes = bytes;
+    mpi->sent.resize(static_cast<std::size_t>(mpi->processes.ranks));
+    mpi->received = mpi->sent;
+    return reinterpret_cast<parhelion_transport*>(mpi);
+}
+
+void progress(parhelion_transport* transport)
+{
+    Mpi& mpi = of(transport);
+    while (receive(mpi)) {}
+    forget_sent(mpi);
+}
+
+void put_signal(parhelion_transport* transport, const parhelion_put* put)
+{
+    Mpi& mpi = of(transport);
+    const Header header{put->offset, put->bytes, put->signal, put->epoch, put->data != nullptr ? 1U : 0U};
+    const std::size_t payload = put->data != nullptr ? put->bytes : 0;
+    forget_sent(mpi);
+    Outgoing& outgoing = mpi.outgoing.emplace_back();
+    if (!mpi.spare.empty())
+    {
+        outgoing.message = std::move(mpi.spare.back());
+        mpi.spare.pop_back();
+    }
+    outgoing.message.resize(sizeof header + payload);
+    std::memcpy(outgoing.message.data(), &header, sizeof header);
+    if (payload > 0) { std::memcpy(outgoing.message.data() + sizeof header, put->data, payload); }
+    MPI_Isend(outgoing.message.data(), static_cast<int>(outgoing.message.size()), MPI_BYTE, put->destination, 0,
+              mpi.processes.all, &outgoing.request);
+    ++mpi.sent[static_cast<std::size_t>(put->destination)];
+}
+
+void close(parhelion_transport* transport)
+{
+    Mpi& mpi = of(transport);
+    // The others' last messages are received as well: a communicator with messages that nobody takes is not freed.
+    std::vector<std::uint64_t> to_come(mpi.sent.size());
+    MPI_Alltoall(mpi.sent.data(), 1, MPI_UINT64_T, to_come.data(), 1, MPI_UINT64_T, mpi.processes.all);
+    while (mpi.received != to_come) { receive(mpi); }
+    for (Outgoing& outgoing : mpi.outgoing) { MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE); }
+    end(mpi.processes);
+    munmap(mpi.memory, mpi.bytes);
+    delete &mpi;
+}
+
+} // namespace
+
+const parhelion_calls_v1 two_sided = {
+    .version = PARHELION_TRANSPORT_VERSION,
+    .size = sizeof(parhelion_calls_v1),
+    .library = library,
+    .open = open,
+    .rank = [](parhelion_transport* t) { return of(t).processes.rank; },
+    .ranks = [](parhelion_transport* t) { return of(t).processes.ranks; },
+    .memory = [](parhelion_transport* t) -> void* { return of(t).memory; },
+    .reach = [](parhelion_transport*, int) -> void* { return nullptr; },
+    .put_signal = put_signal,
+    .progress = progress,
+    .close = close,
+    .abort = [](parhelion_transport* t, int code) { MPI_Abort(of(t).processes.all, code); },
+};
+
+} // namespace parhelion::mpi
