@@ -24,7 +24,7 @@ namespace parhelion {
 namespace {
 
 constexpr double density = 100; // atoms/nm^3
-constexpr double reach = 1.2;   // nm
+constexpr double reach = HaloBox::reach;
 
 double halo_volume(const CellGrid& grid, double edge)
 {
@@ -96,17 +96,31 @@ Network make_network(const HaloTimingOptions& options)
 
 } // namespace
 
+HaloBox random_box(const CellGrid& grid, double edge)
+{
+    System system = random_atoms(edge);
+    check_grid(grid, system.box, {reach, reach, reach});
+    UpdateGroups groups = make_update_groups(system.topology);
+    CpuQueue loader(1);
+    ParticleState<Mixed> whole = make_state<Mixed>(system, {}, loader);
+    return {grid, std::move(system), std::move(groups), std::move(whole)};
+}
+
+RankWithHalo rank_with_halo(const HaloBox& box, HaloPattern pattern, Communicator& comm, CpuQueue& queue)
+{
+    ParticleState<Mixed> state = home_atoms(box.whole, box.grid, comm.rank(), box.system.topology, box.groups);
+    reorder(queue, state, box.grid.zone(comm.rank(), {}));
+    HaloPlan plan = build_halo(queue, box.grid, pattern, reach, comm, 0, state);
+    return {std::move(state), std::move(plan)};
+}
+
 HaloTiming time_halo(const HaloTimingOptions& options)
 {
     using N = Mixed;
     using Clock = std::chrono::steady_clock;
     const double some_edge = 20;
     const CellGrid grid = choose_grid(options.ranks, {some_edge, some_edge, some_edge}, cpu_grid_criteria({reach, reach, reach}));
-    const System system = random_atoms(box_edge(grid, options.halo_atoms));
-    check_grid(grid, system.box, {reach, reach, reach});
-    const UpdateGroups groups = make_update_groups(system.topology);
-    CpuQueue loader(1);
-    const ParticleState<N> whole = make_state<N>(system, {}, loader);
+    const HaloBox box = random_box(grid, box_edge(grid, options.halo_atoms));
 
     World world(make_network(options));
     const CoresForHelpers cores(options.ranks * options.threads);
@@ -120,17 +134,16 @@ HaloTiming time_halo(const HaloTimingOptions& options)
     std::vector<Communicator> comms;
     for (int rank = 0; rank < options.ranks; ++rank) { comms.push_back(world.communicator(rank)); }
     HaloTiming result;
-    result.grid = grid.cells;
     result.helpers = helpers_text(cores.places());
+    result.grid = box.grid.cells;
     std::vector<double> atoms(static_cast<std::size_t>(options.ranks)), bytes(atoms);
     std::vector<double> times;
     const auto body = [&](int rank) {
         Communicator& comm = comms[static_cast<std::size_t>(rank)];
         CpuQueue queue(options.threads);
-        ParticleState<N> state = home_atoms(whole, grid, rank, system.topology, groups);
-        reorder(queue, state, grid.zone(rank, {}));
+        auto [state, made] = rank_with_halo(box, pattern_of(options.method), comm, queue);
         Halo<N> halo(options.method, comm, queue);
-        halo.bind(build_halo(queue, grid, pattern_of(options.method), reach, comm, 0, state));
+        halo.bind(std::move(made));
         ClusterArray<N::ForceSum> halo_forces;
         halo_forces.resize(state.slots() - state.home_slots());
         const HaloPlan& plan = halo.plan();

@@ -7,7 +7,10 @@
 #pragma once
 
 #include "comm/network.hpp"
+#include "domain/halo_plan.hpp"
+#include "domain/migrate.hpp"
 #include "halo/method.hpp"
+#include "model/system.hpp"
 
 #include <array>
 #include <cstdint>
@@ -48,6 +51,25 @@ struct HaloTiming
     double worst_tenth_us = 0; // nine of ten took less
     double mean_us = 0;        // of all: whoever shares a core waits seldom, and long
 };
+
+// Atoms at random places, and the cells of ranks.
+struct HaloBox
+{
+    static constexpr double reach = 1.2; // nm
+    CellGrid grid;
+    System system;
+    UpdateGroups groups;
+    ParticleState<Mixed> whole;
+};
+// A cubic box of this edge (nm). Throws InputError E630 if the grid does not fit it.
+HaloBox random_box(const CellGrid& grid, double edge);
+// A rank's atoms with their halo.
+struct RankWithHalo
+{
+    ParticleState<Mixed> state;
+    HaloPlan plan;
+};
+RankWithHalo rank_with_halo(const HaloBox& box, HaloPattern pattern, Communicator& comm, CpuQueue& queue);
 
 // Throws InputError E630 if no grid of these ranks fits a box of the size that would have such halos.
 HaloTiming time_halo(const HaloTimingOptions& options);

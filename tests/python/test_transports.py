@@ -20,6 +20,8 @@ LAUNCHERS = {  # with their options, plugin, transports
     "openshmem": (["setarch", "-R", "oshrun", "--oversubscribe"], "libparhelion_openshmem.so", ["openshmem"]),
 }
 KINDS = [f"{transport} by {launcher}" for launcher, (_, _, transports) in LAUNCHERS.items() for transport in transports]
+# Who puts spins until the other side has called MPI: more processes than cores are slow.
+CASES = [(kind, processes) for kind in KINDS for processes in ([2] if kind.startswith("mpi-put") else [1, 2, 4])]
 
 
 def environment(name):
@@ -39,8 +41,7 @@ def of_threads(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("processes", [1, 2, 4])
+@pytest.mark.parametrize("kind,processes", CASES)
 def test_same_bytes_as_threads(kind, processes, of_threads, tmp_path):
     transport, name = kind.split(" by ")
     launcher, plugin, _ = LAUNCHERS[name]

@@ -2,13 +2,16 @@
 """Two hosts in one machine: network namespaces with names of their own, joined by a cable (a veth pair), with and without a limit of what it
 carries. Runs over them give the bytes of one process, and end on both sides when one dies or the cable is cut.
 
-Needs root, and iproute2; without them all is skipped, which ctest shows. The program is $PARHELION_PROGRAM.
+Needs root, and iproute2; without them all is skipped, which ctest shows. With MPI: its launchers and plugins, else these are skipped. The
+program is $PARHELION_PROGRAM.
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +46,25 @@ class Hosts:
     def cut(self):
         ip("-n", self.names[0], "link", "set", "cable", "down")
 
+    def mpirun(self, launcher, folder, *options):
+        """One process on each by MPI, over TCP alone: hosts in one machine would find shared memory. In place of ssh, a script enters them."""
+        for name in self.names:
+            ip("-n", name, "link", "set", "lo", "up")  # launchers call themselves by the host's address
+        shell = folder / "enter"
+        enter = "\n".join(f'{NETWORK}.{number}|host-{side}) in={name} ;;' for number, (name, side) in enumerate(zip(self.names, "ab"), start=1))
+        shell.write_text(f'#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\ncase $1 in\n{enter}\nesac\nshift\n'
+                         'exec ip netns exec "$in" unshare --uts sh -c "hostname host-${in: -1}; $*"\n')
+        shell.chmod(0o755)
+        first, second = f"{NETWORK}.1", f"{NETWORK}.2"
+        words = {"mpirun.mpich": ["-launcher", "ssh", "-launcher-exec", shell, "-iface", "cable", "-hosts", f"{first},{second}"],
+                 "mpirun.openmpi": ["--mca", "plm_rsh_agent", shell, "--mca", "oob_tcp_if_include", "cable", "--mca", "btl_tcp_if_include", "cable",
+                                    "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "-x", "PARHELION_HOST", "--host", f"{first},{second}"]}[launcher]
+        environment = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "cable", "PARHELION_HOST": f"{first}:29473",
+                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        whole = ["ip", "netns", "exec", self.names[0], "unshare", "--uts", "sh", "-c", 'hostname host-a; exec "$@"', "sh", launcher, *words, "-n", "2",
+                 *command("-q", "--threads", 1, *options)]
+        return subprocess.run([str(word) for word in whole], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=150)
+
     def end(self):
         for name in self.names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
@@ -66,6 +88,31 @@ def hosts():
         pytest.skip(f"no network namespaces here (root and iproute2 make them): {getattr(error, 'stderr', error)}")
     yield made
     made.end()
+
+
+def expect_mpi(launcher):
+    plugin = Path(command()[0]).parent / f"libparhelion_mpi_{launcher.split('.')[1]}.so"
+    if shutil.which(launcher) is None or not plugin.exists():
+        pytest.skip(f"{launcher} or {plugin.name} is not here")
+
+
+@pytest.mark.parametrize("transport", ["mpi", "mpi-rma"])
+def test_outputs_by_mpi_are_those_of_one_process(hosts, tmp_path, transport):
+    expect_mpi("mpirun.mpich")
+    folders = [folder_with(RUN.replace("nsteps = 400", "nsteps = 60"), tmp_path / name) for name in ["one", "two"]]
+    run(folders[0], "-q", "--threads", 1)
+    result = hosts.mpirun("mpirun.mpich", folders[1], "--transport", transport)
+    assert result.returncode == 0, result.stderr
+    for name in ["md.edr", "md.gro"]:
+        assert folders[0].joinpath(name).read_bytes() == folders[1].joinpath(name).read_bytes()
+
+
+def test_an_mpi_without_put_between_hosts_is_refused(hosts, tmp_path):
+    """Debian's Open MPI has it on one host, or over networks other than TCP."""
+    expect_mpi("mpirun.openmpi")
+    result = hosts.mpirun("mpirun.openmpi", folder_with(RUN, tmp_path), "--transport", "mpi-rma")
+    assert result.returncode == 6
+    assert "E601 Transport mpi-rma cannot begin: it has no MPI_Put between these processes; use --transport mpi." in result.stderr
 
 
 @pytest.mark.parametrize("rate", [None, "100mbit"])
