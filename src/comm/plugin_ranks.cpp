@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -155,15 +156,20 @@ void PluginRanks::meet(std::chrono::nanoseconds patience)
     ++mine;
     send_to_others(Says::Met, "", nullptr, 0);
     const std::int64_t end = HostAtomics::nanoseconds() + patience.count();
-    for (int polls = 0, peer = 0; peer < ranks(); ++polls)
+    // Nor may a rank leave, and move nothing any more, while its own word to somebody waits for room.
+    const auto awaited = [this, mine] {
+        const auto late = std::find_if(met_.begin(), met_.end(), [mine](int met) { return met < mine; });
+        return late != met_.end() ? static_cast<int>(late - met_.begin()) : mailboxes_->awaited();
+    };
+    for (int polls = 0, peer = 0; peer != Mailboxes::nobody; ++polls)
     {
         // Somebody else's start, test or output may take long.
         if (polls > 1000) { std::this_thread::sleep_for(std::chrono::microseconds(100)); }
         else { HostAtomics::pause(polls); }
         const std::scoped_lock lock(mutex_);
         move_locked();
-        while (peer < ranks() && met_[static_cast<std::size_t>(peer)] >= mine) { ++peer; }
-        if (peer < ranks() && HostAtomics::nanoseconds() > end)
+        peer = awaited();
+        if (peer != Mailboxes::nobody && HostAtomics::nanoseconds() > end)
         {
             throw CommError(fmt::format("Rank {} waited {:g} s in vain for rank {} to begin or to end.", rank(),
                                         std::chrono::duration<double>(patience).count(), peer));

@@ -65,6 +65,12 @@ void Mailboxes::send(int destination, Bytes message)
     outgoing.insert(outgoing.end(), message.begin(), message.end());
 }
 
+int Mailboxes::awaited() const
+{
+    const auto full = std::find_if(peers_.begin(), peers_.end(), [](const Peer& peer) { return !peer.outgoing.empty(); });
+    return full != peers_.end() ? static_cast<int>(full - peers_.begin()) : nobody;
+}
+
 void Mailboxes::move(const Take& take)
 {
     for (std::size_t p = 0; p < peers_.size(); ++p)

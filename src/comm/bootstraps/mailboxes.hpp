@@ -26,6 +26,9 @@ public:
     // Sends what goes, and calls take(source, message) for what has come whole.
     using Take = std::function<void(int source, Bytes message)>;
     void move(const Take& take);
+    // Who has to make room for what is still to be sent, or nobody.
+    static constexpr int nobody = -1;
+    int awaited() const;
 
 private:
     struct Peer

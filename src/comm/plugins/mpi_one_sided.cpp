@@ -88,6 +88,7 @@ bool map(OneSided& mpi, std::size_t bytes)
     if (!all_say(mpi.processes, memory != MAP_FAILED)) { return false; }
     mpi.memory = static_cast<unsigned char*>(memory);
     mpi.mapped = bytes;
+    mpi.reached[static_cast<std::size_t>(mpi.processes.rank)] = mpi.memory; // one process alone needs no window
     return true;
 }
 
