@@ -92,10 +92,20 @@ SUITES = {
         ["src/comm/partitioned/gpu/partitioned.cuh", "src/comm/partitioned/gpu/partitioned_gpu.cu", "src/comm/partitioned/protocol.hpp",
          "src/comm/partitioned/counts.hpp", MACHINE_CODE],
         r"tests/comm/partitioned/partitioned_gpu_test\.cu|src/comm/partitioned/gpu/partitioned_gpu\.cu",
-        ["*GpuPartition*:-*gpus*:*two_on_each*", "*GpuPartitions.*gpus"],
+        ["*GpuPartition*:-*gpus*:*two_on_each*", "*GpuPartitions.*gpus*"],
         seconds=60,
         options=LATE_BLOCKS,
-        standin=["*GpuPartition*/two_on_one:GpuPartitionedMisuse.*", "*GpuPartition*/two_gpus"],
+        standin=["*GpuPartitions.*/two_on_one*:*GpuPartitionedMisuse.*", "*GpuPartitions.*/two_gpus*"],
+    ),
+    # What carries them with the progression engine: a host thread, so that most orders are tests/comm/proxy_ring_test.cpp's business.
+    "proxy": Suite(
+        "test_comm_gpu",
+        ["src/comm/proxy_ring.hpp", "src/comm/gpu/proxy.cpp"],
+        r"tests/comm/partitioned/p\w+_gpu_test\.cu|src/comm/partitioned/gpu/partitioned_gpu\.cu|src/comm/gpu/proxy\.cpp",
+        ["*GpuPartitions.*one_by_proxy:GpuProxies.*"],
+        seconds=60,
+        options=LATE_BLOCKS,
+        standin=["*GpuPartitions.*/two_on_one_by_proxy:GpuProxies.*"],
     ),
     # The exchanges of the mesh, of ranks side by side on one GPU; what is lost must end, too.
     "mesh": Suite(
@@ -175,6 +185,17 @@ OPERATORS = [
     Operator("one for its group", r"static_cast<Word>\(__popc\(group\)\)", "1"),
     Operator("one signal less is needed", r"(?<=signal_of\(last\)) \+ 1", ""),
     Operator("no next epoch", r"\+\+request\.started;", ""),
+    # Proxies.
+    Operator("descriptor not released", EFFECT.format("store_release_system"), r"\g<gap>;", files="proxy_ring"),
+    Operator("tickets by less than one", r"(?<=&tickets_, )1", "0", files="proxy_ring"),
+    Operator("fewer places than signals", r"\(places_ - 1\)", "0", files="proxy_ring"),
+    Operator("one descriptor for all signals", r"read \+ \(put\.signal - first_signal\)", "read", files="proxy_ring"),
+    Operator("no copy, no signal", r"gpu_memory::(on_device|set_words)\([^;]*;", ";", files="gpu/proxy"),
+    Operator("signal before the copy", r"(    for \(const Descriptor& message : messages\)\n    \{\n[^\n]*\n *if \(put\.data (?:(?!\n    \}).)*\n    \}\n)(.*?set_words\([^;]*;\n)", r"\2\1", files="gpu/proxy"),
+    Operator("nobody is told that it was read", r"if \(message\.read != nullptr\) \{[^;]*; \}", "", files="gpu/proxy"),
+    Operator("read before it is copied", r"(?=\n *gpu_memory::on_device)", "\n        if (message.read != nullptr) { const gpu_memory::WordAt words{message.read, put.epoch}; gpu_memory::set_words(queue_, {&words, 1}); }", files="gpu/proxy"),
+    Operator("the last of several is not carried", r"carry\(\{taken\.data\(\), n\}\)", "carry({taken.data(), n - (n > 1 ? 1 : 0)})", files="gpu/proxy"),
+    Operator("its failure is told to nobody", r"options_\.on_failure\([^;]*;", ";", files="gpu/proxy"),
     # The mesh.
     Operator("no wait", r"(?<=has_failed = )has_peer\(\) && receivers[^;]*", "false", files="mesh_exchange/"),
     Operator("no begin", r"if \(!exchange\.begin\(\)\) \{ return; \}", "", files="mesh_exchange/"),
@@ -216,8 +237,11 @@ class Builds:
         for line in lines:
             command = shlex.split(line) if " -c " in line else []
             # On the stand-in what includes no kernels is not compiled with them.
-            if command and re.search(suite.compiled, self.source_of(command)) and not (standin and command[-1].endswith(".cpp")):
+            source = self.source_of(command) if command else ""
+            is_host = source.endswith(".cpp")
+            if command and re.search(suite.compiled, source) and not (standin and is_host and source not in suite.sources):
                 options = [str(ROOT / word) if word.startswith("tests") else word for word in (LATE_BLOCKS if standin else suite.options)]
+                options = [] if is_host else options
                 self.compile.append((command + options, f"/{target}.dir/" not in command[command.index("-o") + 1]))
 
     def source_of(self, command):

@@ -86,15 +86,24 @@ private:
         return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     }
 
-    // With the copy of 8 bytes a thread, and without: then kernels have stored to the destination themselves.
+    struct Way
+    {
+        const char* what;
+        Mechanism mechanism;
+        bool has_buffer; // else kernels have stored to the destination themselves
+    };
+
+    // With the copy of 8 bytes a thread, without it, and with a proxy that copies.
     void pready(const char* name, Level level, int threads, int partitions)
     {
-        for (const bool copies : {true, false})
+        for (const Way& way :
+             {Way{"pready with its copy", Mechanism::KernelCopy, true}, Way{"pready", Mechanism::KernelCopy, false},
+              Way{"pready, proxy", Mechanism::ProgressionEngine, true}})
         {
             const std::size_t here = static_cast<std::size_t>(threads) * sizeof(double);
             const Partitioning parts{partitions, here / static_cast<std::size_t>(partitions)};
-            GpuSendRequest send =
-                partitioned_.psend_init(0, copies ? source_.data() : nullptr, parts, {1, tag_}, {.per_signal = partitions});
+            GpuSendRequest send = partitioned_.psend_init(0, way.has_buffer ? source_.data() : nullptr, parts, {1, tag_},
+                                                          {.per_signal = partitions}, way.mechanism);
             GpuReceiveRequest receive = partitioned_.precv_init(1, landing_, {1, here}, {0, tag_});
             ++tag_;
             if (level == Level::None) { continue; }
@@ -112,7 +121,7 @@ private:
             }
             world_.check();
             send.check(from_);
-            s_.report.add({copies ? "pready with its copy" : "pready", name, here, partitions, spread_of(us)});
+            s_.report.add({way.what, name, here, partitions, spread_of(us)});
         }
     }
 

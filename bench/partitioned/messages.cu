@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/partitioned/measurements.hpp"
 #include "bench/partitioned/vectors.cuh"
+#include "device/cores.hpp"
+#include "device/helper_threads.hpp"
+
+#include <pthread.h>
+#include <thread>
 
 namespace parhelion::partitioned_bench {
 
@@ -75,10 +80,11 @@ __global__ void receive_epochs_kernel(ReceivePrequest* const* requests, int epoc
     if (threadIdx.x == 0) { ns[2 * blockIdx.x + 1] = CudaAtomics::nanoseconds(); }
 }
 
-GpuWorldOptions world_options(std::size_t payload_bytes)
+GpuWorldOptions world_options(std::size_t payload_bytes, int compute_threads)
 {
     GpuWorldOptions options;
     options.deadline = std::chrono::seconds(3);
+    options.compute_threads = compute_threads;
     options.payload_bytes = payload_bytes + (std::size_t{4} << 20);
     return options;
 }
@@ -93,9 +99,10 @@ std::vector<int> devices_of(const std::vector<GpuQueue*>& queues)
 class Messages
 {
 public:
-    explicit Messages(const Setting& setting)
-        : s_(setting), from_(*s_.queues[0]), to_(*s_.queues[1]), world_(devices_of(s_.queues), world_options(s_.most_bytes)),
-          partitioned_(world_), landing_(world_.allocate(s_.most_bytes)), staging_(s_.most_bytes), ns_(2 * most_blocks)
+    explicit Messages(const Setting& setting, int compute_threads = 1)
+        : s_(setting), from_(*s_.queues[0]), to_(*s_.queues[1]),
+          world_(devices_of(s_.queues), world_options(s_.most_bytes, compute_threads)), partitioned_(world_),
+          landing_(world_.allocate(s_.most_bytes)), staging_(s_.most_bytes), ns_(2 * most_blocks)
     {
         const std::size_t n = s_.most_bytes / sizeof(double);
         std::vector<double> a(n), b(n);
@@ -121,8 +128,28 @@ public:
             }
             partitioned("partitioned, queued", "partitioned, graph", c_.data());
             partitioned("stored, queued", "stored, graph", nullptr);
-            in_kernels();
+            partitioned("proxy, queued", "proxy, graph", c_.data(), Mechanism::ProgressionEngine);
+            const int epochs = bytes <= (std::size_t{1} << 20) ? 101 : 11;
+            in_kernels("message", "partitioned, in kernels", Mechanism::KernelCopy, samples, epochs);
+            in_kernels("message", "proxy, in kernels", Mechanism::ProgressionEngine, samples, epochs);
         }
+    }
+
+    // A message of one block, in kernels, a thousand times by itself, so that the worst one shows.
+    void one_block(const char* method, Mechanism mechanism)
+    {
+        for (const std::size_t bytes : {std::size_t{64}, std::size_t{8192}})
+        {
+            bytes_ = bytes;
+            shape_ = shape_of(bytes);
+            alone(method, [&] { in_kernels("message of a block", method, mechanism, 1000, 2); });
+        }
+    }
+    // Of the source's proxy; -1: none of its own.
+    int proxy_core()
+    {
+        world_.proxy(0);
+        return world_.proxies()[0].core;
     }
 
 private:
@@ -221,11 +248,11 @@ private:
     }
 
     // c null: what is added is stored into the destination's buffer right away.
-    void partitioned(const char* queued, const char* graph, double* c)
+    void partitioned(const char* queued, const char* graph, double* c, Mechanism mechanism = Mechanism::KernelCopy)
     {
         const Partitioning parts{shape_.blocks, bytes_ / static_cast<std::size_t>(shape_.blocks)};
-        GpuSendRequest send =
-            partitioned_.psend_init(0, reinterpret_cast<const std::byte*>(c), parts, {1, tag_}, {.per_signal = shape_.blocks});
+        GpuSendRequest send = partitioned_.psend_init(0, reinterpret_cast<const std::byte*>(c), parts, {1, tag_},
+                                                      {.per_signal = shape_.blocks}, mechanism);
         GpuReceiveRequest receive = partitioned_.precv_init(1, landing_, {1, bytes_}, {0, tag_});
         ++tag_;
         const auto of_source = [&] {
@@ -254,9 +281,11 @@ private:
         });
         send.check(from_);
         receive.check(to_);
+        free({send}, {receive});
     }
 
-    void in_kernels()
+    // Of the epochs the first is not timed: the kernels begin.
+    void in_kernels(const char* what, const char* method, Mechanism mechanism, int runs, int epochs)
     {
         const int blocks = std::min(shape_.blocks, most_blocks), of_block = shape_.blocks / blocks;
         const std::size_t bytes = bytes_ / static_cast<std::size_t>(shape_.blocks);
@@ -269,7 +298,8 @@ private:
             const std::size_t offset = static_cast<std::size_t>(b * of_block) * bytes;
             const auto* const buffer = reinterpret_cast<const std::byte*>(c_.data()) + offset;
             const Window window{landing_.offset + offset, static_cast<std::size_t>(of_block) * bytes};
-            sends.push_back(partitioned_.psend_init(0, buffer, {of_block, bytes}, {1, tag_}, {.per_signal = of_block}));
+            sends.push_back(
+                partitioned_.psend_init(0, buffer, {of_block, bytes}, {1, tag_}, {.per_signal = of_block}, mechanism));
             receives.push_back(partitioned_.precv_init(1, window, {1, window.bytes}, {0, tag_}));
             of_sends.push_back(sends.back().prequest());
             of_receives.push_back(receives.back().prequest());
@@ -281,9 +311,8 @@ private:
         to_.make_current();
         receive.upload(to_, of_receives);
         clear();
-        const int epochs = bytes_ <= (std::size_t{1} << 20) ? 101 : 11;
         std::vector<double> us;
-        for (int s = 0; s < samples; ++s)
+        for (int s = 0; s < runs; ++s)
         {
             launch(to_, PhaseTag{}, receive_epochs_kernel, {blocks, 32}, receive.data(), epochs, ns_.data());
             launch(from_, PhaseTag{}, send_epochs_kernel, {blocks, shape_.threads}, a_.data(), b_.data(), c_.data(), send.data(),
@@ -298,8 +327,15 @@ private:
             }
             us.push_back(static_cast<double>(end - begin) * 1e-3 / (epochs - 1));
         }
-        check("in kernels");
-        s_.report.add({"message", "partitioned, in kernels", bytes_, shape_.blocks, spread_of(us)});
+        check(method);
+        s_.report.add({what, method, bytes_, shape_.blocks, spread_of(us)});
+        free(sends, receives);
+    }
+    // The proxies' rings have places for so many only.
+    void free(const std::vector<GpuSendRequest>& sends, const std::vector<GpuReceiveRequest>& receives)
+    {
+        for (const GpuSendRequest& send : sends) { partitioned_.free(send); }
+        for (const GpuReceiveRequest& receive : receives) { partitioned_.free(receive); }
     }
 
     const Setting& s_;
@@ -318,5 +354,62 @@ private:
 } // namespace
 
 void time_messages(const Setting& setting) { Messages(setting).all(); }
+
+namespace {
+
+// Threads that compute until this ends: all on that core, or anywhere if it is -1.
+class BusyThreads
+{
+public:
+    BusyThreads(int threads, int core)
+    {
+        for (int t = 0; t < threads; ++t)
+        {
+            threads_.emplace_back([](const std::stop_token& stop) {
+                volatile double sum = 0;
+                while (!stop.stop_requested()) { sum = sum + 1; }
+            });
+            if (core < 0) { continue; }
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            CPU_SET(core, &set);
+            pthread_setaffinity_np(threads_.back().native_handle(), sizeof set, &set);
+        }
+    }
+
+private:
+    std::vector<std::jthread> threads_;
+};
+
+} // namespace
+
+void time_proxy(const Setting& s)
+{
+    const Setting small{s.queues, s.nccl, s.report, std::size_t{1} << 16};
+    const int cores = available_cores();
+    {
+        Messages messages(small);
+        messages.one_block("kernel copy", Mechanism::KernelCopy);
+        const int core = messages.proxy_core();
+        messages.one_block(core >= 0 ? "proxy, alone on its core" : "proxy, no core for it", Mechanism::ProgressionEngine);
+        if (core >= 0)
+        {
+            {
+                const BusyThreads others(cores - 2, -1); // as this thread, they stay off its core
+                messages.one_block("proxy, others on other cores", Mechanism::ProgressionEngine);
+            }
+            for (const auto& [threads, method] :
+                 {std::pair(1, "proxy, one on its core"), std::pair(4, "proxy, four on its core")})
+            {
+                const BusyThreads others(threads, core);
+                messages.one_block(method, Mechanism::ProgressionEngine);
+            }
+        }
+    }
+    Messages crowded(small, cores); // so that there is no core for the proxy
+    crowded.proxy_core();
+    const BusyThreads all(cores, -1);
+    crowded.one_block("proxy, others on all cores", Mechanism::ProgressionEngine);
+}
 
 } // namespace parhelion::partitioned_bench

@@ -3,11 +3,14 @@
 // with a wait of the host, and NCCL. The measurements of Temucin et al. (GPU-initiated MPI partitioned communication), on the
 // GPUs of one host.
 //
-// partitioned_bench [--gpus N] [--json FILE] [--most BYTES] [--without-nccl] [--only messages|costs|sums]
+// partitioned_bench [--gpus N] [--json FILE] [--most BYTES] [--without-nccl] [--only messages|proxy|costs|sums]
+//
+// With --gpus 1 two ranks share a GPU: that is for comparing mechanisms, without NCCL and sums.
 #include "base/error.hpp"
 #include "bench/partitioned/measurements.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -30,14 +33,16 @@ void run(const Options& options)
 {
     std::vector<std::unique_ptr<GpuQueue>> queues;
     std::vector<GpuQueue*> of_ranks;
-    for (int gpu = 0; gpu < options.gpus; ++gpu)
+    const bool is_shared = options.gpus == 1;
+    for (int rank = 0; rank < std::max(options.gpus, 2); ++rank)
     {
-        queues.push_back(std::make_unique<GpuQueue>(gpu));
+        queues.push_back(std::make_unique<GpuQueue>(is_shared ? 0 : rank));
         of_ranks.push_back(queues.back().get());
     }
-    const std::unique_ptr<Nccl> nccl = options.without_nccl ? nullptr : Nccl::load(of_ranks);
-    Report report(options.json, fmt::format("{} x {}", options.gpus, of_ranks[0]->name()));
-    fmt::print("{} x {}, {}\n", options.gpus, of_ranks[0]->name(), nccl ? "with NCCL" : "without NCCL");
+    const std::unique_ptr<Nccl> nccl = options.without_nccl || is_shared ? nullptr : Nccl::load(of_ranks);
+    const std::string gpus = fmt::format("{} x {}{}", options.gpus, of_ranks[0]->name(), is_shared ? ", 2 ranks" : "");
+    Report report(options.json, gpus);
+    fmt::print("{}, {}\n", gpus, nccl ? "with NCCL" : "without NCCL");
     const Setting setting{of_ranks, nccl.get(), report, options.most_bytes};
     const auto time = [&](const char* what, void (*measure)(const Setting&)) {
         if (options.only.empty() || options.only == what)
@@ -48,7 +53,8 @@ void run(const Options& options)
     };
     time("costs", time_costs);
     time("messages", time_messages);
-    time("sums", time_sums);
+    time("proxy", time_proxy);
+    if (!is_shared) { time("sums", time_sums); }
 }
 
 } // namespace
@@ -58,11 +64,11 @@ int main(int argc, char** argv)
     std::setvbuf(stdout, nullptr, _IOLBF, 0); // what was measured is told also if the rest hangs
     CLI::App app("Times partitioned communication between GPUs.");
     Options options;
-    app.add_option("--gpus", options.gpus, "how many, from 2 on")->check(CLI::Range(2, 64));
+    app.add_option("--gpus", options.gpus, "how many; 1: two ranks share it")->check(CLI::Range(1, 64));
     app.add_option("--json", options.json, "append a line for each number");
     app.add_option("--most", options.most_bytes, "the largest message or sum, bytes");
     app.add_flag("--without-nccl", options.without_nccl, "else it is looked for: libnccl.so.2");
-    app.add_option("--only", options.only)->check(CLI::IsMember({"messages", "costs", "sums"}));
+    app.add_option("--only", options.only)->check(CLI::IsMember({"messages", "proxy", "costs", "sums"}));
     CLI11_PARSE(app, argc, argv);
     if (gpu_count() < options.gpus)
     {

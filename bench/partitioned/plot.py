@@ -5,9 +5,9 @@
     PREFIX-kernel, PREFIX-message, PREFIX-all-reduce   goodput (bytes / time) over bytes, a line for each way
     PREFIX-pready                                      time over threads, a line for each level
 
-    bench/partitioned/plot.py partitioned.jsonl PREFIX
+    bench/partitioned/plot.py partitioned.jsonl PREFIX [GPUS]
 
-Of several lines for one way and size (runs, numbers of partitions) the fastest counts. Bars are standard deviations. Needs
+GPUS, as "2 x NVIDIA H200", are those of the first line if not said; other lines are left out. Of several lines for one way and size (runs, numbers of partitions) the fastest counts. Bars are standard deviations. Needs
 matplotlib.
 """
 import json
@@ -20,11 +20,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 
-def read(path):
+def read(path, gpus=None):
     """{what: {method: {bytes: line}}}"""
     of = defaultdict(lambda: defaultdict(dict))
     for line in map(json.loads, filter(str.strip, open(path))):
-        if line["case"] == "partitioned":
+        gpus = gpus or line["gpus"]
+        if line["case"] == "partitioned" and line["gpus"] == gpus:
             sizes = of[line["what"]][line["method"]]
             if line["bytes"] not in sizes or line["us"] < sizes[line["bytes"]]["us"]:
                 sizes[line["bytes"]] = line
@@ -58,8 +59,8 @@ def pready(of):
     return figure
 
 
-def main(source, prefix):
-    of = read(source)
+def main(source, prefix, gpus=None):
+    of = read(source, gpus)
     figures = {what: goodput(of[what], what) for what in ("kernel", "message", "all-reduce") if what in of}
     if "pready" in of:
         figures["pready"] = pready(of)
@@ -69,6 +70,6 @@ def main(source, prefix):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -16,7 +16,7 @@ Spread spread_of(const std::vector<double>& us)
     for (const double t : us) { spread.mean += t / n; }
     for (const double t : us) { spread.deviation += (t - spread.mean) * (t - spread.mean) / n; }
     spread.deviation = std::sqrt(spread.deviation);
-    spread.least = *std::ranges::min_element(us);
+    spread.least = std::ranges::min(us), spread.most = std::ranges::max(us);
     return spread;
 }
 
@@ -36,15 +36,10 @@ void Report::add(const Timed& t)
 {
     all_.push_back(t);
     if (json_.empty()) { return; }
-    const nlohmann::ordered_json line = {{"case", "partitioned"},
-                                         {"what", t.what},
-                                         {"method", t.method},
-                                         {"bytes", t.bytes},
-                                         {"partitions", t.partitions},
-                                         {"us", t.us.mean},
-                                         {"deviation", t.us.deviation},
-                                         {"least", t.us.least},
-                                         {"gpus", gpus_}};
+    const nlohmann::ordered_json line = {
+        {"case", "partitioned"},      {"what", t.what},  {"method", t.method},          {"bytes", t.bytes},
+        {"partitions", t.partitions}, {"us", t.us.mean}, {"deviation", t.us.deviation}, {"least", t.us.least},
+        {"most", t.us.most},          {"gpus", gpus_}};
     std::ofstream(json_, std::ios::app) << line.dump() << '\n';
 }
 

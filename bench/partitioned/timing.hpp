@@ -13,7 +13,7 @@ namespace parhelion::partitioned_bench {
 
 struct Spread
 {
-    double mean = 0, deviation = 0, least = 0; // us
+    double mean = 0, deviation = 0, least = 0, most = 0; // us
 };
 
 Spread spread_of(const std::vector<double>& us);

@@ -90,6 +90,12 @@ std::string failure_text(const FailureRecord& record, const std::string& label, 
                            "expected {}, seen {}, in {} {}.",
                            record.rank, seconds, label, record.peer, record.expected, record.seen, tag_name, record.tag);
     }
+    if (record.awaited == Awaited::Proxy)
+    {
+        return fmt::format("Rank {} waited {:g} s in vain for the proxy of its GPU to carry partitions: channel '{}' to rank {}, "
+                           "epoch expected {}, seen {}, in {} {}.",
+                           record.rank, seconds, label, record.peer, record.expected, record.seen, tag_name, record.tag);
+    }
     return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', epoch expected {}, seen {}, credit {}, "
                        "in {} {}.",
                        record.rank, seconds, record.awaited == Awaited::Credit ? "a free slot" : "a message", record.peer, label,

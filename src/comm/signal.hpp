@@ -38,6 +38,7 @@ enum class Awaited : std::uint32_t
     Credit,  // the sender: permission to write a slot again
     Opening, // the other end
     Ready,   // the sender of a partitioned message: partitions of its own
+    Proxy,   // likewise: that its proxy has read them
     Nothing  // a rank that stopped the run for a reason of its own
 };
 

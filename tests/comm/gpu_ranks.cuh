@@ -34,24 +34,21 @@ inline const auto layouts = ::testing::Values(
     Layout{"two_on_one", 1, 2}, Layout{"three_on_one", 1, 3}, Layout{"eight_on_one", 1, 8}, Layout{"two_gpus", 2, 1},
     Layout{"two_on_each_of_two", 2, 2}, Layout{"four_gpus", 4, 1}, Layout{"eight_gpus", 8, 1});
 
+// For SetUp().
+inline void skip_without(const Layout& layout)
+{
+    if (gpu_count() < layout.gpus) { GTEST_SKIP() << "needs " << layout.gpus << " GPU(s), " << gpu_count() << " here"; }
+}
+
 class OnGpus : public ::testing::TestWithParam<Layout>
 {
 protected:
-    void SetUp() override
-    {
-        if (gpu_count() < GetParam().gpus)
-        {
-            GTEST_SKIP() << "needs " << GetParam().gpus << " GPU(s), " << gpu_count() << " here";
-        }
-    }
+    void SetUp() override { skip_without(GetParam()); }
 };
 class OnOneGpu : public ::testing::Test
 {
 protected:
-    void SetUp() override
-    {
-        if (gpu_count() < 1) { GTEST_SKIP() << "needs a GPU"; }
-    }
+    void SetUp() override { skip_without({"one", 1, 1}); }
 };
 
 inline GpuWorldOptions options_with(std::chrono::nanoseconds deadline)

@@ -535,6 +535,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
                                              cudaDriverEntryPointQueryResult* found)
 {
     static const std::map<std::string, void*> functions{
+        {"cuStreamBatchMemOp", reinterpret_cast<void*>(cuStreamBatchMemOp)},
         {"cuGetErrorString", reinterpret_cast<void*>(cuGetErrorString)},
         {"cuDeviceGetAttribute", reinterpret_cast<void*>(cuDeviceGetAttribute)},
         {"cuMemGetAllocationGranularity", reinterpret_cast<void*>(cuMemGetAllocationGranularity)},
@@ -551,6 +552,17 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
     *found = at == functions.end() ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
     *function = at == functions.end() ? nullptr : at->second;
     return cudaSuccess;
+}
+CUresult cuStreamBatchMemOp(CUstream_st* stream, unsigned count, CUstreamBatchMemOpParams* operations, unsigned)
+{
+    append_work(stream, [all = std::vector<CUstreamBatchMemOpParams>(operations, operations + count)] {
+        for (const CUstreamBatchMemOpParams& one : all)
+        {
+            auto& word = *reinterpret_cast<unsigned long*>(one.writeValue.address);
+            std::atomic_ref(word).store(one.writeValue.value64, std::memory_order_release);
+        }
+    });
+    return CUDA_SUCCESS;
 }
 CUresult cuGetErrorString(CUresult, const char** text)
 {

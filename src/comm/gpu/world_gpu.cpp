@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "comm/gpu/heap.hpp"
+#include "comm/gpu/proxy.hpp"
 #include "device/gpu/graph.hpp"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     : devices_(std::move(devices)), bootstrap_(options.bootstrap), here_{0, ranks()}, deadline_(options.deadline),
-      phase_(options.phase), tag_name_(options.tag_name), loses_(options.loses), everybody_(devices_.size())
+      phase_(options.phase), tag_name_(options.tag_name), loses_(options.loses), before_each_put_(options.before_each_put),
+      compute_threads_(options.compute_threads), everybody_(devices_.size())
 {
     PARHELION_EXPECTS(ranks() <= most_ranks);
     if (bootstrap_ != nullptr)
@@ -53,9 +55,10 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         {
             gpus.push_back(device(rank));
             setup_queues_.push_back(std::make_unique<GpuQueue>(device(rank)));
-            if (bootstrap_ != nullptr) { abort_queues_.push_back(std::make_unique<GpuQueue>(device(rank))); }
         }
     }
+    if (bootstrap_ != nullptr) { make_abort_queues(); }
+    proxies_.resize(gpus.size());
     const auto show = [this](int rank, SignalSlot* first, int count, Word shown) {
         if (!is_here(rank)) { return; } // its own process's business
         const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
@@ -158,26 +161,59 @@ void GpuWorld::make_host_abort()
     host_abort_ = reinterpret_cast<SignalSlot*>(pages);
 }
 
-void GpuWorld::lose(const std::string& sentence)
+void GpuWorld::make_abort_queues()
+{
+    for (std::size_t g = abort_queues_.size(); g < setup_queues_.size(); ++g)
+    {
+        abort_queues_.push_back(std::make_unique<GpuQueue>(setup_queues_[g]->device()));
+    }
+}
+
+void GpuWorld::lose(const std::string& sentence) { stop(std::make_exception_ptr(PeerAborted(sentence))); }
+
+void GpuWorld::stop(std::exception_ptr why)
 {
     {
         const std::scoped_lock lock(loss_mutex_);
-        if (!loss_.empty()) { return; }
-        loss_ = sentence;
+        if (loss_) { return; }
+        loss_ = std::move(why);
     }
     HostAtomics::store_release_system(&host_abort_->epoch, 1);
     const SignalSlot raised{1, 0};
     for (int rank = here_.first; rank < here_.first + here_.count; ++rank)
     {
-        GpuQueue& queue = *abort_queues_[queue_of_rank_[static_cast<std::size_t>(rank - here_.first)]];
-        gpu_memory::to_device(queue, memory_->signal(rank, SymmetricMemory::abort_signal), &raised, sizeof raised);
+        gpu_memory::to_device(*abort_queues_[gpu_of(rank)], memory_->signal(rank, SymmetricMemory::abort_signal), &raised,
+                              sizeof raised);
     }
 }
 
-std::string GpuWorld::loss() const
+std::exception_ptr GpuWorld::loss() const
 {
     const std::scoped_lock lock(loss_mutex_);
     return loss_;
+}
+
+GpuProxy& GpuWorld::proxy(int rank)
+{
+    PARHELION_EXPECTS(is_here(rank));
+    std::unique_ptr<GpuProxy>& proxy = proxies_[gpu_of(rank)];
+    if (!proxy)
+    {
+        make_abort_queues(); // before there is a thread that may use them
+        GpuProxyOptions options;
+        options.device = device(rank);
+        options.on_failure = [this](std::exception_ptr why) { stop(std::move(why)); };
+        options.before_each = before_each_put_;
+        proxy = std::make_unique<GpuProxy>(*memory_, options);
+        cores_.reset(); // the calling thread is then where it was
+        cores_ = std::make_unique<CoresForHelpers>(compute_threads_);
+    }
+    return *proxy;
+}
+
+std::span<const HelperPlace> GpuWorld::proxies() const
+{
+    return cores_ ? std::span<const HelperPlace>(cores_->places()) : std::span<const HelperPlace>();
 }
 
 GpuWorld::~GpuWorld() = default;
@@ -193,7 +229,7 @@ bool GpuWorld::ranks_share_gpus() const { return setup_queues_.size() < static_c
 GpuQueue& GpuWorld::setup_queue(int rank)
 {
     PARHELION_EXPECTS(is_here(rank));
-    return *setup_queues_[queue_of_rank_[static_cast<std::size_t>(rank - here_.first)]];
+    return *setup_queues_[gpu_of(rank)];
 }
 
 GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
@@ -248,7 +284,11 @@ void GpuWorld::set_tag_word(int rank, const std::int64_t* tag)
 void GpuWorld::check()
 {
     if (HostAtomics::load_acquire_system(&host_abort_->epoch) == 0) { return; }
-    if (const std::string sentence = loss(); !sentence.empty()) { throw PeerAborted(sentence); }
+    for (const auto& proxy : proxies_)
+    {
+        if (proxy) { proxy->stop(); } // the caller may free what messages were of
+    }
+    if (const std::exception_ptr why = loss()) { std::rethrow_exception(why); }
     FirstFailure first_failure;
     GpuQueue& queue = setup_queue(here_.first);
     gpu_memory::to_host(queue, &first_failure, &surroundings(0)->first_failure, sizeof first_failure);

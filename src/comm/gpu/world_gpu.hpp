@@ -3,7 +3,8 @@
 // failure.
 //
 // The idea: the channel protocol runs inside kernels. An end is a value that its user copies to device memory, where it counts
-// its own epochs, so that captured work can be replayed. Every GPU addresses every arena, so nothing is carried by a transport.
+// its own epochs, so that captured work can be replayed. Every GPU addresses every arena, so nothing is carried by a transport,
+// unless kernels leave it to a proxy (comm/gpu/proxy.hpp).
 // One host thread sets up all ranks. Work is queued by that thread or by one for each GPU. No call waits without a deadline: a
 // kernel whose wait fails ends, and check() throws; wait() ends even if a GPU is stuck.
 //
@@ -25,6 +26,7 @@
 #include "device/phase_clock.hpp"
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,8 +38,11 @@
 namespace parhelion {
 
 struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
+class CoresForHelpers;
 class GpuEvent;
 class GpuHeap;
+class GpuProxy;
+struct HelperPlace;
 
 struct NoTransport
 {
@@ -63,6 +68,10 @@ struct GpuWorldOptions
     std::string tag_name = "round"; // what the words of set_tag_word() count, for the text of failures
     // For tests: do the signals of this source get lost on channels of this label?
     std::function<bool(const std::string& label, int source)> loses;
+    // Likewise: called by proxies before they carry a message. What it throws is the proxy's failure.
+    std::function<void(const Put&)> before_each_put;
+    // Threads of this program that compute or queue; proxies, if there will be any, get cores beside theirs (proxies()).
+    int compute_threads = 1;
     // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
     Bootstrap* bootstrap = nullptr;
     // Where all memory is, of as many processes as ranks; outlives the world. Null: the world makes its own.
@@ -105,6 +114,12 @@ public:
     // Its slots are for others. Nothing queued uses it; as open() made it.
     void close(const GpuChannel& channel);
 
+    // Of the GPU of a rank that is here; made when it is first asked for. From then on the calling thread, and those that it
+    // starts, stay off the proxy's core if there are cores enough. Throws DeviceError.
+    GpuProxy& proxy(int rank);
+    // Where the proxies are: for logs, and a warning unless each is alone on its core.
+    std::span<const HelperPlace> proxies() const;
+
     // What follows is for the parts of this room. The number of a label, for failure records.
     int name_channel(const std::string& label);
     SymmetricMemory& memory() { return *memory_; }
@@ -134,13 +149,19 @@ public:
     void lose(const std::string& sentence);
 
 private:
+    // Likewise for whatever reason; check() then throws it. The first one counts.
+    void stop(std::exception_ptr why);
+
     struct Surroundings; // of a rank's waits
 
     std::vector<SymmetricMemory::Arenas> make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
     std::vector<SymmetricMemory::Arenas> arenas_in(GpuHeap& heap, const GpuWorldOptions& options);
     std::unique_ptr<GpuArena> arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus);
     void make_host_abort();
-    std::string loss() const; // the sentence, or nothing
+    void make_abort_queues();
+    std::exception_ptr loss() const; // or null
+
+    std::size_t gpu_of(int rank) const { return queue_of_rank_[static_cast<std::size_t>(rank - here_.first)]; }
 
     template <class HasHappened>
     void wait_until(int rank, HostWait how, HasHappened&& has_happened);
@@ -153,6 +174,8 @@ private:
     PhaseTag phase_;
     std::string tag_name_;
     std::function<bool(const std::string& label, int source)> loses_;
+    std::function<void(const Put&)> before_each_put_;
+    int compute_threads_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     std::optional<SymmetricMemory> memory_;                    // there
@@ -161,13 +184,15 @@ private:
     SignalSlot* host_abort_ = nullptr;                         // raised with those of the ranks
     std::atomic<bool> has_given_up_ = false;
     mutable std::mutex loss_mutex_;
-    std::string loss_; // guarded by loss_mutex_
+    std::exception_ptr loss_; // guarded by loss_mutex_
     Window surroundings_;
     std::vector<std::string> channels_; // by number
     std::map<std::string, int> channel_numbers_;
     std::vector<std::size_t> queue_of_rank_; // of the ranks here
     // One a GPU of this process; last: they end before the memory they use goes.
-    std::vector<std::unique_ptr<GpuQueue>> setup_queues_, abort_queues_; // the latter where there are other processes
+    std::vector<std::unique_ptr<GpuQueue>> setup_queues_, abort_queues_; // the latter where others may stop the run
+    std::vector<std::unique_ptr<GpuProxy>> proxies_;                     // null where nobody has asked
+    std::unique_ptr<CoresForHelpers> cores_;                             // null without proxies
 };
 
 } // namespace parhelion

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/arena.hpp"
 
-#include "device/gpu/launch.cuh"
-
-#include <cuda.h>
+#include "device/gpu/driver.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,26 +14,6 @@
 namespace parhelion {
 
 namespace {
-
-// The driver's functions are looked up, not linked: the program starts on machines without a driver.
-template <class Function>
-Function* driver_function(const char* name)
-{
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    cuda_check(cudaGetDriverEntryPointByVersion(name, &function, CUDART_VERSION, cudaEnableDefault, &found), name);
-    if (found != cudaDriverEntryPointSuccess) { throw DeviceError(std::string(name) + ": the driver does not have it"); }
-    return reinterpret_cast<Function*>(function);
-}
-#define PARHELION_DRIVER(name) driver_function<decltype(::name)>(#name)
-
-void driver_check(CUresult status, const char* what)
-{
-    if (status == CUDA_SUCCESS) { return; }
-    const char* text = "unknown error";
-    PARHELION_DRIVER(cuGetErrorString)(status, &text);
-    throw DeviceError(std::string(what) + ": " + text);
-}
 
 CUdeviceptr address(const std::byte* data) { return reinterpret_cast<CUdeviceptr>(data); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/queue_gpu.hpp"
 
-#include "device/gpu/launch.cuh"
+#include "device/gpu/driver.cuh"
 
 #include <atomic>
 #include <cstdlib>
@@ -112,6 +112,23 @@ void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
 void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes)
 {
     cuda_check(cudaMemsetAsync(to, value, bytes, queue.stream()), "cudaMemset");
+}
+
+void set_words(GpuQueue& queue, std::span<const WordAt> words)
+{
+    static const auto queue_stores = PARHELION_DRIVER(cuStreamBatchMemOp);
+    constexpr std::size_t most = 16;
+    PARHELION_EXPECTS(words.size() <= most);
+    CUstreamBatchMemOpParams stores[most] = {};
+    for (std::size_t i = 0; i < words.size(); ++i)
+    {
+        auto& store = stores[i].writeValue;
+        store.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        store.address = reinterpret_cast<CUdeviceptr>(words[i].word);
+        store.value64 = words[i].value;
+        store.flags = CU_STREAM_WRITE_VALUE_DEFAULT; // with a fence of the system's before the store
+    }
+    driver_check(queue_stores(queue.stream(), static_cast<unsigned>(words.size()), stores, 0), "cuStreamBatchMemOp");
 }
 
 } // namespace gpu_memory

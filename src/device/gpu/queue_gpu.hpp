@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 struct CUstream_st;
@@ -83,6 +85,14 @@ void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes);
+struct WordAt
+{
+    std::uint64_t* word; // in the memory of any GPU that this one reaches
+    std::uint64_t value;
+};
+// Queued: sets up to 16 words one after another, each once all that was queued before is visible to all GPUs and the host. Takes
+// no kernel, so no room on a multiprocessor.
+void set_words(GpuQueue& queue, std::span<const WordAt> words);
 } // namespace gpu_memory
 
 } // namespace parhelion

@@ -55,10 +55,12 @@ INSTANTIATE_TEST_SUITE_P(Layouts, GpuPartitionsInC, layouts, layout_name);
 
 } // namespace
 
-TEST_P(GpuPartitionsInC, arrive_whole_epoch_after_epoch_and_again_when_freed)
+TEST_P(GpuPartitionsInC, arrive_whole_epoch_after_epoch_and_again_when_freed_by_both_mechanisms)
 {
-    for (int time = 0; time < 3; ++time)
+    for (int time = 0; time < 4; ++time)
     {
+        const ph_gpu_mechanism mechanism = time % 2 == 0 ? PH_GPU_KERNEL_COPY : PH_GPU_PROGRESSION_ENGINE;
+        ASSERT_EQ(ph_gpu_set_mechanism(all, mechanism), PH_SUCCESS);
         std::vector<ph_gpu_request*> sends, receives;
         for (int r = 0; r < ranks; ++r)
         {
@@ -92,6 +94,16 @@ TEST_P(GpuPartitionsInC, arrive_whole_epoch_after_epoch_and_again_when_freed)
         for (ph_gpu_request*& request : sends) { ASSERT_EQ(ph_gpu_free(&request), PH_SUCCESS) << ph_error_message(); }
         for (ph_gpu_request*& request : receives) { ASSERT_EQ(ph_gpu_free(&request), PH_SUCCESS) << ph_error_message(); }
     }
+}
+
+TEST_P(GpuPartitionsInC, tell_where_their_proxy_is)
+{
+    int core = -2, is_alone = -2;
+    ASSERT_EQ(ph_gpu_proxy_core(all, 0, &core, &is_alone), PH_SUCCESS) << ph_error_message();
+    EXPECT_GE(core, -1);
+    EXPECT_TRUE(is_alone == 0 || core >= 0);
+    EXPECT_NE(ph_gpu_proxy_core(all, ranks, &core, &is_alone), PH_SUCCESS);
+    EXPECT_NE(ph_gpu_set_mechanism(all, static_cast<ph_gpu_mechanism>(2)), PH_SUCCESS);
 }
 
 TEST_P(GpuPartitionsInC, are_added_up_over_all_ranks)

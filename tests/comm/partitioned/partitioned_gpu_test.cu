@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioned messages between kernels: the cases of requests_test.cpp, by block, warp and lane, started by kernels or queued.
+// Partitioned messages between kernels: the cases of requests_test.cpp, by block, warp and lane, started by kernels or queued, by
+// kernel copy and by the progression engine.
 #include "comm/gpu_ranks.cuh"
 #include "comm/partitioned/gpu/partitioned.cuh"
 #include "comm/partitioned/misuse_of.hpp"
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <thread>
+#include <tuple>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -54,8 +57,14 @@ struct Counts
     int send, receive, per_signal;
 };
 
-// is_direct: kernels store into the destination's buffer.
-Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts& counts, Word first_epoch = 1, bool is_direct = false)
+struct How
+{
+    Mechanism mechanism = Mechanism::KernelCopy;
+    Word first_epoch = 1;
+    bool is_direct = false; // kernels store into the place of a partition
+};
+
+Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts& counts, const How& how = {})
 {
     const int n = world.ranks(), words = std::lcm(counts.send, counts.receive) * 3;
     const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(Word);
@@ -71,9 +80,9 @@ Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts& count
         const int next = (r + 1) % n, previous = (r + n - 1) % n;
         ring.receives.push_back(
             partitioned.precv_init(r, window, {counts.receive, bytes / static_cast<std::size_t>(counts.receive)}, {previous}));
-        const auto* const buffer = is_direct ? nullptr : reinterpret_cast<const std::byte*>(ring.buffers.back().data());
+        const auto* const buffer = how.is_direct ? nullptr : reinterpret_cast<const std::byte*>(ring.buffers.back().data());
         ring.sends.push_back(partitioned.psend_init(r, buffer, {counts.send, bytes / static_cast<std::size_t>(counts.send)},
-                                                    {next}, {counts.per_signal, first_epoch}));
+                                                    {next}, {counts.per_signal, how.first_epoch}, how.mechanism));
         ring.ranks.push_back({r, next, previous, nullptr, nullptr, ring.buffers.back().data(),
                               reinterpret_cast<Word*>(world.data(r, window)), words});
     }
@@ -96,7 +105,12 @@ __device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
     const auto write = [&](int from, int to, int first, int step) {
         for (int i = from + first; i < to; i += step) { r.out[i] = payload_word(epoch, r.rank, r.next, i); }
     };
-    if (is_faulty && fault == Fault::MarkedTooEarly) { block_pready(send, 0); }
+    if (is_faulty && fault == Fault::MarkedTooEarly)
+    {
+        block_pready(send, 0);
+        for (int i = 0; i < 200; ++i) { __nanosleep(1000); } // a proxy takes its time
+        __syncthreads();
+    }
     const int skipped = is_faulty && fault == Fault::MarkedTooEarly ? 0 : -1;
     const int lost = is_faulty && fault == Fault::SignalLost ? partitions - 1 : -1;
     if (level == Level::Block)
@@ -183,10 +197,27 @@ unsigned long long ring_errors(GpuWorld& world, const Ring& ring, int epochs, Le
     return blocks.errors();
 }
 
-class GpuPartitions : public OnGpus
+class GpuPartitions : public ::testing::TestWithParam<std::tuple<Layout, Mechanism>>
 {
+protected:
+    void SetUp() override { skip_without(layout()); }
+    const Layout& layout() const { return std::get<0>(GetParam()); }
+    How how(Word first_epoch = 1, bool is_direct = false) const { return {std::get<1>(GetParam()), first_epoch, is_direct}; }
 };
-INSTANTIATE_TEST_SUITE_P(Layouts, GpuPartitions, layouts, layout_name);
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuPartitions,
+                         ::testing::Combine(layouts, ::testing::Values(Mechanism::KernelCopy, Mechanism::ProgressionEngine)),
+                         [](const auto& of) {
+                             const bool is_carried = std::get<1>(of.param) == Mechanism::ProgressionEngine;
+                             return std::string(std::get<0>(of.param).name) + (is_carried ? "_by_proxy" : "");
+                         });
+
+// A proxy that is late, mostly a little, now and then by what others do many epochs in.
+void delay_proxy(const Put& put)
+{
+    const std::uint64_t r = hash(put.epoch * 4096 + put.signal);
+    if (r % 64 == 0) { std::this_thread::sleep_for(std::chrono::microseconds((r >> 8) % 50)); }
+    if (r % 8192 == 1) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+}
 
 } // namespace
 
@@ -194,7 +225,7 @@ TEST_P(GpuPartitions, of_unequal_counts_arrive_whole_in_any_order)
 {
     GpuWorldOptions options = options_with(10s);
     options.payload_bytes = std::size_t{1} << 24;
-    GpuWorld world(GetParam().devices(), options);
+    GpuWorld world(layout().devices(), options);
     GpuPartitioned partitioned(world);
     OneIn some;
     for (int send = 1; send <= 16; ++send)
@@ -202,7 +233,7 @@ TEST_P(GpuPartitions, of_unequal_counts_arrive_whole_in_any_order)
         for (int receive = 1; receive <= 16; ++receive)
         {
             if (!some.takes_next()) { continue; }
-            const Ring ring = make_ring(world, partitioned, {send, receive, 1 + (send + receive) % send});
+            const Ring ring = make_ring(world, partitioned, {send, receive, 1 + (send + receive) % send}, how());
             for (const Level level : {Level::Block, Level::Warp, Level::Lane})
             {
                 ASSERT_EQ(ring_errors(world, ring, 3, level), 0u) << send << " to " << receive;
@@ -218,46 +249,48 @@ TEST_P(GpuPartitions, of_many_epochs_arrive_whole_whatever_the_delays)
     const int epochs = asked != nullptr ? std::max(std::atoi(asked), 20) : 20000;
     for (const Level level : {Level::Block, Level::Warp, Level::Lane})
     {
-        GpuWorld world(GetParam().devices(), options_with(10s));
+        GpuWorldOptions options = options_with(10s);
+        options.before_each_put = delay_proxy;
+        GpuWorld world(layout().devices(), options);
         GpuPartitioned partitioned(world);
         const Counts counts = level == Level::Lane ? Counts{100, 20, 32} : Counts{8, 6, 2};
-        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, counts), epochs, level), 0u);
+        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, counts, how()), epochs, level), 0u);
         EXPECT_EQ(failure_of(world), "");
     }
 }
 
 TEST_P(GpuPartitions, go_on_where_the_counter_of_epochs_wraps)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(layout().devices(), options_with(10s));
     GpuPartitioned partitioned(world);
     for (const Word first : {(Word{1} << 31) - 5, (Word{1} << 32) - 5, ~Word{0} - 5})
     {
-        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {6, 4, 2}, first), 20, Level::Warp), 0u);
+        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {6, 4, 2}, how(first)), 20, Level::Warp), 0u);
     }
     EXPECT_EQ(failure_of(world), "");
 }
 
 TEST_P(GpuPartitions, show_by_their_words_that_one_was_marked_too_early)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(layout().devices(), options_with(10s));
     GpuPartitioned partitioned(world);
-    EXPECT_GT(ring_errors(world, make_ring(world, partitioned, {4, 4, 1}), 10, Level::Block, Fault::MarkedTooEarly), 0u);
+    EXPECT_GT(ring_errors(world, make_ring(world, partitioned, {4, 4, 1}, how()), 10, Level::Block, Fault::MarkedTooEarly), 0u);
 }
 
 TEST_P(GpuPartitions, that_do_not_come_end_all_waits_with_a_sentence)
 {
-    GpuWorld world(GetParam().devices(), options_with(300ms));
+    GpuWorld world(layout().devices(), options_with(300ms));
     GpuPartitioned partitioned(world);
-    EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {4, 2, 1}), 1000, Level::Block, Fault::SignalLost), 0u);
+    EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {4, 2, 1}, how()), 1000, Level::Block, Fault::SignalLost), 0u);
     EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
     EXPECT_NE(failure_of(world).find("partitioned message from rank"), std::string::npos) << failure_of(world);
 }
 
 TEST_P(GpuPartitions, for_who_does_not_start_end_all_waits_with_a_sentence)
 {
-    GpuWorld world(GetParam().devices(), options_with(300ms));
+    GpuWorld world(layout().devices(), options_with(300ms));
     GpuPartitioned partitioned(world);
-    const Ring ring = make_ring(world, partitioned, {4, 2, 1});
+    const Ring ring = make_ring(world, partitioned, {4, 2, 1}, how());
     // Who has not started reads what is not there until its wait as a source is in vain: an epoch later for each rank that is
     // between it and the rank that waits for it.
     const int most = ring.ranks[0].words * world.ranks();
@@ -312,14 +345,14 @@ void queue_epoch(GpuWorld& world, Ring& ring, Word epoch, int partitions, unsign
     });
 }
 
-unsigned long long queued_errors(const Layout& layout, bool is_direct)
+unsigned long long queued_errors(const Layout& layout, const How& how)
 {
     GpuWorld world(layout.devices(), options_with(10s));
     GpuPartitioned partitioned(world);
-    Ring ring = make_ring(world, partitioned, {12, 3, 5}, 1, is_direct);
+    Ring ring = make_ring(world, partitioned, {12, 3, 5}, how);
     PinnedBuffer<unsigned long long> errors(1);
     errors[0] = 0;
-    for (Word epoch = 1; epoch <= 30; ++epoch) { queue_epoch(world, ring, epoch, 12, errors.data(), is_direct); }
+    for (Word epoch = 1; epoch <= 30; ++epoch) { queue_epoch(world, ring, epoch, 12, errors.data(), how.is_direct); }
     for (int r = 0; r < world.ranks(); ++r) { world.setup_queue(r).synchronize(); }
     EXPECT_EQ(failure_of(world), "");
     for (const GpuSendRequest& send : ring.sends) { EXPECT_NO_THROW(send.check(world.setup_queue(0))); }
@@ -328,9 +361,9 @@ unsigned long long queued_errors(const Layout& layout, bool is_direct)
 
 } // namespace
 
-TEST_P(GpuPartitions, of_many_blocks_arrive_whole_when_all_calls_are_queued) { EXPECT_EQ(queued_errors(GetParam(), false), 0u); }
+TEST_P(GpuPartitions, of_many_blocks_arrive_whole_when_all_calls_are_queued) { EXPECT_EQ(queued_errors(layout(), how()), 0u); }
 
-TEST_P(GpuPartitions, that_kernels_store_at_their_destination_arrive_whole) { EXPECT_EQ(queued_errors(GetParam(), true), 0u); }
+TEST_P(GpuPartitions, that_kernels_store_in_their_places_arrive_whole) { EXPECT_EQ(queued_errors(layout(), how(1, true)), 0u); }
 
 // An arena that has room for a few: of freed requests nothing is left behind.
 TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
@@ -340,13 +373,13 @@ TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
     GpuWorldOptions options = options_with(10s);
     options.signal_slots = 100;
     options.payload_bytes = std::size_t{1} << 20;
-    GpuWorld world(GetParam().devices(), options);
+    GpuWorld world(layout().devices(), options);
     GpuPartitioned partitioned(world);
     PinnedBuffer<unsigned long long> errors(1);
     errors[0] = 0;
     for (int i = 0; i < times; ++i)
     {
-        Ring ring = make_ring(world, partitioned, {12, 3, 1 + i % 4});
+        Ring ring = make_ring(world, partitioned, {12, 3, 1 + i % 4}, how());
         for (Word epoch = 1; epoch <= 2; ++epoch) { queue_epoch(world, ring, epoch, 12, errors.data(), false); }
         for (int r = 0; r < world.ranks(); ++r) { world.setup_queue(r).synchronize(); }
         for (const GpuSendRequest& send : ring.sends) { partitioned.free(send); }
@@ -383,18 +416,23 @@ __global__ void wrong_kernel(SendPrequest* send, ReceivePrequest* receive, Wrong
     if (wrong == Wrong::NoSuchPartitionToRead && threadIdx.x == 0) { parrived(*receive, -1); }
 }
 
-class GpuPartitionedMisuse : public OnOneGpu
+class GpuPartitionedMisuse : public ::testing::TestWithParam<Mechanism>
 {
+protected:
+    void SetUp() override { skip_without({"one", 1, 1}); }
+    How how() const { return {GetParam()}; }
 };
+INSTANTIATE_TEST_SUITE_P(Mechanisms, GpuPartitionedMisuse, ::testing::Values(Mechanism::KernelCopy, Mechanism::ProgressionEngine),
+                         [](const auto& of) { return of.param == Mechanism::KernelCopy ? "kernel_copy" : "progression_engine"; });
 
 } // namespace
 
-TEST_F(GpuPartitionedMisuse, of_kernels_is_told_each_by_its_error)
+TEST_P(GpuPartitionedMisuse, of_kernels_is_told_each_by_its_error)
 {
-    const auto of = [](Wrong wrong) {
+    const auto of = [&](Wrong wrong) {
         GpuWorld world({0, 0}, options_with(10s));
         GpuPartitioned partitioned(world);
-        Ring ring = make_ring(world, partitioned, {4, 4, 1});
+        Ring ring = make_ring(world, partitioned, {4, 4, 1}, how());
         GpuQueue& queue = world.setup_queue(0);
         ring.receives[1].start(queue);
         if (wrong != Wrong::Inactive) { ring.sends[0].start(queue); }
@@ -409,14 +447,14 @@ TEST_F(GpuPartitionedMisuse, of_kernels_is_told_each_by_its_error)
     EXPECT_EQ(of(Wrong::NoSuchPartitionToRead), Misuse::PartitionOutOfRange);
 }
 
-TEST_F(GpuPartitionedMisuse, of_the_host_is_refused)
+TEST_P(GpuPartitionedMisuse, of_the_host_is_refused)
 {
     GpuWorld world({0, 0}, options_with(10s));
     GpuPartitioned partitioned(world);
     const int ranks[] = {1};
     const Window window = world.allocate(ranks, 128);
     const auto send = [&](int rank, Partitioning p, int peer, int per_signal = 1) {
-        return misuse_of([&] { partitioned.psend_init(rank, nullptr, p, {peer}, {.per_signal = per_signal}); });
+        return misuse_of([&] { partitioned.psend_init(rank, nullptr, p, {peer}, {.per_signal = per_signal}, GetParam()); });
     };
     EXPECT_EQ(send(0, {0, 4}, 1), Misuse::BadArgument);
     EXPECT_EQ(send(0, {1, 4}, 2), Misuse::BadArgument);
@@ -429,11 +467,11 @@ TEST_F(GpuPartitionedMisuse, of_the_host_is_refused)
     EXPECT_EQ(send(0, {2, 63}, 1), Misuse::BytesDiffer);
 }
 
-TEST_F(GpuPartitionedMisuse, of_freed_requests_is_refused)
+TEST_P(GpuPartitionedMisuse, of_freed_requests_is_refused)
 {
     GpuWorld world({0, 0}, options_with(10s));
     GpuPartitioned partitioned(world);
-    Ring ring = make_ring(world, partitioned, {4, 4, 1});
+    Ring ring = make_ring(world, partitioned, {4, 4, 1}, how());
     GpuQueue& queue = world.setup_queue(0);
     ring.receives[1].start(queue);
     queue.synchronize();

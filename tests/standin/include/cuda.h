@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in for CUDA's header of this name: of the driver's functions those that map memory. It is the host's.
+// The stand-in for CUDA's header of this name: of the driver's functions those that map memory, which is the host's, and stores that
+// are queued.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,23 @@ struct CUmemAccessDesc
     CUmemLocation location;
     CUmemAccess_flags flags;
 };
+enum CUstreamBatchMemOpType
+{
+    CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5
+};
+inline constexpr unsigned CU_STREAM_WRITE_VALUE_DEFAULT = 0;
+struct CUstreamBatchMemOpParams
+{
+    struct
+    {
+        CUstreamBatchMemOpType operation;
+        CUdeviceptr address;
+        unsigned long value64;
+        unsigned flags;
+    } writeValue;
+};
 
+CUresult cuStreamBatchMemOp(struct CUstream_st* stream, unsigned count, CUstreamBatchMemOpParams* operations, unsigned flags);
 CUresult cuGetErrorString(CUresult error, const char** text);
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device);
 CUresult cuMemGetAllocationGranularity(std::size_t* granularity, const CUmemAllocationProp* properties,

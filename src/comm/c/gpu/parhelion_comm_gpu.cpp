@@ -46,6 +46,7 @@ struct ph_gpu
     GpuWorld world;
     GpuPartitioned partitioned;
     std::vector<std::unique_ptr<ph_gpu_request>> requests;
+    Mechanism mechanism = Mechanism::KernelCopy; // of sends to come
 
     void expect_rank(int rank) const { expect_argument(rank >= 0 && rank < world.ranks(), "There is no such rank."); }
 };
@@ -133,7 +134,7 @@ int ph_gpu_psend_init(ph_gpu* all, int rank, const void* buffer, int partitions,
     return guarded([&] {
         expect_argument(request != nullptr, "A request takes a place to leave it.");
         *request = keep(of(all), {all->partitioned.psend_init(rank, static_cast<const std::byte*>(buffer),
-                                                              {partitions, bytes_of_partition}, {peer, tag}),
+                                                              {partitions, bytes_of_partition}, {peer, tag}, {}, all->mechanism),
                                   all, rank});
     });
 }
@@ -171,6 +172,27 @@ int ph_gpu_pallreduce_init(ph_gpu* all, const void* const* inputs, void* const* 
         {
             requests[r] = keep(*all, {members->requests[static_cast<std::size_t>(r)], all, r, members});
         }
+    });
+}
+
+int ph_gpu_set_mechanism(ph_gpu* all, ph_gpu_mechanism mechanism)
+{
+    return guarded([&] {
+        expect_argument(mechanism == PH_GPU_KERNEL_COPY || mechanism == PH_GPU_PROGRESSION_ENGINE, "There is no such mechanism.");
+        of(all).mechanism = mechanism == PH_GPU_KERNEL_COPY ? Mechanism::KernelCopy : Mechanism::ProgressionEngine;
+    });
+}
+
+int ph_gpu_proxy_core(ph_gpu* all, int rank, int* core, int* is_alone)
+{
+    return guarded([&] {
+        of(all).expect_rank(rank);
+        expect_argument(core != nullptr && is_alone != nullptr, "A core takes places to leave it.");
+        const std::string& name = all->world.proxy(rank).name();
+        const std::span<const HelperPlace> places = all->world.proxies();
+        const auto at = std::find_if(places.begin(), places.end(), [&](const HelperPlace& place) { return place.name == name; });
+        *core = at == places.end() ? -1 : at->core;
+        *is_alone = at != places.end() && at->is_alone ? 1 : 0;
     });
 }
 

@@ -38,6 +38,18 @@ int ph_gpu_precv_init(ph_gpu* all, int rank, void* buffer, int partitions, size_
 int ph_gpu_pallreduce_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
                            ph_type type, ph_reduction reduction, ph_gpu_request** requests);
 
+/* How messages travel whose sends are made from now on. At first by kernels, which copy through the destination's address. */
+typedef enum ph_gpu_mechanism
+{
+    PH_GPU_KERNEL_COPY,
+    PH_GPU_PROGRESSION_ENGINE /* a host thread, the GPU's proxy, drives the copy engine: no multiprocessor is needed to copy */
+} ph_gpu_mechanism;
+int ph_gpu_set_mechanism(ph_gpu* all, ph_gpu_mechanism mechanism);
+/* The core that the proxy of a rank's GPU is bound to, or -1: it runs wherever there is a turn. is_alone: 0 where it may share
+ * its core with threads that compute, and each message may then wait for milliseconds. Makes the proxy if there is none. From
+ * then on the calling thread, and those that it starts, stay off that core. */
+int ph_gpu_proxy_core(ph_gpu* all, int rank, int* core, int* is_alone);
+
 /* Queued. Both sides of a message must have been made. */
 int ph_gpu_start(ph_gpu_request* request);
 int ph_gpu_pbuf_prepare(ph_gpu_request* request); /* of a send: what follows runs when the destination has started */

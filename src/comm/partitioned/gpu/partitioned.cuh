@@ -12,6 +12,10 @@
 //   count    one thread's add, with acquire and release at device scope; of a warp one add for each group of partitions
 //   signal   the last of a group, by release at system scope: covers all copies that were counted
 //
+// With the progression engine there is no copy: what the threads have written to the source's buffer is what the count covers,
+// and in place of the signal the last of a group leaves a descriptor for the proxy, by release at system scope
+// (comm/proxy_ring.hpp).
+//
 // Cost of a pready beside its copy: two barriers, one load, one add; a thousand threads that mark a partition each add 32 times,
 // once a warp.
 #pragma once
@@ -105,18 +109,29 @@ __device__ inline bool block_wait(ReceivePrequest& request)
     __syncthreads();
     return true;
 }
+// Until a group of the active epoch is complete and nobody reads it any more. False if the wait was in vain.
+__device__ inline bool wait_left(const SendPrequest& request, int signal)
+{
+    const PartitionedSendRoute& route = request.core.route();
+    FailureRecord record{
+        route.source,       route.destination, request.channel, Awaited::Ready, request.core.goal(signal, request.started), 0, 0,
+        *request.watch->tag};
+    if (wait_until<CudaAtomics>(request.core.arrivals(signal), *request.watch, record) != Verdict::Reached) { return false; }
+    if (request.read == nullptr) { return true; }
+    record.awaited = Awaited::Proxy;
+    record.expected = request.core.epoch(request.started);
+    return wait_until<CudaAtomics>(request.read + signal, *request.watch, record) == Verdict::Reached;
+}
+
 // All partitions have left.
 __device__ inline bool block_wait(SendPrequest& request)
 {
     if (!is_active(request)) { return true; }
     bool has_failed = false;
-    const PartitionedSendRoute& route = request.core.route();
-    for (int s = static_cast<int>(threadIdx.x); s < route.counts.signals() && !has_failed; s += static_cast<int>(blockDim.x))
+    const int signals = request.core.route().counts.signals();
+    for (int s = static_cast<int>(threadIdx.x); s < signals && !has_failed; s += static_cast<int>(blockDim.x))
     {
-        const FailureRecord record{
-            route.source,       route.destination, request.channel, Awaited::Ready, request.core.goal(s, request.started), 0, 0,
-            *request.watch->tag};
-        has_failed = wait_until<CudaAtomics>(request.core.arrivals(s), *request.watch, record) != Verdict::Reached;
+        has_failed = !wait_left(request, s);
     }
     if (__syncthreads_or(has_failed)) { return false; }
     if (threadIdx.x == 0) { request.ended = request.started; }

@@ -102,36 +102,51 @@ void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send
     const int per_signal = std::min(send.options.per_signal, send.partitioning.partitions);
     const PartitionCounts counts{send.partitioning.partitions, receive.partitioning.partitions, per_signal};
     const Word first = send.options.first_epoch;
+    const bool is_carried = send.mechanism == Mechanism::ProgressionEngine;
     const std::size_t signal = memory.reserve_signals(receive.rank, counts.signals(), first - 1);
     const std::size_t credit = memory.reserve_signals(send.rank, 1, first - 1);
-    send.slots = receive.slots = std::make_shared<SlotsOfPair>(SlotsOfPair{credit, signal, counts.signals()});
+    send.slots = receive.slots = std::make_shared<SlotsOfPair>(SlotsOfPair{credit, signal, counts.signals(), is_carried});
     const int channel = world.name_channel(send.label);
 
-    GpuQueue& queue = world.setup_queue(send.rank);
-    queue.make_current();
-    send.arrivals.resize(static_cast<std::size_t>(counts.signals()));
-    send.arrivals.clear(queue);
     PartitionedSendRoute out{};
     out.source = send.rank;
     out.destination = receive.rank;
     out.counts = counts;
     out.partition_bytes = send.partitioning.bytes;
-    out.payload = receive.buffer;
-    out.signals = memory.signal(receive.rank, signal);
+    out.offset = static_cast<std::size_t>(receive.buffer - world.data(receive.rank, {}));
+    out.signal = signal;
     out.credit = memory.signal(send.rank, credit);
     out.first_epoch = first;
-    SendPrequest source{{out, nullptr, send.arrivals.data()}, send.buffer, world.watch(send.rank), channel};
-    send.upload(world, source);
-
     PartitionedReceiveRoute in{};
     in.source = send.rank;
     in.destination = receive.rank;
     in.counts = counts;
-    in.signals = out.signals;
-    in.credit_there = out.credit;
+    in.credit = credit;
+    in.signals = memory.signal(receive.rank, signal);
     in.first_epoch = first;
-    ReceivePrequest destination{{in, nullptr}, world.watch(receive.rank), channel};
-    receive.upload(world, destination);
+
+    GpuQueue& queue = world.setup_queue(send.rank);
+    queue.make_current();
+    send.arrivals.resize(static_cast<std::size_t>(counts.signals()));
+    send.arrivals.clear(queue);
+    SendPrequest source{{}, send.buffer, nullptr, world.watch(send.rank), channel};
+    if (is_carried)
+    {
+        out.staging = send.prepare_for_proxy(queue, counts.signals());
+        source.buffer = nullptr; // what is marked is in its place
+        source.read = send.read.data();
+        send.connect(world, counts.signals(), signal, source.read);
+        receive.connect(world, 1, credit, nullptr);
+    }
+    else
+    {
+        out.payload = receive.buffer;
+        out.signals = in.signals;
+        in.credit_there = out.credit;
+    }
+    source.core = {out, send.transport.data(), send.arrivals.data()};
+    send.upload(world, source);
+    receive.upload(world, {{in, receive.transport.data()}, world.watch(receive.rank), channel});
 }
 
 GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), requests_(std::make_unique<Requests>()) {}
@@ -156,7 +171,7 @@ void check_arguments(const GpuWorld& world, int rank, const Partitioning& partit
 } // namespace
 
 GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
-                                          const SendOptions& options)
+                                          const SendOptions& options, Mechanism mechanism)
 {
     check_arguments(world_, rank, partitioning, envelope);
     auto of = std::make_shared<GpuSendRequest::Of>();
@@ -167,6 +182,7 @@ GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Par
     of->phase = world_.phase();
     of->buffer = buffer;
     of->options = options;
+    of->mechanism = mechanism;
     if (options.per_signal < 1)
     {
         refuse(Misuse::BadArgument, fmt::format("{}: {} partitions a signal.", of->label, options.per_signal));
@@ -210,6 +226,11 @@ void GpuPartitioned::free(const std::shared_ptr<Of>& of)
     const auto [source, destination] = std::pair(now[0].core.route().source, now[0].core.route().destination);
     world_.memory().release_signals(source, of->slots->credit, 1);
     world_.memory().release_signals(destination, of->slots->first_signal, of->slots->signals);
+    if (of->slots->is_carried)
+    {
+        world_.proxy(source).release(of->slots->signals);
+        world_.proxy(destination).release(1);
+    }
 }
 void GpuPartitioned::free(GpuSendRequest request) { free(request.of_); }
 void GpuPartitioned::free(GpuReceiveRequest request) { free(request.of_); }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitioned messages between kernels, as comm/partitioned/partitioned.hpp between threads: a kernel of the source's marks
-// partitions ready one by one, and a kernel of the destination's may read them one by one. No host takes part.
+// partitions ready one by one, and a kernel of the destination's may read them one by one.
 //
-// The idea: what a kernel needs of a request is one small object in its GPU's memory, a prequest. pready copies the partition
-// through the peer's pointer by the threads that call it, and the last of a group of partitions sets the signal. Starts, waits
-// and all counts are in prequests, too, so that captured work can be replayed. The device functions are in
-// comm/partitioned/gpu/partitioned.cuh; what is queued instead, from the host, is here.
+// The idea: what a kernel needs of a request is one small object in its GPU's memory, a prequest. There are two mechanisms, which
+// differ in nothing that a caller sees. Kernel copy: pready copies the partition through the peer's pointer by the threads that
+// call it, the last of a group of partitions sets the signal, and no host takes part. Progression engine: the last of a group
+// leaves a descriptor for the GPU's proxy (comm/gpu/proxy.hpp), which has the copy engine bring the group's bytes and then sets
+// the signal; the destination's credit goes the same way. Starts, waits and all counts are in prequests, too, so that captured
+// work can be replayed. The device functions are in comm/partitioned/gpu/partitioned.cuh; what is queued instead, from the host,
+// is here.
 //
 // Every wait is bounded and told by GpuWorld::check(). Ranks that share a GPU share a queue, and in it the destination's start
 // comes before the source's pready, and that before the destination's wait.
 #pragma once
 
+#include "comm/gpu/proxy.hpp"
 #include "comm/gpu/world_gpu.hpp"
 #include "comm/partitioned/partitioned.hpp"
 #include "comm/partitioned/protocol.hpp"
@@ -19,8 +23,15 @@
 
 namespace parhelion {
 
-using GpuPartitionedSender = PartitionedSender<CudaAtomics, NoTransport>;
-using GpuPartitionedReceiver = PartitionedReceiver<CudaAtomics, NoTransport>;
+enum class Mechanism : std::uint8_t
+{
+    KernelCopy,       // the fastest start; takes the time of the threads that mark, and a pointer to the destination
+    ProgressionEngine // takes a host thread, and neither pointer nor threads for the copy
+};
+
+// The transport is called by the progression engine alone.
+using GpuPartitionedSender = PartitionedSender<CudaAtomics, GpuProxyTransport>;
+using GpuPartitionedReceiver = PartitionedReceiver<CudaAtomics, GpuProxyTransport>;
 
 inline constexpr int no_partition = -1; // of a lane that has none to mark
 
@@ -35,7 +46,8 @@ struct DeviceMisuse
 struct SendPrequest
 {
     GpuPartitionedSender core;
-    const std::byte* buffer; // null: kernels store into the place of a partition themselves
+    const std::byte* buffer; // null: what is marked is in its place, where kernels have stored it or the proxy takes it from
+    Word* read;              // for each signal the epoch up to which the proxy has read the data; null: no proxy reads
     const Watch* watch;
     int channel;      // for the failure record
     Word started = 0; // epochs
@@ -101,8 +113,9 @@ public:
 
     // Of a rank. buffer: memory of its GPU, or null where kernels store into the destination's buffer themselves. The nth
     // psend_init of a source, destination, tag and group matches the nth precv_init. Throw PartitionedError, CommError.
+    // With the progression engine the place of such a buffer is at the source.
     GpuSendRequest psend_init(int rank, const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
-                              const SendOptions& options = {});
+                              const SendOptions& options = {}, Mechanism mechanism = Mechanism::KernelCopy);
     // buffer: in the rank's symmetric memory.
     GpuReceiveRequest precv_init(int rank, Window buffer, Partitioning partitioning, const Envelope& envelope);
     // Of a matched request that is inactive, and that nothing queued uses. Its slots are for others once both sides are freed;

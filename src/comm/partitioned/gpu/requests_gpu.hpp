@@ -18,6 +18,7 @@ struct SlotsOfPair
 {
     std::size_t credit, first_signal;
     int signals;
+    bool is_carried; // by proxies, which have places for them, too
     int freed_sides = 0;
 };
 
@@ -29,7 +30,8 @@ struct Side
     int peer;
     Partitioning partitioning;
     std::string label;
-    DeviceBuffer<Prequest> prequest; // empty until matched
+    DeviceBuffer<Prequest> prequest;           // empty until matched
+    DeviceBuffer<GpuProxyTransport> transport; // of the progression engine, else empty
     PhaseTag phase;
     std::shared_ptr<SlotsOfPair> slots; // null until matched
 
@@ -39,6 +41,17 @@ struct Side
         if (!slots) { refuse_unmatched(label, peer); }
         if (slots->freed_sides > 0) { refuse_freed(label, peer); }
         return prequest.data();
+    }
+    // With the proxy of this rank, for messages of so many signal slots.
+    void connect(GpuWorld& world, int signals, std::size_t first_signal, Word* read)
+    {
+        GpuProxy& proxy = world.proxy(rank);
+        proxy.reserve(signals);
+        const GpuProxyTransport to_proxy{proxy.ring(), first_signal, read};
+        GpuQueue& queue = world.setup_queue(rank);
+        queue.make_current();
+        transport.upload(queue, {&to_proxy, 1});
+        queue.synchronize();
     }
     void upload(GpuWorld& world, const Prequest& from)
     {
@@ -59,7 +72,21 @@ struct GpuSendRequest::Of : Side<SendPrequest>
 {
     const std::byte* buffer;
     SendOptions options;
+    Mechanism mechanism;
     DeviceBuffer<ArrivalCounter<CudaAtomics>> arrivals;
+    DeviceBuffer<std::byte> staging; // the place of partitions that have no buffer, if a proxy takes them from there
+    DeviceBuffer<Word> read;         // likewise of the progression engine
+
+    // Where the proxy finds what is marked.
+    std::byte* prepare_for_proxy(GpuQueue& queue, int signals)
+    {
+        const std::vector<Word> none(static_cast<std::size_t>(signals), options.first_epoch - 1);
+        read.upload(queue, none);
+        queue.synchronize();
+        if (buffer != nullptr) { return const_cast<std::byte*>(buffer); } // nobody writes there
+        staging.resize(total_bytes());
+        return staging.data();
+    }
 };
 struct GpuReceiveRequest::Of : Side<ReceivePrequest>
 {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/gpu/proxy.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace parhelion {
+
+namespace {
+
+// Messages whose stores are queued together, after all copies. More bytes than these take longer to copy than a call saves.
+constexpr std::size_t most_together = 8, most_bytes_together = std::size_t{1} << 18;
+
+} // namespace
+
+GpuProxy::GpuProxy(const SymmetricMemory& memory, const GpuProxyOptions& options)
+    : memory_(memory), options_(options), queue_(options.device, GpuQueue::Priority::First), descriptors_(options.places),
+      reader_(descriptors_.data(), options.places), thread_(fmt::format("proxy of GPU {}", options.device), HelperNeeds::Core)
+{
+    std::fill_n(descriptors_.data(), descriptors_.size(), Descriptor{});
+    const GpuProxyRing ring(descriptors_.data(), options.places);
+    ring_.upload(queue_, {&ring, 1});
+    queue_.synchronize();
+    thread_.start([this](const std::stop_token& stop) { serve(stop); });
+}
+
+void GpuProxy::reserve(int signals)
+{
+    const auto more = static_cast<std::size_t>(signals);
+    if (reserved_ + more > options_.places)
+    {
+        throw CommError(
+            fmt::format("The proxy of GPU {} has places for {} signals, {} of them are taken, and {} more are needed.",
+                        options_.device, options_.places, reserved_, signals));
+    }
+    reserved_ += more;
+}
+void GpuProxy::release(int signals) { reserved_ -= static_cast<std::size_t>(signals); }
+
+void GpuProxy::stop()
+{
+    const std::scoped_lock lock(mutex_);
+    is_stopped_ = true;
+}
+
+void GpuProxy::serve(const std::stop_token& stop)
+{
+    try
+    {
+        constexpr int most_polls = 1 << 20; // far above any pause's threshold
+        std::array<Descriptor, most_together> taken{};
+        for (int polls = 0;; polls = std::min(polls + 1, most_polls))
+        {
+            // Asked before the ring: what was left before the stop is carried.
+            const bool ends = stop.stop_requested();
+            std::size_t n = 0;
+            for (std::size_t bytes = 0; n < taken.size() && bytes < most_bytes_together && reader_.take(taken[n]); ++n)
+            {
+                bytes += taken[n].put.bytes;
+            }
+            if (n > 0)
+            {
+                carry({taken.data(), n});
+                polls = 0;
+            }
+            else if (ends) { break; }
+            else { HostAtomics::pause(thread_.has_own_core() ? 0 : polls); }
+        }
+        queue_.synchronize();
+    }
+    catch (const std::exception& error)
+    {
+        options_.on_failure(
+            std::make_exception_ptr(CommError(fmt::format("The {} has failed: {}", thread_.name(), error.what()))));
+    }
+}
+
+void GpuProxy::carry(std::span<const Descriptor> messages)
+{
+    for (const Descriptor& message : messages)
+    {
+        if (options_.before_each) { options_.before_each(message.put); }
+    }
+    const std::scoped_lock lock(mutex_);
+    if (is_stopped_) { return; }
+    for (const Descriptor& message : messages)
+    {
+        const Put& put = message.put;
+        if (put.data == nullptr || put.bytes == 0) { continue; }
+        gpu_memory::on_device(queue_, memory_.payload(put.destination, put.offset), put.data, put.bytes);
+    }
+    // Of a slot's words the epoch alone: nobody asks partitioned messages for their size.
+    std::array<gpu_memory::WordAt, 2 * most_together> words{};
+    std::size_t n = 0;
+    for (const Descriptor& message : messages)
+    {
+        const Put& put = message.put;
+        words[n++] = {&memory_.signal(put.destination, put.signal)->epoch, put.epoch};
+        if (message.read != nullptr) { words[n++] = {message.read, put.epoch}; }
+    }
+    gpu_memory::set_words(queue_, {words.data(), n});
+}
+
+} // namespace parhelion

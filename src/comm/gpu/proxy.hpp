@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proxy of a GPU: a host thread that carries messages for its kernels, which leave them in a ring (comm/proxy_ring.hpp).
+//
+// The idea: the proxy takes descriptors in their order and queues, on a stream of its own, first the copy, by the copy engine,
+// then stores of the signal and of the word that says that the source may be written again. The stream's order has the data at
+// its destination before the signal shows (rule M7). Kernels need no pointer to the destination, and no multiprocessor is needed
+// at either side. Of small messages that are there together it first queues all copies, then all stores by one call.
+//
+// A proxy that fails, as when the runtime refuses a copy, ends all waits of its world, with its sentence. If it does not come to
+// its turn, waits end by their deadlines; it is then told to stop, so that what the messages were of may go.
+//
+// Cost: a call of the runtime for each message and one more for all that are there together, some microseconds; a core
+// (device/helper_threads.hpp: whoever knows the compute threads puts it on one of its own).
+#pragma once
+
+#include "comm/proxy_ring.hpp"
+#include "comm/symmetric_memory.hpp"
+#include "device/gpu/device_buffer.hpp"
+#include "device/helper_threads.hpp"
+
+#include <exception>
+#include <functional>
+#include <mutex>
+
+namespace parhelion {
+
+struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
+
+using GpuProxyRing = ProxyRing<CudaAtomics>;
+using GpuProxyTransport = ProxyTransport<CudaAtomics>;
+
+struct GpuProxyOptions
+{
+    int device = 0;
+    std::size_t places = std::size_t{1} << 16; // of the ring, a power of two; 64 bytes each
+    // Called by the proxy when it fails, with what it failed by.
+    std::function<void(std::exception_ptr)> on_failure;
+    // For tests: called by the proxy before it carries a message. What it throws is the proxy's failure.
+    std::function<void(const Put&)> before_each;
+};
+
+class GpuProxy
+{
+public:
+    // `memory` has the destinations, and outlives this. Throws DeviceError.
+    GpuProxy(const SymmetricMemory& memory, const GpuProxyOptions& options);
+    // Carries what is there, and waits for it. Nobody may leave messages any more.
+    ~GpuProxy() = default;
+    GpuProxy(const GpuProxy&) = delete;
+    GpuProxy& operator=(const GpuProxy&) = delete;
+
+    // Places for messages of so many signal slots, one each at a time. Throws CommError if there are not as many.
+    void reserve(int signals);
+    void release(int signals);
+    // Queues nothing more, what kernels have left included: this world has failed. From any thread; returns at once, but for a
+    // call of the runtime that the proxy is in.
+    void stop();
+    // For kernels on its GPU.
+    GpuProxyRing* ring() { return ring_.data(); }
+    const std::string& name() const { return thread_.name(); }
+
+private:
+    void serve(const std::stop_token& stop);
+    void carry(std::span<const Descriptor> messages);
+
+    const SymmetricMemory& memory_;
+    GpuProxyOptions options_;
+    GpuQueue queue_;
+    PinnedBuffer<Descriptor> descriptors_;
+    DeviceBuffer<GpuProxyRing> ring_;
+    ProxyRingReader reader_;
+    std::size_t reserved_ = 0;
+    std::mutex mutex_; // held while something is queued
+    bool is_stopped_ = false;
+    HelperThread thread_; // last: it uses all else, and ends first
+};
+
+} // namespace parhelion
