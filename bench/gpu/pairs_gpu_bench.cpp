@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of cluster order, pair list, pruning and pair forces on the GPU, for systems of the water/ethanol series.
-//   pairs_gpu_bench [--atoms 45000 90000] [--policy mixed] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
+//   pairs_gpu_bench [--atoms 45000 90000] [--policy mixed] [--pme] [--list-cutoff 1.0] [--pruned-cutoff 0.94]
 // One JSON line per size: microseconds a call, median of the repetitions, each a graph of many calls, as in a run; the distance
 // of the forces from the CPU's in double first.
 #include "interactions/pair/gpu/nonbonded_gpu.hpp"
@@ -19,6 +19,7 @@ namespace {
 struct Request
 {
     std::vector<std::int64_t> atoms{45000, 90000};
+    SeriesElectrostatics electrostatics = SeriesElectrostatics::ReactionField;
     double list_cutoff = 1.0, pruned_cutoff = 0.94;
     int repetitions = 7;
 };
@@ -75,7 +76,7 @@ Tiles count_tiles(GpuQueue& queue, const GpuPairList& list)
 template <class N>
 void measure(const Request& request, std::int64_t atoms, const char* policy)
 {
-    const LoadedInput input = load_size(atoms);
+    const LoadedInput input = load_size(atoms, request.electrostatics);
     GpuQueue queue;
     CpuQueue host(1);
     GpuState<N> state;
@@ -118,6 +119,8 @@ int main(int argc, char** argv)
     Request request;
     std::string policy = "mixed";
     app.add_option("--atoms", request.atoms, "sizes of the series");
+    app.add_flag_callback(
+        "--pme", [&] { request.electrostatics = SeriesElectrostatics::Pme; }, "screened pairs; the mesh is left out");
     app.add_option("--list-cutoff", request.list_cutoff, "nm");
     app.add_option("--pruned-cutoff", request.pruned_cutoff, "nm");
     app.add_option("--repetitions", request.repetitions);

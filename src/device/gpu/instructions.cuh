@@ -87,6 +87,13 @@ __device__ inline float approximate_inverse_sqrt(float x)
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
+// Within 2^-23 of 1 / x, relative.
+__device__ inline float approximate_reciprocal(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
 
 // If a < b, adds scale * d to `gains` and takes it from `loses`. In the machine's words, since the compiler selects a summand or
 // none, at an instruction each, or makes branches of so many additions under one condition.

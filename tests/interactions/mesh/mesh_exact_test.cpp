@@ -4,6 +4,7 @@
 #include "interactions/mesh/evaluate_mesh.hpp"
 #include "interactions/mesh/ions.hpp"
 #include "interactions/pair/screening.hpp"
+#include "interactions/pair/screening_quotient.hpp"
 #include "support/compare.hpp"
 
 #include <gtest/gtest.h>
@@ -174,6 +175,37 @@ TEST(ScreenedPairs, have_polynomials_that_are_exact_to_rounding)
     {
         expect_screening<double>(tolerance, tolerance < 5e-6 ? 5e-15 : 2e-15);
         expect_screening<float>(tolerance, 2.5e-7);
+    }
+}
+
+// On a GPU, in floats; the tolerance of 1e-7 has the longest range.
+TEST(ScreenedPairs, have_a_quotient_that_is_exact_to_rounding_and_has_no_pole)
+{
+    for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7})
+    {
+        RunParameters run;
+        run.ewald_tolerance = tolerance, run.coulomb_cutoff = 0.9;
+        const double beta = ewald_beta(run), rc = run.coulomb_cutoff, pi = std::acos(-1.0);
+        const ScreeningQuotient quotient(make_screening(beta, rc), rc);
+        const auto sum = [](const auto& coefficients, float r2) {
+            float value = 0;
+            for (std::size_t i = coefficients.size(); i-- > 0;)
+            {
+                value = std::fma(value, r2, static_cast<float>(coefficients[i]));
+            }
+            return value;
+        };
+        const double at_contact = 4 * beta * beta * beta / (3 * std::sqrt(pi));
+        double error = 0;
+        for (int i = 100; i <= 1000; ++i) // nearer the closed form cancels
+        {
+            const double r = rc * i / 1000, s = beta * r;
+            const float r2 = static_cast<float>(r * r), found = sum(quotient.numerator, r2) * (1 / sum(quotient.denominator, r2));
+            const double force = 2 * beta * std::exp(-s * s) / (std::sqrt(pi) * r * r) - std::erf(s) / (r * r * r);
+            error = std::max(error, std::abs(found - force) / at_contact);
+        }
+        EXPECT_LE(error, 2.5e-7) << tolerance;
+        for (const double coefficient : quotient.denominator) { EXPECT_GT(coefficient, 0) << tolerance; }
     }
 }
 

@@ -64,6 +64,8 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     a.types = p.types + 1;
     a.charge_scale = static_cast<Real>(std::sqrt(p.coulomb_factor));
     a.law = PairConstants<Real>(p);
+    std::ranges::transform(tables.quotient.numerator, a.numerator, [](double c) { return static_cast<Real>(c); });
+    std::ranges::transform(tables.quotient.denominator, a.denominator, [](double c) { return static_cast<Real>(c); });
     return a;
 }
 
@@ -85,6 +87,7 @@ GpuNonbondedTables<N>::GpuNonbondedTables(GpuQueue& queue, const NonbondedTables
     of_type.upload(queue, types);
     of_pair.upload(queue, pairs_of(tables.pair_parameters()));
     queue.synchronize();
+    if (parameters.screening.is_used()) { quotient = ScreeningQuotient(parameters.screening, parameters.cutoff); }
 }
 
 template <class N>

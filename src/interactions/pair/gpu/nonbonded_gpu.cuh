@@ -26,6 +26,7 @@ struct Arguments
     int types;         // with the fillers'
     Real charge_scale; // sqrt(f)
     PairConstants<Real> law;
+    Real numerator[ScreeningQuotient::terms], denominator[ScreeningQuotient::terms]; // screened pairs: of powers of r^2
 };
 
 // Queues the kernel for the parameters' options, a warp per share.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "interactions/pair/nonbonded.hpp"
+#include "interactions/pair/screening_quotient.hpp"
 #include "pairs/gpu/pair_list_gpu.hpp"
 
 namespace parhelion {
@@ -23,6 +24,7 @@ struct GpuNonbondedTables
     GpuNonbondedTables(GpuQueue& queue, const NonbondedTables<N>& tables);
 
     NonbondedParameters parameters;
+    ScreeningQuotient quotient;               // of screened pairs
     DeviceBuffer<LjParameters<Real>> of_type; // the last is the fillers'
     DeviceBuffer<LjParameters<Real>> of_pair; // 6 c6 and 12 c12 of [a * (types + 1) + b]; Table only
     DeviceBuffer<LjParameters<Real>> of_slot;

@@ -328,7 +328,13 @@ private:
         if constexpr (masked) { rinv = listed ? rinv : 0; }
         const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;
         Real force, t = 0; // t: screened only
-        if constexpr (S::screened)
+        if constexpr (S::screened && lean)
+        {
+            // No reciprocal is as cheap in double precision; energies need the polynomials anyway.
+            const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
+            force = qq * fused(rinv, rinv2, screening);
+        }
+        else if constexpr (S::screened)
         {
             t = ScreenedCoulomb<Ops>::t(a.law, r2);
             force = ScreenedCoulomb<Ops>::force(a.law, qq, rinv, rinv2, t);

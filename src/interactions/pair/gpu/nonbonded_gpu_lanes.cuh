@@ -19,6 +19,16 @@ __device__ inline double fused(double a, double b, double c) { return fma(a, b, 
 __device__ inline float inverse_sqrt(float x) { return approximate_inverse_sqrt(x); }
 __device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
 
+// sum_i of[i] t^i with as few operations as there are powers.
+template <class Real, int terms>
+__device__ Real horner(const Real (&of)[terms], Real t)
+{
+    Real sum = of[terms - 1];
+#pragma unroll
+    for (int i = terms - 2; i >= 0; --i) { sum = fused(sum, t, of[i]); }
+    return sum;
+}
+
 // The operations of the pair law (pair/pair_law-inl.hpp).
 template <class Real_>
 struct LaneOps

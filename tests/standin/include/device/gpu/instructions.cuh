@@ -50,6 +50,7 @@ inline void end_copies() {}
 inline void await_copies() {}
 
 inline float approximate_inverse_sqrt(float x) { return 1 / std::sqrt(x); }
+inline float approximate_reciprocal(float x) { return 1 / x; }
 
 inline void exchange_if_below(float a, float b, float scale, const float (&d)[3], float (&gains)[3], float (&loses)[3])
 {
