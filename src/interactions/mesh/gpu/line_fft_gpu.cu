@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interactions/mesh/gpu/line_fft_gpu.hpp"
 
+#include <cmath>
+#include <vector>
+
 namespace parhelion {
 
 template <class Real>
@@ -20,6 +23,33 @@ GpuLineFft<Real>::GpuLineFft(GpuQueue& queue, int points)
     }
 }
 
+template <class Real>
+GpuTwoPassFft<Real>::GpuTwoPassFft(GpuQueue& queue, int points)
+{
+    constexpr int radices[] = {4, 5, 6, 7, 8, 9, 10, 12, 16}; // of with_radix()
+    for (const int first : radices)
+    {
+        for (const int second : radices)
+        {
+            if (second > first || first * second != points || exists()) { continue; }
+            view_.first = first, view_.second = second;
+        }
+    }
+    if (!exists()) { return; }
+    std::vector<GpuComplex<Real>> roots;
+    for (int k = 0; k < points; ++k)
+    {
+        const long double angle = -2 * 3.141592653589793238462643383279502884L * k / points;
+        roots.push_back({static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))});
+    }
+    roots_.upload(queue, roots);
+    queue.synchronize(); // the host's table goes
+    view_.points = points, view_.root = roots_.data();
+    view_.by_first = SmallDivisor(view_.first), view_.by_second = SmallDivisor(view_.second);
+}
+
+template class GpuTwoPassFft<float>;
+template class GpuTwoPassFft<double>;
 template class GpuLineFft<float>;
 template class GpuLineFft<double>;
 

@@ -47,6 +47,31 @@ struct LineFftView
     const GpuComplex<Real>* root;
 };
 
+// The same in two passes, of one butterfly each (register_fft.cuh). What kernels take as an argument.
+template <class Real>
+struct TwoPassFft
+{
+    std::int32_t points = 0, first = 0, second = 0; // points = first * second, first >= second
+    SmallDivisor by_first, by_second;
+    const GpuComplex<Real>* root = nullptr; // exp(-2 pi i k / points), k < points
+};
+
+template <class Real>
+class GpuTwoPassFft
+{
+public:
+    GpuTwoPassFft() = default;
+    // Waits. Of most lengths from 16 to 256 without prime factors above 7; there is none of others.
+    GpuTwoPassFft(GpuQueue& queue, int points);
+
+    bool exists() const { return view_.first > 0; }
+    const TwoPassFft<Real>& view() const { return view_; }
+
+private:
+    DeviceBuffer<GpuComplex<Real>> roots_;
+    TwoPassFft<Real> view_;
+};
+
 template <class Real>
 class GpuLineFft
 {

@@ -9,6 +9,8 @@ namespace {
 
 int parts_of(int count, int at_most) { return (count + at_most - 1) / at_most; }
 
+constexpr std::size_t bytes_besides = 4096; // of shared memory that kernels have besides
+
 // Lines that a block transforms at a time, `count` in all: up to eight numbers a thread, in parts of about one size.
 int lines_at_a_time(int count, int points, int threads)
 {
@@ -34,6 +36,35 @@ MeshLines lines_of(const std::array<int, 3>& points, int multiprocessors)
 } // namespace
 
 template <class N>
+void GpuMeshTransforms<N>::plan_two_passes(GpuQueue& queue)
+{
+    using namespace mesh_transforms;
+    const auto [nx, ny, nz] = lines_.points;
+    const int kz = lines_.kz, pairs = parts_of(ny, 2), warp = 32;
+    const auto bytes = [](int numbers) { return sizeof(GpuComplex<Real>) * static_cast<std::size_t>(numbers); };
+    const auto whole_warps = [&](int threads) { return parts_of(threads, warp) * warp; };
+    for (std::size_t d = 0; d < 3; ++d) { two_passes_[d] = GpuTwoPassFft<Real>(queue, lines_.points[d]); }
+    const TwoPassFft<Real>&x = two_passes_[0].view(), &y = two_passes_[1].view(), &z = two_passes_[2].view();
+    if (two_passes_[1].exists() && two_passes_[2].exists())
+    {
+        TwoPassPlane plane;
+        plane.pair_pitch = nz + 8; // lines of neighbours begin half of the banks apart
+        plane.work_pitch = nz + z.second;
+        plane.plane = std::max(pairs * plane.pair_pitch, ny * lines_.plane_pitch);
+        plane.bytes = bytes(ny + nz + plane.plane + std::max(pairs * plane.work_pitch, ny * lines_.plane_pitch));
+        plane.threads = std::min(most_plane_threads, whole_warps(std::max(pairs * z.second, kz * y.second)));
+        if (plane.bytes + bytes_besides <= queue.shared_bytes_of_block()) { two_pass_plane_ = plane; }
+    }
+    if (two_passes_[0].exists())
+    {
+        TwoPassRow& row = two_pass_row_;
+        row.parts = parts_of(kz, most_row_threads / x.second), row.lines = parts_of(kz, row.parts);
+        row.threads = whole_warps(row.lines * x.second);
+        row.bytes = bytes(2 * nx + row.lines + 1 + 2 * nx * (row.lines | 1));
+    }
+}
+
+template <class N>
 GpuMeshTransforms<N>::GpuMeshTransforms(GpuQueue& queue, const MeshParameters& parameters, int planes)
     : lines_(lines_of(parameters.points, queue.multiprocessors())), planes_(planes), slope_(parameters.slope()),
       coulomb_factor_(parameters.coulomb_factor), background_(parameters.background())
@@ -48,15 +79,16 @@ GpuMeshTransforms<N>::GpuMeshTransforms(GpuQueue& queue, const MeshParameters& p
     inverse_moduli_.upload(queue, inverse);
     queue.synchronize(); // the host's table goes
 
-    constexpr std::size_t size = sizeof(GpuComplex<Real>), of_sums = 4096; // bytes that kernels have besides
+    if constexpr (has_two_passes) { plan_two_passes(queue); }
+    constexpr std::size_t size = sizeof(GpuComplex<Real>);
     const auto numbers = [](auto... n) { return (static_cast<std::size_t>(n) + ...); };
     const std::size_t plane = numbers(lines_.plane_pitch) * static_cast<std::size_t>(lines_.points[1]);
     plane_bytes_ = size * numbers(fft_[1].view().roots, fft_[2].view().roots, 2 * lines_.plane_work);
     row_bytes_ = size * numbers(fft_[0].view().roots, lines_.points[0], lines_.at_a_time[0] + 1, 2 * lines_.row_work);
-    lines_.plane_is_shared = plane_bytes_ + size * plane + of_sums <= queue.shared_bytes_of_block();
+    lines_.plane_is_shared = plane_bytes_ + size * plane + bytes_besides <= queue.shared_bytes_of_block();
     if (lines_.plane_is_shared) { plane_bytes_ += size * plane; }
     else { in_global_memory_.resize(static_cast<std::size_t>(planes) * plane); }
-    PARHELION_EXPECTS(std::max(plane_bytes_, row_bytes_) + of_sums <= queue.shared_bytes_of_block());
+    PARHELION_EXPECTS(std::max(plane_bytes_, row_bytes_) + bytes_besides <= queue.shared_bytes_of_block());
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuMeshTransforms<N>;

@@ -13,6 +13,9 @@
 //
 // Factors of the influence function are worked out by each block, from the box in device memory.
 //
+// Lines whose length is a product of two radices up to 16 have kernels of their own in single precision, with two passes a line
+// (two_pass_transforms.cuh); in double precision 16 numbers are too many registers.
+//
 // Cost: each kernel reads and writes the grid once. Planes that do not fit in shared memory, of more than about 20 000 points in
 // single precision, lie in global memory meanwhile.
 #pragma once
@@ -85,6 +88,21 @@ public:
     void backward(GpuQueue& queue, const PlaneRow<Real>* rows, Real* potentials, const Exchange& exchange);
 
 private:
+    static constexpr bool has_two_passes = sizeof(Real) == sizeof(float);
+    struct TwoPassPlane // of a block's threads and shared memory; numbers of its areas
+    {
+        int threads = 0, pair_pitch = 0, work_pitch = 0, plane = 0;
+        std::size_t bytes = 0;
+    };
+    struct TwoPassRow // a row in parts of some lines, a block each
+    {
+        int parts = 0, lines = 0, threads = 0;
+        std::size_t bytes = 0;
+    };
+    void plan_two_passes(GpuQueue& queue);
+    // kernel(TwoPassPlaneArgs, arguments...)
+    template <class Kernel, class... Arguments>
+    void launch_two_passes(GpuQueue& queue, Kernel kernel, const Arguments&... arguments);
     // kernel(PlaneArgs, arguments...)
     template <class Kernel, class... Arguments>
     void launch_planes(GpuQueue& queue, Kernel kernel, const Arguments&... arguments);
@@ -92,6 +110,9 @@ private:
     MeshLines lines_;
     int planes_ = 0;
     std::array<GpuLineFft<Real>, 3> fft_;
+    std::array<GpuTwoPassFft<Real>, 3> two_passes_; // where there are any
+    TwoPassPlane two_pass_plane_;
+    TwoPassRow two_pass_row_;
     DeviceBuffer<double> inverse_moduli_;                    // of x, y and z, one after another
     double slope_ = 0, coulomb_factor_ = 0, background_ = 0; // as MeshParameters has them
     DeviceBuffer<GpuComplex<Real>> in_global_memory_;        // planes [plane][y][kz], where they do not fit a block
