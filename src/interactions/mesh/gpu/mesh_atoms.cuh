@@ -32,47 +32,58 @@ inline MeshPoints points_of(const MeshParameters& parameters)
 template <int order>
 constexpr int lanes_of_atom = order <= 4 ? 4 : 8;
 
-template <int n, class Real>
-__device__ Real element(const Real (&of)[n], int i) // 0 beyond the last; the array stays in registers
-{
-    Real value = 0;
-#pragma unroll
-    for (int j = 0; j < n; ++j) { value = j == i ? of[j] : value; }
-    return value;
-}
-
 __device__ inline std::int32_t wrapped(std::int32_t i, std::int32_t points) { return i >= points ? i - points : i; }
 
-// What a lane knows of its atom. Lanes beyond the order have weights of 0 and a point on the grid all the same.
+// The atoms of a block, a supercluster's, in shared memory: one thread finds what all lanes of an atom need.
+template <class N, int order>
+struct BlockAtoms
+{
+    using Real = typename N::Real;
+    struct alignas(4 * sizeof(Real)) Place
+    {
+        std::int32_t x, y, z; // its first point
+        Real charge;          // e; 0: nothing to do
+    };
+    Place place[supercluster_size];
+    Real weight[3][supercluster_size][order];
+
+    // Of an atom at p; derivative(axis, j, value) takes those of its weights. No weights where there is no charge.
+    template <class Derivative>
+    __device__ void find(int atom, const PositionCharge<N>& p, const MeshPoints& points, Derivative&& derivative)
+    {
+        const MeshPlace<Real> at[3] = {mesh_place(p.x, static_cast<std::uint32_t>(points.x)),
+                                       mesh_place(p.y, static_cast<std::uint32_t>(points.y)),
+                                       mesh_place(p.z, static_cast<std::uint32_t>(points.z))};
+        place[atom] = {at[0].point, at[1].point, at[2].point, p.charge};
+        if (p.charge == 0) { return; }
+#pragma unroll
+        for (int d = 0; d < 3; ++d)
+        {
+            Real w[order], slope[order];
+            spline_weights<order, Real>(at[d].offset, w, slope);
+#pragma unroll
+            for (int j = 0; j < order; ++j) { weight[d][atom][j] = w[j], derivative(d, j, slope[j]); }
+        }
+    }
+};
+
+// What a lane knows of its atom: thread threadIdx.x of a block.
 template <class N, int order>
 struct AtomLane
 {
     using Real = typename N::Real;
 
-    std::int32_t slot;
-    int jz;
-    Real charge;                                   // e; 0: nothing to do
-    std::int32_t x = 0, y = 0, z = 0, first_z = 0; // the lane's first point; z of the atom's
-    Real x_weight[order], y_weight[order], x_derivative[order], y_derivative[order], z_weight, z_derivative;
+    int atom, jz; // number in the block; which of the atom's points along z the lane has: none from the order on, the last again
+    std::int32_t x, y, first_z, z;
+    Real charge; // e; 0: nothing to do
 
-    // Of thread threadIdx.x of a block whose first atom is in slot `first`.
-    __device__ AtomLane(const GpuView<N>& state, const MeshPoints& points, std::int32_t first)
-        : slot(first + static_cast<std::int32_t>(threadIdx.x) / lanes_of_atom<order>),
-          jz(static_cast<int>(threadIdx.x) % lanes_of_atom<order>)
+    __device__ AtomLane(const BlockAtoms<N, order>& atoms, const MeshPoints& points)
+        : atom(static_cast<int>(threadIdx.x) / lanes_of_atom<order>), jz(static_cast<int>(threadIdx.x) % lanes_of_atom<order>)
     {
-        const PositionCharge<N> atom = state.xq[slot];
-        charge = atom.charge;
-        if (charge == 0) { return; }
-        const MeshPlace<Real> in_x = mesh_place(atom.x, static_cast<std::uint32_t>(points.x)),
-                              in_y = mesh_place(atom.y, static_cast<std::uint32_t>(points.y)),
-                              in_z = mesh_place(atom.z, static_cast<std::uint32_t>(points.z));
-        x = in_x.point, y = in_y.point, first_z = in_z.point, z = wrapped(first_z + jz, points.z);
-        Real weight[order], derivative[order];
-        spline_weights<order, Real>(in_x.offset, x_weight, x_derivative);
-        spline_weights<order, Real>(in_y.offset, y_weight, y_derivative);
-        spline_weights<order, Real>(in_z.offset, weight, derivative);
-        z_weight = element(weight, jz), z_derivative = element(derivative, jz);
+        const auto place = atoms.place[atom];
+        x = place.x, y = place.y, first_z = place.z, z = wrapped(first_z + min(jz, order - 1), points.z), charge = place.charge;
     }
+    __device__ bool has_points() const { return charge != 0 && jz < order; }
     __device__ std::int32_t plane(const MeshPoints& points, int jx) const { return wrapped(x + jx, points.x); }
     __device__ std::int32_t row(const MeshPoints& points, int jy) const { return wrapped(y + jy, points.y); }
     // The lane's point of a row, counted from the first of its plane.

@@ -26,16 +26,30 @@ __device__ bool is_left_out(const GpuView<N>& state, MeshAtomsOf whom)
 
 // The rows of an atom are dealt out to its lanes.
 template <class N, int order>
-__device__ void mark_touched(const AtomLane<N, order>& atom, const MeshPoints& points, std::uint8_t* touched)
+__device__ void mark_touched(const AtomLane<N, order>& lane, const MeshPoints& points, std::uint8_t* touched)
 {
-    for (int i = atom.jz; i < order * order; i += lanes_of_atom<order>)
+    for (int i = lane.jz; i < order * order; i += lanes_of_atom<order>)
     {
-        touched[atom.plane(points, i / order) * points.y + atom.row(points, i % order)] = 1;
+        touched[lane.plane(points, i / order) * points.y + lane.row(points, i % order)] = 1;
     }
 }
 
+// The place of an atom, from which steps are counted.
+template <class N>
+__device__ void find_origin(const PositionCharge<N>& p, const MeshPoints& points, std::int32_t (&origin)[3])
+{
+    origin[0] = mesh_place(p.x, static_cast<std::uint32_t>(points.x)).point;
+    origin[1] = mesh_place(p.y, static_cast<std::uint32_t>(points.y)).point;
+    origin[2] = mesh_place(p.z, static_cast<std::uint32_t>(points.z)).point;
+}
+
+// Boxes are of numbers in single precision.
+template <class N>
+constexpr bool has_box = std::is_same_v<typename N::Real, float>;
+
 // Purpose        charges of atoms to the grid
-// Work           a block per supercluster, 4 or 8 lanes per slot, each with the points at its z
+// Work           a block per supercluster: a thread per slot finds weights, then 4 or 8 lanes have the points of an atom at one z
+//                each
 // Reads/Writes   positions, charges / planes (atomic sums), rows that are touched
 // Orders         nothing: stream order alone
 // Requires       planes cleared
@@ -47,31 +61,116 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
                   mesh::ChargeSum<N>* const* planes, std::uint8_t* touched)
 {
     const BlockSpan span(tracing);
+    constexpr int threads = threads_of_supercluster<order>;
+    __shared__ BlockAtoms<N, order> atoms;
+    __shared__ BoxBounds bounds;
+    __shared__ int4 quads[has_box<N> ? PointBox::capacity / 4 : 1];
 
     if (is_left_out(state, whom)) { return; }
     const auto first = static_cast<std::int32_t>(blockIdx.x) * supercluster_size;
-    const AtomLane<N, order> atom(state, points, first);
-    if (touched != nullptr && atom.charge != 0) { mark_touched(atom, points, touched); }
-    const bool has_charge = atom.charge != 0 && atom.jz < order;
-    if constexpr (std::is_same_v<typename N::Real, float>)
+    const int thread = static_cast<int>(threadIdx.x);
+    std::int32_t origin[3];
+    find_origin<N>(state.xq[first], points, origin);
+    if (thread < supercluster_size)
     {
-        const PointBox box = box_around(state, points, first, atom);
-        if (box.is_empty()) { return; }
-        if (box.fits()) { return spread_by_box(atom, has_charge, points, box, quantum, planes); }
+        atoms.find(thread, state.xq[first + thread], points, [](int, int, typename N::Real) {});
+        if constexpr (has_box<N>) { bounds.find(origin, atoms.place[thread], points); }
     }
-    if (!has_charge) { return; }
-    spread_one<order>(atom, [&](int jx, int jy, auto charge) {
-        mesh::ChargeSum<N>* const plane = planes[atom.plane(points, jx)];
-        if (plane != nullptr) { add_charge(plane + atom.point(points, jy), charge, quantum); }
+    else if constexpr (has_box<N>)
+    {
+        for (int i = thread - supercluster_size; i < PointBox::capacity / 4; i += threads - supercluster_size) { quads[i] = {}; }
+    }
+    __syncthreads();
+    const AtomLane<N, order> lane(atoms, points);
+    if (touched != nullptr && lane.charge != 0) { mark_touched(lane, points, touched); }
+    if constexpr (has_box<N>)
+    {
+        const PointBox box = bounds.box(origin, points, order);
+        if (box.is_empty()) { return; }
+        if (box.fits())
+        {
+            if (lane.has_points())
+            {
+                std::int32_t* const cells = reinterpret_cast<std::int32_t*>(quads) + first_in_box(lane, box, points);
+                spread_one(atoms, lane, lane.charge * quantum.per_e(), [&](int jx, int jy, float a, float b) {
+                    atomic_add(cells + (jx * box.ny + jy) * box.nz, whole_quanta(a, b));
+                });
+            }
+            __syncthreads();
+            for_quads<threads>(
+                box, points, planes, [&](int i) { return (quads[i].x | quads[i].y | quads[i].z | quads[i].w) != 0; },
+                [&](int i, mesh::ChargeSum<N>* plane, int at) {
+                    if (plane != nullptr) { add_quad(plane + at, quads[i], quantum); }
+                });
+            return;
+        }
+    }
+    if (!lane.has_points()) { return; }
+    spread_one(atoms, lane, lane.charge, [&](int jx, int jy, auto a, auto b) {
+        mesh::ChargeSum<N>* const plane = planes[lane.plane(points, jx)];
+        if (plane != nullptr) { add_charge(plane + lane.point(points, jy), a, b, quantum); }
     });
 }
 
+// The force of a lane's points on its atom. derivative: of weights, times the atom's charge and points per nm, and negative.
+template <class N, int order>
+class LaneForce
+{
+    using Real = typename N::Real;
+    using Sum = typename N::ForceSum;
+    static constexpr bool rounds_planes = N::summation == Summation::Reproducible;
+
+public:
+    // potential(jx, jy): at the lane's points. All lanes of the warp must call it; those without charge get nothing that counts.
+    template <class Potential>
+    __device__ void add(const BlockAtoms<N, order>& atoms, const Real (&derivative)[3][supercluster_size][order],
+                        const AtomLane<N, order>& lane, Potential&& potential)
+    {
+        const int a = lane.atom, j = min(lane.jz, order - 1);
+        const Real along_z = lane.jz < order ? atoms.weight[2][a][j] : 0, z_slope = lane.jz < order ? derivative[2][a][j] : 0;
+#pragma unroll
+        for (int jx = 0; jx < order; ++jx)
+        {
+            Real value = 0, slope = 0; // along y
+#pragma unroll
+            for (int jy = 0; jy < order; ++jy)
+            {
+                const Real p = potential(jx, jy);
+                value = fma(atoms.weight[1][a][jy], p, value), slope = fma(derivative[1][a][jy], p, slope);
+            }
+            by_[0] = fma(derivative[0][a][jx], value, by_[0]), by_[1] = fma(atoms.weight[0][a][jx], slope, by_[1]);
+            by_[2] = fma(atoms.weight[0][a][jx], value, by_[2]);
+            if (rounds_planes) { sum(along_z, z_slope); }
+        }
+        if (!rounds_planes) { sum(along_z, z_slope); }
+    }
+    __device__ const Vec3<Sum>& of_atom() const { return force_; } // in each of its lanes
+
+private:
+    __device__ void sum(Real along_z, Real z_slope) // over the lanes of the atom
+    {
+        Real part[3] = {by_[0] * along_z, by_[1] * along_z, by_[2] * z_slope};
+#pragma unroll
+        for (Real& p : part)
+        {
+            for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2) { p += from_lane_across(p, distance); }
+        }
+        force_.x += to_sum<Sum>(part[0]), force_.y += to_sum<Sum>(part[1]), force_.z += to_sum<Sum>(part[2]);
+        by_[0] = by_[1] = by_[2] = 0;
+    }
+
+    Real by_[3] = {};
+    Vec3<Sum> force_{};
+};
+
 // Purpose        forces of the grid's potentials on atoms
-// Work           a block per supercluster, 4 or 8 lanes per slot, each with the points at its z; the first adds the force
+// Work           a block per supercluster: a thread per slot finds weights, then 4 or 8 lanes have the points of an atom at one z
+//                each; the first adds the force
 // Reads/Writes   positions, charges, planes, the box / forces (atomic sums: other kernels add to them meanwhile)
 // Orders         nothing: stream order alone
 // Requires       forces cleared
-// Cost           order^3 loads per atom, `order` of them side by side, and one force
+// Cost           a load per four points that the supercluster touches, order^3 loads per atom from shared memory, and one force;
+//                where there is no box, order^3 loads per atom, `order` of them side by side
 template <class N, int order>
 __global__ void __launch_bounds__(threads_of_supercluster<order>)
     gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, MeshAtomsOf whom,
@@ -80,48 +179,57 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     const BlockSpan span(tracing);
     using Real = typename N::Real;
     using Sum = typename N::ForceSum;
-    constexpr bool rounds_planes = N::summation == Summation::Reproducible;
+    constexpr int threads = threads_of_supercluster<order>;
+    __shared__ BlockAtoms<N, order> atoms;
+    alignas(16) __shared__ Real derivative[3][supercluster_size][order];
+    __shared__ BoxBounds bounds;
+    __shared__ float4 quads[has_box<N> ? PointBox::capacity / 4 : 1];
 
     if (is_left_out(state, whom)) { return; }
-    const AtomLane<N, order> atom(state, points, static_cast<std::int32_t>(blockIdx.x) * supercluster_size);
-    const Vec3<double> box = state.scalars->box_length;
-    const double charge = atom.charge;
-    Real by_x = 0, by_y = 0, by_z = 0;
-    Vec3<Sum> force{};
-    const auto add_to_force = [&] { // of all lanes of the atom
-        Real gradient[3] = {by_x * atom.z_weight, by_y * atom.z_weight, by_z * atom.z_derivative};
-        for (Real& g : gradient)
-        {
-            for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2) { g += from_lane_across(g, distance); }
-        }
-        force.x += to_sum<Sum>(-charge * (points.x / box.x) * gradient[0]);
-        force.y += to_sum<Sum>(-charge * (points.y / box.y) * gradient[1]);
-        force.z += to_sum<Sum>(-charge * (points.z / box.z) * gradient[2]);
-    };
-#pragma unroll
-    for (int jx = 0; jx < order; ++jx)
+    const auto first = static_cast<std::int32_t>(blockIdx.x) * supercluster_size;
+    const int thread = static_cast<int>(threadIdx.x);
+    std::int32_t origin[3];
+    find_origin<N>(state.xq[first], points, origin);
+    if (thread < supercluster_size)
     {
-        const Real* const plane = charge == 0 ? nullptr : planes[atom.plane(points, jx)];
-        if (plane != nullptr)
+        const PositionCharge<N> p = state.xq[first + thread];
+        const Vec3<double>& box = state.scalars->box_length;
+        const Real scale[3] = {-p.charge * (static_cast<Real>(points.x) / static_cast<Real>(box.x)),
+                               -p.charge * (static_cast<Real>(points.y) / static_cast<Real>(box.y)),
+                               -p.charge * (static_cast<Real>(points.z) / static_cast<Real>(box.z))};
+        atoms.find(thread, p, points, [&](int d, int j, Real slope) { derivative[d][thread][j] = scale[d] * slope; });
+        if constexpr (has_box<N>) { bounds.find(origin, atoms.place[thread], points); }
+    }
+    __syncthreads();
+    const AtomLane<N, order> lane(atoms, points);
+    LaneForce<N, order> force;
+    PointBox box{.nx = -1};
+    if constexpr (has_box<N>)
+    {
+        box = bounds.box(origin, points, order);
+        if (box.is_empty()) { return; }
+        if (box.fits())
         {
-            Real value = 0, slope = 0; // along y
-#pragma unroll
-            for (int jy = 0; jy < order; ++jy)
-            {
-                const Real potential = plane[atom.point(points, jy)];
-                value += atom.y_weight[jy] * potential, slope += atom.y_derivative[jy] * potential;
-            }
-            by_x += atom.x_derivative[jx] * value, by_y += atom.x_weight[jx] * slope, by_z += atom.x_weight[jx] * value;
-        }
-        if constexpr (rounds_planes)
-        {
-            add_to_force();
-            by_x = by_y = by_z = 0;
+            for_quads<threads>(
+                box, points, planes, [](int) { return true; },
+                [&](int i, const Real* plane, int at) {
+                    quads[i] = plane != nullptr ? *reinterpret_cast<const float4*>(plane + at) : float4{};
+                });
+            __syncthreads();
+            const float* const cells =
+                reinterpret_cast<const float*>(quads) + (lane.charge != 0 ? first_in_box(lane, box, points) : 0);
+            force.add(atoms, derivative, lane, [&](int jx, int jy) { return cells[(jx * box.ny + jy) * box.nz]; });
         }
     }
-    if constexpr (!rounds_planes) { add_to_force(); }
+    if (!box.fits())
+    {
+        force.add(atoms, derivative, lane, [&](int jx, int jy) {
+            const Real* const plane = planes[lane.plane(points, jx)];
+            return plane == nullptr ? 0 : plane[lane.point(points, jy)];
+        });
+    }
     // Rounded before: the weight may come in parts.
-    if (charge != 0 && atom.jz == 0) { state.add_force(atom.slot, static_cast<Sum>(weight) * force); }
+    if (lane.charge != 0 && lane.jz == 0) { state.add_force(first + lane.atom, static_cast<Sum>(weight) * force.of_atom()); }
 }
 
 template <int order, class N>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "device/gpu/atomics.cuh"
+#include "device/gpu/instructions.cuh"
 #include "interactions/mesh/gpu/mesh_atoms.cuh"
 #include "interactions/mesh/mesh_kernels.hpp"
 
@@ -27,8 +28,9 @@ struct ChargeQuantum
         bits = largest_charge > 0 ? static_cast<int>(std::floor(std::log2((INT_MAX - supercluster_size) / largest_sum))) : 0;
     }
     __device__ float per_e() const { return ldexpf(1, bits); }
-    __device__ std::int32_t of(float charge) const { return static_cast<std::int32_t>(rintf(charge * per_e())); }
 };
+// a * b quanta; one of them is a charge, or a part of it, times per_e(). A conversion that rounds: one instruction.
+__device__ inline std::int32_t whole_quanta(float a, float b) { return __float2int_rn(a * b); }
 
 __device__ inline void add_quanta(std::int64_t* at, std::int32_t charge, ChargeQuantum quantum)
 {
@@ -59,29 +61,33 @@ __device__ inline void add_quad(std::int64_t* at, const int4& q, ChargeQuantum q
     add_quanta(at + 2, q.z, quantum), add_quanta(at + 3, q.w, quantum);
 }
 
-// To a point of the grid. A reproducible sum of single-precision charges is one of quanta, whether or not a box adds it up.
-__device__ inline void add_charge(float* at, float charge, ChargeQuantum) { atomic_add(at, charge); }
-__device__ inline void add_charge(double* at, double charge, ChargeQuantum) { atomic_add(at, charge); }
-__device__ inline void add_charge(std::int64_t* at, float charge, ChargeQuantum quantum)
+// a * b e, the second with the charge, to a point of the grid. A reproducible sum of single-precision charges is one of quanta,
+// whether or not a box adds it up.
+__device__ inline void add_charge(float* at, float a, float b, ChargeQuantum) { atomic_add(at, a * b); }
+__device__ inline void add_charge(double* at, double a, double b, ChargeQuantum) { atomic_add(at, a * b); }
+__device__ inline void add_charge(std::int64_t* at, float a, float b, ChargeQuantum quantum)
 {
-    add_quanta(at, quantum.of(charge), quantum);
+    add_quanta(at, whole_quanta(a, b * quantum.per_e()), quantum);
 }
-__device__ inline void add_charge(std::int64_t* at, double charge, ChargeQuantum)
+__device__ inline void add_charge(std::int64_t* at, double a, double b, ChargeQuantum)
 {
-    const long long whole = std::llrint(mesh::charge_sum_scale * charge);
+    const long long whole = std::llrint(mesh::charge_sum_scale * (a * b));
     atomic_add(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(whole));
 }
 
-// add(jx, jy, charge) for the points of a lane, `order` times `order` at its z.
-template <int order, class N, class Add>
-__device__ void spread_one(const AtomLane<N, order>& atom, Add&& add)
+// add(jx, jy, a, b) for the points of a lane, `order` times `order` at its z, which get a * b of `charge`.
+template <class N, int order, class Add>
+__device__ void spread_one(const BlockAtoms<N, order>& atoms, const AtomLane<N, order>& lane, typename N::Real charge, Add&& add)
 {
+    const typename N::Real along_z = charge * atoms.weight[2][lane.atom][lane.jz];
+    typename N::Real of_line[order];
+#pragma unroll
+    for (int jy = 0; jy < order; ++jy) { of_line[jy] = atoms.weight[1][lane.atom][jy] * along_z; }
 #pragma unroll
     for (int jx = 0; jx < order; ++jx)
     {
-        const typename N::Real of_plane = atom.charge * atom.x_weight[jx];
 #pragma unroll
-        for (int jy = 0; jy < order; ++jy) { add(jx, jy, of_plane * atom.y_weight[jy] * atom.z_weight); }
+        for (int jy = 0; jy < order; ++jy) { add(jx, jy, atoms.weight[0][lane.atom][jx], of_line[jy]); }
     }
 }
 
@@ -99,6 +105,21 @@ struct PointBox
     __device__ int quads() const { return nx * ny * (nz / 4); }
 };
 
+// Quotients of numbers below 2^10, those of a box, by one of them: made and used without a division. The reciprocal is 2^20 / by
+// or at most 1 more, which makes i / by larger by less than 2^-10.
+class BoxDivisor
+{
+public:
+    __device__ explicit BoxDivisor(int by)
+        : reciprocal_(static_cast<int>(0x1p20f * approximate_reciprocal(static_cast<float>(by))) + 1)
+    {
+    }
+    __device__ int quotient(int i) const { return i * reciprocal_ >> 20; }
+
+private:
+    int reciprocal_;
+};
+
 // From one grid point to another the shorter way round, in [-points / 2, points / 2).
 __device__ inline std::int32_t steps_between(std::int32_t from, std::int32_t to, std::int32_t points)
 {
@@ -106,71 +127,79 @@ __device__ inline std::int32_t steps_between(std::int32_t from, std::int32_t to,
     return 2 * d >= points ? d - points : 2 * d < -points ? d + points : d;
 }
 
-// The points that the block's atoms touch. All threads of the block must call it, at most once in a kernel. first: the slot of
-// the first atom. Atoms more than half the grid apart from it make the box large, not wrong.
-template <class N, int order>
-__device__ PointBox box_around(const GpuView<N>& state, const MeshPoints& points, std::int32_t first,
-                               const AtomLane<N, order>& atom)
+// The least box around the points that the block's atoms touch. Steps are from the place of one of them, `origin`; others more
+// than half the grid apart from it make the box large, not wrong.
+class BoxBounds // in shared memory
 {
-    __shared__ std::int32_t low[3], high[3];
-    if (threadIdx.x < 3) { low[threadIdx.x] = INT_MAX, high[threadIdx.x] = INT_MIN; }
-    __syncthreads();
-    const std::int32_t n[3] = {points.x, points.y, points.z};
-    const PositionCharge<N> reference = state.xq[first];
-    const std::int32_t origin[3] = {mesh_place(reference.x, static_cast<std::uint32_t>(n[0])).point,
-                                    mesh_place(reference.y, static_cast<std::uint32_t>(n[1])).point,
-                                    mesh_place(reference.z, static_cast<std::uint32_t>(n[2])).point};
-    const std::int32_t place[3] = {atom.x, atom.y, atom.first_z};
-    for (int d = 0; d < 3; ++d)
+public:
+    // For whole warps, in all one thread for each atom, which is at `place`; charge == 0: none.
+    template <class Place>
+    __device__ void find(const std::int32_t (&origin)[3], const Place& place, const MeshPoints& points)
     {
-        const std::int32_t steps = steps_between(origin[d], place[d], n[d]);
-        const std::int32_t least = least_of_lanes(atom.charge != 0 ? steps : INT_MAX);
-        const std::int32_t greatest = greatest_of_lanes(atom.charge != 0 ? steps : INT_MIN);
-        if (threadIdx.x % 32 == 0) { atomic_least(&low[d], least), atomic_greatest(&high[d], greatest); }
+        const std::int32_t n[3] = {points.x, points.y, points.z}, at[3] = {place.x, place.y, place.z};
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        std::int32_t mine = INT_MAX; // of lanes 0 to 5
+#pragma unroll
+        for (int d = 0; d < 3; ++d)
+        {
+            const std::int32_t steps = steps_between(origin[d], at[d], n[d]);
+            const std::int32_t forth = least_of_lanes(place.charge != 0 ? steps : INT_MAX),
+                               back = least_of_lanes(place.charge != 0 ? -steps : INT_MAX);
+            mine = lane == d ? forth : lane == d + 3 ? back : mine;
+        }
+        if (lane < 6) { least_[threadIdx.x / 32][lane] = mine; }
     }
-    __syncthreads();
-    if (low[0] > high[0]) { return {}; }
-    PointBox box{};
-    const auto on_grid = [](std::int32_t i, std::int32_t of) { return i < 0 ? i + of : i >= of ? i - of : i; };
-    const std::int32_t z = (origin[2] + low[2]) & ~3;
-    box.nx = high[0] - low[0] + order, box.ny = high[1] - low[1] + order;
-    box.nz = (origin[2] + high[2] + order - z + 3) & ~3;
-    box.x = on_grid(origin[0] + low[0], n[0]), box.y = on_grid(origin[1] + low[1], n[1]), box.z = on_grid(z, n[2]);
-    const bool is_on_grid = n[2] % 4 == 0 && box.nx <= n[0] && box.ny <= n[1] && box.nz <= n[2];
-    if (!is_on_grid || box.nx * box.ny * box.nz > PointBox::capacity) { box.nx = -1; }
-    return box;
+    // When all have found.
+    __device__ PointBox box(const std::int32_t (&origin)[3], const MeshPoints& points, int order) const
+    {
+        const std::int32_t n[3] = {points.x, points.y, points.z};
+        std::int32_t low[3], high[3];
+#pragma unroll
+        for (int d = 0; d < 3; ++d)
+        {
+            low[d] = min(least_[0][d], least_[1][d]), high[d] = -min(least_[0][d + 3], least_[1][d + 3]);
+        }
+        if (low[0] == INT_MAX) { return {}; }
+        PointBox box{};
+        const auto on_grid = [](std::int32_t i, std::int32_t of) { return i < 0 ? i + of : i >= of ? i - of : i; };
+        const std::int32_t z = (origin[2] + low[2]) & ~3;
+        box.nx = high[0] - low[0] + order, box.ny = high[1] - low[1] + order;
+        box.nz = (origin[2] + high[2] + order - z + 3) & ~3;
+        box.x = on_grid(origin[0] + low[0], n[0]), box.y = on_grid(origin[1] + low[1], n[1]), box.z = on_grid(z, n[2]);
+        const bool is_on_grid = n[2] % 4 == 0 && box.nx <= n[0] && box.ny <= n[1] && box.nz <= n[2];
+        if (!is_on_grid || box.nx * box.ny * box.nz > PointBox::capacity) { box.nx = -1; }
+        return box;
+    }
+
+private:
+    static_assert(supercluster_size == 64);
+    std::int32_t least_[2][6]; // of each warp: steps along each axis, then steps back
+};
+
+// Where a lane's first point is in the box.
+template <class N, int order>
+__device__ int first_in_box(const AtomLane<N, order>& lane, const PointBox& box, const MeshPoints& points)
+{
+    const auto inside = [](std::int32_t point, std::int32_t corner, std::int32_t n) {
+        return point >= corner ? point - corner : point - corner + n;
+    };
+    return (inside(lane.x, box.x, points.x) * box.ny + inside(lane.y, box.y, points.y)) * box.nz +
+           inside(lane.z, box.z, points.z);
 }
 
-// All threads of the block, of which those with has_charge have points of an atom. Requires that the box fits.
-template <class N, int order>
-__device__ void spread_by_box(const AtomLane<N, order>& atom, bool has_charge, const MeshPoints& points, const PointBox& box,
-                              ChargeQuantum quantum, mesh::ChargeSum<N>* const* planes)
+// body(i, plane, at) for the box's quads of points, dealt out to the block's threads: quad i begins at plane + at. wanted(i):
+// false for quads to leave out. plane: null where the planes are null.
+template <int threads, class Value, class Wanted, class Body>
+__device__ void for_quads(const PointBox& box, const MeshPoints& points, Value* const* planes, Wanted&& wanted, Body&& body)
 {
-    __shared__ int4 quads[PointBox::capacity / 4];
-    auto* const cells = reinterpret_cast<std::int32_t*>(quads);
-    for (int i = static_cast<int>(threadIdx.x); i < box.quads(); i += static_cast<int>(blockDim.x)) { quads[i] = {}; }
-    __syncthreads();
-    if (has_charge)
-    {
-        const auto inside = [](std::int32_t point, std::int32_t corner, std::int32_t n) {
-            return point >= corner ? point - corner : point - corner + n;
-        };
-        const std::int32_t x = inside(atom.x, box.x, points.x), y = inside(atom.y, box.y, points.y),
-                           z = inside(atom.z, box.z, points.z);
-        spread_one<order>(atom, [&](int jx, int jy, float charge) {
-            atomic_add(cells + ((x + jx) * box.ny + y + jy) * box.nz + z, quantum.of(charge));
-        });
-    }
-    __syncthreads();
     const int in_line = box.nz / 4;
-    for (int i = static_cast<int>(threadIdx.x); i < box.quads(); i += static_cast<int>(blockDim.x))
+    const BoxDivisor by_line(in_line), by_ny(box.ny);
+    for (int i = static_cast<int>(threadIdx.x); i < box.quads(); i += threads)
     {
-        const int4 quad = quads[i];
-        if ((quad.x | quad.y | quad.z | quad.w) == 0) { continue; }
-        const int line = i / in_line, at = i % in_line;
-        const std::int32_t y = wrapped(box.y + line % box.ny, points.y), z = wrapped(box.z + 4 * at, points.z);
-        mesh::ChargeSum<N>* const plane = planes[wrapped(box.x + line / box.ny, points.x)];
-        if (plane != nullptr) { add_quad(plane + y * points.z + z, quad, quantum); }
+        if (!wanted(i)) { continue; }
+        const int line = by_line.quotient(i), at = i - line * in_line, x = by_ny.quotient(line);
+        const std::int32_t y = wrapped(box.y + line - x * box.ny, points.y), z = wrapped(box.z + 4 * at, points.z);
+        body(i, planes[wrapped(box.x + x, points.x)], y * points.z + z);
     }
 }
 

@@ -216,6 +216,7 @@ inline int __ffs(unsigned v) { return __builtin_ffs(static_cast<int>(v)); }
 inline int __ffsll(unsigned long long v) { return __builtin_ffsll(static_cast<long long>(v)); }
 inline int __clz(unsigned v) { return v == 0 ? 32 : __builtin_clz(v); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(std::uint64_t{a} * b >> 32); }
+inline int __float2int_rn(float v) { return static_cast<int>(std::nearbyint(v)); }
 inline unsigned __float_as_uint(float v) { return standin::from_bits<unsigned>(standin::bits(v)); }
 inline float __uint_as_float(unsigned v) { return standin::from_bits<float>(v); }
 inline long long __double2ll_rn(double v) { return std::llrint(v); }
