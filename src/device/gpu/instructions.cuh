@@ -44,6 +44,43 @@ __device__ inline std::uint64_t fetch_add_acq_rel_device(std::uint64_t* word, st
     asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(word), "l"(n) : "memory");
     return old;
 }
+// Two words that are stored and loaded as one, relaxed, at system scope.
+struct alignas(16) Packet
+{
+    std::uint64_t elements, epoch;
+};
+__device__ inline void store_packet(Packet* to, Packet packet)
+{
+    asm volatile("{\n\t"
+                 ".reg .b128 both;\n\t"
+                 "mov.b128 both, {%1, %2};\n\t"
+                 "st.relaxed.sys.b128 [%0], both;\n\t"
+                 "}" ::"l"(to),
+                 "l"(packet.elements), "l"(packet.epoch)
+                 : "memory");
+}
+__device__ inline Packet load_packet(Packet* from)
+{
+    Packet packet;
+    asm volatile("{\n\t"
+                 ".reg .b128 both;\n\t"
+                 "ld.relaxed.sys.b128 both, [%2];\n\t"
+                 "mov.b128 {%0, %1}, both;\n\t"
+                 "}"
+                 : "=l"(packet.elements), "=l"(packet.epoch)
+                 : "l"(from)
+                 : "memory");
+    return packet;
+}
+// A store at system scope and one more on a counter at device scope, both behind all that the thread has written or seen.
+__device__ inline void store_and_count_release(std::uint64_t* word, std::uint64_t value, std::uint64_t* counter)
+{
+    asm volatile("fence.acq_rel.sys;\n\t"
+                 "st.relaxed.sys.u64 [%0], %1;\n\t"
+                 "red.relaxed.gpu.add.u64 [%2], 1;" ::"l"(word),
+                 "l"(value), "l"(counter)
+                 : "memory");
+}
 
 // --- where and when
 

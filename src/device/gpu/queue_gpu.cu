@@ -56,8 +56,9 @@ GpuQueue::~GpuQueue()
 
 void GpuQueue::make_current() const { cuda_check(cudaSetDevice(device_), "cudaSetDevice"); }
 
-void GpuQueue::synchronize()
+void GpuQueue::synchronize(Wait how)
 {
+    if (how == Wait::Spins) { return cuda_check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
     const auto event = static_cast<cudaEvent_t>(done_);
     cuda_check(cudaEventRecord(event, stream()), "cudaEventRecord");
     cuda_check(cudaEventSynchronize(event), "waiting for the GPU");

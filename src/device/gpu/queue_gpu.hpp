@@ -56,8 +56,13 @@ public:
     BlockTracer* tracer() const { return tracer_; }
     void set_tracer(BlockTracer* tracer) { tracer_ = tracer; }
 
-    // Sleeps until everything queued is done. Throws DeviceError for whatever went wrong since the last call.
-    void synchronize();
+    // Until everything queued is done. Throws DeviceError for whatever went wrong since the last call.
+    enum class Wait
+    {
+        Sleeps, // and wakes some tens of microseconds late
+        Spins   // for what takes microseconds
+    };
+    void synchronize(Wait how = Wait::Sleeps);
 
 private:
     int device_ = 0, multiprocessors_ = 0;

@@ -35,6 +35,26 @@ inline std::uint64_t fetch_add_acq_rel_device(std::uint64_t* word, std::uint64_t
 {
     return std::atomic_ref(*word).fetch_add(n, std::memory_order_acq_rel);
 }
+// Not as one: the epoch behind the elements, and looked at first. Nobody stores the next packet before this one is read.
+struct alignas(16) Packet
+{
+    std::uint64_t elements, epoch;
+};
+inline void store_packet(Packet* to, Packet packet)
+{
+    store_relaxed_system(&to->elements, packet.elements);
+    store_release_system(&to->epoch, packet.epoch);
+}
+inline Packet load_packet(Packet* from)
+{
+    const std::uint64_t epoch = load_acquire_system(&from->epoch);
+    return {load_relaxed_system(&from->elements), epoch};
+}
+inline void store_and_count_release(std::uint64_t* word, std::uint64_t value, std::uint64_t* counter)
+{
+    store_release_system(word, value);
+    std::atomic_ref(*counter).fetch_add(1, std::memory_order_release);
+}
 
 inline std::uint64_t global_nanoseconds() { return standin::nanoseconds(); }
 inline unsigned multiprocessor_number() { return standin::multiprocessor(); }
