@@ -238,7 +238,7 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 if (gpus == 1 && &way != ways.data()) { continue; } // nothing to exchange
                 EngineOptions engine;
                 engine.device = "gpu", engine.gpus = gpus, engine.grid = grid, engine.halo = way.halo;
-                if (!way.pme.empty()) { engine.pme = way.pme; }
+                if (!way.pme.empty() && gpus > 1) { engine.pme = way.pme; } // one has the whole mesh
                 engine.comm_timeout_s = options.comm_timeout_s;
                 Simulation simulation = series_simulation(atoms, options.electrostatics, engine);
                 const PlanSummary& plan = simulation.plan();

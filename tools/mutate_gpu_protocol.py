@@ -111,13 +111,13 @@ SUITES = {
     "mesh": Suite(
         "test_mesh_exchange_gpu",
         ["src/mesh_exchange/gpu/peer_exchange.cuh", "src/mesh_exchange/gpu/patch.cu", "src/mesh_exchange/gpu/spectrum.cu",
-         "src/mesh_exchange/gpu/slab_limits.cu", "src/comm/gpu/block.cuh", MACHINE_CODE],
+         "src/mesh_exchange/gpu/slab_limits.cu", "src/mesh_exchange/gpu/dedicated.cu", "src/comm/gpu/block.cuh", MACHINE_CODE],
         r"tests/mesh_exchange/rank_mesh_gpu|src/mesh_exchange/gpu/",
         ["*GpuSlabLimits*:*GpuMeshStress*_on_1_side_by_side", "*GpuMeshStress*_on_1:GpuMeshFaults.*", "*GpuMeshStress*_on_[24]"],
         seconds=60,
         options=LATE_BLOCKS,
         policy="MixedReproducible",
-        standin=["*GpuSlabLimits*:*GpuMeshStress*_2_on_1_side_by_side", "*GpuMeshStress*_2_on_2"],
+        standin=["*GpuSlabLimits*:*GpuMeshStress*_2_on_1_side_by_side:*GpuMeshStress*dedicated_4_on_1_side_by_side", "*GpuMeshStress*_2_on_2"],
     ),
     # Ranks that share a GPU share its queues, which wait for everything by themselves.
     "engine": Suite(
@@ -200,6 +200,11 @@ OPERATORS = [
     Operator("no wait", r"(?<=has_failed = )has_peer\(\) && receivers[^;]*", "false", files="mesh_exchange/"),
     Operator("no begin", r"if \(!exchange\.begin\(\)\) \{ return; \}", "", files="mesh_exchange/"),
     Operator("no end", r"exchange\.end\(\);", "", files="mesh_exchange/"),
+    Operator("no wait", r"await_peers\(queue[^;]*;", ";", files="mesh_exchange/"),
+    Operator("forces are not cleared", r"(?<=\n)        f\[slot\] = \{\};", "", files="mesh_exchange/"),
+    Operator("nobody is told who is left out", r"= inboxes\[m\]\.left_out\[supercluster\]", "", files="mesh_exchange/"),
+    Operator("a plane too few is reached", r"points - from_first < order", "points - from_first < order - 1", files="mesh_exchange/"),
+    Operator("a mesh rank of two gets nothing", r"if \(comes\) \{ inboxes", "if (comes && m == 0) { inboxes", files="mesh_exchange/"),
     Operator("charges are not cleared", r"if \(!is_kept\) \{ from\[z\] = 0; \}", "", files="mesh_exchange/"),
     Operator("a plane too long ahead", r"back >= order - 1", "back >= order - 2", files="mesh_exchange/"),
     Operator("a plane too long behind", r"back < reaches_back\[slot\]", "back <= reaches_back[slot]", files="mesh_exchange/"),

@@ -301,7 +301,8 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
     const int most = options.gpus > 0 ? options.gpus : there;
     if (const int ranks = options.ranks_asked_for(); ranks > 0)
     {
-        const CellGrid grid = options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks, box, criteria);
+        const CellGrid grid =
+            options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks - options.mesh_ranks, box, criteria);
         return use(std::min(most, ranks), grid,
                    options.gpus > ranks             ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus)
                    : options.gpus > 0 || ranks == 1 ? ""

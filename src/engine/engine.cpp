@@ -78,7 +78,8 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
     return grid;
 }
 
-// Ranks that do PME's mesh and nothing else, of so many.
+} // namespace
+
 int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options, int ranks)
 {
     if (options.pme != MeshMethod::Dedicated || is_one_ranks(parameters)) { return 0; }
@@ -96,6 +97,8 @@ int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options
     }
     return options.mesh_ranks;
 }
+
+namespace {
 
 // Address space of each rank for what others send it. The buffers of a halo take less than 1 kB for each of its atoms, and a halo
 // holds no more atoms than the system; the rest is room for buffers that grow. A lone rank receives nothing.

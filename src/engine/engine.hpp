@@ -28,6 +28,10 @@ public:
     virtual std::vector<Timeline> timelines() = 0;
 };
 
+// Ranks that do PME's mesh and nothing else, of so many (--pme dedicated). Throws InputError E635 if none is left for the atoms,
+// or there is no mesh.
+int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options, int ranks);
+
 template <class N>
 class Engine final : public Simulation::Implementation
 {

@@ -108,11 +108,13 @@ struct RanksOfMesh
     MeshMethod method;
     std::array<int, 3> grid;
     int gpus;
+    int without_cells = 0; // ranks besides, of MeshMethod::Dedicated
 };
 std::string name_of(const RanksOfMesh& of)
 {
     std::string name(mesh_method_names[static_cast<std::size_t>(of.method)]);
     for (const int cells : of.grid) { name.append("_").append(std::to_string(cells)); }
+    if (of.without_cells > 0) { name.append("_and_").append(std::to_string(of.without_cells)); }
     return name.append("_on_").append(std::to_string(of.gpus));
 }
 void PrintTo(const RanksOfMesh& of, std::ostream* os) { *os << name_of(of); }
@@ -135,6 +137,7 @@ protected:
     {
         SimulationOptions options = lone(precision, summation);
         options.grid = GetParam().grid, options.gpus = GetParam().gpus, options.pme = GetParam().method;
+        options.mesh_ranks = GetParam().without_cells;
         return options;
     }
 };
@@ -151,6 +154,9 @@ TEST_P(MeshOnGpuRanks, computes_what_a_lone_rank_computes)
         Simulation ranks(data.system, data.parameters, several(precision, Summation::Fast));
         EXPECT_EQ(ranks.plan().gpus, GetParam().gpus);
         EXPECT_EQ(ranks.plan().mesh->method, GetParam().method);
+        EXPECT_EQ(ranks.plan().mesh->ranks, GetParam().without_cells);
+        const std::array<int, 3>& cells = GetParam().grid;
+        EXPECT_EQ(ranks.plan().ranks, cells[0] * cells[1] * cells[2] + GetParam().without_cells);
         const SinglePoint point = ranks.evaluate();
         EXPECT_LE(rms_relative(point.forces, one.forces), bound);
         const auto reciprocal = [](const SinglePoint& p) { return p.observables.forces[EnergyTerm::CoulombReciprocal]; };
@@ -178,26 +184,48 @@ TEST_P(MeshOnGpuRanks, computes_the_bits_of_a_lone_rank_in_reproducible_mode)
     }
 }
 
-// With thermostat and barostat, and from a checkpoint on as a lone rank.
+// With thermostat and barostat, and from a checkpoint on, by the same ranks and by a lone one.
 TEST_P(MeshOnGpuRanks, takes_the_steps_of_a_lone_rank_under_pressure_coupling_and_hands_them_on)
 {
     const Refdata data = few_atoms();
     Observer nobody;
-    Recorder of_one, of_ranks;
+    Recorder of_one;
     Simulation one(data.system, data.parameters, lone(Precision::Mixed, Summation::Reproducible));
     one.run(10, of_one, never);
     Simulation ranks(data.system, data.parameters, several(Precision::Mixed, Summation::Reproducible));
     ranks.run(7, nobody, never);
     const SavedState saved = ranks.saved_state();
-    Simulation next(data.system, data.parameters, several(Precision::Mixed, Summation::Reproducible), &saved);
-    next.run(10 - saved.step, of_ranks, never);
-    const Frame expected = one.frame(), frame = next.frame();
+    const Frame expected = one.frame();
     EXPECT_NE(expected.box, data.system.box) << "no barostat acted";
-    EXPECT_EQ(frame.box, expected.box);
-    EXPECT_TRUE(frame.x == expected.x);
-    EXPECT_TRUE(frame.v == expected.v);
-    EXPECT_EQ(of_ranks.observables.back().pressure_tensor, of_one.observables.back().pressure_tensor);
-    EXPECT_EQ(of_ranks.observables.back().conserved, of_one.observables.back().conserved);
+    for (const auto& options : {several, lone})
+    {
+        Recorder of_next;
+        Simulation next(data.system, data.parameters, options(Precision::Mixed, Summation::Reproducible), &saved);
+        next.run(10 - saved.step, of_next, never);
+        const Frame frame = next.frame();
+        EXPECT_EQ(frame.box, expected.box);
+        EXPECT_TRUE(frame.x == expected.x);
+        EXPECT_TRUE(frame.v == expected.v);
+        EXPECT_EQ(of_next.observables.back().pressure_tensor, of_one.observables.back().pressure_tensor);
+        EXPECT_EQ(of_next.observables.back().conserved, of_one.observables.back().conserved);
+    }
+}
+
+// All atoms in one half of a box that is twice as long: the rank there has more than anybody has made room for at first.
+TEST_P(MeshOnGpuRanks, makes_room_where_a_rank_has_most_of_the_atoms)
+{
+    Refdata data = few_atoms();
+    data.parameters.barostat = Barostat::None;
+    data.system.box.x *= 2;
+    Simulation one(data.system, data.parameters, lone(Precision::Mixed, Summation::Reproducible));
+    Simulation ranks(data.system, data.parameters, several(Precision::Mixed, Summation::Reproducible));
+    for (Simulation* const simulation : {&one, &ranks})
+    {
+        Observer nobody;
+        simulation->run(5, nobody, never);
+    }
+    EXPECT_TRUE(ranks.frame().x == one.frame().x);
+    EXPECT_TRUE(ranks.frame().v == one.frame().v);
 }
 
 // In every second step, twice; observed in every third, so that plain forces are wanted in some of both kinds.
@@ -253,7 +281,10 @@ INSTANTIATE_TEST_SUITE_P(
                       RanksOfMesh{MeshMethod::Bricks, {1, 2, 2}, 2}, RanksOfMesh{MeshMethod::Bricks, {2, 2, 2}, 1},
                       RanksOfMesh{MeshMethod::Bricks, {2, 2, 2}, 8}, RanksOfMesh{MeshMethod::Shared, {2, 1, 1}, 1},
                       RanksOfMesh{MeshMethod::Shared, {2, 1, 1}, 2}, RanksOfMesh{MeshMethod::Shared, {3, 1, 1}, 2},
-                      RanksOfMesh{MeshMethod::Shared, {4, 1, 1}, 4}),
+                      RanksOfMesh{MeshMethod::Shared, {4, 1, 1}, 4}, RanksOfMesh{MeshMethod::Dedicated, {1, 1, 1}, 1, 1},
+                      RanksOfMesh{MeshMethod::Dedicated, {1, 1, 1}, 2, 1}, RanksOfMesh{MeshMethod::Dedicated, {2, 1, 1}, 1, 2},
+                      RanksOfMesh{MeshMethod::Dedicated, {2, 1, 1}, 2, 1}, RanksOfMesh{MeshMethod::Dedicated, {1, 2, 2}, 2, 3},
+                      RanksOfMesh{MeshMethod::Dedicated, {3, 1, 1}, 4, 1}, RanksOfMesh{MeshMethod::Dedicated, {2, 2, 1}, 8, 4}),
     [](const auto& test) { return name_of(test.param); });
 
 namespace {
@@ -288,4 +319,28 @@ TEST_F(PmeOnGpus, runs_on_one_of_several_unless_more_are_asked_for)
     SimulationOptions options = on(Device::Gpu);
     options.pme = MeshMethod::Bricks; // whose steps nobody has fitted
     EXPECT_THAT(Simulation(data.system, data.parameters, options).plan().gpus_remark, HasSubstr("with PME --gpus takes more"));
+}
+
+TEST_F(PmeOnGpus, are_refused_where_no_rank_is_left_for_the_atoms_or_there_is_no_mesh)
+{
+    Refdata data = few_atoms();
+    SimulationOptions options = on(Device::Gpu);
+    options.pme = MeshMethod::Dedicated, options.mesh_ranks = 1;
+    const auto refusal = [&] {
+        try
+        {
+            const Simulation simulation(data.system, data.parameters, options);
+        }
+        catch (const InputError& error)
+        {
+            return std::string(error.what());
+        }
+        return std::string("taken");
+    };
+    EXPECT_THAT(refusal(), HasSubstr("dedicated:1 leaves no rank for the atoms (there is 1)"));
+    options.ranks = 3, options.mesh_ranks = 3;
+    EXPECT_THAT(refusal(), HasSubstr("dedicated:3 leaves no rank for the atoms (there are 3)"));
+    options.mesh_ranks = 1;
+    data.parameters.coulomb = CoulombKind::ReactionField;
+    EXPECT_THAT(refusal(), HasSubstr("needs a mesh to do"));
 }

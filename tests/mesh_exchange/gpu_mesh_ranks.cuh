@@ -14,6 +14,7 @@
 #include "support/random_delay.cuh"
 #include "trace/phases.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct MeshLayout
     MeshMethod method;
     int ranks, gpus;
     MeshQueues queues;
+
+    // The last ones.
+    int ranks_without_atoms() const { return method == MeshMethod::Dedicated ? ranks / 2 : 0; }
+    int ranks_with_atoms() const { return ranks - ranks_without_atoms(); }
 };
 inline std::string name_of(const MeshLayout& layout)
 {
@@ -107,11 +112,15 @@ public:
         run.mesh_nx = 20, run.mesh_ny = 14, run.mesh_nz = 12, run.pme_order = order;
         const bool is_shared = layout.method == MeshMethod::Shared;
         const MeshSetup setup = make_mesh_setup(mesh_parameters(system_.topology, run, system_.box), layout.method,
-                                                {.cells = {layout.ranks, 1, 1}, .box = system_.box, .reach = 0.7});
+                                                {.cells = {layout.ranks_with_atoms(), 1, 1},
+                                                 .mesh_ranks = layout.ranks_without_atoms(),
+                                                 .box = system_.box,
+                                                 .reach = 0.7});
         std::vector<int> devices;
         for (int rank = 0; rank < layout.ranks; ++rank) { devices.push_back(rank * layout.gpus / layout.ranks); }
         world_ = std::make_unique<GpuWorld>(devices, options);
-        memory_ = std::make_unique<GpuMeshMemory>(make_gpu_mesh_memory<N>(*world_, setup));
+        // Room for more superclusters than anybody has.
+        memory_ = std::make_unique<GpuMeshMemory>(make_gpu_mesh_memory<N>(*world_, setup, system_.x.size() * supercluster_size));
         const std::vector<GpuCell> cells(
             static_cast<std::size_t>(layout.ranks)); // nobody looks at them: all atoms are everywhere
         for (int rank = 0; rank < layout.ranks; ++rank)
@@ -198,13 +207,19 @@ private:
         GpuQueue queue; // ends before the memory it uses goes
     };
 
+    static std::size_t slots_for(std::size_t atoms)
+    {
+        return (atoms + supercluster_size - 1) / supercluster_size * supercluster_size;
+    }
+
     PositionCharge<N> at_start(std::size_t atom) const
     {
         const auto x = PeriodicBox<N>(system_.box).to_fixed(system_.x[atom]);
         return {x.x, x.y, x.z, static_cast<typename N::Real>(system_.topology.molecule_types[atom].atoms[0].charge)};
     }
 
-    // Home atoms are every so many-th; with a halo, all others are in it.
+    // Home atoms are every so many-th of a rank that has some; with a halo, all others are in it. A supercluster has two that are
+    // neighbours along x, so that it reaches some planes and others not.
     void add_rank(Lane& lane, int rank, const std::vector<GpuCell>& cells, bool has_halo)
     {
         std::vector<PositionCharge<N>> xq;
@@ -212,14 +227,21 @@ private:
         std::vector<std::uint8_t> zones;
         for (const bool is_home : {true, false})
         {
+            std::vector<std::size_t> atoms;
             for (std::size_t atom = 0; atom < system_.x.size() && (is_home || has_halo); ++atom)
             {
-                if ((static_cast<int>(atom) % layout_.ranks == rank) != is_home) { continue; }
-                xq.push_back(at_start(atom)), atom_of_slot.push_back(static_cast<std::int32_t>(atom));
+                if ((static_cast<int>(atom) % layout_.ranks_with_atoms() == rank) == is_home) { atoms.push_back(atom); }
             }
-            const std::size_t slots = (xq.size() + supercluster_size - 1) / supercluster_size * supercluster_size;
-            xq.resize(slots), atom_of_slot.resize(slots, -1);
-            zones.resize(slots / supercluster_size, is_home ? 0 : 1);
+            std::sort(atoms.begin(), atoms.end(), [&](auto a, auto b) { return system_.x[a].x < system_.x[b].x; });
+            for (std::size_t i = 0; i < atoms.size(); ++i)
+            {
+                xq.push_back(at_start(atoms[i])), atom_of_slot.push_back(static_cast<std::int32_t>(atoms[i]));
+                if (i % 2 == 1 || i + 1 == atoms.size())
+                {
+                    xq.resize(slots_for(xq.size())), atom_of_slot.resize(xq.size(), -1);
+                    zones.push_back(is_home ? 0 : 1);
+                }
+            }
         }
         lane.queue.make_current();
         auto r = std::make_unique<Rank>();
@@ -272,8 +294,7 @@ private:
     {
         GpuQueue queue;
         GpuMesh<N> mesh(queue, parameters);
-        const std::size_t atoms = system_.x.size(),
-                          slots = (atoms + supercluster_size - 1) / supercluster_size * supercluster_size;
+        const std::size_t atoms = system_.x.size(), slots = slots_for(atoms);
         for (int step = 0; step < mesh_patterns; ++step)
         {
             std::vector<PositionCharge<N>> xq;

@@ -11,6 +11,7 @@
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -37,13 +38,17 @@ GpuWorldOptions usual_options()
     return options;
 }
 
+constexpr std::array gpu_mesh_methods = {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared, MeshMethod::Dedicated};
+
 std::vector<MeshLayout> some_layouts()
 {
     std::vector<MeshLayout> layouts;
-    for (const MeshMethod method : {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared})
+    for (const MeshMethod method : gpu_mesh_methods)
     {
-        for (const int ranks : {2, 3, 8})
+        for (const int ranks : {2, 3, 4, 8})
         {
+            // Two with atoms and two with the mesh.
+            if (ranks == 4 && method != MeshMethod::Dedicated) { continue; }
             for (int gpus = 1; gpus <= ranks; gpus *= 2)
             {
                 layouts.push_back({method, ranks, gpus, MeshQueues::OfGpus});
@@ -88,21 +93,25 @@ class GpuMeshFaults : public GpuTest
 
 } // namespace
 
+// Of rank 1 of three; where some have the mesh alone, of the last of two with atoms or the first of two with the mesh.
 TEST_F(GpuMeshFaults, a_lost_message_of_any_exchange_ends_all_ranks_and_is_named)
 {
-    for (const MeshMethod method : {MeshMethod::Gathered, MeshMethod::Bricks, MeshMethod::Shared})
+    for (const MeshMethod method : gpu_mesh_methods)
     {
-        for (const std::string lost : {"mesh charges", "mesh spectrum there", "mesh spectrum back", "mesh potentials"})
+        for (const std::string lost :
+             {"mesh charges", "mesh spectrum there", "mesh spectrum back", "mesh potentials", "mesh atoms", "mesh forces"})
         {
             SCOPED_TRACE(testing::Message() << lost << ", " << mesh_method_names[static_cast<std::size_t>(method)]);
+            const int ranks_in_all = method == MeshMethod::Dedicated ? 4 : 3;
+            const int lost_source = method == MeshMethod::Dedicated && lost != "mesh atoms" ? 2 : 1;
             GpuWorldOptions options;
             options.deadline = 300ms;
             bool has_exchange = false;
             options.loses = [&](const std::string& label, int source) {
                 has_exchange = has_exchange || label == lost;
-                return label == lost && source == 1;
+                return label == lost && source == lost_source;
             };
-            GpuMeshRanks<Mixed> ranks({method, 3, 1, MeshQueues::OfGpus}, options);
+            GpuMeshRanks<Mixed> ranks({method, ranks_in_all, 1, MeshQueues::OfGpus}, options);
             if (!has_exchange) { continue; }
             const auto begin = std::chrono::steady_clock::now();
             try
@@ -112,9 +121,10 @@ TEST_F(GpuMeshFaults, a_lost_message_of_any_exchange_ends_all_ranks_and_is_named
             }
             catch (const CommError& error)
             {
-                EXPECT_THAT(error.what(),
-                            testing::MatchesRegex("Rank [02] waited 0\\.3 s in vain for a message from rank 1: channel '" + lost +
-                                                  "', epoch expected 1, seen 0, credit 0, in round -1\\."));
+                const std::string from = std::to_string(lost_source);
+                EXPECT_THAT(error.what(), testing::MatchesRegex(
+                                              "Rank [^" + from + "] waited 0\\.3 s in vain for a message from rank " + from +
+                                              ": channel '" + lost + "', epoch expected 1, seen 0, credit 0, in round -1\\."));
             }
             EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
         }

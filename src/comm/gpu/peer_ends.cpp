@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/gpu/peer_ends.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
 
-GpuPeerEnds::GpuPeerEnds(GpuWorld& world, std::span<const int> group, const std::string& label, const Options& options)
+GpuPeerEnds::GpuPeerEnds(GpuWorld& world, std::span<const int> sources, std::span<const int> destinations,
+                         const std::string& label, const Options& options)
 {
-    const std::size_t members = group.size();
-    std::vector<std::vector<GpuSender>> senders(members, std::vector<GpuSender>(members));
-    std::vector<std::vector<GpuReceiver>> receivers(members, std::vector<GpuReceiver>(members));
-    for (std::size_t source = 0; source < members; ++source)
+    std::map<int, std::vector<GpuSender>> senders;
+    std::map<int, std::vector<GpuReceiver>> receivers;
+    for (std::size_t s = 0; s < sources.size(); ++s)
     {
-        for (std::size_t destination = 0; destination < members; ++destination)
+        for (std::size_t d = 0; d < destinations.size(); ++d)
         {
-            if (source == destination) { continue; }
-            const int from = group[source], to = group[destination];
+            const int from = sources[s], to = destinations[d];
+            senders[from].resize(destinations.size()), receivers[to].resize(sources.size());
+            if (from == to) { continue; }
             const GpuChannel channel = world.open(label, from, to, options(from, to));
-            senders[source][destination] = channel.sender;
-            receivers[destination][source] = channel.receiver;
+            senders[from][d] = channel.sender;
+            receivers[to][s] = channel.receiver;
             slots_[{from, to}] = channel.receiver.route().payload;
         }
     }
-    for (std::size_t m = 0; m < members; ++m)
-    {
-        const int rank = group[m];
-        if (!world.is_here(rank)) { continue; }
-        GpuQueue& queue = world.setup_queue(rank);
-        queue.make_current();
-        Ends ends;
-        ends.senders.upload(queue, senders[m]);
-        ends.receivers.upload(queue, receivers[m]);
-        queue.synchronize();
-        ends_[rank] = {static_cast<int>(m), static_cast<int>(members), world.watch(rank), ends.senders.data(),
-                       ends.receivers.data()};
-        memory_.push_back(std::move(ends));
-    }
+    const auto add = [&](std::span<const int> group, std::span<const int> peers) {
+        for (const int rank : group)
+        {
+            if (!world.is_here(rank)) { continue; }
+            const auto place = std::find(peers.begin(), peers.end(), rank);
+            GpuQueue& queue = world.setup_queue(rank);
+            queue.make_current();
+            Ends& ends = memory_[rank];
+            ends.senders.upload(queue, senders[rank]);
+            ends.receivers.upload(queue, receivers[rank]);
+            queue.synchronize();
+            ends_[rank] = {place == peers.end() ? -1 : static_cast<int>(place - peers.begin()), static_cast<int>(peers.size()),
+                           world.watch(rank), ends.senders.data(), ends.receivers.data()};
+        }
+    };
+    add(sources, destinations);
+    if (!std::equal(sources.begin(), sources.end(), destinations.begin(), destinations.end())) { add(destinations, sources); }
 }
 
 } // namespace parhelion

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels from every rank of a group to every other, for kernels that exchange something with all at once.
+// Channels from every rank of a group to every other, or from all of one group to all of another, for kernels that exchange
+// something with all at once.
 //
 // Cost: two channels a pair of ranks; a kilobyte of device memory for each rank's ends.
 #pragma once
@@ -15,11 +16,11 @@
 
 namespace parhelion {
 
-// A member's ends of channels to and from all others, by their place in the group; its own are unused. An argument of kernels,
-// which alone write the ends.
+// A member's ends of channels to and from its peers, by their place in their group; its own are unused, if it is one of them. An
+// argument of kernels, which alone write the ends.
 struct GpuRankEnds
 {
-    int rank, ranks; // this member's place, and how many there are
+    int rank, ranks; // this member's place among its peers, -1 if it has none, and how many there are
     const Watch* watch;
     GpuSender* senders;
     GpuReceiver* receivers;
@@ -31,7 +32,14 @@ public:
     // Among some ranks of the world, each named once. options(source, destination): of the channel between these ranks. Throws
     // CommError if there is no room.
     using Options = std::function<ChannelOptions(int source, int destination)>;
-    GpuPeerEnds(GpuWorld& world, std::span<const int> group, const std::string& label, const Options& options);
+    GpuPeerEnds(GpuWorld& world, std::span<const int> group, const std::string& label, const Options& options)
+        : GpuPeerEnds(world, group, group, label, options)
+    {
+    }
+    // One way between two groups, which are the same or have nobody in common. A source has senders alone, a destination
+    // receivers.
+    GpuPeerEnds(GpuWorld& world, std::span<const int> sources, std::span<const int> destinations, const std::string& label,
+                const Options& options);
 
     // Of a member that is here.
     const GpuRankEnds& of(int rank) const { return ends_.at(rank); }
@@ -39,14 +47,14 @@ public:
     std::byte* slots(int source, int destination) const { return slots_.at({source, destination}); }
 
 private:
-    struct Ends
+    struct Ends // of a member
     {
         DeviceBuffer<GpuSender> senders;
         DeviceBuffer<GpuReceiver> receivers;
     };
 
-    std::vector<Ends> memory_;
-    std::map<int, GpuRankEnds> ends_; // by rank
+    std::map<int, Ends> memory_;      // by rank
+    std::map<int, GpuRankEnds> ends_; // likewise
     std::map<std::pair<int, int>, std::byte*> slots_;
 };
 

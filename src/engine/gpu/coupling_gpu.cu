@@ -304,7 +304,7 @@ void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const Ste
                             const CopyTask<N>& copies, GpuState<N>& state)
 {
     if (needs_sums(flags)) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
-    if (!reconstrains(flags)) { return; }
+    if (!reconstrains(flags) || state.slots == 0) { return; }
     if (plan_.pressure.kind == Barostat::CRescale) { scale_velocities(queue, velocity_factor_.data(), state); }
     update.reconstrain(queue, step_offset, failure_.data(), copies, state);
 }

@@ -22,11 +22,9 @@ namespace {
 // For the CPU's engine, which prepares the run. It has one rank and so no halo; a halo method of GPUs does not run there.
 SimulationOptions lone(SimulationOptions options)
 {
-    if (options.pme == MeshMethod::Dedicated)
-    {
-        throw InputError("E635", {}, "--pme dedicated is for ranks on CPUs. Use --pme bricks, or --device cpu.");
-    }
     options.ranks = 1;
+    options.pme = MeshMethod::Auto;
+    options.mesh_ranks = 0;
     options.grid = {};
     options.processes = 1;
     options.network = SimulationOptions{}.network;
@@ -43,9 +41,11 @@ bool gets_one_gpu(const SimulationOptions& options, const RunParameters& paramet
            (options.pme != MeshMethod::Auto || mesh_interval(parameters) > 1);
 }
 
-// `shared` is for slabs.
+// `shared` is for slabs; `dedicated` takes some of the ranks. Throws InputError E635 if there are not enough.
 SimulationOptions for_mesh(SimulationOptions options, const RunParameters& parameters)
 {
+    if (options.pme == MeshMethod::Dedicated && options.ranks_asked_for() == 0) { options.ranks = std::max(1, options.gpus); }
+    options.mesh_ranks = mesh_ranks(parameters, options, options.ranks_asked_for());
     if (parameters.coulomb != CoulombKind::Pme) { return options; }
     if (gets_one_gpu(options, parameters)) { options.ranks = 1; }
     const int ranks = options.ranks > 0 ? options.ranks : options.gpus;
@@ -67,7 +67,7 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
         return choose_gpus(options, find_gpus(), {atoms, setup.mesh.parameters.all_points()}, box,
                            gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
     };
-    const int ranks = asked > 0 ? asked : chosen().grid.ranks();
+    const int ranks = asked > 0 ? asked - options.mesh_ranks : chosen().grid.ranks(); // with atoms
     const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
     return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
 }
@@ -111,7 +111,7 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     if (gets_one_gpu(options, p) && there > 1) { plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there); }
     plan_.grid = ranks_.grid().cells;
     plan_.halo = options.halo;
-    if (plan_.mesh) { plan_.mesh->method = ranks_.mesh_method(); }
+    if (plan_.mesh) { plan_.mesh->method = ranks_.mesh_method(), plan_.mesh->ranks = ranks_.mesh_ranks(); }
     plan_.kernel = ranks_.queue().name();
     plan_.on_gpu = true;
     plan_.list_interval = list_plan_.interval;

@@ -48,14 +48,14 @@ RankProgram agree_on_flags(GpuRank<N>& r)
 template <class N>
 RankProgram publish(GpuRank<N>& r)
 {
-    publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers);
+    if (r.has_cell) { publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers); }
     co_await agree_on_flags(r);
 }
 // Those of the collectors hold all atoms; likewise.
 template <class N>
 RankProgram collect(GpuRank<N>& r)
 {
-    collect_atoms(r.queue, r.state, r.collectors);
+    if (r.has_cell) { collect_atoms(r.queue, r.state, r.collectors); }
     co_await agree_on_flags(r);
 }
 // Boards may be written again: what was queued before on the same queue has read them, on all ranks.

@@ -34,6 +34,7 @@ struct GpuRank
 {
     // Fixed for the run.
     int rank;
+    bool has_cell; // if not, it does the mesh for the others and has no slots: what is of atoms is left out of its step
     GpuBranch queue;
     GpuBranch nonlocal;                  // what waits for other ranks
     GpuBranch bonded_branch;             // what may run beside both
@@ -49,7 +50,7 @@ struct GpuRank
     GpuBonded bonded;
     GpuUpdate update;
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
-    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all
+    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell
     DeviceBuffer<GpuExchangeBuffer<N>> collectors;       // of the first rank of each process, which keeps the state for it
     bool collects = false;                               // is this rank one of them?
 

@@ -42,7 +42,8 @@ public:
              std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world = {});
     ~GpuRanks() { processes_.on_loss({}); }
 
-    int ranks() const { return grid_.ranks(); }                      // in all
+    int ranks() const { return grid_.ranks() + mesh_ranks_; }        // in all
+    int mesh_ranks() const { return mesh_ranks_; }                   // of them: the last, which do PME's mesh and have no cell
     int gpus() const { return gpus_of_all_; }                        // likewise
     int gpus_here() const { return static_cast<int>(gpus_.size()); } // of this process
     const CellGrid& grid() const { return grid_; }
@@ -101,9 +102,11 @@ private:
     void make_sums();
     void make_exchange_buffers(Rank<N>& start);
     void reserve(double density_factor);
-    std::size_t most_slots(double density_factor); // of a rank, as it would be
+    std::size_t bytes_for(std::size_t slots) const; // of halos, and of atoms that visit mesh ranks
+    std::size_t most_slots(double density_factor);  // of a rank, as it would be
     void release_halos();
     void make_halos();
+    void make_mesh_memory();
     void make_meshes();
     void take_from_exchange_buffers();
     GpuSpan<N> of_gpu(int gpu) { return GpuSpan<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
@@ -117,12 +120,13 @@ private:
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;
+    const int mesh_ranks_;
     std::string remark_;
-    std::vector<GpuCell> cells_; // by rank
+    std::vector<GpuCell> cells_; // by rank, of those that have one
     int gpus_of_all_ = 0;
     double density_factor_ = 1;    // what slots are reserved for, relative to the mean density
     std::size_t window_bytes_ = 0; // of each rank: what others reach
-    std::size_t halo_bytes_ = 0;   // of them: what halos may take
+    std::size_t slots_bytes_ = 0;  // of them: what may grow with the slots of a rank
     std::vector<std::unique_ptr<GpuWithRanks<N>>> gpus_;
     std::vector<GpuWithRanks<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;

@@ -9,6 +9,7 @@
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/exchange_gpu.hpp"
 #include "engine/gpu/saved_state.hpp"
+#include "halo/gpu/no_halo.hpp"
 #include "state/rank_slots.hpp"
 #include "trace/phases.hpp"
 
@@ -42,16 +43,16 @@ GpuQueue::Priority priority_of_halo(int ranks, std::size_t atoms_of_gpu)
 
 // What GPUs exchange is laid out for so many ranks, and for cells that see so many others.
 template <class N>
-void check_halo_fits(const CellGrid& grid, const GpuCell& cell, HaloMethod method)
+void check_halo_fits(const CellGrid& grid, int mesh_ranks, const GpuCell& cell, HaloMethod method)
 {
     const auto refuse = [&](const std::string& why) {
         throw InputError(
             "E632", {},
             fmt::format("the grid {}x{}x{} is too fine for GPUs: {}", grid.cells[0], grid.cells[1], grid.cells[2], why));
     };
-    if (grid.ranks() > GpuWorld::most_ranks)
+    if (const int ranks = grid.ranks() + mesh_ranks; ranks > GpuWorld::most_ranks)
     {
-        refuse(fmt::format("it has {} ranks, and {} can be there. Use fewer ranks.", grid.ranks(), GpuWorld::most_ranks));
+        refuse(fmt::format("there are {} ranks, and {} can be there. Use fewer ranks.", ranks, GpuWorld::most_ranks));
     }
     const int farthest = std::max(cell.pulses[0], cell.pulses[1]);
     if (farthest >= GpuStrips::most_offsets)
@@ -73,7 +74,7 @@ template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
                       std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
     : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.length()), method_(options.halo),
-      atoms_(start.state.slot_of_global.size())
+      atoms_(start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups);
     const GpuChoice choice =
@@ -84,9 +85,10 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     {
         cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, overhang));
     }
-    check_halo_fits<N>(grid_, cells_[0], method_);
+    check_halo_fits<N>(grid_, mesh_ranks_, cells_[0], method_);
     mesh_setup_ = make_mesh_setup(setup.mesh.parameters, options.pme,
                                   {.cells = grid_.cells,
+                                   .mesh_ranks = mesh_ranks_,
                                    .box = setup.system.box,
                                    .reach = list_plan.cutoff,
                                    .ahead = cells_[0].overhang.x,
@@ -102,6 +104,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     make_sums();
     make_exchange_buffers(start);
     make_halos();
+    make_mesh_memory();
     make_meshes();
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         upload_coupling(gpu.queue, start, r.coupling);
@@ -116,7 +119,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
 template <class N>
 void GpuRanks<N>::make_ranks(Rank<N>& start, const GpuChoice& choice, std::size_t records)
 {
-    const int ranks = grid_.ranks();
+    const int ranks = this->ranks();
     const RankRange here = processes_.here(ranks);
     const GpuQueue::Priority priority = priority_of_halo(ranks, atoms_ / static_cast<std::size_t>(choice.gpus()));
     for (int t = 0; t < choice.gpus(); ++t)
@@ -146,13 +149,15 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
                                 .dt = p.dt};
     GpuQueue& queue = gpu.queue;
     queue.make_current();
+    const bool has_cell = grid_.has_cell(rank);
     return {.rank = rank,
+            .has_cell = has_cell,
             .queue = GpuBranch(gpu.queue),
             .nonlocal = GpuBranch(gpu.nonlocal),
             .bonded_branch = GpuBranch(gpu.bonded_branch),
             .background = GpuBranch(gpu.background),
             .mesh_branch = GpuBranch(gpu.mesh_branch),
-            .cell = cells_[static_cast<std::size_t>(rank)],
+            .cell = has_cell ? cells_[static_cast<std::size_t>(rank)] : GpuCell{},
             .list_plan = list_plan_,
             .exclusions = make_gpu_exclusions(queue, start.topology),
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
@@ -186,10 +191,22 @@ void GpuRanks<N>::reserve(double density_factor)
             auto* const lent = reinterpret_cast<PositionCharge<N>*>(world_->data(r.rank, positions_));
             r.state.xq = DeviceBuffer<PositionCharge<N>>(lent, positions_.bytes / sizeof(PositionCharge<N>));
         }
+        if (!r.has_cell)
+        {
+            r.state.scalars.resize(1), r.state.energies.resize(1);
+            r.state.energies.clear(gpu.queue);
+            return;
+        }
         reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
         reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
         if (grid_.ranks() > 1) { reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
     });
+}
+
+template <class N>
+std::size_t GpuRanks<N>::bytes_for(std::size_t slots) const
+{
+    return gpu_halo_bytes<N>(method_, cells_[0], slots) + gpu_visit_bytes<N>(mesh_setup_, slots);
 }
 
 // Values that ranks add up at once.
@@ -205,7 +222,7 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& 
     std::vector<int> devices;
     for (int t = 0; t < choice.gpus(); ++t)
     {
-        const auto end = static_cast<std::size_t>((t + 1) * grid_.ranks() / choice.gpus());
+        const auto end = static_cast<std::size_t>((t + 1) * this->ranks() / choice.gpus());
         devices.resize(end, choice.devices[static_cast<std::size_t>(t)]);
     }
     constexpr std::size_t slack = std::size_t{1} << 20;
@@ -216,11 +233,11 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& 
     world.deadline = options.comm_timeout;
     world.phase = Phase::Reduce;
     world.tag_name = "step";
-    // Halos and positions twice: for more room, later.
-    halo_bytes_ = 2 * gpu_halo_bytes<N>(method_, cells_[0], slots);
+    // Halos, visits and positions twice: for more room, later.
+    slots_bytes_ = 2 * bytes_for(slots);
     const std::size_t position_bytes = ranks > 1 ? 2 * slots * sizeof(PositionCharge<N>) : 0;
     world.payload_bytes = window_bytes_ =
-        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + position_bytes + halo_bytes_) +
+        round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + position_bytes + slots_bytes_) +
         gpu_mesh_bytes<N>(mesh_setup_);
     world.bootstrap = processes_.bootstrap();
     queue().make_current();
@@ -253,7 +270,7 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
     std::vector<GpuExchangeBuffer<N>> exchange_buffers;
     for (int rank = 0; rank < ranks(); ++rank)
     {
-        exchange_buffers.push_back({cells_[static_cast<std::size_t>(rank)],
+        exchange_buffers.push_back({grid_.has_cell(rank) ? cells_[static_cast<std::size_t>(rank)] : GpuCell{},
                                     reinterpret_cast<PositionCharge<N>*>(world_->data(rank, x)),
                                     reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v)),
                                     reinterpret_cast<std::uint8_t*>(world_->data(rank, zone))});
@@ -267,7 +284,7 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         r.exchange_buffer = exchange_buffers[static_cast<std::size_t>(r.rank)];
-        r.exchange_buffers.upload(gpu.queue, exchange_buffers);
+        r.exchange_buffers.upload(gpu.queue, std::span(exchange_buffers).first(cells_.size()));
         r.collectors.upload(gpu.queue, collectors);
         r.collects = r.rank == here.first;
         fill_exchange_buffer(gpu.queue, start.state, r.exchange_buffer);
@@ -299,15 +316,22 @@ void GpuRanks<N>::make_halos()
     halo_memory_ = make_gpu_halo_memory<N>(*world_, method_, cells_, slots, world_->ranks_share_gpus());
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
-        r.halo = make_gpu_halo<N>(gpu.queue, halo_memory_, r.rank);
+        if (r.has_cell) { r.halo = make_gpu_halo<N>(gpu.queue, halo_memory_, r.rank); }
+        else { r.halo = std::make_unique<NoHalo<N>>(gpus_[0]->ranks[0].halo.get()); }
     });
+}
+
+template <class N>
+void GpuRanks<N>::make_mesh_memory()
+{
+    if (mesh_setup_.parameters.order == 0 || ranks() == 1) { return; }
+    mesh_memory_ = make_gpu_mesh_memory<N>(*world_, mesh_setup_, most_slots(density_factor_));
 }
 
 template <class N>
 void GpuRanks<N>::make_meshes()
 {
     if (mesh_setup_.parameters.order == 0) { return; }
-    if (ranks() > 1) { mesh_memory_ = make_gpu_mesh_memory<N>(*world_, mesh_setup_); }
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         r.mesh = mesh_memory_ ? make_gpu_mesh<N>(gpu.queue, *mesh_memory_, cells_, r.rank)
                               : make_lone_gpu_mesh<N>(gpu.queue, mesh_setup_.parameters);
@@ -318,6 +342,7 @@ template <class N>
 void GpuRanks<N>::take_from_exchange_buffers()
 {
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        if (!r.has_cell) { return; }
         gpu.queue.make_current();
         find_zones(gpu.queue, r.state, r.atoms, r.exchange_buffer);
         take_atoms(gpu.queue, r.exchange_buffer, r.atoms, r.scratch, r.state);
@@ -357,6 +382,7 @@ void GpuRanks<N>::deal_out()
     }
     // What the first repartition would make room for, so that all memory is taken when the plan is told.
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        if (!r.has_cell) { return; }
         gpu.queue.make_current();
         resolve_nonbonded(gpu.queue, r.state, r.nonbonded);
         r.update.forget(gpu.queue, r.state.slots, r.cell);
@@ -376,10 +402,15 @@ Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
     {
         const std::size_t slots = most_slots(density_factor_growth * density_factor_);
         if (slots > most_gpu_clusters * cluster_size) { return Growth::NotInHalos; }
-        if (gpu_halo_bytes<N>(method_, cells_[0], slots) > halo_bytes_) { return Growth::NotInHalos; }
+        if (bytes_for(slots) > slots_bytes_) { return Growth::NotInHalos; }
         release_halos(); // before there is room for anything larger
         reserve(density_factor_growth * density_factor_);
         make_halos();
+        if (mesh_memory_ && mesh_memory_->visits)
+        {
+            make_room_for_visits<N>(*mesh_memory_, slots);
+            make_meshes();
+        }
         processes_.meet();
         return Growth::Made;
     }

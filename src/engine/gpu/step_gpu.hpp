@@ -21,7 +21,7 @@
 // U may begin beside it (begins_during_return).
 //
 // Each rank runs this program. Ranks whose work one thread queues meet at all_are_here (rank_program.hpp): all have sent before
-// any waits.
+// any waits. A rank without a cell has the same pauses, and M, T, G and O alone.
 //
 // Multiple time stepping: as engine/step.hpp has it; a second M, of what the atoms are to get besides, comes before U C D.
 //
@@ -42,6 +42,7 @@ template <class N>
 RankProgram repartition(GpuRank<N>& r)
 {
     co_await publish(r);
+    if (!r.has_cell) { co_return; }
     r.bonded_branch.after(r.queue.done());
     r.bonded.forget(r.bonded_branch);
     r.update.forget(r.bonded_branch, r.state.slots, r.cell);
@@ -56,9 +57,12 @@ RankProgram plan_exchange(GpuRank<N>& r, Compute compute)
 {
     r.halo->request_atoms(r.bonded_branch, r.state);
     co_await all_are_here;
-    r.bonded.resolve(r.bonded_branch, r.state, r.cell);
-    compute_bonded(r.bonded_branch, r.bonded, r.state, compute); // B
-    r.update.resolve(r.bonded_branch, r.state);
+    if (r.has_cell)
+    {
+        r.bonded.resolve(r.bonded_branch, r.state, r.cell);
+        compute_bonded(r.bonded_branch, r.bonded, r.state, compute); // B
+        r.update.resolve(r.bonded_branch, r.state);
+    }
     r.halo->build_send_lists(r.bonded_branch, r.state);
     co_await release_exchange_buffers(r, r.bonded_branch);
 }
@@ -117,13 +121,14 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     const Compute compute = flags.compute();
     const bool has_mesh = r.mesh && flags.mesh.first != 0, has_rest = has_mesh && flags.mesh.rest != 0;
     const bool with_halo_atoms = has_mesh && r.mesh->takes_halo_atoms();
+    const bool has_bonded = r.has_cell && !flags.repartition; // plan_exchange() does it otherwise
 
     if (flags.repartition) { co_await repartition(r); } // S
     const Done atoms = queue.done();
     nonlocal.after(atoms), bonded_branch.after(atoms);
     if constexpr (lists_miss_nothing<N>)
     {
-        flags.repartition ? r.listed.keep(bonded_branch, r.state) : r.listed.check(bonded_branch, r.state);
+        if (r.has_cell) { flags.repartition ? r.listed.keep(bonded_branch, r.state) : r.listed.check(bonded_branch, r.state); }
     }
     // Of branches that begin together the one that is queued first begins 1.6 us before the others, and its blocks find room
     // first. So forces that others wait for come before those of home atoms, whose pairs fill the GPU, and whose bonded forces
@@ -131,15 +136,15 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     if (flags.repartition) { co_await plan_exchange(r, compute); } // S B; halo positions came with the atoms
     else { co_await exchange_coordinates(r); }                     // X
     const Done halo_x = nonlocal.done();
-    if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }                       // L
-    if (!flags.repartition) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
+    if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }               // L
+    if (has_bonded) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B
     if (has_mesh)
     {
         mesh_branch.after(with_halo_atoms ? halo_x : atoms);
         co_await compute_mesh(r, compute, flags.mesh); // M
     }
-    compute_nonbonded(queue, r, PairPart::Local, list_age, compute); // L
-    if (!flags.repartition)
+    if (r.has_cell) { compute_nonbonded(queue, r, PairPart::Local, list_age, compute); } // L
+    if (has_bonded)
     {
         compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B
         queue.after(background.done());
@@ -159,7 +164,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     if (flags.frame) { co_await output(r); }
 
     UpdateArgs<N, CopyTask<N>> update = r.coupling.update_args(step_offset, flags, kick);
-    if (has_rest) // M
+    if (has_rest && r.has_cell) // M
     {
         if (flags.observe) { r.update.try_step(queue, update, r.state); }
         update.virial = nullptr; // it is of the plain forces
@@ -167,7 +172,8 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     }
     update.copies = r.halo->update_task(!flags.frame_forces && !has_rest, !r.coupling.reconstrains(flags));
     co_await all_are_here;
-    r.update.step(queue, update, r.state); // U C D; it sends and waits: nothing is queued between those of several ranks
+    // It sends and waits: nothing is queued between those of several ranks.
+    if (r.has_cell) { r.update.step(queue, update, r.state); } // U C D
     co_await all_are_here;
     co_await finish_step(r, step_offset, flags); // K G O T
     co_await all_are_here;

@@ -3,6 +3,7 @@
 #include "halo/gpu/halo_gpu.hpp"
 
 #include "halo/gpu/direct.cuh"
+#include "halo/gpu/no_halo.hpp"
 #include "halo/gpu/staged_dma.cuh"
 #include "halo/gpu/staged_fused.cuh"
 #include "halo/gpu/staged_host.cuh"
@@ -58,20 +59,6 @@ int rank_at(const GpuCell& cell, const std::array<int, 3>& offset, int sign)
     }
     return rank;
 }
-
-// Of a rank that needs no atoms of others.
-template <class N>
-class NoHalo final : public GpuHalo<N>
-{
-public:
-    void request_atoms(GpuQueue&, GpuState<N>&) override {}
-    void build_send_lists(GpuQueue&, GpuState<N>&) override {}
-    int rounds() const override { return 0; }
-    void send_x(GpuQueue&, int, GpuState<N>&) override {}
-    void receive_x(GpuQueue&, int, GpuState<N>&) override {}
-    void send_f(GpuQueue&, int, GpuState<N>&) override {}
-    void receive_f(GpuQueue&, int, GpuState<N>&) override {}
-};
 
 template <class N>
 using Made = std::unique_ptr<GpuHalo<N>>;
@@ -163,10 +150,11 @@ GpuHaloMemory make_gpu_halo_memory(GpuWorld& world, HaloMethod method, std::span
     {
         memory.windows.push_back(world.allocate(window_bytes<N>(by.carrier, capacity)));
         std::vector<GpuHaloMemory::Message>& of_rank = memory.messages.emplace_back();
-        for (int rank = 0; rank < world.ranks(); ++rank)
+        for (std::size_t rank = 0; rank < cells.size(); ++rank)
         {
-            const GpuCell& cell = cells[static_cast<std::size_t>(rank)];
-            of_rank.push_back(make_message(world, by.carrier, static_cast<int>(m), rank, by.messages(cell)[m], cell));
+            const GpuCell& cell = cells[rank];
+            of_rank.push_back(
+                make_message(world, by.carrier, static_cast<int>(m), static_cast<int>(rank), by.messages(cell)[m], cell));
         }
     }
     return memory;

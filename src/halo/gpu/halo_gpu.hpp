@@ -120,12 +120,12 @@ std::size_t gpu_halo_messages(HaloMethod method, const GpuCell& cell);
 // Bytes of symmetric memory that make_gpu_halo_memory() takes on every rank. capacity: the most slots a rank may have.
 template <class N>
 std::size_t gpu_halo_bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity);
-// cells: of the ranks. shares_gpus: some rank shares a GPU and its queues, so no kernel may wait for what is queued behind it.
-// Throws CommError if memory or signals are used up.
+// cells: of the ranks, the first of the world. shares_gpus: some share a GPU and queues: no kernel may wait for what comes
+// behind. Throws CommError if memory or signals are used up.
 template <class N>
 GpuHaloMemory make_gpu_halo_memory(GpuWorld& world, HaloMethod method, std::span<const GpuCell> cells, std::size_t capacity,
                                    bool shares_gpus);
-// The halo of `rank`.
+// The halo of `rank`, which has a cell.
 template <class N>
 std::unique_ptr<GpuHalo<N>> make_gpu_halo(GpuQueue& queue, const GpuHaloMemory& memory, int rank);
 

@@ -4,6 +4,7 @@
 #include "interactions/mesh/mesh_kernels.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace parhelion {
 
@@ -57,13 +58,41 @@ std::vector<Exchange> exchanges_of(MeshMethod method)
     case MeshMethod::Gathered:
         return {charges};
     case MeshMethod::Shared:
+    case MeshMethod::Dedicated: // among those that have the mesh
         return {there, back};
     default:
         return {charges, there, back, potentials};
     }
 }
 
+std::vector<int> ranks_from(int first, int end)
+{
+    std::vector<int> ranks(static_cast<std::size_t>(end - first));
+    std::iota(ranks.begin(), ranks.end(), first);
+    return ranks;
+}
+
+bool has_visits(const MeshSetup& setup) { return setup.cut.first_mesh_rank > 0; }
+
+template <class N>
+std::size_t inbox_bytes(const MeshCut& cut, std::size_t slots)
+{
+    return static_cast<std::size_t>(cut.first_mesh_rank) * (slots * sizeof(PositionCharge<N>) + slots / supercluster_size);
+}
+template <class N>
+std::size_t answer_bytes(const MeshCut& cut, std::size_t slots)
+{
+    return static_cast<std::size_t>(cut.ranks() - cut.first_mesh_rank) * slots * sizeof(ForceSlot<N>);
+}
+
 } // namespace
+
+template <class N>
+std::size_t gpu_visit_bytes(const MeshSetup& setup, std::size_t slots)
+{
+    if (!has_visits(setup)) { return 0; }
+    return round_up_window(std::max(inbox_bytes<N>(setup.cut, slots), answer_bytes<N>(setup.cut, slots)));
+}
 
 template <class N>
 std::size_t gpu_mesh_bytes(const MeshSetup& setup)
@@ -88,24 +117,54 @@ std::size_t gpu_mesh_bytes(const MeshSetup& setup)
 }
 
 template <class N>
-GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup)
+GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots)
 {
-    GpuMeshMemory memory{.setup = setup, .charges = {}, .there = {}, .back = {}, .potentials = {}};
+    GpuMeshMemory memory{.setup = setup, .charges = {}, .there = {}, .back = {}, .potentials = {}, .visits = {}};
+    const std::vector<int> with_atoms = ranks_from(0, setup.cut.first_mesh_rank),
+                           with_mesh = ranks_from(setup.cut.first_mesh_rank, setup.cut.ranks());
+    // Without credits: docs/design/communication.md; models mesh_exchange.pml, mesh_dedicated.pml.
     for (const Exchange& exchange : exchanges_of<N>(setup.method))
     {
-        // Without credits: docs/design/communication.md; model mesh_exchange.pml.
-        (memory.*exchange.ends).emplace(world, world.all_ranks(), exchange.label, [&](int source, int destination) {
+        (memory.*exchange.ends).emplace(world, with_mesh, exchange.label, [&](int source, int destination) {
             return ChannelOptions{
                 exchange.depth, Credits::No,
                 exchange.bytes(setup.cut, static_cast<std::size_t>(source), static_cast<std::size_t>(destination))};
         });
     }
+    if (!has_visits(setup)) { return memory; }
+    const auto signals_alone = [](int, int) { return ChannelOptions{1, Credits::No}; };
+    memory.visits.emplace(GpuVisits{.world = &world,
+                                    .cut = setup.cut,
+                                    .atoms = GpuPeerEnds(world, with_atoms, with_mesh, "mesh atoms", signals_alone),
+                                    .forces = GpuPeerEnds(world, with_mesh, with_atoms, "mesh forces", signals_alone),
+                                    .inbox = {},
+                                    .answers = {}});
+    make_room_for_visits<N>(memory, slots);
     return memory;
+}
+
+template <class N>
+void make_room_for_visits(GpuMeshMemory& memory, std::size_t slots)
+{
+    if (!memory.visits) { return; }
+    GpuVisits& visits = *memory.visits;
+    PARHELION_EXPECTS(slots % supercluster_size == 0);
+    const auto replace = [&](std::optional<Window>& window, int first, int end, std::size_t bytes) {
+        const std::vector<int> group = ranks_from(first, end);
+        if (window) { visits.world->release(group, *window); }
+        window = visits.world->allocate(group, bytes);
+    };
+    const int border = visits.cut.first_mesh_rank;
+    replace(visits.inbox, border, visits.cut.ranks(), inbox_bytes<N>(visits.cut, slots));
+    replace(visits.answers, 0, border, answer_bytes<N>(visits.cut, slots));
+    visits.capacity = slots;
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::size_t gpu_mesh_bytes<N>(const MeshSetup&);                                                                    \
-    template GpuMeshMemory make_gpu_mesh_memory<N>(GpuWorld&, const MeshSetup&);
+    template std::size_t gpu_visit_bytes<N>(const MeshSetup&, std::size_t);                                                      \
+    template GpuMeshMemory make_gpu_mesh_memory<N>(GpuWorld&, const MeshSetup&, std::size_t);                                    \
+    template void make_room_for_visits<N>(GpuMeshMemory&, std::size_t);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -159,19 +159,6 @@ __global__ void __launch_bounds__(threads) send_potentials_kernel(BlockTrace tra
     exchange.end();
 }
 
-// Purpose        wait for potentials
-// Work           a thread per rank
-// Reads/Writes   signals
-// Orders         waits with acquire: what comes next in the stream sees what was sent
-// Requires       sent by all ranks that share this GPU
-// Cost           latency of a signal
-__global__ void __launch_bounds__(threads) await_kernel(BlockTrace tracing, PeerExchange exchange)
-{
-    const BlockSpan span(tracing);
-
-    if (exchange.begin()) { exchange.end(); }
-}
-
 // The kernels that exchange something.
 enum Kernel : std::size_t
 {
@@ -276,9 +263,7 @@ template <class N>
 void GpuMeshPatch<N>::await_potentials(GpuQueue& queue)
 {
     if (!memory_.potentials) { return; }
-    const GpuRankEnds& ends = memory_.potentials->of(rank_);
-    launch(queue, Phase::MeshExchange, await_kernel, {1, threads},
-           PeerExchange{.ends = ends, .receivers = ends.receivers, .done = done_.data() + awaits});
+    await_peers(queue, memory_.potentials->of(rank_), done_.data() + awaits);
 }
 
 template <class N>

@@ -9,12 +9,15 @@
 
 #include "comm/gpu/block.cuh"
 #include "comm/gpu/peer_ends.hpp"
+#include "device/gpu/block_trace.cuh"
+#include "device/gpu/launch.cuh"
+#include "trace/phases.hpp"
 
 namespace parhelion {
 
 struct PeerExchange
 {
-    GpuRankEnds ends{};               // of any exchange among the same ranks; none: there are no peers
+    GpuRankEnds ends{};               // of any exchange with the same peers; none: there are no peers
     GpuReceiver* receivers = nullptr; // whose messages are taken in
     GpuSender* senders = nullptr;     // whose messages are sent
     BlockCounter* done = nullptr;     // of this kernel alone
@@ -38,5 +41,27 @@ struct PeerExchange
         if (senders != nullptr) { senders[threadIdx.x].signal(); }
     }
 };
+
+// Purpose        wait for messages that the next kernel reads
+// Work           a thread per peer: one block, which leaves the GPU to others however long it waits
+// Reads/Writes   signals
+// Orders         waits with acquire: what comes next in the stream sees what was sent
+// Requires       sent by all peers that share this GPU
+// Cost           latency of a signal
+template <int threads>
+__global__ void __launch_bounds__(threads) await_kernel(BlockTrace tracing, PeerExchange exchange)
+{
+    const BlockSpan span(tracing);
+
+    if (exchange.begin()) { exchange.end(); }
+}
+
+// done: of this wait alone.
+inline void await_peers(GpuQueue& queue, const GpuRankEnds& ends, BlockCounter* done)
+{
+    constexpr int threads = GpuWorld::most_ranks;
+    launch(queue, Phase::MeshExchange, await_kernel<threads>, {1, threads},
+           PeerExchange{.ends = ends, .receivers = ends.receivers, .done = done});
+}
 
 } // namespace parhelion

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "interactions/mesh/gpu/mesh_gpu.hpp"
+#include "mesh_exchange/gpu/dedicated.cuh"
 #include "mesh_exchange/gpu/patch.cuh"
 #include "mesh_exchange/gpu/slab_limits.cuh"
 #include "mesh_exchange/gpu/spectrum.cuh"
@@ -145,8 +146,16 @@ std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemo
                                               int rank)
 {
     queue.make_current();
-    if (memory.setup.method == MeshMethod::Shared) { return std::make_unique<HaloMesh<N>>(queue, memory, cells, rank); }
-    return std::make_unique<PatchMesh<N>>(queue, memory, rank);
+    switch (memory.setup.method)
+    {
+    case MeshMethod::Shared:
+        return std::make_unique<HaloMesh<N>>(queue, memory, cells, rank);
+    case MeshMethod::Dedicated:
+        if (memory.setup.cut.has_mesh(rank)) { return std::make_unique<GpuVisitorsMesh<N>>(queue, memory, rank); }
+        return std::make_unique<GpuMeshElsewhere<N>>(queue, memory, rank);
+    default:
+        return std::make_unique<PatchMesh<N>>(queue, memory, rank);
+    }
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -5,6 +5,8 @@
 //   gathered, bricks   1 spread, send charges   2 take them in, transform planes, send spectra   3 solve, send them back
 //                      4 transform planes, send potentials   5 gather. Where every rank has everything, 3 to 5 wait for nobody
 //   shared             1 spread, transform planes, send spectra   2 solve, send them back   3 transform planes, gather
+//   dedicated          1 send atoms   2 ranks without atoms: spread, transform planes, send spectra   3 solve, send them back
+//                      4 transform planes, gather, send forces   5 add them
 //
 // What a rank does between two exchanges is a stage: it begins with a wait and ends with a send, inside its kernels. Every rank
 // does a stage before any does the next, all on one queue; so the mesh may be captured in graphs, also of ranks that share a GPU.
@@ -47,7 +49,7 @@ public:
 // Of a rank that is alone. Waits.
 template <class N>
 std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshParameters& parameters);
-// Of `rank` of several; cells: of all. memory must outlive it. Waits.
+// Of `rank` of several; cells: of all that have one. memory must outlive it. Waits.
 template <class N>
 std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells,
                                               int rank);
