@@ -4,6 +4,7 @@
 #include "coupled_runs.hpp"
 #include "support/compare.hpp"
 #include "support/gpu_test.hpp"
+#include "whole_molecules.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
@@ -216,6 +217,7 @@ TEST_P(MeshOnGpuRanks, makes_room_where_a_rank_has_most_of_the_atoms)
 {
     Refdata data = few_atoms();
     data.parameters.barostat = Barostat::None;
+    make_molecules_whole(data.system);
     data.system.box.x *= 2;
     Simulation one(data.system, data.parameters, lone(Precision::Mixed, Summation::Reproducible));
     Simulation ranks(data.system, data.parameters, several(Precision::Mixed, Summation::Reproducible));

@@ -7,6 +7,7 @@
 #include "series.hpp"
 #include "support/compare.hpp"
 #include "support/gpu_test.hpp"
+#include "whole_molecules.hpp"
 
 #include <gmock/gmock-more-matchers.h>
 #include <gtest/gtest.h>
@@ -114,14 +115,7 @@ LoadedInput load_drop(double boxes)
 {
     LoadedInput series = load_series(24000);
     System& system = series.system;
-    for (std::size_t a = 0; a < system.x.size(); ++a)
-    {
-        const auto first = static_cast<std::size_t>(system.topology.locate(static_cast<std::int64_t>(a)).molecule_first_atom);
-        for (int d = 0; d < 3; ++d)
-        {
-            system.x[a][d] -= system.box[d] * std::round((system.x[a][d] - system.x[first][d]) / system.box[d]);
-        }
-    }
+    make_molecules_whole(system);
     system.box = boxes * system.box;
     return series;
 }
