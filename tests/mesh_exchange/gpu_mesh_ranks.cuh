@@ -218,13 +218,14 @@ private:
         return {x.x, x.y, x.z, static_cast<typename N::Real>(system_.topology.molecule_types[atom].atoms[0].charge)};
     }
 
-    // Home atoms are every so many-th of a rank that has some; with a halo, all others are in it. A supercluster has two that are
-    // neighbours along x, so that it reaches some planes and others not.
+    // Home atoms are every so many-th of a rank that has some; with a halo, all others are in it. Where superclusters
+    // travel, each has two that are neighbours along x, so that it reaches some planes and others not.
     void add_rank(Lane& lane, int rank, const std::vector<GpuCell>& cells, bool has_halo)
     {
         std::vector<PositionCharge<N>> xq;
         std::vector<std::int32_t> atom_of_slot;
         std::vector<std::uint8_t> zones;
+        const std::size_t in_supercluster = layout_.method == MeshMethod::Dedicated ? 2 : supercluster_size;
         for (const bool is_home : {true, false})
         {
             std::vector<std::size_t> atoms;
@@ -236,7 +237,7 @@ private:
             for (std::size_t i = 0; i < atoms.size(); ++i)
             {
                 xq.push_back(at_start(atoms[i])), atom_of_slot.push_back(static_cast<std::int32_t>(atoms[i]));
-                if (i % 2 == 1 || i + 1 == atoms.size())
+                if ((i + 1) % in_supercluster == 0 || i + 1 == atoms.size())
                 {
                     xq.resize(slots_for(xq.size())), atom_of_slot.resize(xq.size(), -1);
                     zones.push_back(is_home ? 0 : 1);
