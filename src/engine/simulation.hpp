@@ -62,8 +62,9 @@ struct SimulationOptions
     int process_of_host = 0, processes_of_host = 1; // of these, those on this host, and which of them this one is
     GpuMemory gpu_memory = GpuMemory::Peer;         // of GPUs of several processes
     MakeNetwork network = [](int count) { return thread_network(count); };
-    std::string transport; // that of the network, for the log and the report; empty: threads or processes that share memory
-    int proxies = 0;       // threads of the network that poll: with threads = 0 each has a core, if there are enough
+    // That of the network, for the log and the report; empty: threads or processes that share memory.
+    std::string transport = {};
+    int proxies = 0; // threads of the network that poll: with threads = 0 each has a core, if there are enough
     // Of ranks on GPUs: what to do when the host has been held in the driver for three times comm_timeout, which no exception can
     // tell. Called by another thread with a sentence; it should end the process. None: no watch.
     std::function<void(const std::string& sentence)> when_held = nullptr;
