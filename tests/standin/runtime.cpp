@@ -28,6 +28,7 @@ struct CUgraph_st
     std::vector<std::shared_ptr<Operation>> nodes; // in an order that edges follow
     std::vector<Edge> edges;
     std::set<CUstream_st*> streams; // that are captured
+    bool is_invalid = false;        // something was called meanwhile that must not be
 };
 struct CUgraphExec_st
 {
@@ -62,6 +63,7 @@ namespace {
 
 thread_local int current_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
+thread_local std::set<CUgraph_st*> captures; // that this thread has begun
 
 // One lock for streams, events and memory: hosts may be several threads.
 struct Shared
@@ -84,6 +86,12 @@ cudaError_t failed(cudaError_t error)
 {
     last_error = error;
     return error;
+}
+// CUDA refuses to allocate and to free, even nothing, in a thread that captures; and what it captures is lost.
+bool is_refused_by_captures()
+{
+    for (CUgraph_st* const graph : captures) { graph->is_invalid = true; }
+    return !captures.empty();
 }
 cudaError_t outcome(const std::string& failure)
 {
@@ -166,8 +174,10 @@ const char* cudaGetErrorString(cudaError_t error)
         return "not ready";
     case cudaErrorLaunchFailure:
         return shared().failure.c_str();
+    case cudaErrorStreamCaptureUnsupported:
+        return "memory was allocated or freed during a capture";
     case cudaErrorStreamCaptureInvalidated:
-        return "a captured stream was not joined before the end";
+        return "a captured stream was not joined before the end, or memory was allocated or freed meanwhile";
     default:
         return "the stand-in does not do this";
     }
@@ -252,6 +262,7 @@ cudaError_t cudaDeviceReset()
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes)
 {
+    if (is_refused_by_captures()) { return failed(cudaErrorStreamCaptureUnsupported); }
     *memory = allocate(bytes);
     const std::lock_guard lock(shared().mutex);
     shared().device_memory[*memory] = bytes;
@@ -260,6 +271,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes)
 }
 cudaError_t cudaFree(void* memory)
 {
+    if (is_refused_by_captures()) { return failed(cudaErrorStreamCaptureUnsupported); }
     if (memory == nullptr) { return cudaSuccess; }
     machine().wait_for_all();
     const std::lock_guard lock(shared().mutex);
@@ -394,7 +406,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 {
     const std::lock_guard lock(shared().mutex);
-    stream->begin_capture(new CUgraph_st);
+    const auto graph = new CUgraph_st;
+    captures.insert(graph);
+    stream->begin_capture(graph);
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph)
@@ -402,6 +416,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph)
     const std::lock_guard lock(shared().mutex);
     *graph = stream->captured_by;
     if (*graph == nullptr) { return failed(cudaErrorStreamCaptureInvalidated); }
+    captures.erase(*graph);
     // Every operation must lead to the end of this stream.
     std::set<const Operation*> joined;
     for (const Dependency& d : stream->last) { joined.insert(d.operation.get()); }
@@ -410,7 +425,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph)
                                      [&](const std::shared_ptr<Operation>& node) { return joined.contains(node.get()); });
     for (CUstream_st* const captured : (*graph)->streams) { captured->end_capture(); }
     (*graph)->streams.clear();
-    if (are_all) { return cudaSuccess; }
+    if (are_all && !(*graph)->is_invalid) { return cudaSuccess; }
     delete std::exchange(*graph, nullptr);
     return failed(cudaErrorStreamCaptureInvalidated);
 }

@@ -304,6 +304,26 @@ TEST(StandIn, a_replay_waits_for_what_was_queued_before_the_capture)
     EXPECT_EQ(value.to_vector(queue), std::vector<int>{14});
 }
 
+TEST(StandIn, what_is_captured_is_lost_if_memory_is_allocated_or_freed_meanwhile)
+{
+    GpuQueue queue;
+    DeviceBuffer<int> value(1);
+    const auto capture = [&](auto&& meanwhile) {
+        const GpuGraph graph(queue, [&] {
+            launch(queue, Phase::Output, add_kernel, {1, 1}, value.data(), value.data(), 1);
+            meanwhile();
+        });
+    };
+    EXPECT_THROW(capture([] { DeviceBuffer<int> made(1); }), DeviceError);
+    EXPECT_THROW(capture([&] { cudaFree(value.data()); }), DeviceError);
+    EXPECT_THROW(capture([] { cudaFree(nullptr); }), DeviceError);
+    EXPECT_NO_THROW(capture([&] { // in lent memory, and none at all
+        DeviceBuffer<int> lent, none;
+        lent = DeviceBuffer<int>(value.data(), 1);
+    }));
+    cudaGetLastError();
+}
+
 TEST(StandIn, kernels_of_two_queues_wait_for_each_other)
 {
     GpuQueue first, second;

@@ -82,7 +82,8 @@ void* allocate(std::size_t bytes)
 }
 void free(void* device, std::size_t bytes) noexcept
 {
-    cudaFree(device);
+    // A stream that is captured is lost by cudaFree(), also of nothing.
+    if (device != nullptr) { cudaFree(device); }
     count(-static_cast<std::ptrdiff_t>(bytes));
 }
 void* allocate_pinned(std::size_t bytes)
