@@ -94,7 +94,7 @@ OPERATORS = [
     Operator("not away, or not back", EFFECT.format("fetch_add_relaxed_system"), r"\g<gap>;"),
     # Order of steps.
     Operator("size after signal", r"(\w*Atomics::store_relaxed_system\(&signal->bytes[^;]*;)(\s*)(\w*Atomics::store_release_system\(&signal->epoch[^;]*;)", r"\3\2\1"),
-    Operator("signal before payload", r"(    if \(put\.data != nullptr && [^\n]*\n)((?:    [^\n]*\n)*)(?=\})", r"\2\1"),
+    Operator("signal before payload", r"(    copy_payload\(memory, put\);\n)((?:    [^\n]*\n)+)(?=\})", r"\2\1"),
     Operator("slot given back before it is read", r"(        message\.insert\([^;]*;)(.*?)(\n        channel->ack\(\);)", r"\3\1\2"),
     Operator("sent before it is packed", r"(        if \(n > 0\) \{ std::memcpy[^\n]*\n)(        channel->publish\([^;]*;\n)", r"\2\1"),
 ]
