@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "comm/gpu/heap.hpp"
+#include "comm/gpu/object_pool.hpp"
 #include "comm/gpu/proxy.hpp"
 #include "device/gpu/graph.hpp"
 
@@ -55,6 +56,7 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         {
             gpus.push_back(device(rank));
             setup_queues_.push_back(std::make_unique<GpuQueue>(device(rank)));
+            pools_.push_back(std::make_shared<ObjectPool>());
         }
     }
     if (bootstrap_ != nullptr) { make_abort_queues(); }
@@ -63,7 +65,7 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         if (!is_here(rank)) { return; } // its own process's business
         const std::vector<SignalSlot> slots(static_cast<std::size_t>(count), {shown, 0});
         gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
-        setup_queue(rank).synchronize();
+        setup_queue(rank).synchronize(GpuQueue::Wait::Spins);
     };
     memory_.emplace(options.heap != nullptr ? arenas_in(*options.heap, options) : make_arenas(options, gpus),
                     options.payload_bytes, options.signal_slots, show);
@@ -195,7 +197,6 @@ std::exception_ptr GpuWorld::loss() const
 
 GpuProxy& GpuWorld::proxy(int rank)
 {
-    PARHELION_EXPECTS(is_here(rank));
     std::unique_ptr<GpuProxy>& proxy = proxies_[gpu_of(rank)];
     if (!proxy)
     {
@@ -226,11 +227,13 @@ bool GpuWorld::shares_gpu(int rank) const
 
 bool GpuWorld::ranks_share_gpus() const { return setup_queues_.size() < static_cast<std::size_t>(here_.count); }
 
-GpuQueue& GpuWorld::setup_queue(int rank)
+std::size_t GpuWorld::gpu_of(int rank) const
 {
     PARHELION_EXPECTS(is_here(rank));
-    return *setup_queues_[gpu_of(rank)];
+    return queue_of_rank_[static_cast<std::size_t>(rank - here_.first)];
 }
+
+GpuQueue& GpuWorld::setup_queue(int rank) { return *setup_queues_[gpu_of(rank)]; }
 
 GpuWorld::Surroundings* GpuWorld::surroundings(int rank) const
 {

@@ -42,6 +42,7 @@ class CoresForHelpers;
 class GpuEvent;
 class GpuHeap;
 class GpuProxy;
+class ObjectPool;
 struct HelperPlace;
 
 struct NoTransport
@@ -122,6 +123,7 @@ public:
 
     // What follows is for the parts of this room. The number of a label, for failure records.
     int name_channel(const std::string& label);
+    const std::shared_ptr<ObjectPool>& pool(int rank) { return pools_[gpu_of(rank)]; } // of the GPU of a rank that is here
     SymmetricMemory& memory() { return *memory_; }
 
     // For the waits of a rank's kernels; in its GPU's memory.
@@ -161,7 +163,7 @@ private:
     void make_abort_queues();
     std::exception_ptr loss() const; // or null
 
-    std::size_t gpu_of(int rank) const { return queue_of_rank_[static_cast<std::size_t>(rank - here_.first)]; }
+    std::size_t gpu_of(int rank) const;
 
     template <class HasHappened>
     void wait_until(int rank, HostWait how, HasHappened&& has_happened);
@@ -188,7 +190,8 @@ private:
     Window surroundings_;
     std::vector<std::string> channels_; // by number
     std::map<std::string, int> channel_numbers_;
-    std::vector<std::size_t> queue_of_rank_; // of the ranks here
+    std::vector<std::size_t> queue_of_rank_;         // of the ranks here
+    std::vector<std::shared_ptr<ObjectPool>> pools_; // one a GPU of this process, as queues
     // One a GPU of this process; last: they end before the memory they use goes.
     std::vector<std::unique_ptr<GpuQueue>> setup_queues_, abort_queues_; // the latter where others may stop the run
     std::vector<std::unique_ptr<GpuProxy>> proxies_;                     // null where nobody has asked
