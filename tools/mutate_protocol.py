@@ -127,7 +127,7 @@ class Bench:
         self.filter = filter_
         self.source, self.build, self.target, self.jobs = work / "source", work / preset, target, jobs
         copy_tracked(self.source)
-        configure = ["cmake", "--preset", preset, "-B", str(self.build), "-DCMAKE_UNITY_BUILD=ON", "-DPARHELION_BENCH=OFF"]
+        configure = ["cmake", "--preset", preset, "-B", str(self.build), "-DPARHELION_BENCH=OFF"]
         subprocess.run(configure, cwd=self.source, check=True, stdout=subprocess.DEVNULL)
 
     def build_and_run(self, seconds):

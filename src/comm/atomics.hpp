@@ -32,6 +32,13 @@ struct HostAtomics
     }
     static Word fetch_add_relaxed_system(Word* w, Word n) { return std::atomic_ref(*w).fetch_add(n, std::memory_order_relaxed); }
     static Word fetch_add_acq_rel_device(Word* w, Word n) { return std::atomic_ref(*w).fetch_add(n, std::memory_order_acq_rel); }
+    // A store at system scope, then one more on a counter at device scope. Both release what the thread has written or seen
+    // before; whoever sees the count has not necessarily the store.
+    static void store_and_count_release(Word* w, Word value, Word* counter)
+    {
+        store_release_system(w, value);
+        std::atomic_ref(*counter).fetch_add(1, std::memory_order_release);
+    }
 
     // Between two looks at a word, the polls-th time in a row: at first a pause of the core, then the core goes to whoever needs
     // it, since ranks may outnumber cores.

@@ -24,6 +24,11 @@ struct CudaAtomics
     static __device__ void store_relaxed_system(Word* w, Word value) { parhelion::store_relaxed_system(w, value); }
     static __device__ Word exchange_relaxed_system(Word* w, Word value) { return parhelion::exchange_relaxed_system(w, value); }
     static __device__ Word fetch_add_acq_rel_device(Word* w, Word n) { return parhelion::fetch_add_acq_rel_device(w, n); }
+    // One wait for what was written before, and not a second for the store on its way to a peer.
+    static __device__ void store_and_count_release(Word* w, Word value, Word* counter)
+    {
+        parhelion::store_and_count_release(w, value, counter);
+    }
 
     // A message between running GPUs arrives within a hundred polls; who waits longer leaves issue slots to others.
     static __device__ void pause(int polls)

@@ -11,13 +11,16 @@
 //   copy a partition to its place
 //   arrive at the counter of its signal   (acq_rel)
 //   the last of the group: signal := e    (release)     wait until signal >= e, for the signals needed (acquire)
+//   (alone in its group, and with an address: signal := e, then the count; both release)
 //                                                       read; start of e + 1 only after the last read
 //
 // Reuse.    One credit guards the buffer and all signal slots: the destination gives credit e + 1 after it has seen every signal
 //           of e, so that nothing of e is under way, and the source sets no signal of e + 1 before. Hence each slot, the
 //           credit's too, has one message under way at the most.
 // Counters. Each counts up for ever; epoch number n of a request ends at n times the group's size. Nobody arrives in e + 1
-//           before all have arrived in e, as the source starts e + 1 when all signals of e are out.
+//           before all have arrived in e, as the source starts e + 1 when all signals of e are out. Where the signal does not
+//           wait for the count, nor the count for the signal's arrival, e + 1 is still set after e has arrived: behind the
+//           credit of e + 1, which the destination gives when it has seen e.
 // Model:    tests/comm/models/partitioned.pml.
 #pragma once
 
@@ -79,10 +82,23 @@ public:
         std::byte* const buffer = route_.payload != nullptr ? route_.payload : route_.staging;
         return buffer + static_cast<std::size_t>(partition) * route_.partition_bytes;
     }
-    // `n` partitions of one group are in their places, as the caller has seen. Whoever completes the group sets its signal.
+    // Has the partition's group had all its marks? Then one more breaks the rules.
+    PARHELION_HD bool is_complete(int partition, Word nth) const
+    {
+        const int signal = route_.counts.signal_of(partition);
+        return reached(Atomics::load_relaxed_system(arrivals(signal)), goal(signal, nth));
+    }
+    // `n` partitions of one group are in their places, as the caller has seen. Whoever completes the group sets its signal. A
+    // partition that is a group by itself, and not complete, has nobody's copies to acquire: its signal does not wait for the
+    // count, unless a transport carries it, which takes the copy's place behind the count.
     PARHELION_HD Arrival arrive(int partition, Word nth, Word n = 1) const
     {
         const int signal = route_.counts.signal_of(partition);
+        if (route_.counts.members(signal) == 1 && route_.signals != nullptr)
+        {
+            Atomics::store_and_count_release(&route_.signals[signal].epoch, epoch(nth), arrivals(signal));
+            return Arrival::Last;
+        }
         const Word all = goal(signal, nth), arrived = arrivals_[signal].add(n);
         if (arrived == all)
         {
@@ -140,8 +156,14 @@ public:
     PARHELION_HD const PartitionedReceiveRoute& route() const { return route_; }
     PARHELION_HD Word epoch(Word nth) const { return route_.first_epoch + (nth - 1); }
 
-    // Everything of the epochs before has been read: the source may write. `note` travels with the credit.
-    PARHELION_HD void prepare(Word nth, std::size_t note = 0) const
+    // Everything of the epochs before has been read: the source may write.
+    PARHELION_HD void prepare(Word nth) const
+    {
+        if (route_.credit_there == nullptr) { return prepare(nth, 0); }
+        Atomics::store_release_system(&route_.credit_there->epoch, epoch(nth));
+    }
+    // `note` travels with the credit. Between GPUs that doubles the credit's way: the release waits until the note is there.
+    PARHELION_HD void prepare(Word nth, std::size_t note) const
     {
         if (route_.credit_there != nullptr)
         {

@@ -325,7 +325,7 @@ bool ReceiveState::connect()
     route.first_epoch = here.first_epoch;
     core_ = {route, &world.transport()};
     leave(world, false, name(), here);
-    if (is_active()) { core_.prepare(nth()); }
+    if (is_active()) { core_.prepare(nth(), 0); }         // not freed: a slot that is used again may show so
     is_connected_.store(true, std::memory_order_release); // core_ -> threads that ask for partitions
     return true;
 }
@@ -333,7 +333,7 @@ bool ReceiveState::connect()
 void ReceiveState::begin_epoch()
 {
     arrived_ = 0;
-    if (is_connected_.load(std::memory_order_relaxed)) { core_.prepare(nth()); }
+    if (is_connected_.load(std::memory_order_relaxed)) { core_.prepare(nth(), 0); }
 }
 
 bool ReceiveState::parrived(int partition)

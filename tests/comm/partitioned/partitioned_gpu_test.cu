@@ -4,10 +4,11 @@
 #include "comm/gpu_ranks.cuh"
 #include "comm/partitioned/gpu/partitioned.cuh"
 #include "comm/partitioned/misuse_of.hpp"
+#include "comm/partitioned/ring_gpu.hpp"
 #include "support/one_in.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <deque>
 #include <optional>
 #include <thread>
 #include <tuple>
@@ -32,69 +33,6 @@ enum class Fault
 };
 constexpr Word fault_epoch = 4;
 
-// A rank sends to the next and receives from the one before, in as many words as both counts divide.
-struct Rank
-{
-    int rank, next, previous;
-    SendPrequest* send;
-    ReceivePrequest* receive;
-    Word* out; // of the source
-    Word* in;  // of the destination
-    int words;
-};
-
-struct Ring
-{
-    std::vector<Rank> ranks;
-    std::vector<GpuSendRequest> sends;
-    std::vector<GpuReceiveRequest> receives;
-    std::vector<DeviceBuffer<Word>> buffers;
-    std::vector<Window> windows;
-};
-
-struct Counts
-{
-    int send, receive, per_signal;
-};
-
-struct How
-{
-    Mechanism mechanism = Mechanism::KernelCopy;
-    Word first_epoch = 1;
-    bool is_direct = false; // kernels store into the place of a partition
-};
-
-Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts& counts, const How& how = {})
-{
-    const int n = world.ranks(), words = std::lcm(counts.send, counts.receive) * 3;
-    const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(Word);
-    Ring ring;
-    for (int r = 0; r < n; ++r)
-    {
-        GpuQueue& queue = world.setup_queue(r);
-        queue.make_current();
-        ring.buffers.emplace_back(static_cast<std::size_t>(words));
-        const int rank[] = {r};
-        const Window window = world.allocate(rank, bytes);
-        ring.windows.push_back(window);
-        const int next = (r + 1) % n, previous = (r + n - 1) % n;
-        ring.receives.push_back(
-            partitioned.precv_init(r, window, {counts.receive, bytes / static_cast<std::size_t>(counts.receive)}, {previous}));
-        const auto* const buffer = how.is_direct ? nullptr : reinterpret_cast<const std::byte*>(ring.buffers.back().data());
-        ring.sends.push_back(partitioned.psend_init(r, buffer, {counts.send, bytes / static_cast<std::size_t>(counts.send)},
-                                                    {next}, {counts.per_signal, how.first_epoch}, how.mechanism));
-        ring.ranks.push_back({r, next, previous, nullptr, nullptr, ring.buffers.back().data(),
-                              reinterpret_cast<Word*>(world.data(r, window)), words});
-    }
-    for (int r = 0; r < n; ++r)
-    {
-        const auto i = static_cast<std::size_t>(r);
-        ring.ranks[i].send = ring.sends[i].prequest();
-        ring.ranks[i].receive = ring.receives[i].prequest();
-    }
-    return ring;
-}
-
 // --- a rank is a block, which does everything
 
 __device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
@@ -113,6 +51,8 @@ __device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
     }
     const int skipped = is_faulty && fault == Fault::MarkedTooEarly ? 0 : -1;
     const int lost = is_faulty && fault == Fault::SignalLost ? partitions - 1 : -1;
+    const Credit credit = epoch % 4 == 3 ? Credit::Seen : Credit::ToBeSeen; // by one thread, for all
+    if (credit == Credit::Seen && __syncthreads_or(thread == 0 && !pbuf_prepare(send))) { return; }
     if (level == Level::Block)
     {
         for (int k = 0; k < partitions; ++k)
@@ -120,7 +60,7 @@ __device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
             const int p = static_cast<int>((static_cast<Word>(k) + epoch) % static_cast<Word>(partitions));
             write(p * share, (p + 1) * share, thread, block_threads);
             if (thread == 0) { random_delay(epoch * 64 + static_cast<Word>(p)); }
-            if (p != skipped && p != lost) { block_pready(send, p); }
+            if (p != skipped && p != lost) { block_pready(send, p, credit); }
         }
         return;
     }
@@ -131,7 +71,7 @@ __device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
         {
             write(p * share, (p + 1) * share, lane, lanes);
             if (lane == 0) { random_delay(epoch * 64 + static_cast<Word>(p)); }
-            warp_pready(send, p);
+            warp_pready(send, p, credit);
         }
         return;
     }
@@ -139,7 +79,7 @@ __device__ void send_epoch(const Rank& r, Word epoch, Level level, Fault fault)
     {
         const int p = partitions - 1 - (begin + lane); // neighbours, from the end
         if (p >= 0) { write(p * share, (p + 1) * share, 0, 1); }
-        warp_pready_each(send, p >= 0 ? p : no_partition);
+        warp_pready_each(send, p >= 0 ? p : no_partition, credit);
     }
 }
 
@@ -253,7 +193,7 @@ TEST_P(GpuPartitions, of_many_epochs_arrive_whole_whatever_the_delays)
         options.before_each_put = delay_proxy;
         GpuWorld world(layout().devices(), options);
         GpuPartitioned partitioned(world);
-        const Counts counts = level == Level::Lane ? Counts{100, 20, 32} : Counts{8, 6, 2};
+        const Counts counts = level == Level::Lane ? Counts{100, 20, 32} : Counts{8, 6, level == Level::Block ? 1 : 2};
         EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, counts, how()), epochs, level), 0u);
         EXPECT_EQ(failure_of(world), "");
     }
@@ -365,6 +305,37 @@ TEST_P(GpuPartitions, of_many_blocks_arrive_whole_when_all_calls_are_queued) { E
 
 TEST_P(GpuPartitions, that_kernels_store_in_their_places_arrive_whole) { EXPECT_EQ(queued_errors(layout(), how(1, true)), 0u); }
 
+// A queue for what each rank sends and one for what it receives, whose launches wait for each other.
+TEST_P(GpuPartitions, arrive_whole_when_start_and_wait_are_one_launch)
+{
+    GpuWorld world(layout().devices(), options_with(10s));
+    GpuPartitioned partitioned(world);
+    Ring ring = make_ring(world, partitioned, {12, 3, 5}, how());
+    std::deque<GpuQueue> sending, receiving;
+    for (int r = 0; r < world.ranks(); ++r) { sending.emplace_back(world.device(r)), receiving.emplace_back(world.device(r)); }
+    PinnedBuffer<unsigned long long> errors(1);
+    errors[0] = 0;
+    for (Word epoch = 1; epoch <= 30; ++epoch)
+    {
+        for (std::size_t r = 0; r < ring.ranks.size(); ++r)
+        {
+            ring.receives[r].receive(receiving[r]);
+            launch(receiving[r], PhaseTag{}, read_kernel, {1, rank_threads}, ring.ranks[r], epoch, errors.data());
+            ring.sends[r].restart(sending[r]);
+            launch(sending[r], PhaseTag{}, write_kernel, {12, rank_threads}, ring.ranks[r], epoch, false);
+        }
+    }
+    for (std::size_t r = 0; r < ring.ranks.size(); ++r)
+    {
+        ring.sends[r].wait(sending[r]);
+        EXPECT_NO_THROW(ring.sends[r].check(sending[r])); // these wait
+        EXPECT_NO_THROW(ring.receives[r].check(receiving[r]));
+        EXPECT_NO_THROW(partitioned.free(ring.sends[r])); // it is inactive
+    }
+    EXPECT_EQ(failure_of(world), "");
+    EXPECT_EQ(errors[0], 0u);
+}
+
 // An arena that has room for a few: of freed requests nothing is left behind.
 TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
 {
@@ -382,10 +353,9 @@ TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
         Ring ring = make_ring(world, partitioned, {12, 3, 1 + i % 4}, how());
         for (Word epoch = 1; epoch <= 2; ++epoch) { queue_epoch(world, ring, epoch, 12, errors.data(), false); }
         for (int r = 0; r < world.ranks(); ++r) { world.setup_queue(r).synchronize(); }
-        for (const GpuSendRequest& send : ring.sends) { partitioned.free(send); }
-        for (const GpuReceiveRequest& receive : ring.receives) { partitioned.free(receive); }
         for (std::size_t r = 0; r < ring.ranks.size(); ++r)
         {
+            partitioned.free(ring.sends[r]), partitioned.free(ring.receives[r]);
             const int rank[] = {static_cast<int>(r)};
             world.release(rank, ring.windows[r]);
         }

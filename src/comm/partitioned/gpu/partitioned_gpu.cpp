@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace parhelion {
 
@@ -55,10 +56,10 @@ void refuse_misuse(const std::string& label, const DeviceMisuse& of_kernel)
 
 // --- requests
 
-SendPrequest* GpuSendRequest::prequest() const { return of_->prequest.data(); }
+SendPrequest* GpuSendRequest::prequest() const { return of_->prequest(); }
 void GpuSendRequest::check(GpuQueue& queue) const { of_->check(queue); }
 
-ReceivePrequest* GpuReceiveRequest::prequest() const { return of_->prequest.data(); }
+ReceivePrequest* GpuReceiveRequest::prequest() const { return of_->prequest(); }
 std::byte* GpuReceiveRequest::buffer() const { return of_->buffer; }
 void GpuReceiveRequest::check(GpuQueue& queue) const { of_->check(queue); }
 
@@ -76,6 +77,10 @@ struct GpuPartitioned::Requests
     std::set<std::shared_ptr<void>> all; // also those whose handles are gone: kernels have their prequests
 
     static void connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive);
+    static std::pair<PartitionedSendRoute, PartitionedReceiveRoute> routes_of(GpuWorld& world, const GpuSendRequest::Of& send,
+                                                                              const GpuReceiveRequest::Of& receive,
+                                                                              const PartitionCounts& counts,
+                                                                              const SlotsOfPair& slots);
     void match(GpuWorld& world, const Key& key)
     {
         Unmatched& here = unmatched[key];
@@ -91,6 +96,30 @@ struct GpuPartitioned::Requests
     }
 };
 
+// Of both sides, without addresses at the other one.
+std::pair<PartitionedSendRoute, PartitionedReceiveRoute>
+GpuPartitioned::Requests::routes_of(GpuWorld& world, const GpuSendRequest::Of& send, const GpuReceiveRequest::Of& receive,
+                                    const PartitionCounts& counts, const SlotsOfPair& slots)
+{
+    PartitionedSendRoute out{};
+    out.source = send.rank;
+    out.destination = receive.rank;
+    out.counts = counts;
+    out.partition_bytes = send.partitioning.bytes;
+    out.offset = static_cast<std::size_t>(receive.buffer - world.data(receive.rank, {}));
+    out.signal = slots.first_signal;
+    out.credit = world.memory().signal(send.rank, slots.credit);
+    out.first_epoch = send.options.first_epoch;
+    PartitionedReceiveRoute in{};
+    in.source = send.rank;
+    in.destination = receive.rank;
+    in.counts = counts;
+    in.credit = slots.credit;
+    in.signals = world.memory().signal(receive.rank, slots.first_signal);
+    in.first_epoch = send.options.first_epoch;
+    return {out, in};
+}
+
 void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive)
 {
     if (send.total_bytes() != receive.total_bytes())
@@ -103,40 +132,34 @@ void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send
     const PartitionCounts counts{send.partitioning.partitions, receive.partitioning.partitions, per_signal};
     const Word first = send.options.first_epoch;
     const bool is_carried = send.mechanism == Mechanism::ProgressionEngine;
-    const std::size_t signal = memory.reserve_signals(receive.rank, counts.signals(), first - 1);
-    const std::size_t credit = memory.reserve_signals(send.rank, 1, first - 1);
-    send.slots = receive.slots = std::make_shared<SlotsOfPair>(SlotsOfPair{credit, signal, counts.signals(), is_carried});
+    const SlotsOfPair slots{memory.reserve_signals(send.rank, 1, first - 1),
+                            memory.reserve_signals(receive.rank, counts.signals(), first - 1), counts.signals(), is_carried};
     const int channel = world.name_channel(send.label);
 
-    PartitionedSendRoute out{};
-    out.source = send.rank;
-    out.destination = receive.rank;
-    out.counts = counts;
-    out.partition_bytes = send.partitioning.bytes;
-    out.offset = static_cast<std::size_t>(receive.buffer - world.data(receive.rank, {}));
-    out.signal = signal;
-    out.credit = memory.signal(send.rank, credit);
-    out.first_epoch = first;
-    PartitionedReceiveRoute in{};
-    in.source = send.rank;
-    in.destination = receive.rank;
-    in.counts = counts;
-    in.credit = credit;
-    in.signals = memory.signal(receive.rank, signal);
-    in.first_epoch = first;
+    // Of each side one image: the prequest, then what it points to, with the progression engine also its way to the proxy.
+    const std::size_t of_signals = static_cast<std::size_t>(counts.signals()), of_proxy = is_carried ? 1 : 0;
+    ObjectImage source, destination;
+    const std::size_t at = source.add<SendPrequest>(1), arrivals = source.add<ArrivalCounter<CudaAtomics>>(of_signals);
+    const std::size_t read = source.add(std::vector<Word>(of_proxy * of_signals, first - 1));
+    const std::size_t to_proxy = source.add<GpuProxyTransport>(of_proxy);
+    const std::size_t at_there = destination.add<ReceivePrequest>(1),
+                      credit_to_proxy = destination.add<GpuProxyTransport>(of_proxy);
+    GpuQueue &from = world.setup_queue(send.rank), &to = world.setup_queue(receive.rank);
+    send.memory = ObjectPool::take(world.pool(send.rank), from, source.size());
+    receive.memory = ObjectPool::take(world.pool(receive.rank), to, destination.size());
 
-    GpuQueue& queue = world.setup_queue(send.rank);
-    queue.make_current();
-    send.arrivals.resize(static_cast<std::size_t>(counts.signals()));
-    send.arrivals.clear(queue);
-    SendPrequest source{{}, send.buffer, nullptr, world.watch(send.rank), channel};
+    auto [out, in] = routes_of(world, send, receive, counts, slots);
+    SendPrequest sender{{}, send.buffer, nullptr, world.watch(send.rank), channel};
+    GpuProxyTransport *data_way = nullptr, *credit_way = nullptr;
     if (is_carried)
     {
-        out.staging = send.prepare_for_proxy(queue, counts.signals());
-        source.buffer = nullptr; // what is marked is in its place
-        source.read = send.read.data();
-        send.connect(world, counts.signals(), signal, source.read);
-        receive.connect(world, 1, credit, nullptr);
+        out.staging = send.place_for_proxy(from);
+        sender.buffer = nullptr; // what is marked is in its place
+        sender.read = send.memory.at<Word>(read);
+        data_way = send.memory.at<GpuProxyTransport>(to_proxy);
+        credit_way = receive.memory.at<GpuProxyTransport>(credit_to_proxy);
+        source.put(to_proxy, send.reserve_proxy(world, counts.signals(), slots.first_signal, sender.read));
+        destination.put(credit_to_proxy, receive.reserve_proxy(world, 1, slots.credit, nullptr));
     }
     else
     {
@@ -144,12 +167,23 @@ void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send
         out.signals = in.signals;
         in.credit_there = out.credit;
     }
-    source.core = {out, send.transport.data(), send.arrivals.data()};
-    send.upload(world, source);
-    receive.upload(world, {{in, receive.transport.data()}, world.watch(receive.rank), channel});
+    sender.core = {out, data_way, send.memory.at<ArrivalCounter<CudaAtomics>>(arrivals)};
+    source.put(at, sender);
+    source.upload(from, send.memory);
+    destination.put(at_there, ReceivePrequest{{in, credit_way}, world.watch(receive.rank), channel});
+    destination.upload(to, receive.memory);
+    from.synchronize(GpuQueue::Wait::Spins); // both are on their way
+    to.synchronize(GpuQueue::Wait::Spins);
+    send.slots = receive.slots = std::make_shared<SlotsOfPair>(slots);
 }
 
-GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), requests_(std::make_unique<Requests>()) {}
+GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), requests_(std::make_unique<Requests>())
+{
+    for (int r = world.here().first; r < world.here().first + world.here().count; ++r)
+    {
+        ObjectPool::take(world.pool(r), world.setup_queue(r), 1); // so that the first request finds its block
+    }
+}
 GpuPartitioned::~GpuPartitioned() = default;
 
 namespace {
@@ -218,12 +252,12 @@ GpuReceiveRequest GpuPartitioned::precv_init(int rank, Window buffer, Partitioni
 template <class Of>
 void GpuPartitioned::free(const std::shared_ptr<Of>& of)
 {
-    const auto now = of->prequest.to_vector(world_.setup_queue(of->rank));
-    if (now.empty()) { refuse_unmatched(of->label, of->peer); }
-    if (now[0].started != now[0].ended) { refuse(Misuse::Active, fmt::format("{}: it was freed while active.", of->label)); }
+    if (!of->slots) { refuse_unmatched(of->label, of->peer); }
+    const auto now = download_object(world_.setup_queue(of->rank), of->prequest());
+    if (now.started != now.ended) { refuse(Misuse::Active, fmt::format("{}: it was freed while active.", of->label)); }
     if (requests_->all.erase(of) == 0) { refuse(Misuse::Null, fmt::format("{}: it has been freed before.", of->label)); }
     if (++of->slots->freed_sides < 2) { return; }
-    const auto [source, destination] = std::pair(now[0].core.route().source, now[0].core.route().destination);
+    const auto [source, destination] = std::pair(now.core.route().source, now.core.route().destination);
     world_.memory().release_signals(source, of->slots->credit, 1);
     world_.memory().release_signals(destination, of->slots->first_signal, of->slots->signals);
     if (of->slots->is_carried)

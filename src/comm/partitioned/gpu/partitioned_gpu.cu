@@ -53,6 +53,32 @@ __global__ void __launch_bounds__(wait_threads) wait_kernel(Prequest* request)
     block_wait(*request);
 }
 
+// Purpose        the end of an epoch, if one is active, and the beginning of the next
+// Work           as wait_kernel
+// Reads/Writes   counters / prequest
+// Orders         as wait_kernel
+// Requires       as wait_kernel
+// Cost           a launch
+__global__ void __launch_bounds__(wait_threads) restart_kernel(SendPrequest* request)
+{
+    const bool has_ended = block_wait(*request);
+    __syncthreads(); // all have seen whether it was active
+    if (has_ended && threadIdx.x == 0) { start(*request); }
+}
+
+// Purpose        an epoch of a destination from its start to its end
+// Work           as wait_kernel
+// Reads/Writes   signals / prequest, the source's credit
+// Orders         as start_kernel, then as wait_kernel
+// Requires       as both; so the source's pready need not wait for this in a queue
+// Cost           a launch, a credit one way, the way of the last signal the other
+__global__ void __launch_bounds__(wait_threads) receive_kernel(ReceivePrequest* request)
+{
+    if (threadIdx.x == 0) { start(*request); }
+    __syncthreads();
+    block_wait(*request);
+}
+
 } // namespace
 
 void GpuSendRequest::start(GpuQueue& queue) { launch(queue, of_->phase, start_kernel<SendPrequest>, {1, 1}, of_->matched()); }
@@ -65,6 +91,7 @@ void GpuSendRequest::wait(GpuQueue& queue)
 {
     launch(queue, of_->phase, wait_kernel<SendPrequest>, {1, wait_threads}, of_->matched());
 }
+void GpuSendRequest::restart(GpuQueue& queue) { launch(queue, of_->phase, restart_kernel, {1, wait_threads}, of_->matched()); }
 void GpuReceiveRequest::start(GpuQueue& queue)
 {
     launch(queue, of_->phase, start_kernel<ReceivePrequest>, {1, 1}, of_->matched());
@@ -73,5 +100,6 @@ void GpuReceiveRequest::wait(GpuQueue& queue)
 {
     launch(queue, of_->phase, wait_kernel<ReceivePrequest>, {1, wait_threads}, of_->matched());
 }
+void GpuReceiveRequest::receive(GpuQueue& queue) { launch(queue, of_->phase, receive_kernel, {1, wait_threads}, of_->matched()); }
 
 } // namespace parhelion

@@ -76,6 +76,7 @@ public:
     void pbuf_prepare(GpuQueue& queue);
     void pready_all(GpuQueue& queue); // of what kernels queued before have written
     void wait(GpuQueue& queue);
+    void restart(GpuQueue& queue); // wait, if the request is active, and start in one launch
     // Throws PartitionedError if a kernel has broken a rule. Waits for what is queued.
     void check(GpuQueue& queue) const;
 
@@ -93,6 +94,8 @@ public:
     std::byte* buffer() const;
     void start(GpuQueue& queue);
     void wait(GpuQueue& queue);
+    // Both in one launch, which waits: on a queue of its own, where the rank shares its GPU with the source.
+    void receive(GpuQueue& queue);
     void check(GpuQueue& queue) const;
 
 private:

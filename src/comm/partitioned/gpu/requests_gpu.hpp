@@ -2,8 +2,8 @@
 // What is behind the requests of comm/partitioned/gpu/partitioned_gpu.hpp on the host.
 #pragma once
 
+#include "comm/gpu/object_pool.hpp"
 #include "comm/partitioned/gpu/partitioned_gpu.hpp"
-#include "device/gpu/device_buffer.hpp"
 
 #include <string>
 
@@ -30,41 +30,30 @@ struct Side
     int peer;
     Partitioning partitioning;
     std::string label;
-    DeviceBuffer<Prequest> prequest;           // empty until matched
-    DeviceBuffer<GpuProxyTransport> transport; // of the progression engine, else empty
+    ObjectPool::Piece memory; // the prequest, and what it points to; empty until matched
     PhaseTag phase;
     std::shared_ptr<SlotsOfPair> slots; // null until matched
 
     std::size_t total_bytes() const { return static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes; }
-    Prequest* matched()
+    Prequest* prequest() const { return reinterpret_cast<Prequest*>(memory.data()); }
+    Prequest* matched() const
     {
         if (!slots) { refuse_unmatched(label, peer); }
         if (slots->freed_sides > 0) { refuse_freed(label, peer); }
-        return prequest.data();
+        return prequest();
     }
-    // With the proxy of this rank, for messages of so many signal slots.
-    void connect(GpuWorld& world, int signals, std::size_t first_signal, Word* read)
+    // For kernels that leave messages of so many signal slots to the proxy of this rank, which keeps places for them.
+    GpuProxyTransport reserve_proxy(GpuWorld& world, int signals, std::size_t first_signal, Word* read) const
     {
         GpuProxy& proxy = world.proxy(rank);
         proxy.reserve(signals);
-        const GpuProxyTransport to_proxy{proxy.ring(), first_signal, read};
-        GpuQueue& queue = world.setup_queue(rank);
-        queue.make_current();
-        transport.upload(queue, {&to_proxy, 1});
-        queue.synchronize();
-    }
-    void upload(GpuWorld& world, const Prequest& from)
-    {
-        GpuQueue& queue = world.setup_queue(rank);
-        queue.make_current();
-        prequest.upload(queue, {&from, 1});
-        queue.synchronize();
+        return {proxy.ring(), first_signal, read};
     }
     void check(GpuQueue& queue) const
     {
-        const std::vector<Prequest> now = prequest.to_vector(queue);
-        if (now.empty() || now[0].misuse.code == 0) { return; }
-        refuse_misuse(label, now[0].misuse);
+        if (!slots) { return; }
+        const Prequest now = download_object(queue, prequest());
+        if (now.misuse.code != 0) { refuse_misuse(label, now.misuse); }
     }
 };
 
@@ -73,17 +62,13 @@ struct GpuSendRequest::Of : Side<SendPrequest>
     const std::byte* buffer;
     SendOptions options;
     Mechanism mechanism;
-    DeviceBuffer<ArrivalCounter<CudaAtomics>> arrivals;
     DeviceBuffer<std::byte> staging; // the place of partitions that have no buffer, if a proxy takes them from there
-    DeviceBuffer<Word> read;         // likewise of the progression engine
 
     // Where the proxy finds what is marked.
-    std::byte* prepare_for_proxy(GpuQueue& queue, int signals)
+    std::byte* place_for_proxy(GpuQueue& queue)
     {
-        const std::vector<Word> none(static_cast<std::size_t>(signals), options.first_epoch - 1);
-        read.upload(queue, none);
-        queue.synchronize();
         if (buffer != nullptr) { return const_cast<std::byte*>(buffer); } // nobody writes there
+        queue.make_current();
         staging.resize(total_bytes());
         return staging.data();
     }
