@@ -215,7 +215,7 @@ TEST_P(PartitionedCollectives, may_be_marked_by_any_thread_in_any_order_and_read
 TEST_P(PartitionedCollectivesOfThreads, end_when_the_threads_that_mark_have_left)
 {
     run(2, 6, [&](Communicator& c, Partitioned& partitioned) {
-        constexpr int threads = 2;
+        constexpr int threads = 6; // so that now and then one has marked and not looked yet when another goes on for it
         const auto epochs = static_cast<std::uint64_t>(GetParam().scaled(500));
         Member member(partitioned, {Collective::AllReduce, Algorithm::OneShot, {ElementType::Float, threads, 8}}, 2, c.rank());
         std::atomic<std::uint64_t> started = 0;
@@ -238,6 +238,33 @@ TEST_P(PartitionedCollectivesOfThreads, end_when_the_threads_that_mark_have_left
             member.wait_and_check(epoch);
         }
         for (std::thread& thread : marking) { thread.join(); }
+    });
+}
+
+// Each partition by every thread, which asks while another one moves it on.
+TEST_P(PartitionedCollectivesOfThreads, may_be_read_by_several_threads_at_once)
+{
+    constexpr int partitions = 8, readers = 3;
+    run(2, 12, [&](Communicator& c, Partitioned& partitioned) {
+        const CollectiveCase what{Collective::AllReduce, Algorithm::OneShot, {ElementType::Float, partitions, 8}};
+        Member member(partitioned, what, 2, c.rank());
+        const auto epochs = static_cast<std::uint64_t>(GetParam().scaled(200));
+        for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch)
+        {
+            member.start_and_fill(epoch);
+            const auto read_all = [&] {
+                for (int p = 0; p < partitions; ++p)
+                {
+                    EXPECT_TRUE(comes_true([&] { return member.request.parrived(p); }));
+                    EXPECT_EQ(member.wrong(epoch, p), 0);
+                }
+            };
+            std::vector<std::thread> threads;
+            for (int t = 0; t < readers; ++t) { threads.emplace_back(read_all); }
+            read_all(); // this thread opens the channels
+            for (std::thread& thread : threads) { thread.join(); }
+            member.wait_and_check(epoch);
+        }
     });
 }
 

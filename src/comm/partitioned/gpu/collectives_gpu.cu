@@ -10,24 +10,40 @@
 
 namespace parhelion {
 
+namespace {
+
+// Channels between members that send to each other, partition by partition.
+struct Ends
+{
+    std::vector<std::vector<GpuSender>> senders; // by place; there by partition and place
+    std::vector<std::vector<GpuReceiver>> receivers;
+    std::vector<std::vector<GpuChannel>> channels; // by place of the source
+
+    // None for a collective that goes by packets.
+    Ends(GpuWorld& world, const std::vector<CollectivePlan>& plans, bool are_needed);
+};
+
+} // namespace
+
 struct GpuCollectiveRequest::Of
 {
     std::string label;
     PhaseTag phase;
     Elements elements;
     Reduction reduction;
+    std::vector<int> members;
     int rank;
     bool shares_gpu;
-    bool takes_input;
     std::vector<GpuChannel> channels; // to other members
-    DeviceBuffer<Step> steps;
-    DeviceBuffer<int> terms, outs;
-    DeviceBuffer<GpuSender> senders;
-    DeviceBuffer<GpuReceiver> receivers;
-    DeviceBuffer<Word> ready, done;
-    DeviceBuffer<CollectivePrequest> prequest;
-    DeviceBuffer<BlockCounter> executed;
+    Window packets;                   // of all members
+    CollectivePrequest at_first;
+    ObjectPool::Piece memory; // the prequest, and what it points to
+    BlockCounter* executed;
 
+    // Queues what the member's GPU is to know.
+    Of(GpuWorld& world, const CollectivePlan& plan, const GpuCollectiveBuffers& buffers, Ends& ends, Window packets);
+
+    CollectivePrequest* prequest() const { return memory.at<CollectivePrequest>(0); }
     int blocks(const GpuQueue& queue) const; // that wait for peers
 };
 
@@ -76,10 +92,12 @@ __global__ void __launch_bounds__(run_threads) run_kernel(CollectivePrequest* re
 // Work           as run_kernel
 // Reads/Writes   as run_kernel; prequest, marks
 // Orders         as run_kernel; the last block ends the epoch, which no block has seen active
-// Requires       as run_kernel; all launches of a request by as many blocks
+// Requires       as run_kernel; all launches of a request by as many blocks. here: the prequest as it was made, in which all but
+//                epochs and misuse is as it is, and which a kernel has as soon as it begins
 // Cost           as run_kernel
 template <class T, Reduction reduction>
-__global__ void __launch_bounds__(run_threads) execute_kernel(CollectivePrequest* request, BlockCounter* executed)
+__global__ void __launch_bounds__(run_threads)
+    execute_kernel(CollectivePrequest here, CollectivePrequest* request, BlockCounter* executed)
 {
     const bool is_first = threadIdx.x == 0;
     if (is_active(*request))
@@ -88,12 +106,13 @@ __global__ void __launch_bounds__(run_threads) execute_kernel(CollectivePrequest
         return;
     }
     const Word epoch = request->started + 1;
-    for (int p = static_cast<int>(blockIdx.x); p < request->partitions; p += static_cast<int>(gridDim.x))
+    for (int p = static_cast<int>(blockIdx.x); p < here.partitions; p += static_cast<int>(gridDim.x))
     {
-        if (!block_steps<T, reduction>(*request, p)) { return; }
-        if (is_first) { request->ready[p] = request->takes_input ? epoch : 0, request->done[p] = epoch; }
+        if (!block_steps<T, reduction>(*request, here, p, epoch)) { return; }
+        if (is_first) { here.ready[p] = here.takes_input ? epoch : 0, here.done[p] = epoch; }
     }
-    if (is_last_block(*executed, gridDim.x)) { request->started = request->ended = epoch; }
+    // A lone block has met all its threads at a barrier: there is nobody to count.
+    if (gridDim.x == 1 ? is_first : is_last_block(*executed, gridDim.x)) { request->started = request->ended = epoch; }
 }
 
 // Purpose        the end of an epoch
@@ -112,23 +131,20 @@ int GpuCollectiveRequest::Of::blocks(const GpuQueue& queue) const
     return std::min(elements.partitions, queue.multiprocessors()); // one on each is always possible
 }
 
-CollectivePrequest* GpuCollectiveRequest::prequest() const { return of_->prequest.data(); }
+CollectivePrequest* GpuCollectiveRequest::prequest() const { return of_->prequest(); }
 
-void GpuCollectiveRequest::start(GpuQueue& queue)
-{
-    launch(queue, of_->phase, start_collective_kernel, {1, 1}, of_->prequest.data());
-}
+void GpuCollectiveRequest::start(GpuQueue& queue) { launch(queue, of_->phase, start_collective_kernel, {1, 1}, of_->prequest()); }
 
 void GpuCollectiveRequest::pready_all(GpuQueue& queue)
 {
-    if (of_->takes_input) { launch(queue, of_->phase, mark_kernel, {of_->elements.partitions, 32}, of_->prequest.data()); }
+    if (of_->at_first.takes_input) { launch(queue, of_->phase, mark_kernel, {of_->elements.partitions, 32}, of_->prequest()); }
 }
 
 void GpuCollectiveRequest::run(GpuQueue& queue)
 {
     const LaunchShape shape{of_->blocks(queue), run_threads};
     for_elements(of_->elements.type, of_->reduction, [&]<class T, Reduction reduction>() {
-        launch(queue, of_->phase, run_kernel<T, reduction>, shape, of_->prequest.data());
+        launch(queue, of_->phase, run_kernel<T, reduction>, shape, of_->prequest());
     });
 }
 
@@ -136,19 +152,112 @@ void GpuCollectiveRequest::execute(GpuQueue& queue)
 {
     const LaunchShape shape{of_->blocks(queue), run_threads};
     for_elements(of_->elements.type, of_->reduction, [&]<class T, Reduction reduction>() {
-        launch(queue, of_->phase, execute_kernel<T, reduction>, shape, of_->prequest.data(), of_->executed.data());
+        launch(queue, of_->phase, execute_kernel<T, reduction>, shape, of_->at_first, of_->prequest(), of_->executed);
     });
 }
 
 void GpuCollectiveRequest::wait(GpuQueue& queue)
 {
-    launch(queue, of_->phase, end_collective_kernel, {1, other_threads}, of_->prequest.data());
+    launch(queue, of_->phase, end_collective_kernel, {1, other_threads}, of_->prequest());
 }
 
 void GpuCollectiveRequest::check(GpuQueue& queue) const
 {
-    const CollectivePrequest now = of_->prequest.to_vector(queue)[0];
+    const CollectivePrequest now = download_object(queue, of_->prequest());
     if (now.misuse.code != 0) { refuse_misuse(of_->label, now.misuse); }
+}
+
+namespace {
+
+// Packets are twice the bytes of messages, without signals and credits: for less than a link carries in the time of those.
+constexpr std::size_t most_bytes_of_packets = std::size_t{1} << 19;
+
+bool goes_by_packets(const CollectivePlan& plan)
+{
+    const std::size_t count = static_cast<std::size_t>(plan.elements.partitions) * plan.elements.count;
+    const bool is_one_shot = plan.schedule.members > 1 && plan.schedule.chunks == 1;
+    return plan.collective == Collective::AllReduce && is_one_shot &&
+           count * bytes_of(plan.elements.type) < most_bytes_of_packets;
+}
+
+// For two epochs, of each member, in the memory of all members: zeros, which are no epoch.
+Window make_packets(GpuWorld& world, const CollectivePlan& plan)
+{
+    const std::size_t of_partition = (plan.elements.count * bytes_of(plan.elements.type) + sizeof(Word) - 1) / sizeof(Word);
+    const std::size_t all = 2 * plan.members.size() * static_cast<std::size_t>(plan.elements.partitions) * of_partition;
+    const Window window = world.allocate(plan.members, all * sizeof(Packet));
+    for (const int member : plan.members)
+    {
+        gpu_memory::set_bytes(world.setup_queue(member), world.data(member, window), 0, window.bytes);
+    }
+    return window;
+}
+
+Ends::Ends(GpuWorld& world, const std::vector<CollectivePlan>& plans, bool are_needed)
+    : senders(plans.size()), receivers(plans.size()), channels(plans.size())
+{
+    if (!are_needed) { return; }
+    const std::size_t n = plans.size(), partitions = static_cast<std::size_t>(plans[0].elements.partitions);
+    for (std::size_t m = 0; m < n; ++m) { senders[m].resize(partitions * n), receivers[m].resize(partitions * n); }
+    for (std::size_t m = 0; m < n; ++m)
+    {
+        const CollectivePlan& plan = plans[m];
+        for (std::size_t p = 0; p < partitions; ++p)
+        {
+            for (std::size_t to = 0; to < n; ++to)
+            {
+                if (!plan.sends_to(static_cast<int>(to))) { continue; }
+                const GpuChannel channel = world.open(plan.name, plan.members[m], plan.members[to], plan.channel);
+                channels[m].push_back(channel);
+                senders[m][p * n + to] = channel.sender;
+                receivers[to][p * n + m] = channel.receiver;
+            }
+        }
+    }
+}
+
+} // namespace
+
+GpuCollectiveRequest::Of::Of(GpuWorld& world, const CollectivePlan& plan, const GpuCollectiveBuffers& buffers, Ends& ends,
+                             Window packets_)
+    : label(plan.name), phase(world.phase()), elements(plan.elements), reduction(plan.reduction), members(plan.members),
+      rank(members[static_cast<std::size_t>(plan.schedule.place)]), shares_gpu(world.shares_gpu(rank)), packets(packets_)
+{
+    const auto place = static_cast<std::size_t>(plan.schedule.place), partitions = static_cast<std::size_t>(elements.partitions);
+    channels = std::move(ends.channels[place]);
+    std::vector<std::byte*> slots;
+    for (const int member : members) { slots.push_back(world.data(member, packets)); }
+    ObjectImage image;
+    image.add<CollectivePrequest>(1);
+    const std::size_t blocks = image.add<BlockCounter>(1), steps = image.add(plan.schedule.steps),
+                      terms = image.add(plan.schedule.terms), outs = image.add(plan.schedule.outs),
+                      senders = image.add(ends.senders[place]), receivers = image.add(ends.receivers[place]),
+                      ready = image.add<Word>(partitions), done = image.add<Word>(partitions), slots_there = image.add(slots),
+                      ranks = image.add(members);
+    GpuQueue& queue = world.setup_queue(rank);
+    memory = ObjectPool::take(world.pool(rank), queue, image.size());
+    executed = memory.at<BlockCounter>(blocks);
+    at_first = {};
+    at_first.members = static_cast<int>(members.size());
+    at_first.place = plan.schedule.place;
+    at_first.partitions = elements.partitions;
+    at_first.n_steps = static_cast<int>(plan.schedule.steps.size());
+    at_first.takes_input = plan.schedule.takes_input();
+    at_first.steps = memory.at<Step>(steps);
+    at_first.terms = memory.at<int>(terms);
+    at_first.outs = memory.at<int>(outs);
+    at_first.layouts = plan.layouts;
+    at_first.input = static_cast<const std::byte*>(buffers.input);
+    at_first.result = static_cast<std::byte*>(buffers.result);
+    at_first.senders = memory.at<GpuSender>(senders);
+    at_first.receivers = memory.at<GpuReceiver>(receivers);
+    at_first.ready = memory.at<Word>(ready);
+    at_first.done = memory.at<Word>(done);
+    if (goes_by_packets(plan)) { at_first.packets = {memory.at<Packet*>(slots_there), memory.at<int>(ranks)}; }
+    at_first.watch = world.watch(rank);
+    at_first.channel = world.name_channel(label);
+    image.put(0, at_first);
+    image.upload(queue, memory);
 }
 
 std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective collective, const Elements& elements,
@@ -156,80 +265,23 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
                                                   const CollectiveOptions& options)
 {
     const std::vector<int>& members = options.members.empty() ? world.all_ranks() : options.members;
-    const std::size_t n = members.size(), partitions = static_cast<std::size_t>(elements.partitions);
-    PARHELION_EXPECTS(buffers.size() == n);
+    PARHELION_EXPECTS(buffers.size() == members.size());
     std::vector<CollectivePlan> plans;
-    for (std::size_t m = 0; m < n; ++m)
+    for (std::size_t m = 0; m < members.size(); ++m)
     {
         plans.push_back(plan_collective(collective, elements, reduction, root, options, members[m], world.ranks()));
         plans[m].check_buffers(buffers[m].input, buffers[m].result);
     }
-    const std::string label = plans.at(0).name;
-    std::vector<std::vector<GpuSender>> senders(n, std::vector<GpuSender>(partitions * n));
-    std::vector<std::vector<GpuReceiver>> receivers(n, std::vector<GpuReceiver>(partitions * n));
-    std::vector<std::vector<GpuChannel>> channels(n);
-    for (std::size_t m = 0; m < n; ++m)
-    {
-        for (std::size_t p = 0; p < partitions; ++p)
-        {
-            for (std::size_t to = 0; to < n; ++to)
-            {
-                if (!plans[m].sends_to(static_cast<int>(to))) { continue; }
-                const GpuChannel channel = world.open(label, members[m], members[to], plans[m].channel);
-                channels[m].push_back(channel);
-                senders[m][p * n + to] = channel.sender;
-                receivers[to][p * n + m] = channel.receiver;
-            }
-        }
-    }
+    const bool has_packets = goes_by_packets(plans.at(0));
+    const Window packets = has_packets ? make_packets(world, plans[0]) : Window{};
+    Ends ends(world, plans, !has_packets);
     std::vector<GpuCollectiveRequest> requests;
-    for (std::size_t m = 0; m < n; ++m)
+    for (std::size_t m = 0; m < members.size(); ++m)
     {
-        const CollectivePlan& plan = plans[m];
-        GpuQueue& queue = world.setup_queue(members[m]);
-        queue.make_current();
-        auto of = std::make_shared<GpuCollectiveRequest::Of>();
-        of->label = label;
-        of->phase = world.phase();
-        of->elements = elements;
-        of->reduction = reduction;
-        of->rank = members[m];
-        of->channels = std::move(channels[m]);
-        of->shares_gpu = world.shares_gpu(members[m]);
-        of->takes_input = plan.schedule.takes_input();
-        of->steps.upload(queue, plan.schedule.steps);
-        of->terms.upload(queue, plan.schedule.terms);
-        of->outs.upload(queue, plan.schedule.outs);
-        of->senders.upload(queue, senders[m]);
-        of->receivers.upload(queue, receivers[m]);
-        of->ready.resize(partitions);
-        of->ready.clear(queue);
-        of->done.resize(partitions);
-        of->done.clear(queue);
-        of->executed.resize(1);
-        of->executed.clear(queue);
-        CollectivePrequest prequest{};
-        prequest.members = static_cast<int>(n);
-        prequest.place = static_cast<int>(m);
-        prequest.partitions = elements.partitions;
-        prequest.n_steps = static_cast<int>(plan.schedule.steps.size());
-        prequest.takes_input = of->takes_input;
-        prequest.steps = of->steps.data();
-        prequest.terms = of->terms.data();
-        prequest.outs = of->outs.data();
-        prequest.layouts = plan.layouts;
-        prequest.input = static_cast<const std::byte*>(buffers[m].input);
-        prequest.result = static_cast<std::byte*>(buffers[m].result);
-        prequest.senders = of->senders.data();
-        prequest.receivers = of->receivers.data();
-        prequest.ready = of->ready.data();
-        prequest.done = of->done.data();
-        prequest.watch = world.watch(members[m]);
-        prequest.channel = world.name_channel(label);
-        of->prequest.upload(queue, {&prequest, 1});
-        queue.synchronize();
-        requests.push_back(GpuCollectiveRequest(of));
+        requests.push_back(
+            GpuCollectiveRequest(std::make_shared<GpuCollectiveRequest::Of>(world, plans[m], buffers[m], ends, packets)));
     }
+    for (const int member : members) { world.setup_queue(member).synchronize(GpuQueue::Wait::Spins); }
     return requests;
 }
 
@@ -237,7 +289,7 @@ void free_collective(GpuWorld& world, std::vector<GpuCollectiveRequest> requests
 {
     for (const GpuCollectiveRequest& request : requests)
     {
-        const CollectivePrequest now = request.of_->prequest.to_vector(world.setup_queue(request.of_->rank))[0];
+        const CollectivePrequest now = download_object(world.setup_queue(request.of_->rank), request.of_->prequest());
         if (now.started != now.ended)
         {
             throw PartitionedError(Misuse::Active, request.of_->label + ": it was freed while active.");
@@ -248,6 +300,8 @@ void free_collective(GpuWorld& world, std::vector<GpuCollectiveRequest> requests
         for (const GpuChannel& channel : request.of_->channels) { world.close(channel); }
         request.of_->channels.clear();
     }
+    const auto& of = requests.front().of_;
+    if (of->packets.bytes > 0) { world.release(of->members, std::exchange(of->packets, {})); }
 }
 
 } // namespace parhelion

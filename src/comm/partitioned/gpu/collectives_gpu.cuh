@@ -13,6 +13,7 @@
 
 #include "comm/gpu/atomics_gpu.cuh"
 #include "comm/partitioned/gpu/collectives_gpu.hpp"
+#include "comm/partitioned/gpu/packets.cuh"
 #include "comm/partitioned/gpu/partitioned.cuh"
 
 namespace parhelion {
@@ -106,10 +107,12 @@ __device__ bool block_step(CollectivePrequest& request, int partition, const Ste
     return true;
 }
 
-// All steps of a partition whose input is there. False if a wait was in vain.
+// All steps of a partition whose input is there, of so manieth epoch. `here` is a copy of the prequest or itself. False if a wait
+// was in vain.
 template <class T, Reduction reduction>
-__device__ bool block_steps(CollectivePrequest& request, int partition)
+__device__ bool block_steps(CollectivePrequest& request, const CollectivePrequest& here, int partition, Word epoch)
 {
+    if (here.packets.slots != nullptr) { return block_packets<T, reduction>(here, partition, epoch); }
     for (int s = 0; s < request.n_steps; ++s)
     {
         if (!block_step<T, reduction>(request, partition, request.steps[s])) { return false; }
@@ -117,23 +120,29 @@ __device__ bool block_steps(CollectivePrequest& request, int partition)
     return true;
 }
 
+// The same, and tells who asks that the result is there.
+template <class T, Reduction reduction>
+__device__ bool block_complete(CollectivePrequest& request, int partition)
+{
+    if (!block_steps<T, reduction>(request, request, partition, request.started)) { return false; }
+    if (threadIdx.x == 0) { CudaAtomics::store_release_system(request.done + partition, request.started); }
+    return true;
+}
+
 // The whole way of a partition, from its mark to its result. False if a wait was in vain.
 template <class T, Reduction reduction>
 __device__ bool block_run(CollectivePrequest& request, int partition)
 {
-    const bool is_first = threadIdx.x == 0;
-    const bool waits = request.takes_input && is_first;
+    const bool waits = request.takes_input && threadIdx.x == 0;
     if (__syncthreads_or(waits && !wait_word(request, request.ready + partition))) { return false; }
-    if (!block_steps<T, reduction>(request, partition)) { return false; }
-    if (is_first) { CudaAtomics::store_release_system(request.done + partition, request.started); }
-    return true;
+    return block_complete<T, reduction>(request, partition);
 }
 
-// For a block that has just made an input partition: marks it and goes on with it.
+// For a block that has just made an input partition: marks it and goes on with it, without a wait for its own mark.
 template <class T, Reduction reduction>
 __device__ bool block_all(CollectivePrequest& request, int partition)
 {
-    return block_pready(request, partition) && block_run<T, reduction>(request, partition);
+    return block_pready(request, partition) && block_complete<T, reduction>(request, partition);
 }
 
 // May this thread read the partition of the result? True of an inactive request.

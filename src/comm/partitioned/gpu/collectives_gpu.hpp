@@ -11,6 +11,8 @@
 // Blocks that wait for peers must run at the same time on all GPUs: run() is for ranks with a GPU each; where ranks share one,
 // blocks of one grid can be the ranks.
 //
+// A one-shot all-reduce of less than half a megabyte goes by packets instead, which need no signals.
+//
 // Cost: a partition goes at the speed of one block, some 10 GB/s to a peer, so that large buffers want many partitions.
 #pragma once
 
@@ -23,6 +25,15 @@
 #include <vector>
 
 namespace parhelion {
+
+struct Packet; // device/gpu/instructions.cuh
+
+// Where packets go (comm/partitioned/gpu/packets.cuh); by place.
+struct PacketRoutes
+{
+    Packet* const* slots = nullptr; // in the memory of that member; null: this collective has none
+    const int* ranks = nullptr;
+};
 
 // What kernels know of a member's collective; in the memory of its GPU. Arrays by partition, or by partition and place.
 struct CollectivePrequest
@@ -39,6 +50,7 @@ struct CollectivePrequest
     GpuReceiver* receivers;
     Word* ready; // marks of all epochs
     Word* done;  // epochs whose result is there
+    PacketRoutes packets;
     const Watch* watch;
     int channel;      // for the failure record
     Word started = 0; // epochs
