@@ -11,7 +11,6 @@ namespace {
 
 enum class Level
 {
-    None,
     Block,
     Warp,
     Thread
@@ -23,17 +22,56 @@ enum class Level
 // Orders         as in partitioned.cuh
 // Requires       the epoch started on both sides
 // Cost           what is timed, between two block barriers
-__global__ void pready_kernel(SendPrequest* request, Level level, std::int64_t* ns)
+__global__ void pready_kernel(SendPrequest* request, Level level, Credit credit, std::int64_t* ns)
 {
     const int thread = static_cast<int>(threadIdx.x);
     pbuf_prepare(*request); // the credit is there, and in the cache
     __syncthreads();
     const std::int64_t begin = CudaAtomics::nanoseconds();
-    if (level == Level::Block) { block_pready(*request, 0); }
-    if (level == Level::Warp) { warp_pready(*request, thread / 32); }
-    if (level == Level::Thread) { warp_pready_each(*request, thread); }
+    if (level == Level::Block) { block_pready(*request, 0, credit); }
+    if (level == Level::Warp) { warp_pready(*request, thread / 32, credit); }
+    if (level == Level::Thread) { warp_pready_each(*request, thread, credit); }
     __syncthreads();
     if (thread == 0) { *ns = CudaAtomics::nanoseconds() - begin; }
+}
+
+// What a pready is made of.
+enum class Part
+{
+    Barrier,
+    Acquire,
+    Add,
+    Release,
+    AddThenRelease, // of a group of several
+    ReleaseAndCount // of a group of one
+};
+constexpr const char* part_names[] = {"barrier", "acquire", "add", "release", "add, then release", "release and count"};
+constexpr int repeats = 16;
+
+// Purpose        what a part takes, again and again, each behind a block barrier
+// Work           one block, of which one thread does it
+// Reads/Writes   words of a peer and of this GPU / the same, ns
+// Orders         those of the part
+// Requires       nobody else uses the words
+// Cost           what is timed
+__global__ void part_kernel(Part part, Word* there, Word* here, std::int64_t* ns)
+{
+    const bool is_first = threadIdx.x == 0;
+    __syncthreads();
+    const std::int64_t begin = CudaAtomics::nanoseconds();
+    for (int i = 0; i < repeats; ++i)
+    {
+        const auto value = static_cast<Word>(i);
+        if (is_first && part == Part::Acquire) { CudaAtomics::load_acquire_system(here); }
+        if (is_first && (part == Part::Add || part == Part::AddThenRelease)) { CudaAtomics::fetch_add_acq_rel_device(here, 1); }
+        if (is_first && (part == Part::Release || part == Part::AddThenRelease))
+        {
+            CudaAtomics::store_release_system(there, value);
+        }
+        if (is_first && part == Part::ReleaseAndCount) { CudaAtomics::store_and_count_release(there, value, here); }
+        __syncthreads();
+    }
+    if (is_first) { *ns = CudaAtomics::nanoseconds() - begin; }
 }
 
 class Costs
@@ -53,11 +91,14 @@ public:
     {
         for (const int threads : {32, 128, 512, 1024})
         {
-            pready("nothing", Level::None, threads, 1);
-            pready("block", Level::Block, threads, 1);
-            pready("warp", Level::Warp, threads, threads / 32);
-            pready("thread", Level::Thread, threads, threads);
+            for (const Credit credit : {Credit::ToBeSeen, Credit::Seen})
+            {
+                pready("block", Level::Block, credit, threads, 1);
+                pready("warp", Level::Warp, credit, threads, threads / 32);
+                pready("thread", Level::Thread, credit, threads, threads);
+            }
         }
+        parts();
         requests();
         collectives();
     }
@@ -94,7 +135,7 @@ private:
     };
 
     // With the copy of 8 bytes a thread, without it, and with a proxy that copies.
-    void pready(const char* name, Level level, int threads, int partitions)
+    void pready(const char* name, Level level, Credit credit, int threads, int partitions)
     {
         for (const Way& way :
              {Way{"pready with its copy", Mechanism::KernelCopy, true}, Way{"pready", Mechanism::KernelCopy, false},
@@ -106,14 +147,13 @@ private:
                                                           {.per_signal = partitions}, way.mechanism);
             GpuReceiveRequest receive = partitioned_.precv_init(1, landing_, {1, here}, {0, tag_});
             ++tag_;
-            if (level == Level::None) { continue; }
             std::vector<double> us;
             for (std::size_t i = 0; i < calls; ++i)
             {
                 receive.start(to_);
                 wait();
                 send.start(from_);
-                launch(from_, PhaseTag{}, pready_kernel, {1, threads}, send.prequest(), level, ns_.data() + i);
+                launch(from_, PhaseTag{}, pready_kernel, {1, threads}, send.prequest(), level, credit, ns_.data() + i);
                 send.wait(from_);
                 receive.wait(to_);
                 wait();
@@ -121,14 +161,34 @@ private:
             }
             world_.check();
             send.check(from_);
-            s_.report.add({way.what, name, here, partitions, spread_of(us)});
+            const std::string what = way.what;
+            s_.report.add({credit == Credit::Seen ? what + ", credit seen" : what, name, here, partitions, spread_of(us)});
+        }
+    }
+
+    void parts()
+    {
+        DeviceBuffer<Word> here(1);
+        here.clear(from_);
+        auto* const there = reinterpret_cast<Word*>(world_.data(1, landing_));
+        for (const Part part :
+             {Part::Barrier, Part::Acquire, Part::Add, Part::Release, Part::AddThenRelease, Part::ReleaseAndCount})
+        {
+            std::vector<double> us;
+            for (std::size_t i = 0; i < calls; ++i)
+            {
+                launch(from_, PhaseTag{}, part_kernel, {1, most_threads}, part, there, here.data(), ns_.data());
+                wait();
+                us.push_back(static_cast<double>(ns_[0]) * 1e-3 / repeats);
+            }
+            s_.report.add({"part of a pready", part_names[static_cast<int>(part)], sizeof(Word), 1, spread_of(us)});
         }
     }
 
     // The second side finds the first, and sends both prequests to their GPUs.
     void requests()
     {
-        std::vector<double> first, second, prepare;
+        std::vector<double> first, second, prepare, queued;
         std::optional<double> first_prepare;
         for (int i = 0; i < samples; ++i, ++tag_)
         {
@@ -141,10 +201,12 @@ private:
                 receive->start(to_);
                 send->start(from_);
                 wait();
+                double call = 0;
                 const double us = us_of([&] {
-                    send->pbuf_prepare(from_);
+                    call = us_of([&] { send->pbuf_prepare(from_); });
                     spin_until_done(from_);
                 });
+                queued.push_back(call);
                 (k == 0 && i == 0 ? first_prepare.emplace(us) : prepare.emplace_back(us));
                 end(*send, *receive);
             }
@@ -156,10 +218,11 @@ private:
         add("psend_init, matched", second);
         add("pbuf_prepare, first", {*first_prepare});
         add("pbuf_prepare", prepare);
+        add("pbuf_prepare, the call alone", queued);
     }
     void end(GpuSendRequest& send, GpuReceiveRequest& receive)
     {
-        launch(from_, PhaseTag{}, pready_kernel, {1, 256}, send.prequest(), Level::Warp, ns_.data());
+        launch(from_, PhaseTag{}, pready_kernel, {1, 256}, send.prequest(), Level::Warp, Credit::ToBeSeen, ns_.data());
         send.wait(from_);
         receive.wait(to_);
         wait();

@@ -24,5 +24,8 @@ void time_proxy(const Setting& setting);
 void time_costs(const Setting& setting);
 // An all-reduce by itself. Figures 6 and 7.
 void time_sums(const Setting& setting);
+// Two programs: edges of squares of cells, and a sum over derivatives. Figures 8 and 9, 10 and 11.
+void time_jacobi(const Setting& setting);
+void time_training(const Setting& setting);
 
 } // namespace parhelion::partitioned_bench

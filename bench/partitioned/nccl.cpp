@@ -65,20 +65,25 @@ Nccl::~Nccl()
     for (void* rank : ranks_) { calls_->destroy(rank); }
 }
 
-void Nccl::send(const void* from, void* to, std::size_t bytes)
+void Nccl::exchange(std::span<const Transfer> transfers)
 {
     expect(calls_->group_start(), "ncclGroupStart");
-    expect(calls_->send(from, bytes, type_byte, 1, ranks_[0], queues_[0]->stream()), "ncclSend");
-    expect(calls_->receive(to, bytes, type_byte, 0, ranks_[1], queues_[1]->stream()), "ncclRecv");
+    for (const Transfer& t : transfers)
+    {
+        const auto source = static_cast<std::size_t>(t.source), destination = static_cast<std::size_t>(t.destination);
+        expect(calls_->send(t.from, t.bytes, type_byte, t.destination, ranks_[source], queues_[source]->stream()), "ncclSend");
+        expect(calls_->receive(t.to, t.bytes, type_byte, t.source, ranks_[destination], queues_[destination]->stream()),
+               "ncclRecv");
+    }
     expect(calls_->group_end(), "ncclGroupEnd");
 }
 
-void Nccl::sum(std::span<float* const> values, std::size_t n)
+void Nccl::sum(std::span<float* const> from, std::span<float* const> to, std::size_t n)
 {
     expect(calls_->group_start(), "ncclGroupStart");
     for (std::size_t r = 0; r < ranks_.size(); ++r)
     {
-        expect(calls_->all_reduce(values[r], values[r], n, type_float, operation_sum, ranks_[r], queues_[r]->stream()),
+        expect(calls_->all_reduce(from[r], to[r], n, type_float, operation_sum, ranks_[r], queues_[r]->stream()),
                "ncclAllReduce");
     }
     expect(calls_->group_end(), "ncclGroupEnd");

@@ -11,6 +11,14 @@
 
 namespace parhelion::partitioned_bench {
 
+struct Transfer
+{
+    int source, destination;
+    const void* from;
+    void* to;
+    std::size_t bytes;
+};
+
 class Nccl
 {
 public:
@@ -20,9 +28,9 @@ public:
     Nccl(const Nccl&) = delete;
     Nccl& operator=(const Nccl&) = delete;
 
-    // Queued, on the queues of all ranks. From the first rank to the second.
-    void send(const void* from, void* to, std::size_t bytes);
-    void sum(std::span<float* const> values, std::size_t n); // in place, a buffer a rank
+    // Queued, on the queues of all ranks, as one group.
+    void exchange(std::span<const Transfer> transfers);
+    void sum(std::span<float* const> from, std::span<float* const> to, std::size_t n); // a buffer a rank
 
 private:
     struct Calls;

@@ -3,14 +3,14 @@
 // with a wait of the host, and NCCL. The measurements of Temucin et al. (GPU-initiated MPI partitioned communication), on the
 // GPUs of one host.
 //
-// partitioned_bench [--gpus N] [--json FILE] [--most BYTES] [--without-nccl] [--only messages|proxy|costs|sums]
+// partitioned_bench [--gpus N] [--share] [--json FILE] [--most BYTES] [--without-nccl]
+//                   [--only messages|proxy|costs|sums|jacobi|training]
 //
-// With --gpus 1 two ranks share a GPU: that is for comparing mechanisms, without NCCL and sums.
+// With --share the N ranks share the first GPU: that is for comparing mechanisms and versions, without NCCL.
 #include "base/error.hpp"
 #include "bench/partitioned/measurements.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ struct Options
 {
     int gpus = 2;
     std::string json, only;
-    bool without_nccl = false;
+    bool without_nccl = false, share = false;
     std::size_t most_bytes = std::size_t{64} << 20;
 };
 
@@ -33,14 +33,14 @@ void run(const Options& options)
 {
     std::vector<std::unique_ptr<GpuQueue>> queues;
     std::vector<GpuQueue*> of_ranks;
-    const bool is_shared = options.gpus == 1;
-    for (int rank = 0; rank < std::max(options.gpus, 2); ++rank)
+    for (int rank = 0; rank < options.gpus; ++rank)
     {
-        queues.push_back(std::make_unique<GpuQueue>(is_shared ? 0 : rank));
+        queues.push_back(std::make_unique<GpuQueue>(options.share ? 0 : rank));
         of_ranks.push_back(queues.back().get());
     }
-    const std::unique_ptr<Nccl> nccl = options.without_nccl || is_shared ? nullptr : Nccl::load(of_ranks);
-    const std::string gpus = fmt::format("{} x {}{}", options.gpus, of_ranks[0]->name(), is_shared ? ", 2 ranks" : "");
+    const std::unique_ptr<Nccl> nccl = options.without_nccl || options.share ? nullptr : Nccl::load(of_ranks);
+    const std::string ranks = options.share ? fmt::format(", {} ranks", options.gpus) : "";
+    const std::string gpus = fmt::format("{} x {}{}", options.share ? 1 : options.gpus, of_ranks[0]->name(), ranks);
     Report report(options.json, gpus);
     fmt::print("{}, {}\n", gpus, nccl ? "with NCCL" : "without NCCL");
     const Setting setting{of_ranks, nccl.get(), report, options.most_bytes};
@@ -54,7 +54,9 @@ void run(const Options& options)
     time("costs", time_costs);
     time("messages", time_messages);
     time("proxy", time_proxy);
-    if (!is_shared) { time("sums", time_sums); }
+    time("sums", time_sums);
+    time("jacobi", time_jacobi);
+    time("training", time_training);
 }
 
 } // namespace
@@ -64,15 +66,16 @@ int main(int argc, char** argv)
     std::setvbuf(stdout, nullptr, _IOLBF, 0); // what was measured is told also if the rest hangs
     CLI::App app("Times partitioned communication between GPUs.");
     Options options;
-    app.add_option("--gpus", options.gpus, "how many; 1: two ranks share it")->check(CLI::Range(1, 64));
+    app.add_option("--gpus", options.gpus, "how many, or ranks that share one; from 2 on")->check(CLI::Range(2, 64));
+    app.add_flag("--share", options.share, "all ranks on the first GPU, without NCCL: no number of two GPUs");
     app.add_option("--json", options.json, "append a line for each number");
     app.add_option("--most", options.most_bytes, "the largest message or sum, bytes");
     app.add_flag("--without-nccl", options.without_nccl, "else it is looked for: libnccl.so.2");
-    app.add_option("--only", options.only)->check(CLI::IsMember({"messages", "proxy", "costs", "sums"}));
+    app.add_option("--only", options.only)->check(CLI::IsMember({"messages", "proxy", "costs", "sums", "jacobi", "training"}));
     CLI11_PARSE(app, argc, argv);
-    if (gpu_count() < options.gpus)
+    if (const int needed = options.share ? 1 : options.gpus; gpu_count() < needed)
     {
-        fmt::print(stderr, "partitioned_bench: needs {} GPUs, {} here\n", options.gpus, gpu_count());
+        fmt::print(stderr, "partitioned_bench: needs {} GPUs, {} here\n", needed, gpu_count());
         return skipped;
     }
     try

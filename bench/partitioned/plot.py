@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws what `partitioned_bench --json partitioned.jsonl` measured, each as SVG and PNG:
 
-    PREFIX-kernel, PREFIX-message, PREFIX-all-reduce   goodput (bytes / time) over bytes, a line for each way
-    PREFIX-pready                                      time over threads, a line for each level
+    PREFIX-kernel, PREFIX-message, PREFIX-all-reduce, PREFIX-training   goodput (bytes / time) over bytes, a line for each way
+    PREFIX-pready                                                       time over threads, a line for each level
+    PREFIX-jacobi-2x2 and so on                                         GFLOP/s over the multiplier of the size
 
     bench/partitioned/plot.py partitioned.jsonl PREFIX [GPUS]
 
-GPUS, as "2 x NVIDIA H200", are those of the first line if not said; other lines are left out. Of several lines for one way and size (runs, numbers of partitions) the fastest counts. Bars are standard deviations. Needs
-matplotlib.
+GPUS, as "2 x NVIDIA H200", are those of the first line if not said; other lines are left out. Of several lines for one way
+and size (runs, numbers of partitions) the fastest counts. Bars are standard deviations. Needs matplotlib.
 """
 import json
 import sys
@@ -50,6 +51,14 @@ def goodput(methods, title):
     return figure
 
 
+def jacobi(methods, title):
+    figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
+    by_multiplier = {way: {line["multiplier"]: line for line in sizes.values()} for way, sizes in methods.items()}
+    draw(by_multiplier, lambda line: line["gflops"], lambda line: line["gflops"] * line["deviation"] / line["us"], axes)
+    axes.set(title=title, xlabel="multiplier", ylabel="GFLOP/s")
+    return figure
+
+
 def pready(of):
     figure, panels = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharey=True)
     for axes, what in zip(panels, ("pready", "pready with its copy")):
@@ -61,7 +70,8 @@ def pready(of):
 
 def main(source, prefix, gpus=None):
     of = read(source, gpus)
-    figures = {what: goodput(of[what], what) for what in ("kernel", "message", "all-reduce") if what in of}
+    figures = {what: goodput(of[what], what) for what in ("kernel", "message", "all-reduce", "training") if what in of}
+    figures |= {what.lower().replace(" ", "-"): jacobi(of[what], what) for what in of if what.startswith("Jacobi")}
     if "pready" in of:
         figures["pready"] = pready(of)
     for name, figure in figures.items():

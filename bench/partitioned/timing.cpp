@@ -36,10 +36,15 @@ void Report::add(const Timed& t)
 {
     all_.push_back(t);
     if (json_.empty()) { return; }
-    const nlohmann::ordered_json line = {
+    nlohmann::ordered_json line = {
         {"case", "partitioned"},      {"what", t.what},  {"method", t.method},          {"bytes", t.bytes},
         {"partitions", t.partitions}, {"us", t.us.mean}, {"deviation", t.us.deviation}, {"least", t.us.least},
         {"most", t.us.most},          {"gpus", gpus_}};
+    if (t.multiplier > 0)
+    {
+        line["multiplier"] = t.multiplier;
+        line["gflops"] = t.flops / t.us.mean * 1e-3;
+    }
     std::ofstream(json_, std::ios::app) << line.dump() << '\n';
 }
 

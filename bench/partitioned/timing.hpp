@@ -47,6 +47,8 @@ struct Timed
     std::size_t bytes;
     int partitions;
     Spread us;
+    int multiplier = 0; // of an application's size, as in the paper's figures; 0: it has none
+    double flops = 0;   // operations on numbers of one call
 };
 
 class Report
