@@ -219,6 +219,11 @@ TEST_P(MeshOnGpuRanks, makes_room_where_a_rank_has_most_of_the_atoms)
     data.parameters.barostat = Barostat::None;
     make_molecules_whole(data.system);
     data.system.box.x *= 2;
+    if (GetParam().method == MeshMethod::Shared) // the grid is coarser, and splines reach too far
+    {
+        EXPECT_THROW(Simulation(data.system, data.parameters, several(Precision::Mixed, Summation::Reproducible)), InputError);
+        return;
+    }
     Simulation one(data.system, data.parameters, lone(Precision::Mixed, Summation::Reproducible));
     Simulation ranks(data.system, data.parameters, several(Precision::Mixed, Summation::Reproducible));
     for (Simulation* const simulation : {&one, &ranks})
