@@ -22,7 +22,7 @@ NETWORK = "10.213.7"  # of the two alone
 
 
 def ip(*words):
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+    return subprocess.run(["ip", *words], check=True, capture_output=True, text=True).stdout
 
 
 class Hosts:
@@ -37,6 +37,13 @@ class Hosts:
         for number, name in enumerate(self.names, start=1):
             ip("-n", name, "address", "add", f"{NETWORK}.{number}/24", "dev", "cable")
             ip("-n", name, "link", "set", "cable", "up")
+
+    def wait_until_up(self):
+        """The kernel calls a cable up some time after it was plugged in, a second on a busy machine. UCX uses no cable before that."""
+        end = time.monotonic() + 30
+        while any(" state UP " not in ip("-n", name, "link", "show", "cable") for name in self.names):
+            assert time.monotonic() < end, "the cable between the two hosts is not up after 30 s"
+            time.sleep(0.01)
 
     def limit(self, rate):
         for name in self.names:
@@ -86,8 +93,11 @@ def hosts():
     except (OSError, subprocess.CalledProcessError) as error:
         made.end()
         pytest.skip(f"no network namespaces here (root and iproute2 make them): {getattr(error, 'stderr', error)}")
-    yield made
-    made.end()
+    try:
+        made.wait_until_up()
+        yield made
+    finally:
+        made.end()
 
 
 def expect_mpi(launcher):
