@@ -31,11 +31,11 @@ const std::map<std::int64_t, std::map<int, double>> measured = {
     {360000, {{1, 329.9}, {2, 185.1}, {4, 104.4}}},
     {720000, {{1, 652.8}, {2, 350.4}, {4, 187.2}}},
 };
-// Likewise with PME: two H200, order 4, 0.12 nm, `shared`.
+// Likewise with PME: order 4, 0.12 nm, `shared`; one H200 (bench/gpu/mesh), two before that one got faster.
 const std::map<std::int64_t, std::map<int, double>> measured_with_mesh = {
-    {45000, {{1, 86.2}, {2, 80.0}}},
-    {180000, {{1, 269.8}, {2, 196.3}}},
-    {360000, {{1, 522.8}, {2, 352.3}}},
+    {45000, {{1, 78.1}, {2, 80.0}}},
+    {180000, {{1, 250.4}, {2, 196.3}}},
+    {360000, {{1, 482.5}, {2, 352.3}}},
 };
 StepSize with_mesh(std::int64_t atoms) { return {atoms, 64 * 64 * 64 * atoms / 45000}; }
 // Likewise without, by method.
@@ -165,7 +165,8 @@ TEST(GpuChoice, predicts_a_step_with_a_mesh_to_a_fiftieth_and_takes_what_was_fas
         {
             EXPECT_NEAR(predicted_step(with_mesh(atoms), gpus, HaloMethod::Direct), us, 0.02 * us) << atoms << " atoms, " << gpus;
         }
-        EXPECT_EQ(choose_gpus({}, host_of_h200(2), with_mesh(atoms), large_box, criteria, timed(nvlink)).gpus(), 2);
+        const int fastest = by_gpus.at(2) < by_gpus.at(1) ? 2 : 1;
+        EXPECT_EQ(choose_gpus({}, host_of_h200(2), with_mesh(atoms), large_box, criteria, timed(nvlink)).gpus(), fastest);
     }
     const auto choice = [](std::int64_t atoms, int there, const Vec3<double>& box, const LinkSpeed& link) {
         return choose_gpus({}, host_of_h200(there), with_mesh(atoms), box, criteria, timed(link));
@@ -178,7 +179,8 @@ TEST(GpuChoice, predicts_a_step_with_a_mesh_to_a_fiftieth_and_takes_what_was_fas
     EXPECT_EQ(tall.grid.cells, (std::array<int, 3>{2, 1, 1}));
     EXPECT_EQ(choice(180000, 2, {2.5, 50, 50}, nvlink).remark, "1 of 2: the box is too short along x to be divided");
     // Spectra are large: there and back half a MB for 1 000 000 points of each of two GPUs.
-    EXPECT_EQ(choice(45000, 2, large_box, pcie_4).gpus(), 1);
+    EXPECT_EQ(choice(90000, 2, large_box, nvlink).gpus(), 2);
+    EXPECT_EQ(choice(90000, 2, large_box, pcie_4).gpus(), 1);
     const LinkSpeed thin{2.4, 18.8, ""};
     const auto added = [&](const StepSize& size) {
         return predicted_step(size, 2, HaloMethod::Direct, 1, &thin) - predicted_step(size, 2, HaloMethod::Direct);
