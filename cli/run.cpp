@@ -346,6 +346,7 @@ RunEnd run_launched(const RunOptions& options, const Launch& launch)
         ready->input.parameters = run.with_seeds_of_first(with_seeds(std::move(ready->input.parameters), ready->start()));
         stop_on_signals();
         run.place(ready->engine);
+        ready->engine.transport = run.transport();
         ready->engine.network = [&run](int) { return run.network(); };
         return run.writes() ? run_and_write(*std::move(ready)) : run_silently(*std::move(ready));
     }

@@ -5,6 +5,7 @@
 The program is $PARHELION_PROGRAM. 20 processes are killed or stopped at random moments, or as many as PARHELION_TEST_KILLS says;
 PARHELION_TEST_SEED repeats a failure.
 """
+import json
 import os
 import random
 import re
@@ -68,6 +69,8 @@ def test_outputs_are_those_of_one_process(in_one, tmp_path, options):
     folder = folder_with(RUN, tmp_path)
     assert "".join(ends(launch(folder, *options, timeout="60s"))) == ""
     assert_same_outputs(folder, in_one)
+    assert "\ntransport tcp\n" in (folder / "md.log").read_text()
+    assert json.loads((folder / "md.report.json").read_text())["transport"] == "tcp"
     assert list(folder.glob("*.secret*")) == []
 
 

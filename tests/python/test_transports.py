@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs whose messages are carried by MPI or OpenSHMEM: the same bytes as ranks that are threads have. A kind is left out where its launcher
 or its plugin is missing."""
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,18 +43,26 @@ def of_threads(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("kind,processes", CASES)
-def test_same_bytes_as_threads(kind, processes, of_threads, tmp_path):
+def run_by(kind, folder, processes, *options):
+    """A run of processes whose launcher is of the kind; skips the test where that is not here."""
     transport, name = kind.split(" by ")
     launcher, plugin, _ = LAUNCHERS[name]
-    words = command("-q", "--threads", 1, "--transport", transport)
+    words = command("-q", "--threads", 1, "--transport", transport, *options)
     if not is_here(name):
         pytest.skip(f"{launcher} or {plugin} is not here")
-    folder = folder_with(SHORT, tmp_path / "run")
     result = subprocess.run([*launcher, "-n", str(processes), *words], cwd=folder, env=environment(name), capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("kind,processes", CASES)
+def test_same_bytes_as_threads(kind, processes, of_threads, tmp_path):
+    folder = folder_with(SHORT, tmp_path / "run")
+    run_by(kind, folder, processes)
     for name in ("md.edr", "md.gro"):
         assert (folder / name).read_bytes() == (of_threads / name).read_bytes()
+    transport = kind.split(" by ")[0]
+    assert re.findall("^transport (.*)$", (folder / "md.log").read_text(), re.MULTILINE) == [transport]
+    assert json.loads((folder / "md.report.json").read_text())["transport"] == (transport if processes > 1 else "none")
 
 
 def test_without_a_launcher_is_refused(tmp_path):
