@@ -77,7 +77,22 @@ CoreShares share_cores(const std::vector<int>& allowed, int worth, int compute_t
 
 bool stay_on_core(int core) { return move_to(pthread_self(), {core}); }
 
-CoresForHelpers::CoresForHelpers(int compute_threads, int process, int processes) : caller_(std::this_thread::get_id())
+CoresForHelpers::CoresForHelpers(int compute_threads, int process, int processes)
+    : compute_threads_(compute_threads), process_(process), processes_(processes), caller_(std::this_thread::get_id())
+{
+    share();
+}
+
+CoresForHelpers::~CoresForHelpers() { restore(); }
+
+void CoresForHelpers::share_again()
+{
+    restore();
+    places_.clear();
+    share();
+}
+
+void CoresForHelpers::share()
 {
     const std::scoped_lock lock(helpers().mutex);
     std::vector<HelperThread*> in_order = helpers().threads;
@@ -88,7 +103,7 @@ CoresForHelpers::CoresForHelpers(int compute_threads, int process, int processes
     if (wanted == 0) { return; }
     const std::vector<int> allowed = cores_of(pthread_self());
     const CoreShares shares =
-        share_cores(allowed, available_cores(), compute_threads, static_cast<int>(wanted), process, processes);
+        share_cores(allowed, available_cores(), compute_threads_, static_cast<int>(wanted), process_, processes_);
     const bool may_move = !shares.helpers.empty() && move_to(pthread_self(), shares.compute);
     if (may_move) { before_ = allowed; }
     for (std::size_t i = 0; i < in_order.size(); ++i)
@@ -106,9 +121,10 @@ CoresForHelpers::CoresForHelpers(int compute_threads, int process, int processes
     }
 }
 
-CoresForHelpers::~CoresForHelpers()
+void CoresForHelpers::restore()
 {
     if (!before_.empty() && caller_ == std::this_thread::get_id()) { move_to(pthread_self(), before_); }
+    before_.clear();
 }
 
 std::string helpers_text(const std::vector<HelperPlace>& places)

@@ -92,12 +92,18 @@ public:
     // compute_threads: on this host. process, processes: of those of a run on this host.
     explicit CoresForHelpers(int compute_threads, int process = 0, int processes = 1);
     ~CoresForHelpers();
+    // For a helper that has started since. By the same thread; others that compute stay where they are.
+    void share_again();
     CoresForHelpers(const CoresForHelpers&) = delete;
     CoresForHelpers& operator=(const CoresForHelpers&) = delete;
 
     const std::vector<HelperPlace>& places() const { return places_; }
 
 private:
+    void share();
+    void restore();
+
+    const int compute_threads_, process_, processes_;
     std::vector<HelperPlace> places_;
     std::vector<int> before_; // cores of the calling thread; empty: nothing was changed
     std::thread::id caller_;

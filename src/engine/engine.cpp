@@ -222,6 +222,13 @@ void Engine<N>::make_plan(const SimulationOptions& options)
 }
 
 template <class N>
+void Engine<N>::share_cores_again()
+{
+    cores_->share_again();
+    plan_.helpers = cores_->places();
+}
+
+template <class N>
 void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
 {
     const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank - world_->here().first)]; };

@@ -50,6 +50,8 @@ public:
     // For a backend that lets this engine plan and prepare its run, and explain a blow-up.
     const RunSetup& setup() const { return setup_; }
     RankRun<N>& lone_run() { return *runs_[0]; }
+    // With a core for a helper that has started since. By the thread that made this.
+    void share_cores_again();
 
 private:
     // Every rank's run at once (comm/run_ranks.hpp).

@@ -132,6 +132,24 @@ TEST(HelperThreads, without_a_core_are_with_the_compute_threads)
     EXPECT_EQ(own_cores(), before);
 }
 
+TEST(HelperThreads, that_start_later_get_a_core_when_cores_are_shared_again)
+{
+    const Cores before = own_cores();
+    if (available_cores() < 2 || available_cores() < static_cast<int>(before.size())) { GTEST_SKIP() << "needs two cores"; }
+    {
+        CoresForHelpers cores(1);
+        Asked late("late", HelperNeeds::Turns);
+        cores.share_again();
+        ASSERT_EQ(cores.places().size(), 1);
+        EXPECT_EQ(cores.places()[0].core, before.back());
+        EXPECT_EQ(own_cores(), Cores(before.begin(), before.end() - 1));
+        cores.share_again();
+        EXPECT_EQ(own_cores(), Cores(before.begin(), before.end() - 1)) << "no core is lost by sharing once more";
+        EXPECT_EQ(late.cores(), Cores{before.back()});
+    }
+    EXPECT_EQ(own_cores(), before);
+}
+
 TEST(HelperThreads, that_have_ended_take_no_core)
 {
     {

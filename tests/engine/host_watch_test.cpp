@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/host_watch.hpp"
 
+#include "device/cores.hpp"
 #include "engine/deadline_pause.hpp"
 
 #include <gtest/gtest.h>
@@ -50,6 +51,16 @@ TEST_F(HostWatchTest, does_so_also_after_the_host_has_been_with_an_observer)
     Observer nobody;
     PausingObserver(watch, nobody).progress(1, 2, 300);
     EXPECT_TRUE(told_within(10s));
+}
+
+TEST_F(HostWatchTest, gets_a_core_that_no_compute_thread_uses)
+{
+    if (available_cores() < 2) { GTEST_SKIP() << "needs two cores"; }
+    const HostWatch watch(10s, [this] { ++told; });
+    const CoresForHelpers cores(1);
+    ASSERT_EQ(cores.places().size(), 1);
+    EXPECT_EQ(cores.places()[0].name, "watch on the host");
+    EXPECT_GE(cores.places()[0].core, 0);
 }
 
 TEST_F(HostWatchTest, says_nothing_of_many_calls_that_end)

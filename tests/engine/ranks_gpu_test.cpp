@@ -3,6 +3,7 @@
 // and ranks that share a GPU; on as many GPUs as there are.
 #include "base/error.hpp"
 #include "coupled_runs.hpp"
+#include "device/cores.hpp"
 #include "device/gpu/queue_gpu.hpp"
 #include "series.hpp"
 #include "support/compare.hpp"
@@ -574,6 +575,20 @@ TEST_F(RanksOnGpus, refuse_more_gpus_than_there_are)
     {
         EXPECT_THAT(e.what(), HasSubstr("--gpus 64"));
     }
+}
+
+TEST_F(RanksOnGpus, have_a_watch_on_the_host_which_gets_a_core_as_other_helpers_do)
+{
+    const LoadedInput series = load_series(24000);
+    SimulationOptions options;
+    options.device = Device::Gpu, options.grid = {2, 1, 1}, options.gpus = 1, options.threads = 1;
+    options.when_held = [](const std::string&) {};
+    const bool is_core_free = available_cores() > 1; // before one is given away
+    const Simulation simulation(series.system, series.parameters, options);
+    const std::vector<HelperPlace>& helpers = simulation.plan().helpers;
+    ASSERT_EQ(helpers.size(), 1);
+    EXPECT_EQ(helpers[0].name, "watch on the host");
+    EXPECT_EQ(helpers[0].core >= 0, is_core_free);
 }
 
 // What a run needs is told before its first step: lists of what is sent and the table of copies, too, and what is made at the

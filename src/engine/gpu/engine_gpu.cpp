@@ -91,6 +91,11 @@ void GpuEngine<N>::start(HostWatch* watch)
 {
     watch_ = watch;
     output_.set_watch(watch);
+    if (watch != nullptr)
+    {
+        host_.share_cores_again(); // the watch starts when it is known how many ranks there are
+        plan_.helpers = host_.plan().helpers;
+    }
     plan_.links = ranks_.test_links();
     ranks_.deal_out();
     segments_.keep_last_repartition();
