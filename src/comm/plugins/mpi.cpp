@@ -3,6 +3,7 @@
 #include "comm/plugins/mpi.hpp"
 
 #include <algorithm>
+#include <sys/mman.h>
 
 namespace parhelion::mpi {
 
@@ -39,6 +40,14 @@ void end(Processes& processes)
     MPI_Comm_free(&processes.all);
     if (processes.has_begun_mpi) { MPI_Finalize(); }
 }
+
+unsigned char* map_memory(std::size_t bytes)
+{
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? static_cast<unsigned char*>(memory) : nullptr;
+}
+
+void unmap_memory(unsigned char* memory, std::size_t bytes) { munmap(memory, bytes); }
 
 } // namespace parhelion::mpi
 

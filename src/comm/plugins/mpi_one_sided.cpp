@@ -34,8 +34,6 @@ struct OneSided
     std::vector<unsigned char*> reached; // by rank; null: puts go there
 };
 
-OneSided& of(parhelion_transport* transport) { return *reinterpret_cast<OneSided*>(transport); }
-
 unsigned char* round_up(void* address)
 {
     return reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(address) + page - 1) / page * page);
@@ -84,9 +82,8 @@ bool share(OneSided& mpi, std::size_t bytes)
 
 bool map(OneSided& mpi, std::size_t bytes)
 {
-    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!all_say(mpi.processes, memory != MAP_FAILED)) { return false; }
-    mpi.memory = static_cast<unsigned char*>(memory);
+    mpi.memory = map_memory(bytes);
+    if (!all_say(mpi.processes, mpi.memory != nullptr)) { return false; }
     mpi.mapped = bytes;
     mpi.reached[static_cast<std::size_t>(mpi.processes.rank)] = mpi.memory; // one process alone needs no window
     return true;
@@ -109,7 +106,7 @@ bool is_unified(MPI_Win window)
 
 void progress(parhelion_transport* transport)
 {
-    OneSided& mpi = of(transport);
+    OneSided& mpi = as<OneSided>(transport);
     if (mpi.world == MPI_WIN_NULL) { return; }
     int has_come = 0; // nothing ever does: libraries without help of the network answer puts inside calls
     MPI_Iprobe(MPI_ANY_SOURCE, 0, mpi.processes.all, &has_come, MPI_STATUS_IGNORE);
@@ -118,7 +115,7 @@ void progress(parhelion_transport* transport)
 
 void put_signal(parhelion_transport* transport, const parhelion_put* put)
 {
-    OneSided& mpi = of(transport);
+    OneSided& mpi = as<OneSided>(transport);
     const int to = put->destination;
     if (unsigned char* const there = mpi.reached[static_cast<std::size_t>(to)])
     {
@@ -159,7 +156,10 @@ bool puts_arrive(OneSided& mpi, std::chrono::seconds patience)
     return do_all;
 }
 
-parhelion_transport* open(bool shares, std::size_t bytes, char* why, std::size_t why_size)
+void* reach(parhelion_transport* transport, int rank) { return as<OneSided>(transport).reached[static_cast<std::size_t>(rank)]; }
+
+template <bool shares>
+parhelion_transport* open(std::size_t bytes, char* why, std::size_t why_size)
 {
     const Why refuse{why, why_size};
     auto* const mpi = new OneSided;
@@ -170,7 +170,7 @@ parhelion_transport* open(bool shares, std::size_t bytes, char* why, std::size_t
     {
         return refuse("processes of a host get no memory to share (is /dev/shm large enough?); use --transport mpi");
     }
-    if (!shares && !map(*mpi, bytes)) { return refuse("there is not so much address space (ulimit -v)"); }
+    if (!shares && !map(*mpi, bytes)) { return refuse(no_memory); }
     const bool reaches_all = std::count(mpi->reached.begin(), mpi->reached.end(), nullptr) == 0;
     if (!all_say(mpi->processes, reaches_all))
     {
@@ -195,7 +195,7 @@ parhelion_transport* open(bool shares, std::size_t bytes, char* why, std::size_t
 
 void close(parhelion_transport* transport)
 {
-    OneSided& mpi = of(transport);
+    OneSided& mpi = as<OneSided>(transport);
     if (mpi.world != MPI_WIN_NULL)
     {
         MPI_Win_unlock_all(mpi.world);
@@ -207,33 +207,13 @@ void close(parhelion_transport* transport)
         MPI_Comm_free(&mpi.host);
     }
     end(mpi.processes);
-    if (mpi.mapped > 0) { munmap(mpi.memory, mpi.mapped); }
+    if (mpi.mapped > 0) { unmap_memory(mpi.memory, mpi.mapped); }
     delete &mpi;
-}
-
-constexpr parhelion_calls_v1 calls_of(decltype(parhelion_calls_v1::open) open)
-{
-    return {
-        .version = PARHELION_TRANSPORT_VERSION,
-        .size = sizeof(parhelion_calls_v1),
-        .library = library,
-        .open = open,
-        .rank = [](parhelion_transport* t) { return of(t).processes.rank; },
-        .ranks = [](parhelion_transport* t) { return of(t).processes.ranks; },
-        .memory = [](parhelion_transport* t) -> void* { return of(t).memory; },
-        .reach = [](parhelion_transport* t, int rank) -> void* { return of(t).reached[static_cast<std::size_t>(rank)]; },
-        .put_signal = put_signal,
-        .progress = progress,
-        .close = close,
-        .abort = [](parhelion_transport* t, int code) { MPI_Abort(of(t).processes.all, code); },
-    };
 }
 
 } // namespace
 
-const parhelion_calls_v1 one_sided =
-    calls_of([](std::size_t bytes, char* why, std::size_t size) { return open(true, bytes, why, size); });
-const parhelion_calls_v1 put_alone =
-    calls_of([](std::size_t bytes, char* why, std::size_t size) { return open(false, bytes, why, size); });
+const parhelion_calls_v1 one_sided = calls_of<OneSided>(open<true>, reach, put_signal, progress, close);
+const parhelion_calls_v1 put_alone = calls_of<OneSided>(open<false>, reach, put_signal, progress, close);
 
 } // namespace parhelion::mpi

@@ -4,7 +4,6 @@
 #include "comm/plugins/mpi.hpp"
 
 #include <deque>
-#include <sys/mman.h>
 #include <vector>
 
 namespace parhelion::mpi {
@@ -35,8 +34,6 @@ struct Mpi
     Bytes incoming;
     std::vector<std::uint64_t> sent, received; // messages, by the other rank
 };
-
-Mpi& of(parhelion_transport* transport) { return *reinterpret_cast<Mpi*>(transport); }
 
 // Takes back the messages that have gone, in their order.
 void forget_sent(Mpi& mpi)
@@ -76,25 +73,26 @@ parhelion_transport* open(std::size_t bytes, char* why, std::size_t why_size)
     const Why refuse{why, why_size};
     auto* const mpi = new Mpi;
     if (!begin(mpi->processes, refuse)) { return nullptr; }
-    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) { return refuse("there is not so much address space (ulimit -v)"); }
-    mpi->memory = static_cast<unsigned char*>(memory);
+    mpi->memory = map_memory(bytes);
+    if (mpi->memory == nullptr) { return refuse(no_memory); }
     mpi->bytes = bytes;
     mpi->sent.resize(static_cast<std::size_t>(mpi->processes.ranks));
     mpi->received = mpi->sent;
     return reinterpret_cast<parhelion_transport*>(mpi);
 }
 
+void* reach(parhelion_transport*, int) { return nullptr; } // nobody
+
 void progress(parhelion_transport* transport)
 {
-    Mpi& mpi = of(transport);
+    Mpi& mpi = as<Mpi>(transport);
     while (receive(mpi)) {}
     forget_sent(mpi);
 }
 
 void put_signal(parhelion_transport* transport, const parhelion_put* put)
 {
-    Mpi& mpi = of(transport);
+    Mpi& mpi = as<Mpi>(transport);
     const Header header{put->offset, put->bytes, put->signal, put->epoch, put->data != nullptr ? 1U : 0U};
     const std::size_t payload = put->data != nullptr ? put->bytes : 0;
     forget_sent(mpi);
@@ -114,32 +112,19 @@ void put_signal(parhelion_transport* transport, const parhelion_put* put)
 
 void close(parhelion_transport* transport)
 {
-    Mpi& mpi = of(transport);
+    Mpi& mpi = as<Mpi>(transport);
     // The others' last messages are received as well: a communicator with messages that nobody takes is not freed.
     std::vector<std::uint64_t> to_come(mpi.sent.size());
     MPI_Alltoall(mpi.sent.data(), 1, MPI_UINT64_T, to_come.data(), 1, MPI_UINT64_T, mpi.processes.all);
     while (mpi.received != to_come) { receive(mpi); }
     for (Outgoing& outgoing : mpi.outgoing) { MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE); }
     end(mpi.processes);
-    munmap(mpi.memory, mpi.bytes);
+    unmap_memory(mpi.memory, mpi.bytes);
     delete &mpi;
 }
 
 } // namespace
 
-const parhelion_calls_v1 two_sided = {
-    .version = PARHELION_TRANSPORT_VERSION,
-    .size = sizeof(parhelion_calls_v1),
-    .library = library,
-    .open = open,
-    .rank = [](parhelion_transport* t) { return of(t).processes.rank; },
-    .ranks = [](parhelion_transport* t) { return of(t).processes.ranks; },
-    .memory = [](parhelion_transport* t) -> void* { return of(t).memory; },
-    .reach = [](parhelion_transport*, int) -> void* { return nullptr; },
-    .put_signal = put_signal,
-    .progress = progress,
-    .close = close,
-    .abort = [](parhelion_transport* t, int code) { MPI_Abort(of(t).processes.all, code); },
-};
+const parhelion_calls_v1 two_sided = calls_of<Mpi>(open, reach, put_signal, progress, close);
 
 } // namespace parhelion::mpi
