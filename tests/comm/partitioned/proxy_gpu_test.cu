@@ -14,7 +14,7 @@ using namespace parhelion::test;
 namespace {
 
 constexpr int words = 4096;
-constexpr int full_block = 1024; // threads
+constexpr int most_threads = 1024; // of a block
 
 // Rank 0 sends to rank 1, which has the same GPU: one partition, by a queue of its own.
 struct Pair
@@ -46,10 +46,16 @@ struct Pair
     GpuQueue source{0}, destination{0};
 };
 
+// Two blocks of the kernels below fill a multiprocessor: no thread is left, and so no room for a block of any kernel. The launch
+// bounds keep the registers of both low enough for that. send_when_full_kernel took 40 once: its block kept a multiprocessor to
+// itself, and the last block of the other kernel never began.
+
 // When all blocks of the other kernel run, sends.
-__global__ void send_when_full_kernel(SendPrequest* request, Word* out, Word* here, Word others)
+__global__ void __launch_bounds__(most_threads, 2)
+    send_when_full_kernel(SendPrequest* request, Word* out, Word* here, Word others)
 {
-    for (int i = static_cast<int>(threadIdx.x); i < words; i += full_block) { out[i] = payload_word(1, 0, 1, i); }
+    const auto threads = static_cast<int>(blockDim.x);
+    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads) { out[i] = payload_word(1, 0, 1, i); }
     bool has_failed = false;
     if (threadIdx.x == 0)
     {
@@ -60,14 +66,24 @@ __global__ void send_when_full_kernel(SendPrequest* request, Word* out, Word* he
 }
 
 // Blocks that leave no room for any other wait until the message is there.
-__global__ void receive_when_full_kernel(ReceivePrequest* request, const Word* in, Word* here, unsigned long long* errors)
+__global__ void __launch_bounds__(most_threads, 2)
+    receive_when_full_kernel(ReceivePrequest* request, const Word* in, Word* here, unsigned long long* errors)
 {
+    const auto threads = static_cast<int>(blockDim.x);
     if (threadIdx.x == 0) { CudaAtomics::fetch_add_acq_rel_device(here, 1); }
     if (!block_wait_parrived(*request, 0)) { return; }
-    for (int i = static_cast<int>(threadIdx.x); i < words; i += full_block)
+    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads)
     {
         if (in[i] != payload_word(1, 0, 1, i)) { atomicAdd_system(errors, 1ull); }
     }
+}
+
+template <class Kernel>
+int blocks_per_multiprocessor(Kernel kernel, int threads)
+{
+    int blocks = 0;
+    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), cudaSuccess);
+    return blocks;
 }
 
 class GpuProxies : public OnOneGpu
@@ -80,8 +96,12 @@ TEST_F(GpuProxies, carry_messages_while_no_multiprocessor_has_room_for_a_block)
 {
     int threads = 0;
     ASSERT_EQ(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0), cudaSuccess);
+    threads /= 2;
+    ASSERT_LE(threads, most_threads);
+    ASSERT_EQ(blocks_per_multiprocessor(send_when_full_kernel, threads), 2);
+    ASSERT_EQ(blocks_per_multiprocessor(receive_when_full_kernel, threads), 2);
     Pair pair(options_with(5s));
-    const int blocks = pair.source.multiprocessors() * (threads / full_block) - 1; // and one of the source's
+    const int blocks = 2 * pair.source.multiprocessors() - 1; // and one of the source's
     DeviceBuffer<Word> here(1);
     here.clear(pair.source);
     PinnedBuffer<unsigned long long> errors(1);
@@ -89,9 +109,9 @@ TEST_F(GpuProxies, carry_messages_while_no_multiprocessor_has_room_for_a_block)
     pair.receive.start(pair.destination);
     pair.send.start(pair.source);
     pair.destination.synchronize();
-    launch(pair.source, PhaseTag{}, send_when_full_kernel, {1, full_block}, pair.send.prequest(), pair.out.data(), here.data(),
+    launch(pair.source, PhaseTag{}, send_when_full_kernel, {1, threads}, pair.send.prequest(), pair.out.data(), here.data(),
            static_cast<Word>(blocks));
-    launch(pair.destination, PhaseTag{}, receive_when_full_kernel, {blocks, full_block}, pair.receive.prequest(), pair.in(),
+    launch(pair.destination, PhaseTag{}, receive_when_full_kernel, {blocks, threads}, pair.receive.prequest(), pair.in(),
            here.data(), errors.data());
     pair.source.synchronize();
     pair.destination.synchronize();
