@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What mutate_protocol.py and mutate_gpu_protocol.py share: how sources are broken, and what became of the mutants.
 
-A mutant ends in one of four ways. Killed: a test failed, or the program crashed. Survived: all tests passed. It does not compile: it says
+A mutant ends in one of these ways. Killed: a test failed, or the program crashed. Survived: all tests passed. It does not compile: it says
 nothing about the tests, and its operator has to be mended. Timed out: the program had to be killed. Every wait of the protocol is bounded,
 so that a mutant which loses a signal is killed by a test, at the test's own deadline; one that hangs has broken the bound itself. Only a
-mutant in EXCEPTIONS may end otherwise than killed.
+mutant in EXCEPTIONS may end otherwise than killed. A run is void, and says nothing of the mutant, if what is not mutated fails the same
+test beside it: the machine was too slow.
 """
 import os
 import re
 import signal
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
@@ -63,12 +64,14 @@ class Outcome(Enum):
     SURVIVED = "survived"
     NOT_COMPILED = "does not compile"
     TIMED_OUT = "timed out"
+    VOID = "void"
 
 
 @dataclass(frozen=True)
 class Result:
     outcome: Outcome
     how: str = ""
+    test: str = field(default="", compare=False)  # that failed, or was running
 
     def __str__(self):
         return f"{self.outcome.value}\t{self.how}"
@@ -126,7 +129,7 @@ def run_tests(command, environment, seconds):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
-        return Result(Outcome.TIMED_OUT, f"in {last_test(output)}")
+        return Result(Outcome.TIMED_OUT, f"in {last_test(output)}", last_test(output))
     return judge(process.returncode, output)
 
 
@@ -137,13 +140,13 @@ def judge(code, output):
     if code == 0:
         return Result(Outcome.SURVIVED)
     if "WARNING: ThreadSanitizer: data race" in output:
-        return Result(Outcome.KILLED, f"race in {last_test(output)}")
+        return Result(Outcome.KILLED, f"race in {last_test(output)}", last_test(output))
     wrong = re.search(r"(\d+ wrong positions, \d+ wrong forces, \d+ forces left behind)", output)
     waited = re.search(r"waited .* in vain [^,]*", output)
     details = "".join(f"; {m[0]}" for m in (wrong, waited) if m)
     if "[  FAILED  ]" in output:
-        return Result(Outcome.KILLED, f"failure of {last_test(output)}{details}")
-    return Result(Outcome.KILLED, f"crash in {last_test(output)}{details}")
+        return Result(Outcome.KILLED, f"failure of {last_test(output)}{details}", last_test(output))
+    return Result(Outcome.KILLED, f"crash in {last_test(output)}{details}", last_test(output))
 
 
 class Skipped(Exception):

@@ -6,16 +6,18 @@ turn and builds a test program of each, to be run on a machine with GPUs, which 
   mutate_gpu_protocol.py build DIR [--suite halo] [--only REGEX]     builds DIR/SUITE/0 (not mutated), DIR/SUITE/1, ... and
                                                                      DIR/SUITE/mutants.tsv, which names them
   mutate_gpu_protocol.py check DIR [--suite halo] [--only REGEX]     compiles them, and does not link
-  mutate_gpu_protocol.py run DIR [--suite halo]                      runs them; needs DIR/*/[0-9]*, DIR/*/mutants.tsv and tools/
+  mutate_gpu_protocol.py run DIR [--suite halo] [--only REGEX]       runs them; needs DIR/*/[0-9]*, DIR/*/mutants.tsv and tools/
 
 With --standin all three are for the stand-in for the CUDA runtime (tests/standin), a build of the preset standin, and DIR is another; no
 GPU is needed. It runs one block after another, each until it waits: it notices what is missing (a signal, a wait, a barrier before others
 look, a count), not the order in which hardware would do things. Mutants of machine code, which it has none of, are not made.
 
 `build` takes everything but the mutants from a build of the checkout (--build), which it brings up to date. `run` reports which mutants the
-tests have killed, and how; exit code 1 unless all were killed, but for EXCEPTIONS, and the program that is not mutated passes. A suite
-for which there are too few GPUs is not run, which is said, and the exit code is 1 as well. Cost: some ten seconds on a core to build a
-mutant (of the update: minutes), a few seconds on a GPU to run one (of the engine: half a minute).
+tests have killed, and how; exit code 1 unless all were killed, but for EXCEPTIONS. The program that is not mutated runs first, and
+deadlines are stretched until it passes; a mutant counts as killed only if that program passes the same test right after, else the run is
+void and is repeated with longer deadlines. A suite for which there are too few GPUs is not run, which is said, and the exit code is 1.
+Cost: some ten seconds on a core to build a mutant (of the update: minutes), a few seconds on a GPU to run one (of the engine: half a
+minute), and once more the test that has killed it.
 """
 import argparse
 import os
@@ -24,8 +26,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mutants import EFFECT, ROOT, Operator, Outcome, Result, Skipped, first_error, mutants_of, report, run_tests
@@ -96,6 +99,16 @@ SUITES = {
         seconds=60,
         options=LATE_BLOCKS,
         standin=["*GpuPartitions.*/two_on_one*:*GpuPartitionedMisuse.*", "*GpuPartitions.*/two_gpus*"],
+    ),
+    # All-reduces by packets.
+    "packets": Suite(
+        "test_comm_gpu",
+        ["src/comm/partitioned/gpu/packets.cuh"],
+        r"tests/comm/partitioned/collectives_gpu_test\.cu|src/comm/partitioned/gpu/collectives_gpu\.cu",
+        ["OnOneGpu.partitioned_packets*:*GpuPartitionedCollectives.*on_one"],
+        seconds=60,
+        options=LATE_BLOCKS,
+        standin=["OnOneGpu.partitioned_packets*:*GpuPartitionedCollectives.*/two_on_one"],
     ),
     # What carries them with the progression engine: a host thread, so that most orders are tests/comm/proxy_ring_test.cpp's business.
     "proxy": Suite(
@@ -186,6 +199,11 @@ OPERATORS = [
     Operator("one for its group", r"static_cast<Word>\(__popc\(group\)\)", "1"),
     Operator("one signal less is needed", r"(?<=signal_of\(last\)) \+ 1", ""),
     Operator("no next epoch", r"\+\+request\.started;|request\.started = nth;", ""),
+    # Packets.
+    Operator("one slot", r"epoch % 2 ", "0 * epoch ", files="gpu/packets"),
+    Operator("no packet", EFFECT.format("store_packet"), r"\g<gap>;", files="gpu/packets"),
+    Operator("a packet of any epoch", r"seen\.epoch != epoch", "seen.epoch == 0", files="gpu/packets"),
+    Operator("no wait", r"!wait_packet\(request, m, ([^;]*), epoch, elements\)", r"(elements = load_packet(\1).elements, false)", files="gpu/packets"),
     # Proxies.
     Operator("descriptor not released", EFFECT.format("store_release_system"), r"\g<gap>;", files="proxy_ring"),
     Operator("tickets by less than one", r"(?<=&tickets_, )1", "0", files="proxy_ring"),
@@ -224,6 +242,7 @@ STANDIN_EXCEPTIONS = {  # on the stand-in
     "signal before data: src/halo/gpu/exchange.cu": (Outcome.SURVIVED, "a block goes on from its signal to its data before any other runs"),
 }
 STANDIN_SECONDS = 120  # of one run there
+STRETCHES = (1, 3, 9)  # of deadlines, where the machine is too slow
 
 
 class Builds:
@@ -348,41 +367,82 @@ def build(arguments):
     return 1 if failed else 0
 
 
-def run_one(suite, program, standin):
-    """What the first tests that notice say, else that it survived; Skipped if no filter has a test for this machine."""
-    results = []
-    seconds = STANDIN_SECONDS if standin else suite.seconds
+@dataclass(frozen=True)
+class Tests:
+    """Those of one filter, as they are run here and now: the program that is not mutated has passed them so."""
+
+    filter: str
+    original: Path  # the program that is not mutated
+    stretch: int  # how many times longer its deadlines are than elsewhere
+    seconds: int  # of a run, at stretch 1
+
+    def run(self, program, stretch, only=""):
+        """only: this test alone."""
+        environment = {"PARHELION_TEST_DEADLINE": str(stretch), "PARHELION_TEST_EXCHANGES": "1", "PARHELION_STANDIN_PATIENCE": str(10 * stretch)}
+        return run_tests([program, f"--gtest_filter={only or self.filter}", "--gtest_fail_fast"], environment, self.seconds * stretch)
+
+    def passed_by_original(self):
+        """These with deadlines that hold here; None if that takes too long. Skipped as run_tests says."""
+        for stretch in STRETCHES:
+            begin = time.monotonic()
+            if self.run(self.original, stretch).outcome == Outcome.SURVIVED:
+                return replace(self, stretch=stretch, seconds=max(self.seconds, int(5 * (time.monotonic() - begin)) + 1))
+        return None
+
+    def judge(self, program):
+        """What they say of a mutant. An end that the program which is not mutated shares is void, and not counted: the same again with
+        longer deadlines."""
+        for more in STRETCHES:
+            result = self.run(program, self.stretch * more)
+            if result.outcome == Outcome.SURVIVED:
+                return result
+            beside = self.run(self.original, self.stretch * more, "" if result.test == "start" else result.test)
+            if beside.outcome == Outcome.SURVIVED:
+                return result
+        return Result(Outcome.VOID, f"last: {result.outcome.value}, {result.how}")
+
+
+def tests_of(suite, original, standin):
+    """A list of Tests; RuntimeError if the program that is not mutated fails some."""
+    found = []
     for tests in suite.standin if standin else suite.filters:
-        environment = {"PARHELION_TEST_DEADLINE": "1", "PARHELION_TEST_EXCHANGES": "1", "PARHELION_STANDIN_PATIENCE": "10"}
         try:
-            results.append(run_tests([program, f"--gtest_filter={tests}", "--gtest_fail_fast"], environment, seconds))
+            passed = Tests(tests, original, 1, STANDIN_SECONDS if standin else suite.seconds).passed_by_original()
         except Skipped:
             continue
-        if results[-1].outcome != Outcome.SURVIVED:
-            return results[-1]
-    if not results:
-        raise Skipped
-    return results[-1]
+        if passed is None:
+            raise RuntimeError(f"the program that is not mutated does not pass {tests}")
+        found.append(passed)
+    if not found:
+        raise RuntimeError("this machine has GPUs for none of the tests")
+    return found
 
 
-def run_suite(name, folder, jobs, standin):
+def run_one(tests, program):
+    """What the first tests that notice say, else that it survived."""
+    results = (of_filter.judge(program) for of_filter in tests)
+    return next((result for result in results if result.outcome != Outcome.SURVIVED), Result(Outcome.SURVIVED))
+
+
+def run_suite(name, arguments):
     """The exit code."""
-    suite = SUITES[name]
+    suite, folder, standin = SUITES[name], arguments.folder.resolve() / name, arguments.standin
     if not standin and len(visible_gpus()) < suite.gpus:
         print(f"{name}: NOT RUN: it takes {suite.gpus} GPUs, and {len(visible_gpus())} are here")
         return 1
     table = [line.split("\t", 2) for line in (folder / "mutants.tsv").read_text().splitlines()]
-    results = {}
-    with ThreadPoolExecutor(jobs) as pool:
-        runs = [None if why else pool.submit(run_one, suite, folder / number, standin) for number, _, why in table]
-        for (number, mutant, why), ended in zip(table, runs):
-            result = Result.parse(why) if ended is None else ended.result()
-            results[mutant] = result
-            print(f"{name}\t{number}\t{mutant}\t{result}", flush=True)
-    unmutated = results.pop("not mutated")
-    if unmutated.outcome != Outcome.SURVIVED:
-        print(f"{name}: the program that is not mutated does not pass, so that nothing is shown: {unmutated}")
+    try:
+        tests = tests_of(suite, folder / "0", standin)
+    except RuntimeError as error:
+        print(f"{name}: nothing is shown: {error}")
         return 1
+    mutants = [row for row in table if row[0] != "0" and re.search(arguments.only, row[1])]
+    results = {}
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        runs = [None if why else pool.submit(run_one, tests, folder / number) for number, _, why in mutants]
+        for (number, mutant, why), ended in zip(mutants, runs):
+            results[mutant] = Result.parse(why) if ended is None else ended.result()
+            print(f"{name}\t{number}\t{mutant}\t{results[mutant]}", flush=True)
     return report(results, STANDIN_EXCEPTIONS if standin else EXCEPTIONS)
 
 
@@ -390,7 +450,7 @@ def run(arguments):
     suites = arguments.suite or [name for name in SUITES if (arguments.folder / name / "mutants.tsv").exists()]
     if not suites:
         sys.exit(f"{arguments.folder} has no mutants")
-    return max([run_suite(name, arguments.folder.resolve() / name, arguments.jobs, arguments.standin) for name in suites])
+    return max([run_suite(name, arguments) for name in suites])
 
 
 def main():
@@ -400,7 +460,6 @@ def main():
     checker = commands.add_parser("check")
     for command, links in ((builder, True), (checker, False)):
         command.add_argument("--list", action="store_true", help="name the mutants and stop")
-        command.add_argument("--only", default="", help="regular expression on their names")
         command.add_argument("--build", type=Path, help="folder of a build, configured from here; build-cuda or build-standin if not said")
         command.set_defaults(do=build, links=links)
     runner = commands.add_parser("run")
@@ -408,6 +467,7 @@ def main():
     runner.add_argument("--jobs", type=int, default=jobs, help="programs at the same time")
     runner.set_defaults(do=run)
     for command in (builder, checker, runner):
+        command.add_argument("--only", default="", help="regular expression on the mutants' names")
         command.add_argument("--standin", action="store_true", help="for the stand-in for the CUDA runtime, in place of GPUs")
         command.add_argument("--suite", action="append", choices=list(SUITES), help="all if not said; may be said again")
         command.add_argument("folder", type=Path)

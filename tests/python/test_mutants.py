@@ -110,11 +110,46 @@ def test_what_does_not_compile_is_an_outcome_of_its_own():
     assert mutants.first_error("a\nsignal.hpp:88: error: no member 'ranks'\nb") == Result(Outcome.NOT_COMPILED, "signal.hpp:88: error: no member 'ranks'")
 
 
+# --- runs that are void
+
+
+def program(folder, name, script):
+    path = folder / name
+    path.write_text(f"#!/bin/bash\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+FAILS = f"printf '%s' '{FAILED}'; exit 1"
+FAILS_SOON = f'[ "$PARHELION_TEST_DEADLINE" -ge 3 ] || {{ {FAILS}; }}'  # unless deadlines are longer
+
+
+@pytest.mark.parametrize(
+    "original, mutant, outcome",
+    [("exit 0", FAILS, Outcome.KILLED), (FAILS_SOON, FAILS_SOON, Outcome.SURVIVED), (FAILS_SOON, FAILS, Outcome.KILLED), (FAILS, FAILS, Outcome.VOID)],
+    ids=["killed", "both_are_too_slow_at_first", "killed_when_not_too_slow", "always_too_slow"],
+)
+def test_an_end_that_the_original_shares_is_not_counted(tmp_path, original, mutant, outcome):
+    tests = mutate_gpu_protocol.Tests("*", program(tmp_path, "0", original), 1, 20)
+    assert tests.judge(program(tmp_path, "1", mutant)).outcome == outcome
+
+
+@pytest.mark.parametrize("original, stretch", [("exit 0", 1), (FAILS_SOON, 3)])
+def test_deadlines_are_stretched_until_the_original_passes(tmp_path, original, stretch):
+    assert mutate_gpu_protocol.Tests("*", program(tmp_path, "0", original), 1, 20).passed_by_original().stretch == stretch
+
+
+def test_nothing_is_shown_if_the_original_never_passes(tmp_path):
+    suite = mutate_gpu_protocol.Suite("test", [], "", ["*"])
+    with pytest.raises(RuntimeError, match="does not pass"):
+        mutate_gpu_protocol.tests_of(suite, program(tmp_path, "0", FAILS), False)
+
+
 # --- when a tool fails
 
 
 @pytest.mark.parametrize(
-    "outcome, code", [(Outcome.KILLED, 0), (Outcome.SURVIVED, 1), (Outcome.NOT_COMPILED, 1), (Outcome.TIMED_OUT, 1)], ids=lambda v: getattr(v, "name", "")
+    "outcome, code", [(Outcome.KILLED, 0), (Outcome.SURVIVED, 1), (Outcome.NOT_COMPILED, 1), (Outcome.TIMED_OUT, 1), (Outcome.VOID, 1)], ids=lambda v: getattr(v, "name", "")
 )
 def test_exit_code_and_counts(outcome, code, capsys):
     results = {"no wait: a.hpp:1": Result(Outcome.KILLED), "no wait: b.hpp:2": Result(outcome, "how")}

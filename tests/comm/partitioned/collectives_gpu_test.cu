@@ -338,18 +338,19 @@ __device__ float term(Word epoch, int rank, int i) { return static_cast<float>(p
 __global__ void many_kernel(Rank* of_block, unsigned long long* errors, int epochs, Fault fault)
 {
     const Rank& r = of_block[blockIdx.x];
+    const auto threads = static_cast<int>(blockDim.x);
     CollectivePrequest& request = *r.request;
     auto* const values = reinterpret_cast<float*>(request.result); // also the input
     const int n = request.partitions * static_cast<int>(request.layouts.input.count);
     for (int epoch = 1; epoch <= epochs; ++epoch)
     {
-        for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+        for (int i = static_cast<int>(threadIdx.x); i < n; i += threads)
         {
             values[i] = term(static_cast<Word>(epoch), r.rank, i);
         }
         if (!run_epoch<float, Reduction::Sum>(r, epoch, fault)) { return; }
         unsigned long long wrong = 0;
-        for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+        for (int i = static_cast<int>(threadIdx.x); i < n; i += threads)
         {
             float sum = 0;
             for (int m = 0; m < request.members; ++m) { sum += term(static_cast<Word>(epoch), m, i); }
@@ -382,6 +383,28 @@ TEST_P(GpuPartitionedCollectives, of_many_epochs_are_right_whatever_the_delays)
         EXPECT_EQ(many_errors(world, algorithm, epochs), 0u);
         EXPECT_EQ(failure_of(world), "");
     }
+}
+
+// Why there are two slots. A block of one warp still reads many packets a lane when one of many warps is through with the epoch
+// and sends the next. One partition: with several, a member awaits the other's last before it can overwrite the first.
+TEST_F(OnOneGpu, partitioned_packets_are_not_overwritten_before_a_slow_member_has_read_them)
+{
+    GpuWorld world({0, 0}, options_with(5s));
+    CollectiveCase what{Collective::AllReduce, Algorithm::OneShot, {ElementType::Float, 1, 8192}};
+    what.is_in_place = true;
+    const Members members(world, what);
+    GpuQueue slow{0}, fast{0};
+    DeviceBuffer<Rank> ranks;
+    ranks.upload(slow, ranks_of(members));
+    PinnedBuffer<unsigned long long> errors(1);
+    errors[0] = 0;
+    slow.synchronize();
+    launch(slow, PhaseTag{}, many_kernel, {1, 32}, ranks.data(), errors.data(), 20, Fault::None);
+    launch(fast, PhaseTag{}, many_kernel, {1, 512}, ranks.data() + 1, errors.data(), 20, Fault::None);
+    slow.synchronize();
+    fast.synchronize();
+    EXPECT_EQ(failure_of(world), "");
+    EXPECT_EQ(errors[0], 0u);
 }
 
 TEST_P(GpuPartitionedCollectives, of_a_dead_member_end_all_waits_with_one_sentence)
