@@ -181,7 +181,8 @@ OPERATORS = [
     # Sums over ranks.
     Operator("no wait", r"(?<=has_failed = )receiver\.wait_arrived[^;]*", "false"),
     Operator("stored before places are known", r"(?<=slot\(\)\); \}\n) *__syncthreads\(\);", f"    {LATE}", files="gpu/collectives"),
-    Operator("signalled before all have stored", r"(?<=\n) *__syncthreads\(\);(?= *\n    if \(is_peer\) \{ ends\.senders)", f"    {LATE}"),
+    Operator("signalled before all have stored", r"(\n    for \((?:(?!\n    \}).)*\n    \})\n *__syncthreads\(\);(?= *\n    if \(is_peer\) \{ ends\.senders)",
+             rf"\n    {LATE}\1"),
     Operator("added before all have arrived", r"__syncthreads_or\(has_failed\)", "has_failed"),
     Operator("not in rank order", r"T sum = ends\.rank == 0 [^;]*;(\s*)for \(int r = 1; r < ends\.ranks; \+\+r\) \{[^}]*\}",
              r"T sum = mine;\1for (int r = 0; r < ends.ranks; ++r) { if (r != ends.rank) { sum = combine(sum, slots[r][i]); } }"),
