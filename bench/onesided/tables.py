@@ -4,7 +4,8 @@
 
     bench/onesided/tables.py bench/results/onesided.jsonl [--plot bench/results/onesided]
 
-Numbers are medians of the repetitions, us a step. The figure has ranks on the x axis, as the report's figures have nodes.
+Numbers are medians of the repetitions, us a step; of whole steps, which differ more, the least and the most as well. The
+figure has ranks on the x axis, as the report's figures have nodes.
 """
 import argparse
 import json
@@ -15,22 +16,26 @@ TIMES = ["communication_us", "step_us", "processor_us"]
 
 
 def read(path):
-    """By case, then by what tells its runs apart: medians of times by ranks, and how many runs each is of."""
+    """By case, then by what tells its runs apart: times by ranks, sorted, and how many runs each is of."""
     runs = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     with open(path) as file:
         for line in map(json.loads, file):
             way = line["variant"] if line["case"] == "onesided" else line["transport"]
             group = (line["transport"], line["work_us"]) if line["case"] == "onesided" else (line["atoms"],)
             runs[(line["case"], *group)][way][line["ranks"]].append(line)
-    return {key: {way: {ranks: {name: median(r[name] for r in repeated) for name in TIMES} | {"runs": len(repeated)} for ranks, repeated in by_ranks.items()}
+    return {key: {way: {ranks: {name: sorted(r[name] for r in repeated) for name in TIMES} | {"runs": len(repeated)} for ranks, repeated in by_ranks.items()}
                   for way, by_ranks in ways.items()} for key, ways in runs.items()}
 
 
-def print_table(title, ways, names):
+def spread(times):
+    return f"{median(times):.0f}" + (f" ({times[0]:.0f}-{times[-1]:.0f})" if len(times) > 1 else "")
+
+
+def print_table(title, ways, names, text=lambda times: f"{median(times):.0f}"):
     ranks = sorted({r for by_ranks in ways.values() for r in by_ranks})
     print(f"\n{title}\n\n| | " + " | ".join(f"{r} ranks" for r in ranks) + " |\n|---|" + "---|" * len(ranks))
     for way, by_ranks in ways.items():
-        cells = (" / ".join(f"{by_ranks[r][name]:.0f}" for name in names) if r in by_ranks else "" for r in ranks)
+        cells = (" / ".join(text(by_ranks[r][name]) for name in names) if r in by_ranks else "" for r in ranks)
         print(f"| {way} | " + " | ".join(cells) + " |")
 
 
@@ -53,7 +58,10 @@ def plot(runs, prefix):
     for axis, (title, ways, name, label) in zip(axes, panels):
         for way, by_ranks in ways.items():
             ranks = sorted(by_ranks)
-            axis.plot(ranks, [by_ranks[r][name] for r in ranks], marker="o", markersize=4, label=way)
+            times = [by_ranks[r][name] for r in ranks]
+            middle = [median(t) for t in times]
+            ends = [[m - t[0] for m, t in zip(middle, times)], [t[-1] - m for m, t in zip(middle, times)]] if title.startswith("whole") else None
+            axis.errorbar(ranks, middle, ends, marker="o", markersize=4, capsize=2, elinewidth=0.7, label=way)
         axis.set(title=title, xlabel="ranks", ylabel=label or "", xscale="log")
         axis.set_xticks([2, 4, 8, 16], ["2", "4", "8", "16"])
         axis.minorticks_off()
@@ -79,7 +87,7 @@ def main():
         if case == "onesided" and group[0] == "threads":
             print_table(f"Threads, {group[1]:g} us of work: communication / step / processor", ways, TIMES)
         if case == "steps":
-            print_table(f"Whole steps, {group[0]} atoms: communication / step / processor", ways, TIMES)
+            print_table(f"Whole steps, {group[0]} atoms: communication / step / processor", ways, TIMES, spread)
     if options.plot:
         plot(runs, options.plot)
 
