@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exit code says whether all tests were skipped, as of the C++ programs (tests/support/test_main.cpp): 77, which ctest counts as a skip."""
+"""What all files have. The exit code says whether all tests were skipped, as of the C++ programs (tests/support/test_main.cpp): 77, which ctest
+counts as a skip."""
 import pytest
+
+from runs import RUN, folder_with, run
 
 ALL_SKIPPED = 77
 
@@ -11,3 +14,11 @@ def pytest_sessionfinish(session, exitstatus):
     # A file that skips itself as a whole collects no test.
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and outcomes.get("skipped") and not ran:
         session.exitstatus = ALL_SKIPPED
+
+
+@pytest.fixture(scope="session")
+def in_one(tmp_path_factory):
+    """The folder of a run by one thread."""
+    folder = folder_with(RUN, tmp_path_factory.mktemp("one"))
+    run(folder, "-q", "--threads", 1)
+    return folder

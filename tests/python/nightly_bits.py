@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from test_continuation import folder_with, run, step_reached
-from test_launched import ends, launch
-from test_nic_emulation import NICS
-from test_transports import KINDS, SHORT, run_by
+from launchers import KINDS, ends, launch, run_by
+from runs import NICS, SHORT, folder_with, run, step_reached
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
 from compare_bits import differences  # noqa: E402

@@ -15,108 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from runs import DATA, RUN, assert_same_outputs, command, folder_with, interrupt, outputs, run, step_reached, stop_early
 from simulation import small_water
-
-DATA = Path(__file__).resolve().parents[1] / "data" / "refdata" / "etoh"
-# A coupling of each kind that has a state or a random number, and a list interval that divides none of the others.
-RUN = """
-integrator = md
-dt = 0.002
-nsteps = 400
-cutoff-scheme = Verlet
-verlet-buffer-tolerance = -1
-rlist = 1.0
-nstlist = 7
-coulombtype = reaction-field
-epsilon-rf = 0
-rcoulomb = 0.9
-rvdw = 0.9
-constraints = h-bonds
-continuation = yes
-tcoupl = v-rescale
-tc-grps = System
-tau-t = 0.1
-ref-t = 300
-pcoupl = C-rescale
-tau-p = 1
-compressibility = 4.5e-5
-ref-p = 1
-ld-seed = 7
-nstxout = 90
-nstvout = 90
-nstxout-compressed = 10
-nstcalcenergy = 5
-nstenergy = 20
-nstlog = 100
-"""
-
-
-def command(*options, structure=DATA / "conf.gro", topology=DATA / "topol.top"):
-    program = os.environ.get("PARHELION_PROGRAM")
-    if program is None:
-        pytest.skip("$PARHELION_PROGRAM is not set")
-    return [str(word) for word in [program, "run", "-c", structure, "-p", topology, "--reproducible", *options]]
-
-
-def run(folder, *options, code=0, **files):
-    result = subprocess.run(command(*options, **files), cwd=folder, capture_output=True, text=True, timeout=120)
-    assert result.returncode == code, result.stdout + result.stderr
-    return result.stdout + result.stderr
-
-
-def interrupt(folder, *options, by=signal.SIGTERM, after_bytes=1):
-    """Starts a run that would go on for hours, sends the signal once its .xtc has that many bytes, and returns the exit code."""
-    process = subprocess.Popen(command(*options, "--steps", 1000000), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    xtc = folder / "md.xtc"
-    while process.poll() is None and (not xtc.exists() or xtc.stat().st_size < after_bytes):
-        time.sleep(0.005)
-    process.send_signal(by)
-    return process.wait(timeout=60)
-
-
-def stop_early(folder, *options, **how):
-    """Stops a run before step 400. One that gets further, because this process was given no core in time, is begun again."""
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for _ in range(10):
-        assert interrupt(folder, *options, **how) == 3
-        if step_reached(folder) < 400:
-            return
-        for path in folder.iterdir():
-            path.unlink()
-        for name, content in before.items():
-            (folder / name).write_bytes(content)
-    pytest.fail("no run could be stopped in time")
-
-
-def step_reached(folder):
-    about = (folder / "md.cpt").read_bytes()[56:]
-    return json.JSONDecoder().raw_decode(about.decode("latin-1"))[0]["reached"]
-
-
-def outputs(folder):
-    """The binary files, and the tables of the log without what tells of the machine and of interruptions."""
-    log = re.findall(r"^ +Step +Time\n.*\n\n +Energies.*\n(?:.+\n)+", (folder / "md.log").read_text(), re.MULTILINE)
-    averages = (folder / "md.log").read_text().split("Averages over")[-1].split("\n\n")[0]
-    return {**{name: (folder / name).read_bytes() for name in ["md.xtc", "md.trr", "md.edr", "md.gro"]}, "log": log, "averages": averages}
-
-
-def folder_with(mdp, path):
-    path.mkdir(exist_ok=True)
-    (path / "md.mdp").write_text(mdp)
-    return path
-
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
     folder = folder_with(RUN, tmp_path_factory.mktemp("through"))
     run(folder, "-q", "--threads", 2)
     return folder
-
-
-def assert_same_outputs(folder, uninterrupted):
-    got, expected = outputs(folder), outputs(uninterrupted)
-    assert len(expected["log"]) == 5
-    assert [name for name in expected if got[name] != expected[name]] == []
 
 
 def test_a_run_stopped_by_a_signal_exits_3_and_goes_on_to_the_same_outputs(uninterrupted, tmp_path):
@@ -274,11 +180,11 @@ def test_a_run_whose_reader_is_gone_goes_on_and_leaves_a_checkpoint_when_stopped
     process = started(folder, "--steps", 1000000, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     process.stdout.close()
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 3
+    assert process.wait(timeout=300) == 3
     # The checkpoint is of step -1 if the run was stopped before the second pair list.
     process = subprocess.Popen(command("--steps", step_reached(folder) + 100), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     process.stdout.close()  # before the first word
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
 
 
 def test_a_lost_terminal_stops_a_run_unless_it_was_told_not_to_care(tmp_path):
@@ -286,7 +192,7 @@ def test_a_lost_terminal_stops_a_run_unless_it_was_told_not_to_care(tmp_path):
     assert interrupt(folder, "-q", by=signal.SIGHUP) == 3
     process = started(folder_with(RUN, tmp_path / "nohup"), "-q", "--steps", 2000, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
 
 
 def test_a_second_run_with_the_same_prefix_is_refused(tmp_path):
@@ -294,7 +200,7 @@ def test_a_second_run_with_the_same_prefix_is_refused(tmp_path):
     process = started(folder, "-q", "--steps", 1000000)
     assert re.search(r"E193 md\.log .*another run.*prefix than md ", run(folder, "--new", code=4))
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 3
+    assert process.wait(timeout=300) == 3
     run(folder, "-q", "--steps", step_reached(folder) + 10)
 
 
@@ -332,7 +238,7 @@ def test_an_output_that_is_removed_while_the_run_writes_it_is_missed_and_can_be_
     os.kill(process.pid, signal.SIGSTOP)
     rescued = Path(copy[1]).read_bytes()
     os.kill(process.pid, signal.SIGCONT)
-    rest = process.communicate(timeout=60)[1]
+    rest = process.communicate(timeout=300)[1]
     assert process.returncode == 3 and "was removed" not in rest
     assert said.strip() in (folder / "md.log").read_text()
     assert re.search(r"E192 md\.xtc .*is missing", run(folder, code=4))

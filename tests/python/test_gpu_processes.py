@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from test_continuation import command, folder_with, run
-from test_processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
+from processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
+from runs import command, folder_with, run
 
 RUN = """
 integrator = md

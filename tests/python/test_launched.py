@@ -10,58 +10,14 @@ import os
 import random
 import re
 import signal
-import socket
-import subprocess
 import time
 
 import pytest
 
-from test_continuation import RUN, assert_same_outputs, command, folder_with, run, step_reached
+from launchers import DEADLINE, ends, launch, wait_until_begun
+from runs import RUN, assert_same_outputs, folder_with, run, step_reached
 
-DEADLINE = 3  # s, of a wait for another rank
 LOST = r"E601 The process of rank {} on \S+ has (ended, or its connection is lost|been silent for [\d.]+ s)\."
-
-
-@pytest.fixture(scope="module")
-def in_one(tmp_path_factory):
-    folder = folder_with(RUN, tmp_path_factory.mktemp("one"))
-    run(folder, "-q", "--threads", 1)
-    return folder
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def launch(folder, processes, *options, timeout=f"{DEADLINE}s", folders=None, **environment):
-    """As torchrun does."""
-    port = free_port()
-    options = ["-q", "--threads", 1, "--comm-timeout", timeout, "--checkpoint", "0s", *options]
-    return [subprocess.Popen(command(*options), cwd=folders[rank] if folders else folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": str(rank),
-                                  "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), **environment})
-            for rank in range(processes)]
-
-
-def ends(processes, code=0, seconds=120):
-    """What each has said, once all have ended."""
-    until = time.monotonic() + seconds
-    try:
-        said = ["".join(p.communicate(timeout=max(0.1, until - time.monotonic()))) for p in processes]
-    except subprocess.TimeoutExpired:
-        for p in processes:
-            p.kill()
-        pytest.fail(f"still running after {seconds} s; have said: {[''.join(p.communicate()) for p in processes]}")
-    assert [p.returncode for p in processes] == [code] * len(processes), said
-    return said
-
-
-def wait_until_begun(processes, folder):
-    while not (folder / "md.xtc").exists() or (folder / "md.xtc").stat().st_size == 0:
-        assert [p.poll() for p in processes] == [None] * len(processes), [p.communicate() for p in processes if p.poll() is not None]
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("options", [[2], [3, "--ranks", 4, "--halo", "staged-fused"], [3, "--grid", "1x1x3", "--halo", "staged-host"]], ids=str)

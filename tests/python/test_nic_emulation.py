@@ -10,17 +10,8 @@ import re
 
 import pytest
 
-from test_continuation import RUN, assert_same_outputs, folder_with, run
-from test_launched import ends, launch
-
-NICS = ["-q", "--threads", 1, "--transport", "nic-emulation"]
-
-
-@pytest.fixture(scope="module")
-def in_one(tmp_path_factory):
-    folder = folder_with(RUN, tmp_path_factory.mktemp("one"))
-    run(folder, "-q", "--threads", 1)
-    return folder
+from launchers import ends, launch
+from runs import NICS, RUN, assert_same_outputs, folder_with, run
 
 
 def without_note(said):

@@ -9,73 +9,12 @@ import os
 import random
 import re
 import signal
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
-from test_continuation import RUN, assert_same_outputs, command, folder_with, outputs, run, step_reached, stop_early
-
-DEADLINE = 2  # s, of a wait for another rank
-KILLED = r"E601 The process of ranks? {}( to \d)? \(\d+\) was killed by signal 9 \(Killed\)\."
-EITHER_STOPPED = r"E601 (The process of rank 1 \(\d+\) has been stopped for 2 s\.|Rank \d waited 2 s in vain for .*)"
-
-
-@pytest.fixture(scope="module")
-def in_one(tmp_path_factory):
-    folder = folder_with(RUN, tmp_path_factory.mktemp("one"))
-    run(folder, "-q", "--threads", 1)
-    return folder
-
-
-def start(folder, *options):
-    options = ["-q", "--threads", 1, "--comm-timeout", f"{DEADLINE}s", "--checkpoint", "0s", *options]
-    return subprocess.Popen(command(*options), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def children(process):
-    try:
-        return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
-
-
-def wait_until(condition, process):
-    end = time.monotonic() + 60
-    while not condition():
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < end
-        time.sleep(0.002)
-
-
-def all_begun(process, folder, count):
-    wait_until(lambda: len(children(process)) == count and (folder / "md.xtc").exists() and (folder / "md.xtc").stat().st_size > 0, process)
-    return children(process)
-
-
-def is_running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def expect_end(process, ranks, sentence, seconds):
-    """Ends with one sentence, which the log has as well, and leaves no process and no shared memory."""
-    try:
-        said = process.communicate(timeout=seconds)[1]
-    except subprocess.TimeoutExpired:
-        process.kill()
-        pytest.fail(f"still running after {seconds} s; has said: {process.communicate()[1]}")
-    *notes, last = said.splitlines()
-    assert re.fullmatch(sentence, last), said
-    # A kill between two renamings: the checkpoint before is taken, and a note says so.
-    assert [note for note in notes if not note.startswith("note: md.cpt is missing. Continuing from md.prev.cpt")] == []
-    assert process.returncode == 6
-    assert [pid for pid in ranks if is_running(pid)] == []
-    assert list(Path("/dev/shm").glob("*parhelion*")) == []
-    return last
+from processes import DEADLINE, EITHER_STOPPED, KILLED, all_begun, children, expect_end, is_running, start, wait_until
+from runs import RUN, assert_same_outputs, folder_with, run, step_reached, stop_early
 
 
 @pytest.mark.parametrize("options", [

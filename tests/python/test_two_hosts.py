@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from test_continuation import RUN, assert_same_outputs, command, folder_with, run
-from test_launched import DEADLINE, ends, wait_until_begun
+from launchers import DEADLINE, ends, wait_until_begun
+from runs import RUN, assert_same_outputs, command, folder_with, run
 
 NETWORK = "10.213.7"  # of the two alone
 
