@@ -115,10 +115,10 @@ SUITES = {
         "test_comm_gpu",
         ["src/comm/proxy_ring.hpp", "src/comm/gpu/proxy.cpp"],
         r"tests/comm/partitioned/p\w+_gpu_test\.cu|src/comm/partitioned/gpu/partitioned_gpu\.cu|src/comm/gpu/proxy\.cpp",
-        ["*GpuPartitions.*one_by_proxy:GpuProxies.*"],
+        ["*GpuPartitions.*one_by_proxy:GpuProxies*:*GpuNodes.*"],
         seconds=60,
         options=LATE_BLOCKS,
-        standin=["*GpuPartitions.*/two_on_one_by_proxy:GpuProxies.*"],
+        standin=["*GpuPartitions.*/two_on_one_by_proxy:GpuProxies*:*GpuNodes.*/2x*"],
     ),
     # The exchanges of the mesh, of ranks side by side on one GPU; what is lost must end, too.
     "mesh": Suite(
@@ -215,6 +215,11 @@ OPERATORS = [
     Operator("nobody is told that it was read", r"if \(message\.read != nullptr\) \{[^;]*; \}", "", files="gpu/proxy"),
     Operator("read before it is copied", r"(?=\n *gpu_memory::on_device)", "\n        if (message.read != nullptr) { const gpu_memory::WordAt words{message.read, put.epoch}; gpu_memory::set_words(queue_, {&words, 1}); }", files="gpu/proxy"),
     Operator("the last of several is not carried", r"carry\(\{taken\.data\(\), n\}\)", "carry({taken.data(), n - (n > 1 ? 1 : 0)})", files="gpu/proxy"),
+    Operator("to another node at once", r"if \(sends\(taken\[n\]\)\) \{ continue; \}", "", files="gpu/proxy"),
+    Operator("no payload to another node", r"carry\(\{&message, 1\}, Parts::Payloads\);", "", files="gpu/proxy"),
+    Operator("no signal to another node", r"under_way_\.keep_signal_of\(next\);", "", files="gpu/proxy"),
+    Operator("signal with the first byte", r"if \(parts == Parts::Payloads\) \{ return; \}", "", files="gpu/proxy"),
+    Operator("what is late is waited for after a failure", r" \|\| has_stopped\(\)", "", files="gpu/proxy"),
     Operator("its failure is told to nobody", r"options_\.on_failure\([^;]*;", ";", files="gpu/proxy"),
     # The mesh.
     Operator("no wait", r"(?<=has_failed = )has_peer\(\) && receivers[^;]*", "false", files="mesh_exchange/"),

@@ -2,6 +2,7 @@
 #include "comm/gpu/proxy.hpp"
 
 #include "base/error.hpp"
+#include "comm/transports/nic_emulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,17 +57,18 @@ void GpuProxy::serve(const std::stop_token& stop)
         {
             // Asked before the ring: what was left before the stop is carried.
             const bool ends = stop.stop_requested();
-            std::size_t n = 0;
-            for (std::size_t bytes = 0; n < taken.size() && bytes < most_bytes_together && reader_.take(taken[n]); ++n)
+            std::size_t n = 0, bytes = 0, looks = 0;
+            for (; looks < taken.size() && bytes < most_bytes_together && reader_.take(taken[n]); ++looks)
             {
+                if (options_.before_each) { options_.before_each(taken[n].put); }
+                if (sends(taken[n])) { continue; }
                 bytes += taken[n].put.bytes;
+                ++n;
             }
-            if (n > 0)
-            {
-                carry({taken.data(), n});
-                polls = 0;
-            }
-            else if (ends) { break; }
+            if (n > 0) { carry({taken.data(), n}); }
+            carry_due();
+            if (looks > 0) { polls = 0; }
+            else if (ends && (under_way_.is_empty() || has_stopped())) { break; }
             else { HostAtomics::pause(thread_.has_own_core() ? 0 : polls); }
         }
         queue_.synchronize();
@@ -78,12 +80,43 @@ void GpuProxy::serve(const std::stop_token& stop)
     }
 }
 
-void GpuProxy::carry(std::span<const Descriptor> messages)
+// Does a network carry it? It is then under way.
+bool GpuProxy::sends(const Descriptor& message)
 {
-    for (const Descriptor& message : messages)
+    EmulatedLink* const link = options_.link_of ? options_.link_of(message.put) : nullptr;
+    if (link == nullptr) { return false; }
+    const EmulatedLink::Times due = link->send(message.put);
+    under_way_.add(message.put, message.read, due.payload, due.signal);
+    return true;
+}
+
+void GpuProxy::carry_due()
+{
+    while (!under_way_.is_empty() && under_way_.first_due() <= PutsUnderWay::Clock::now())
     {
-        if (options_.before_each) { options_.before_each(message.put); }
+        const PutUnderWay next = under_way_.take_first();
+        const Descriptor message{next.put, next.read, 0};
+        if (next.put.data != nullptr && next.signal_due > PutsUnderWay::Clock::now())
+        {
+            carry({&message, 1}, Parts::Payloads);
+            under_way_.keep_signal_of(next);
+        }
+        else
+        {
+            under_way_.leave_line(next);
+            carry({&message, 1});
+        }
     }
+}
+
+bool GpuProxy::has_stopped()
+{
+    const std::scoped_lock lock(mutex_);
+    return is_stopped_;
+}
+
+void GpuProxy::carry(std::span<const Descriptor> messages, Parts parts)
+{
     const std::scoped_lock lock(mutex_);
     if (is_stopped_) { return; }
     for (const Descriptor& message : messages)
@@ -92,6 +125,7 @@ void GpuProxy::carry(std::span<const Descriptor> messages)
         if (put.data == nullptr || put.bytes == 0) { continue; }
         gpu_memory::on_device(queue_, memory_.payload(put.destination, put.offset), put.data, put.bytes);
     }
+    if (parts == Parts::Payloads) { return; }
     // Of a slot's words the epoch alone: nobody asks partitioned messages for their size.
     std::array<gpu_memory::WordAt, 2 * most_together> words{};
     std::size_t n = 0;

@@ -6,6 +6,9 @@
 // its destination before the signal shows (rule M7). Kernels need no pointer to the destination, and no multiprocessor is needed
 // at either side. Of small messages that are there together it first queues all copies, then all stores by one call.
 //
+// Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due there, the copy until their
+// first byte is and the stores until their last one is. What this proxy cannot queue or copy so fast comes later.
+//
 // A proxy that fails, as when the runtime refuses a copy, ends all waits of its world, with its sentence. If it does not come to
 // its turn, waits end by their deadlines; it is then told to stop, so that what the messages were of may go.
 //
@@ -15,6 +18,7 @@
 
 #include "comm/proxy_ring.hpp"
 #include "comm/symmetric_memory.hpp"
+#include "comm/transports/puts_under_way.hpp"
 #include "device/gpu/device_buffer.hpp"
 #include "device/helper_threads.hpp"
 
@@ -25,6 +29,7 @@
 namespace parhelion {
 
 struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
+class EmulatedLink; // comm/transports/nic_emulation.hpp
 
 using GpuProxyRing = ProxyRing<CudaAtomics>;
 using GpuProxyTransport = ProxyTransport<CudaAtomics>;
@@ -33,6 +38,8 @@ struct GpuProxyOptions
 {
     int device = 0;
     std::size_t places = std::size_t{1} << 16; // of the ring, a power of two; 64 bytes each
+    // Who says when a message arrives; null, or what it gives is null: it is carried at once.
+    std::function<EmulatedLink*(const Put&)> link_of;
     // Called by the proxy when it fails, with what it failed by.
     std::function<void(std::exception_ptr)> on_failure;
     // For tests: called by the proxy before it carries a message. What it throws is the proxy's failure.
@@ -44,7 +51,7 @@ class GpuProxy
 public:
     // `memory` has the destinations, and outlives this. Throws DeviceError.
     GpuProxy(const SymmetricMemory& memory, const GpuProxyOptions& options);
-    // Carries what is there, and waits for it. Nobody may leave messages any more.
+    // Carries what is there, also what is due later, and waits for it. Nobody may leave messages any more.
     ~GpuProxy() = default;
     GpuProxy(const GpuProxy&) = delete;
     GpuProxy& operator=(const GpuProxy&) = delete;
@@ -61,7 +68,15 @@ public:
 
 private:
     void serve(const std::stop_token& stop);
-    void carry(std::span<const Descriptor> messages);
+    enum class Parts : std::uint8_t
+    {
+        Payloads,
+        All
+    };
+    void carry(std::span<const Descriptor> messages, Parts parts = Parts::All);
+    bool sends(const Descriptor& message);
+    void carry_due();
+    bool has_stopped();
 
     const SymmetricMemory& memory_;
     GpuProxyOptions options_;
@@ -69,6 +84,7 @@ private:
     PinnedBuffer<Descriptor> descriptors_;
     DeviceBuffer<GpuProxyRing> ring_;
     ProxyRingReader reader_;
+    PutsUnderWay under_way_; // to other nodes; of the thread
     std::size_t reserved_ = 0;
     std::mutex mutex_; // held while something is queued
     bool is_stopped_ = false;

@@ -8,6 +8,7 @@
 #include "device/gpu/graph.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <numeric>
 #include <thread>
@@ -38,9 +39,14 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     : devices_(std::move(devices)), bootstrap_(options.bootstrap), here_{0, ranks()}, deadline_(options.deadline),
       phase_(options.phase), tag_name_(options.tag_name), loses_(options.loses), before_each_put_(options.before_each_put),
-      compute_threads_(options.compute_threads), everybody_(devices_.size())
+      compute_threads_(options.compute_threads), nodes_(options.nodes), everybody_(devices_.size())
 {
     PARHELION_EXPECTS(ranks() <= most_ranks);
+    if (nodes_)
+    {
+        PARHELION_EXPECTS(nodes_->ranks() == ranks() && bootstrap_ == nullptr);
+        for (int node = 0; node < nodes_->nodes; ++node) { links_.emplace_back(*nodes_); }
+    }
     if (bootstrap_ != nullptr)
     {
         PARHELION_EXPECTS(bootstrap_->ranks() == ranks());
@@ -205,6 +211,13 @@ GpuProxy& GpuWorld::proxy(int rank)
         options.device = device(rank);
         options.on_failure = [this](std::exception_ptr why) { stop(std::move(why)); };
         options.before_each = before_each_put_;
+        if (nodes_)
+        {
+            options.link_of = [this](const Put& put) {
+                return reaches(put.source, put.destination) ? nullptr
+                                                            : &links_[static_cast<std::size_t>(nodes_->node_of(put.source))];
+            };
+        }
         proxy = std::make_unique<GpuProxy>(*memory_, options);
         cores_.reset(); // the calling thread is then where it was
         cores_ = std::make_unique<CoresForHelpers>(compute_threads_);
@@ -245,6 +258,15 @@ void GpuWorld::release(std::span<const int> group, Window window)
     for (const int rank : group) { memory_->release(rank, window); }
 }
 
+void GpuWorld::expect_one_node(std::span<const int> group, const std::string& what) const
+{
+    const auto other = std::find_if_not(group.begin(), group.end(), [&](int rank) { return reaches(group.front(), rank); });
+    if (other == group.end()) { return; }
+    throw CommError(fmt::format("{}: ranks {} and {} are on different nodes ({}), and kernels would store into each other's "
+                                "memory.",
+                                what, group.front(), *other, nodes_->text()));
+}
+
 int GpuWorld::name_channel(const std::string& label)
 {
     const auto [at, is_new] = channel_numbers_.emplace(label, static_cast<int>(channels_.size()));
@@ -254,6 +276,7 @@ int GpuWorld::name_channel(const std::string& label)
 
 GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
 {
+    expect_one_node(std::array{source, destination}, label);
     const ChannelName name{source, destination, name_channel(label)};
     const ReceiveEnd receive_end = make_receive_end(*memory_, name, options);
     const SendEnd send_end = make_send_end(*memory_, name, options);

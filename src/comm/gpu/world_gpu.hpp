@@ -21,11 +21,13 @@
 
 #include "comm/bootstrap.hpp"
 #include "comm/endpoint.hpp"
+#include "comm/transports/nic_emulation.hpp"
 #include "device/gpu/arena.hpp"
 #include "device/gpu/device_buffer.hpp"
 #include "device/phase_clock.hpp"
 
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
@@ -77,6 +79,9 @@ struct GpuWorldOptions
     Bootstrap* bootstrap = nullptr;
     // Where all memory is, of as many processes as ranks; outlives the world. Null: the world makes its own.
     GpuHeap* heap = nullptr;
+    // Virtual nodes that the ranks are on, all in this process. Between nodes kernels have no addresses: proxies carry
+    // partitioned messages, with a network's delays, and there is nothing else. Nothing: all ranks are on one node.
+    std::optional<NicEmulation> nodes = std::nullopt;
 };
 
 class GpuWorld
@@ -99,6 +104,10 @@ public:
     bool shares_gpu(int rank) const; // with another rank
     PhaseTag phase() const { return phase_; }
     bool ranks_share_gpus() const; // of this process
+    // Are both on one node, so that kernels of the one store into the memory of the other?
+    bool reaches(int source, int destination) const { return !nodes_ || nodes_->reaches(source, destination); }
+    // Throws CommError, which says that `what` needs it, unless all ranks of a group reach each other.
+    void expect_one_node(std::span<const int> group, const std::string& what) const;
     // For setting up a rank that is here; ranks on one GPU have the same.
     GpuQueue& setup_queue(int rank);
 
@@ -110,7 +119,7 @@ public:
     void release(std::span<const int> group, Window window);
     std::byte* data(int rank, Window window) const { return memory_->payload(rank, window.offset); }
 
-    // Throws CommError if there is no room.
+    // Throws CommError if there is no room, and between nodes.
     GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
     // Its slots are for others. Nothing queued uses it; as open() made it.
     void close(const GpuChannel& channel);
@@ -178,6 +187,8 @@ private:
     std::function<bool(const std::string& label, int source)> loses_;
     std::function<void(const Put&)> before_each_put_;
     int compute_threads_;
+    std::optional<NicEmulation> nodes_;
+    std::deque<EmulatedLink> links_; // by node; empty without nodes
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     std::optional<SymmetricMemory> memory_;                    // there

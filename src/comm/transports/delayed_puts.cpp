@@ -3,7 +3,6 @@
 
 #include "comm/atomics.hpp"
 
-#include <algorithm>
 #include <sys/prctl.h>
 
 namespace parhelion {
@@ -43,32 +42,15 @@ DelayedPuts::~DelayedPuts()
 std::int64_t DelayedPuts::overlaps() const
 {
     const std::scoped_lock lock(mutex_);
-    return overlaps_;
-}
-
-void DelayedPuts::insert(Clock::time_point due, const Delivery& delivery)
-{
-    under_way_.emplace(due, delivery);
-    news_.fetch_add(1, std::memory_order_relaxed);
+    return under_way_.overlaps();
 }
 
 void DelayedPuts::add(const Put& put, Clock::time_point payload_due, Clock::time_point signal_due, Clock::duration repeat_after)
 {
     {
         const std::scoped_lock lock(mutex_);
-        Line& line = line_of(put);
-        overlaps_ += line.under_way > 0 ? 1 : 0;
-        ++line.under_way;
-        const Clock::time_point due = std::max(line.last, payload_due);
-        line.last = std::max(due, signal_due);
-        insert(due, {put, line.last, false});
-        if (repeat_after.count() > 0)
-        {
-            line.last += repeat_after;
-            Put signal = put;
-            signal.data = nullptr; // by then it may be the sender's again
-            insert(line.last, {signal, line.last, true});
-        }
+        under_way_.add(put, nullptr, payload_due, signal_due, repeat_after);
+        news_.fetch_add(1, std::memory_order_relaxed);
     }
     changed_.notify_one();
 }
@@ -77,9 +59,9 @@ void DelayedPuts::run()
 {
     ::prctl(PR_SET_TIMERSLACK, 1UL); // ns: else sleeps are longer than the latencies that are emulated
     std::unique_lock lock(mutex_);
-    while (!stop_ || !under_way_.empty())
+    while (!stop_ || !under_way_.is_empty())
     {
-        if (under_way_.empty() || under_way_.begin()->first > Clock::now()) { wait_for_news(lock); }
+        if (under_way_.is_empty() || under_way_.first_due() > Clock::now()) { wait_for_news(lock); }
         else { take_first(lock); }
     }
 }
@@ -87,8 +69,8 @@ void DelayedPuts::run()
 // Or until the first is due.
 void DelayedPuts::wait_for_news(std::unique_lock<std::mutex>& lock)
 {
-    const bool has_first = !under_way_.empty();
-    const Clock::time_point due = has_first ? under_way_.begin()->first : Clock::time_point::max();
+    const bool has_first = !under_way_.is_empty();
+    const Clock::time_point due = has_first ? under_way_.first_due() : Clock::time_point::max();
     if (!thread_.has_own_core())
     {
         has_first ? static_cast<void>(changed_.wait_until(lock, due)) : changed_.wait(lock);
@@ -102,16 +84,13 @@ void DelayedPuts::wait_for_news(std::unique_lock<std::mutex>& lock)
 
 void DelayedPuts::take_first(std::unique_lock<std::mutex>& lock)
 {
-    Delivery delivery = under_way_.extract(under_way_.begin()).mapped();
-    const bool is_copied_first = delivery.put.data != nullptr && calls_.copy && delivery.signal_due > Clock::now();
-    // Off the line before it is seen: the reaction may be the next put to this slot.
-    if (!delivery.is_repeated && !is_copied_first) { --line_of(delivery.put).under_way; }
+    const PutUnderWay next = under_way_.take_first();
+    const bool is_copied_first = next.put.data != nullptr && calls_.copy && next.signal_due > Clock::now();
+    if (!is_copied_first) { under_way_.leave_line(next); }
     lock.unlock();
-    is_copied_first ? calls_.copy(delivery.put) : calls_.deliver(delivery.put);
+    is_copied_first ? calls_.copy(next.put) : calls_.deliver(next.put);
     lock.lock();
-    if (!is_copied_first) { return; }
-    delivery.put.data = nullptr;
-    under_way_.emplace(delivery.signal_due, delivery);
+    if (is_copied_first) { under_way_.keep_signal_of(next); }
 }
 
 } // namespace parhelion

@@ -7,16 +7,14 @@
 // made of it. Cost: a lock and two tree insertions for each put. Where the thread has a core of its own it polls, else it sleeps.
 #pragma once
 
-#include "comm/protocol.hpp"
+#include "comm/transports/puts_under_way.hpp"
 #include "device/helper_threads.hpp"
 
-#include <chrono>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
-#include <utility>
 
 namespace parhelion {
 
@@ -26,7 +24,7 @@ double random_of(const Put& put, std::uint64_t seed, std::uint64_t purpose);
 class DelayedPuts
 {
 public:
-    using Clock = std::chrono::steady_clock;
+    using Clock = PutsUnderWay::Clock;
     struct Calls // of the thread
     {
         std::function<void(const Put&)> deliver;        // payload, if there is any, and signal
@@ -37,26 +35,12 @@ public:
     // Delivers what is under way: a rank elsewhere may wait for it.
     ~DelayedPuts();
 
-    // Payload and signal are due at these times, or later if an earlier put to this slot is. repeat_after: the signal is set a
-    // second time, so much later; zero: it is not.
+    // As PutsUnderWay::add().
     void add(const Put& put, Clock::time_point payload_due, Clock::time_point signal_due, Clock::duration repeat_after = {});
 
     std::int64_t overlaps() const;
 
 private:
-    struct Delivery
-    {
-        Put put;
-        Clock::time_point signal_due;
-        bool is_repeated;
-    };
-    struct Line // the way to one signal slot
-    {
-        Clock::time_point last{};
-        int under_way = 0;
-    };
-    Line& line_of(const Put& put) { return lines_[{put.destination, put.signal}]; }
-    void insert(Clock::time_point due, const Delivery& delivery);
     void run();
     void wait_for_news(std::unique_lock<std::mutex>& lock);
     void take_first(std::unique_lock<std::mutex>& lock);
@@ -64,9 +48,7 @@ private:
     const Calls calls_;
     mutable std::mutex mutex_; // of what follows
     std::condition_variable changed_;
-    std::multimap<Clock::time_point, Delivery> under_way_;
-    std::map<std::pair<int, std::size_t>, Line> lines_; // by destination and signal
-    std::int64_t overlaps_ = 0;
+    PutsUnderWay under_way_;
     std::atomic<std::uint64_t> news_{0}; // counts what the thread should look at; changed with mutex_ taken, polled without
     bool stop_ = false;
     HelperThread thread_; // last: starts when all else is there

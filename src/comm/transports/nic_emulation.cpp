@@ -17,45 +17,48 @@ std::string NicEmulation::text() const
                        ranks_per_node == 1 ? "" : "s", std::chrono::duration<double, std::micro>(latency).count(), bandwidth);
 }
 
+EmulatedLink::EmulatedLink(const NicEmulation& emulation) : emulation_(emulation) { PARHELION_EXPECTS(emulation.bandwidth > 0); }
+
+EmulatedLink::Times EmulatedLink::send(const Put& put)
+{
+    constexpr std::uint64_t seed = 1;
+    const std::size_t bytes = put.data != nullptr ? put.bytes : 0;
+    const auto on_link = std::chrono::nanoseconds(std::llround(static_cast<double>(bytes) / emulation_.bandwidth));
+    const auto latency = std::chrono::nanoseconds(
+        std::llround(static_cast<double>(emulation_.latency.count()) * (1 + random_of(put, seed, 0) / 2)));
+    const std::scoped_lock lock(mutex_);
+    const auto begin = std::max(is_free_, std::chrono::steady_clock::now());
+    is_free_ = begin + on_link;
+    return {begin + latency, begin + on_link + latency};
+}
+
 // Of one node.
 class NicEmulationTransport::Nic
 {
 public:
     Nic(const SymmetricMemory& memory, const NicEmulation& emulation, int node)
-        : emulation_(emulation), puts_(fmt::format("proxy of node {}", node), emulation.proxies,
-                                       {.deliver = [&memory](const Put& put) { deliver(memory, put); },
-                                        .copy = [&memory](const Put& put) { copy_payload(memory, put); }})
+        : link_(emulation), puts_(fmt::format("proxy of node {}", node), emulation.proxies,
+                                  {.deliver = [&memory](const Put& put) { deliver(memory, put); },
+                                   .copy = [&memory](const Put& put) { copy_payload(memory, put); }})
     {
     }
 
     void send(const Put& put)
     {
-        constexpr std::uint64_t seed = 1;
-        const std::size_t bytes = put.data != nullptr ? put.bytes : 0;
-        const auto on_link = std::chrono::nanoseconds(std::llround(static_cast<double>(bytes) / emulation_.bandwidth));
-        const auto latency = std::chrono::nanoseconds(
-            std::llround(static_cast<double>(emulation_.latency.count()) * (1 + random_of(put, seed, 0) / 2)));
-        DelayedPuts::Clock::time_point begin;
-        {
-            const std::scoped_lock lock(mutex_);
-            begin = std::max(link_is_free_, DelayedPuts::Clock::now());
-            link_is_free_ = begin + on_link;
-        }
-        puts_.add(put, begin + latency, begin + on_link + latency);
+        const EmulatedLink::Times due = link_.send(put);
+        puts_.add(put, due.payload, due.signal);
     }
     std::int64_t overlaps() const { return puts_.overlaps(); }
 
 private:
-    const NicEmulation emulation_;
-    std::mutex mutex_; // of what follows
-    DelayedPuts::Clock::time_point link_is_free_{};
+    EmulatedLink link_;
     DelayedPuts puts_; // last: its thread ends first
 };
 
 NicEmulationTransport::NicEmulationTransport(const SymmetricMemory& memory, const NicEmulation& emulation, RankRange here)
     : memory_(memory), emulation_(emulation), first_node_(emulation.node_of(here.first))
 {
-    PARHELION_EXPECTS(emulation.ranks_per_node >= 1 && emulation.bandwidth > 0);
+    PARHELION_EXPECTS(emulation.ranks_per_node >= 1);
     PARHELION_EXPECTS(here.first % emulation.ranks_per_node == 0);
     for (int node = first_node_; node <= emulation.node_of(here.first + here.count - 1); ++node)
     {

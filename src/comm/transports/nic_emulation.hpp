@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,24 @@ struct NicEmulation
     bool reaches(int source, int destination) const { return node_of(source) == node_of(destination); }
     // "2 virtual nodes of 4 ranks, 3 us, 25 GB/s"
     std::string text() const;
+};
+
+// The link of a node to all others: says when what is sent now arrives. From any thread.
+class EmulatedLink
+{
+public:
+    // Throws ContractError unless the bandwidth is above zero.
+    explicit EmulatedLink(const NicEmulation& emulation);
+    struct Times // when its first and its last byte are due
+    {
+        std::chrono::steady_clock::time_point payload, signal;
+    };
+    Times send(const Put& put);
+
+private:
+    const NicEmulation emulation_;
+    std::mutex mutex_; // of what follows
+    std::chrono::steady_clock::time_point is_free_{};
 };
 
 class NicEmulationTransport : public Transport

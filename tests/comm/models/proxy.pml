@@ -3,7 +3,9 @@
  * epoch to a destination of its own, share a ring with a place for each of the two signal slots. The proxy takes descriptors in the
  * order of their tickets and queues a copy and two stores; the copy engine does them later, one after another. The destinations'
  * credits, which go through a ring of their own, are not modelled. When its data has been read a source overwrites its buffer; when
- * an epoch begins the destination's is overwritten.
+ * an epoch begins the destination's is overwritten. NETWORK: the destinations are on another node, and the proxy keeps each message
+ * for a time of its own, the signal longer than the payload (src/comm/transports/puts_under_way.hpp): of the two under way, each
+ * one's copy and stores come at any time.
  * Mutants: SMALL_RING (fewer places than signal slots), EARLY_NUMBER (the ticket's number before the descriptor), SIGNAL_FIRST (the
  * signal before the copy), EARLY_READ (the data counts as read before the copy), NO_READ (a source does not wait until its data has
  * been read), NO_CREDIT (a source does not wait until the destination has started), ANY_ORDER (a ticket that is taken by reading and
@@ -25,7 +27,12 @@ byte payload[SOURCES]; /* of its destination */
 byte signal[SOURCES], credit[SOURCES], read_up_to[SOURCES];
 byte tickets;
 byte place_of[PLACES], place_epoch[PLACES], number[PLACES]; /* a descriptor: whose message, of which epoch; its ticket's number */
-chan stream = [TICKETS] of { byte, byte };                  /* what is queued */
+#ifdef NETWORK
+#define ENGINES SOURCES
+#else
+#define ENGINES 1
+#endif
+chan stream[ENGINES] = [TICKETS] of { byte, byte };         /* what is queued, or on its way to another node */
 
 inline push(s, e)
 {
@@ -73,16 +80,16 @@ end:
         s = place_of[taken % PLACES];
         e = place_epoch[taken % PLACES];
         taken++;
-        stream ! s, e
+        stream[s % ENGINES] ! s, e
     od
 }
 
-proctype copy_engine()
+proctype copy_engine(byte engine)
 {
     byte s, e;
 end:
     do
-    :: stream ? s, e ->
+    :: stream[engine] ? s, e ->
 #ifdef SIGNAL_FIRST
         signal[s] = e;
         payload[s] = buffer[s];
@@ -116,5 +123,8 @@ proctype destination(byte d)
 
 init
 {
-    atomic { run source(0); run source(1); run proxy(); run copy_engine(); run destination(0); run destination(1) }
+    atomic { run source(0); run source(1); run proxy(); run copy_engine(0); run destination(0); run destination(1) }
+#ifdef NETWORK
+    run copy_engine(1)
+#endif
 }

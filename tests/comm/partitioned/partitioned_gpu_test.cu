@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <string>
 #include <thread>
 #include <tuple>
 
@@ -235,6 +236,48 @@ TEST_P(GpuPartitions, for_who_does_not_start_end_all_waits_with_a_sentence)
     // between it and the rank that waits for it.
     const int most = ring.ranks[0].words * world.ranks();
     EXPECT_LE(ring_errors(world, ring, 1000, Level::Warp, Fault::NeverStarted), static_cast<unsigned long long>(most));
+    EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+}
+
+// --- on virtual nodes: by proxies between them, and by kernel copy inside one
+
+namespace {
+
+class GpuNodes : public ::testing::TestWithParam<std::pair<int, int>>
+{
+protected:
+    void SetUp() override { skip_without({"one", 1, 1}); }
+    NicEmulation nodes() const { return {.nodes = GetParam().first, .ranks_per_node = GetParam().second, .latency = 20us}; }
+    std::vector<int> devices() const { return std::vector<int>(static_cast<std::size_t>(nodes().ranks()), 0); }
+    GpuWorldOptions options(std::chrono::nanoseconds deadline) const
+    {
+        GpuWorldOptions on_nodes = options_with(deadline);
+        const NicEmulation shape = nodes(); // nvcc 13.0 does not take it as it is returned
+        on_nodes.nodes = shape;
+        return on_nodes;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, GpuNodes, ::testing::Values(std::pair(2, 1), std::pair(2, 2), std::pair(4, 1), std::pair(2, 4)),
+                         [](const auto& of) { return std::to_string(of.param.first) + "x" + std::to_string(of.param.second); });
+
+} // namespace
+
+TEST_P(GpuNodes, of_many_epochs_arrive_whole_whatever_overtakes)
+{
+    for (const Level level : {Level::Block, Level::Warp, Level::Lane})
+    {
+        GpuWorld world(devices(), options(10s));
+        GpuPartitioned partitioned(world);
+        EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {8, 6, 1}, {}), 500, level), 0u);
+        EXPECT_EQ(failure_of(world), "");
+    }
+}
+
+TEST_P(GpuNodes, that_lose_a_message_end_all_waits_with_a_sentence)
+{
+    GpuWorld world(devices(), options(300ms));
+    GpuPartitioned partitioned(world);
+    EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {4, 2, 1}, {}), 1000, Level::Block, Fault::SignalLost), 0u);
     EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
 }
 

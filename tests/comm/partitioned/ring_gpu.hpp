@@ -60,7 +60,8 @@ inline Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts
             partitioned.precv_init(r, window, {counts.receive, bytes / static_cast<std::size_t>(counts.receive)}, {previous}));
         const auto* const buffer = how.is_direct ? nullptr : reinterpret_cast<const std::byte*>(ring.buffers.back().data());
         ring.sends.push_back(partitioned.psend_init(r, buffer, {counts.send, bytes / static_cast<std::size_t>(counts.send)},
-                                                    {next}, {counts.per_signal, how.first_epoch}, how.mechanism));
+                                                    {next}, {counts.per_signal, how.first_epoch},
+                                                    world.reaches(r, next) ? how.mechanism : Mechanism::ProgressionEngine));
         ring.ranks.push_back({r, next, previous, nullptr, nullptr, ring.buffers.back().data(),
                               reinterpret_cast<Word*>(world.data(r, window)), words});
     }

@@ -272,7 +272,8 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
         plans.push_back(plan_collective(collective, elements, reduction, root, options, members[m], world.ranks()));
         plans[m].check_buffers(buffers[m].input, buffers[m].result);
     }
-    const bool has_packets = goes_by_packets(plans.at(0));
+    world.expect_one_node(members, plans.at(0).name);
+    const bool has_packets = goes_by_packets(plans[0]);
     const Window packets = has_packets ? make_packets(world, plans[0]) : Window{};
     Ends ends(world, plans, !has_packets);
     std::vector<GpuCollectiveRequest> requests;

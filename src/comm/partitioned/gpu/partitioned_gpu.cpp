@@ -4,6 +4,7 @@
 #include "comm/partitioned/gpu/requests_gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <fmt/format.h>
 #include <map>
@@ -220,6 +221,10 @@ GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Par
     if (options.per_signal < 1)
     {
         refuse(Misuse::BadArgument, fmt::format("{}: {} partitions a signal.", of->label, options.per_signal));
+    }
+    if (mechanism == Mechanism::KernelCopy)
+    {
+        world_.expect_one_node(std::array{rank, envelope.peer}, of->label + ", kernel copy");
     }
     requests_->all.insert(of);
     const Requests::Key key{rank, envelope.peer, envelope.tag, envelope.group};
