@@ -27,6 +27,7 @@
 #include <sys/mman.h>
 #include <thread>
 #include <type_traits>
+#include <typeinfo>
 #include <unistd.h>
 
 namespace parhelion {
@@ -179,13 +180,13 @@ public:
     T* operator->() const { return value_; }
 
 private:
-    // Of processes that a launcher has started: the nth of each is one file of the folder that they are given. Else -1.
+    // Of processes that a launcher has started: the nth T of each is one file of the folder that they are given. Else -1.
     static int open_file()
     {
         const char* const folder = std::getenv("PARHELION_TEST_FOLDER");
         if (folder == nullptr) { return -1; }
         static int count = 0;
-        const std::string name = fmt::format("{}/{}.{}", folder, sizeof(T), count++);
+        const std::string name = fmt::format("{}/{}.{}", folder, typeid(T).name(), count++);
         const int file = open(name.c_str(), O_RDWR | O_CREAT, 0600);
         PARHELION_EXPECTS(file >= 0 && ftruncate(file, sizeof(T)) == 0);
         return file;
