@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proxies that bring messages to other virtual nodes: when they come, in which order, what is refused between nodes, and how a
-// message that does not come ends. That all arrives whole partitioned_gpu_test.cu asks (GpuNodes there).
+// Proxies that bring messages to other virtual nodes: when messages arrive, in which order, what is refused between nodes, and
+// how a wait for a late message ends. GpuNodes in partitioned_gpu_test.cu checks that every byte arrives.
 #include "comm/gpu_ranks.cuh"
 #include "comm/partitioned/gpu/collectives_gpu.hpp"
 #include "comm/partitioned/gpu/partitioned.cuh"
