@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of cluster order, pair list and pair forces, per call and per atom, for each instruction set and number of threads.
-//   pairs_bench -c conf.gro -p topol.top [--threads 1 2] [--cutoff 0.9] [--double] [--list-cutoff R --pruned-cutoff R]
+//   pairs_bench -c conf.gro -p topol.top [--threads 1 2] [--cutoff 0.9] [--pme] [--double] [--list-cutoff R --pruned-cutoff R]
 // One JSON line per combination: processor time of the busiest thread, the shortest of the repetitions, because other work on the
 // machine only ever adds.
 #include "pairs/simd_targets.hpp" // before anything of Highway
@@ -104,13 +104,14 @@ int main(int argc, char** argv)
     std::string coordinates, topology;
     Request request;
     double cutoff = 0.9;
-    bool in_double = false;
+    bool in_double = false, is_screened = false;
     std::vector<std::string> only;
     app.add_option("-c", coordinates, ".gro file")->required();
     app.add_option("-p", topology, ".top file")->required();
     app.add_option("--threads", request.threads, "numbers of threads");
     app.add_option("--repetitions", request.repetitions);
     app.add_option("--cutoff", cutoff, "nm");
+    app.add_flag("--pme", is_screened, "screened pairs in place of reaction field; the mesh is left out");
     app.add_option("--list-cutoff", request.plan.cutoff, "nm; default: as planned");
     app.add_option("--pruned-cutoff", request.plan.pruned_cutoff, "nm; default: as planned, or not pruned with --list-cutoff");
     app.add_option("--targets", only, "instruction sets, e.g. AVX2 (default: all)");
@@ -124,7 +125,7 @@ int main(int argc, char** argv)
         GroFile file = read_gro(coordinates);
         request.system.box = file.box, request.system.x = std::move(file.x), request.system.v = std::move(file.v);
         request.run.dt = 0.002;
-        request.run.coulomb = CoulombKind::ReactionField;
+        request.run.coulomb = is_screened ? CoulombKind::Pme : CoulombKind::ReactionField;
         request.run.coulomb_cutoff = request.run.lj_cutoff = cutoff;
         if (request.plan.cutoff == 0) { request.plan = plan_pair_list(request.system, request.run); }
         for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())

@@ -76,10 +76,11 @@ void expect_complete(const HostPairList& list, const std::vector<Pair>& in_range
 }
 
 template <class N>
-GpuPairList pruned_list(GpuQueue& queue, GpuState<N>& state, const System& system, double cutoff, double pruned_cutoff)
+GpuPairList pruned_list(GpuQueue& queue, GpuState<N>& state, const System& system, double cutoff, double pruned_cutoff,
+                        int shares = shares_per_multiprocessor)
 {
     GpuPairList list;
-    reserve_pair_list(queue, state, system.box, cutoff, list);
+    reserve_pair_list(queue, state, system.box, cutoff, PairPart::Local, list, shares);
     build_pair_list(queue, state, make_gpu_exclusions(queue, system.topology), cutoff, list);
     prune_pair_list(queue, state, pruned_cutoff, list);
     return list;
@@ -376,6 +377,7 @@ TYPED_TEST(GpuPairLists, divide_the_list_into_shares_that_cover_it_in_order)
         const System system = random_liquid({4, 5, 3}, molecules, 80, 3);
         GpuState<TypeParam> state = sorted_gpu_state<TypeParam>(queue, system);
         expect_shares_cover(queue, pruned_list(queue, state, system, 0.9, 0.9));
+        expect_shares_cover(queue, pruned_list(queue, state, system, 0.9, 0.9, 60));
     }
 }
 

@@ -379,14 +379,14 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
 
 template <class N>
 void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, PairPart part,
-                       GpuPairList& list)
+                       GpuPairList& list, int shares)
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
     list.rows.resize(superclusters), list.row_costs.resize(superclusters), list.busy_rows.resize(superclusters);
     list.demand.resize(1);
-    const int shares = queue.multiprocessors() * shares_per_multiprocessor / (part == PairPart::Local ? 1 : 2);
-    list.shares.resize(static_cast<std::size_t>(shares) + 1);
+    const int of_gpu = queue.multiprocessors() * shares / (part == PairPart::Local ? 1 : 2);
+    list.shares.resize(static_cast<std::size_t>(of_gpu) + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.slot_of_global.size()) / (box.x * box.y * box.z);
     const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
@@ -445,7 +445,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, PairPart, GpuPairList&);      \
+    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, PairPart, GpuPairList&, int); \
     template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
                                      GpuPairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

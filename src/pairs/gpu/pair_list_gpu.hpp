@@ -49,6 +49,9 @@ struct alignas(16) GpuPairRow
 // Twice as many as a multiprocessor holds of the warps that compute forces: it runs some ahead of others, and who is done early
 // takes another share.
 inline constexpr int shares_per_multiprocessor = 40; // half as many of halo pairs, which leave room for others
+// Where a mesh's kernels take some of their places, warps that begin late end sooner with shorter shares. Of many atoms what a
+// share costs weighs more (bench/gpu/pairs/log.md).
+constexpr int shares_beside_mesh(std::size_t atoms) { return atoms <= 100'000 ? 60 : shares_per_multiprocessor; }
 
 // A place in a pruned list: an entry of a row of GpuPairList::busy_rows.
 struct PairPlace
@@ -104,10 +107,11 @@ struct GpuPairList
     int share_count() const { return static_cast<int>(shares.size()) - 1; }
 };
 
-// Room for a list of pairs nearer than `cutoff` (nm) at the mean density, with a margin. Call before the first build.
+// Room for a list of pairs nearer than `cutoff` (nm) at the mean density, with a margin, and how many shares of a multiprocessor
+// it will have. Call before the first build.
 template <class N>
 void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, PairPart part,
-                       GpuPairList& list);
+                       GpuPairList& list, int shares = shares_per_multiprocessor);
 template <class N>
 void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list)
 {
