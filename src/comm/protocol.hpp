@@ -108,6 +108,9 @@ public:
         ++epoch_;
     }
 
+    // What the messages of this slot that signal() ends have as bytes() from the next on, until they are set again.
+    PARHELION_HD void set_bytes(std::size_t bytes) { Atomics::store_relaxed_system(&route_.signals[index()].bytes, bytes); }
+
     PARHELION_HD Word next_epoch() const { return epoch_; }
     PARHELION_HD const SendRoute& route() const { return route_; }
     // Payload slots elsewhere from the next epoch on. No message may be on its way.

@@ -27,6 +27,7 @@ class GpuCollectives : public OnGpus
 {
 };
 INSTANTIATE_TEST_SUITE_P(Layouts, GpuCollectives, layouts, layout_name);
+INSTANTIATE_TEST_SUITE_P(Nodes, GpuCollectives, layouts_of_nodes, layout_name);
 
 // values[rank][i], all of one size.
 template <class T>
@@ -136,7 +137,7 @@ void expect_right_sums(GpuWorld& world)
 
 TEST_P(GpuCollectives, add_in_rank_order_so_that_all_ranks_have_the_same_bits)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
     expect_right_sums<double>(world);
     expect_right_sums<std::int64_t>(world);
     expect_right_sums<std::uint32_t>(world);
@@ -145,7 +146,7 @@ TEST_P(GpuCollectives, add_in_rank_order_so_that_all_ranks_have_the_same_bits)
 
 TEST_P(GpuCollectives, are_right_each_time_a_graph_is_replayed)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
     const GpuCollective collective(world, "test", sizeof(std::int64_t));
     const int ranks = world.ranks();
     std::vector<DeviceBuffer<std::int64_t>> values(static_cast<std::size_t>(ranks));
@@ -190,7 +191,7 @@ TEST_P(GpuCollectives, are_right_each_time_a_graph_is_replayed)
 
 TEST_P(GpuCollectives, of_groups_add_by_themselves_in_the_order_of_the_group)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
     const int ranks = world.ranks();
     std::vector<int> backwards, even, odd;
     for (int r = ranks - 1; r >= 0; --r)
@@ -285,21 +286,21 @@ unsigned long long sum_errors(GpuWorld& world, int epochs, Word first_epoch)
 
 TEST_P(GpuCollectives, stay_right_a_hundred_thousand_times_whatever_the_delays)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
     EXPECT_EQ(sum_errors(world, 100000, 1), 0u);
     EXPECT_NO_THROW(world.check());
 }
 
 TEST_P(GpuCollectives, go_on_where_the_counter_of_epochs_wraps)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
     for (const Word first : {(Word{1} << 32) - 5, ~Word{0} - 5}) { EXPECT_EQ(sum_errors(world, 100, first), 0u); }
     EXPECT_NO_THROW(world.check());
 }
 
 TEST_P(GpuCollectives, name_the_rank_that_is_missing)
 {
-    GpuWorld world(GetParam().devices(), options_with(300ms));
+    GpuWorld world(GetParam().devices(), options_with(300ms, GetParam()));
     const GpuCollective collective(world, "sum of energies 2", 0);
     const int last = world.ranks() - 1;
     for (int r = 0; r < last; ++r) { barrier_arrive(world.setup_queue(r), collective, r); }
@@ -347,7 +348,7 @@ __global__ void expect_kernel(Counter* of_block, unsigned long long* errors, std
 
 TEST_P(GpuCollectives, let_nobody_past_a_barrier_before_what_all_wrote_is_visible)
 {
-    GpuWorld world(GetParam().devices(), options_with(10s));
+    GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
     const GpuCollective collective(world, "barrier", 0);
     const Window window = world.allocate(GpuWorld::most_ranks * sizeof(std::int64_t));
     std::vector<Counter> counters(static_cast<std::size_t>(world.ranks()));

@@ -21,6 +21,7 @@ struct Layout
 {
     const char* name;
     int gpus, ranks_per_gpu;
+    int nodes = 1; // virtual ones
     std::vector<int> devices() const
     {
         std::vector<int> of_rank;
@@ -33,6 +34,10 @@ inline std::string layout_name(const ::testing::TestParamInfo<Layout>& info) { r
 inline const auto layouts = ::testing::Values(
     Layout{"two_on_one", 1, 2}, Layout{"three_on_one", 1, 3}, Layout{"eight_on_one", 1, 8}, Layout{"two_gpus", 2, 1},
     Layout{"two_on_each_of_two", 2, 2}, Layout{"four_gpus", 4, 1}, Layout{"eight_gpus", 8, 1});
+// Of tests in which nothing but channels is between ranks.
+inline const auto layouts_of_nodes =
+    ::testing::Values(Layout{"two_nodes_on_one", 1, 2, 2}, Layout{"two_nodes_of_two_on_one", 1, 4, 2},
+                      Layout{"eight_nodes_on_one", 1, 8, 8}, Layout{"two_nodes_of_a_gpu", 2, 1, 2});
 
 // For SetUp().
 inline void skip_without(const Layout& layout)
@@ -55,6 +60,15 @@ inline GpuWorldOptions options_with(std::chrono::nanoseconds deadline)
 {
     GpuWorldOptions options;
     options.deadline = deadline;
+    return options;
+}
+
+inline GpuWorldOptions options_with(std::chrono::nanoseconds deadline, const Layout& layout)
+{
+    GpuWorldOptions options = options_with(deadline);
+    NicEmulation nodes;
+    nodes.nodes = layout.nodes, nodes.ranks_per_node = layout.gpus * layout.ranks_per_gpu / layout.nodes;
+    if (layout.nodes > 1) { options.nodes = nodes; }
     return options;
 }
 

@@ -20,7 +20,7 @@ GpuPeerEnds::GpuPeerEnds(GpuWorld& world, std::span<const int> sources, std::spa
             const GpuChannel channel = world.open(label, from, to, options(from, to));
             senders[from][d] = channel.sender;
             receivers[to][s] = channel.receiver;
-            slots_[{from, to}] = channel.receiver.route().payload;
+            slots_[{from, to}] = {channel.sender.route().payload, channel.receiver.route().payload};
         }
     }
     const auto add = [&](std::span<const int> group, std::span<const int> peers) {

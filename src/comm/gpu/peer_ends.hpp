@@ -43,8 +43,9 @@ public:
 
     // Of a member that is here.
     const GpuRankEnds& of(int rank) const { return ends_.at(rank); }
-    // Where the messages from one member to another arrive: the first slot.
-    std::byte* slots(int source, int destination) const { return slots_.at({source, destination}); }
+    // The first slot of the messages from one member to another: where the source's kernels store them, and where they arrive.
+    std::byte* stored(int source, int destination) const { return slots_.at({source, destination}).stored; }
+    std::byte* arrived(int source, int destination) const { return slots_.at({source, destination}).arrived; }
 
 private:
     struct Ends // of a member
@@ -55,7 +56,11 @@ private:
 
     std::map<int, Ends> memory_;      // by rank
     std::map<int, GpuRankEnds> ends_; // likewise
-    std::map<std::pair<int, int>, std::byte*> slots_;
+    struct FirstSlot                  // the same, within a node
+    {
+        std::byte *stored, *arrived;
+    };
+    std::map<std::pair<int, int>, FirstSlot> slots_;
 };
 
 } // namespace parhelion

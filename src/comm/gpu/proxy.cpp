@@ -14,6 +14,7 @@ namespace {
 
 // Messages whose stores are queued together, after all copies. More bytes than these take longer to copy than a call saves.
 constexpr std::size_t most_together = 8, most_bytes_together = std::size_t{1} << 18;
+constexpr std::size_t most_relay_signals = std::size_t{1} << 13; // 1 MiB
 
 } // namespace
 
@@ -41,6 +42,30 @@ void GpuProxy::reserve(int signals)
 }
 void GpuProxy::release(int signals) { reserved_ -= static_cast<std::size_t>(signals); }
 
+SignalSlot* GpuProxy::open(const Relay& relay)
+{
+    const std::scoped_lock lock(relays_mutex_);
+    if (relay_signals_.size() == 0) { relay_signals_ = PinnedBuffer<SignalSlot>(most_relay_signals); }
+    const std::size_t taken = relayed_.size();
+    if (taken + static_cast<std::size_t>(relay.depth) > most_relay_signals)
+    {
+        throw CommError(
+            fmt::format("The proxy of GPU {} has relays for {} signals, {} of them are taken, and {} more are needed.",
+                        options_.device, most_relay_signals, taken, relay.depth));
+    }
+    SignalSlot* const signals = relay_signals_.data() + taken;
+    for (int k = 0; k < relay.depth; ++k)
+    {
+        const auto slot = static_cast<std::size_t>(k);
+        Put put = relay.first;
+        put.offset += slot * relay.stride, put.signal += slot;
+        if (put.data != nullptr) { put.data += slot * relay.stride; }
+        signals[slot] = {put.epoch, put.bytes};
+        relayed_.push_back(put);
+    }
+    return signals;
+}
+
 void GpuProxy::stop()
 {
     const std::scoped_lock lock(mutex_);
@@ -66,6 +91,7 @@ void GpuProxy::serve(const std::stop_token& stop)
                 ++n;
             }
             if (n > 0) { carry({taken.data(), n}); }
+            looks += look_at_relays();
             carry_due();
             if (looks > 0) { polls = 0; }
             else if (ends && (under_way_.is_empty() || has_stopped())) { break; }
@@ -78,6 +104,27 @@ void GpuProxy::serve(const std::stop_token& stop)
         options_.on_failure(
             std::make_exception_ptr(CommError(fmt::format("The {} has failed: {}", thread_.name(), error.what()))));
     }
+}
+
+// How many messages kernels have signalled there since the last look.
+std::size_t GpuProxy::look_at_relays()
+{
+    const std::scoped_lock lock(relays_mutex_);
+    std::size_t messages = 0;
+    for (std::size_t k = 0; k < relayed_.size(); ++k)
+    {
+        SignalSlot& signal = relay_signals_[k];
+        Put& put = relayed_[k];
+        const Word epoch = HostAtomics::load_acquire_system(&signal.epoch);
+        if (epoch == put.epoch) { continue; }
+        put.epoch = epoch;
+        put.bytes = HostAtomics::load_relaxed_system(&signal.bytes);
+        if (options_.before_each) { options_.before_each(put); }
+        const Descriptor message{put, nullptr, 0};
+        if (!sends(message)) { carry({&message, 1}); }
+        ++messages;
+    }
+    return messages;
 }
 
 // Does a network carry it? It is then under way.
@@ -126,13 +173,15 @@ void GpuProxy::carry(std::span<const Descriptor> messages, Parts parts)
         gpu_memory::on_device(queue_, memory_.payload(put.destination, put.offset), put.data, put.bytes);
     }
     if (parts == Parts::Payloads) { return; }
-    // Of a slot's words the epoch alone: nobody asks partitioned messages for their size.
+    // Nobody asks partitioned messages for their size: what is told of them is that they have been read.
     std::array<gpu_memory::WordAt, 2 * most_together> words{};
     std::size_t n = 0;
     for (const Descriptor& message : messages)
     {
         const Put& put = message.put;
-        words[n++] = {&memory_.signal(put.destination, put.signal)->epoch, put.epoch};
+        SignalSlot* const signal = memory_.signal(put.destination, put.signal);
+        if (message.read == nullptr) { words[n++] = {&signal->bytes, put.bytes}; }
+        words[n++] = {&signal->epoch, put.epoch};
         if (message.read != nullptr) { words[n++] = {message.read, put.epoch}; }
     }
     gpu_memory::set_words(queue_, {words.data(), n});

@@ -9,10 +9,15 @@
 // Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due there, the copy until their
 // first byte is and the stores until their last one is. What this proxy cannot queue or copy so fast comes later.
 //
+// Kernels that know nothing of a ring store and signal as if the destination were within reach: into a *relay*, which is memory
+// of their own GPU for what they store and a word in the host's memory for the signal. The proxy looks at these words, one after
+// another, and carries what has been signalled.
+//
 // A proxy that fails, as when the runtime refuses a copy, ends all waits of its world, with its sentence. If it does not come to
 // its turn, waits end by their deadlines; it is then told to stop, so that what the messages were of may go.
 //
-// Cost: a call of the runtime for each message and one more for all that are there together, some microseconds; a core
+// Cost: a call of the runtime for each message and one more for all that are there together, some microseconds; a look at a line
+// of memory for each relay, in turn; a core
 // (device/helper_threads.hpp: whoever knows the compute threads puts it on one of its own).
 #pragma once
 
@@ -25,6 +30,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <vector>
 
 namespace parhelion {
 
@@ -46,6 +52,15 @@ struct GpuProxyOptions
     std::function<void(const Put&)> before_each;
 };
 
+// What kernels of a channel's source see in place of the destination: `depth` signals, and what is carried when one of them shows
+// its next epoch. A message has as many bytes as its signal's size word says, which keeps its value until a kernel changes it.
+struct Relay
+{
+    Put first;          // message of slot 0; bytes and epoch: what all signals show at first
+    std::size_t stride; // bytes from one slot to the next, here and there
+    int depth;
+};
+
 class GpuProxy
 {
 public:
@@ -64,6 +79,8 @@ public:
     void stop();
     // For kernels on its GPU.
     GpuProxyRing* ring() { return ring_.data(); }
+    // The signals of a relay, which is there as long as the proxy. Throws CommError if there are none left.
+    SignalSlot* open(const Relay& relay);
     const std::string& name() const { return thread_.name(); }
 
 private:
@@ -76,6 +93,7 @@ private:
     void carry(std::span<const Descriptor> messages, Parts parts = Parts::All);
     bool sends(const Descriptor& message);
     void carry_due();
+    std::size_t look_at_relays();
     bool has_stopped();
 
     const SymmetricMemory& memory_;
@@ -86,7 +104,10 @@ private:
     ProxyRingReader reader_;
     PutsUnderWay under_way_; // to other nodes; of the thread
     std::size_t reserved_ = 0;
-    std::mutex mutex_; // held while something is queued
+    PinnedBuffer<SignalSlot> relay_signals_;
+    std::vector<Put> relayed_; // the last of each of these signals that is taken, in their order
+    std::mutex relays_mutex_;  // of both
+    std::mutex mutex_;         // held while something is queued
     bool is_stopped_ = false;
     HelperThread thread_; // last: it uses all else, and ends first
 };

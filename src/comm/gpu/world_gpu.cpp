@@ -274,26 +274,54 @@ int GpuWorld::name_channel(const std::string& label)
     return at->second;
 }
 
-GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options)
+GpuChannel GpuWorld::open(const std::string& label, int source, int destination, const ChannelOptions& options,
+                          const Relayed& relayed)
 {
-    expect_one_node(std::array{source, destination}, label);
     const ChannelName name{source, destination, name_channel(label)};
     const ReceiveEnd receive_end = make_receive_end(*memory_, name, options);
     const SendEnd send_end = make_send_end(*memory_, name, options);
     ReceiveRoute receive = receive_route(*memory_, name, receive_end);
     SendRoute send = send_route(*memory_, name, send_end);
+    std::byte* stored = receive.payload;
+    SignalSlot *signals = receive.signals, *credits = send.credits;
+    if (!reaches(source, destination))
+    {
+        Put message{.source = source,
+                    .destination = destination,
+                    .offset = relayed.offset,
+                    .data = relayed.from,
+                    .bytes = options.capacity,
+                    .signal = receive_end.signals,
+                    .epoch = options.first_epoch - 1};
+        if (options.capacity > 0)
+        {
+            stored = data(source, memory_->allocate(source, receive_end.slots.bytes));
+            message.data = stored, message.offset = receive_end.slots.offset;
+        }
+        signals = proxy(source).open({message, send.stride, options.depth});
+        if (send.has_credits)
+        {
+            const Put credit{.source = destination,
+                             .destination = source,
+                             .offset = 0,
+                             .data = nullptr,
+                             .bytes = 0,
+                             .signal = send_end.credits,
+                             .epoch = options.first_epoch - 1};
+            credits = proxy(destination).open({credit, 0, options.depth});
+        }
+    }
     const bool is_lost = loses_ && loses_(label, source);
-    SignalSlot* const raised =
-        is_lost ? memory_->signal(source, memory_->reserve_signals(source, options.depth, options.first_epoch - 1))
-                : receive.signals;
-    connect(send, receive_end, receive.payload, raised);
-    connect(receive, send_end, send.credits);
+    if (is_lost) { signals = memory_->signal(source, memory_->reserve_signals(source, options.depth, options.first_epoch - 1)); }
+    connect(send, receive_end, stored, signals);
+    connect(receive, send_end, credits);
     return {GpuSender(send, nullptr, options.first_epoch), GpuReceiver(receive, nullptr, options.first_epoch)};
 }
 
 void GpuWorld::close(const GpuChannel& channel)
 {
     const SendRoute& send = channel.sender.route();
+    PARHELION_EXPECTS(reaches(send.source, send.destination));
     const ReceiveRoute& receive = channel.receiver.route();
     memory_->release(send.destination, {send.offset, static_cast<std::size_t>(send.depth) * send.stride});
     memory_->release_signals(send.destination, send.signal, send.depth);

@@ -55,6 +55,15 @@ struct NoTransport
 using GpuSender = Sender<CudaAtomics, NoTransport>;
 using GpuReceiver = Receiver<CudaAtomics, NoTransport>;
 
+// What a channel without capacity brings besides its signal, where the source's kernels have no address of the destination's
+// memory: what they store here, of as many bytes as the size word of the signal says (Sender::set_bytes), goes there. Nothing:
+// the signal is alone.
+struct Relayed
+{
+    const std::byte* from = nullptr;
+    std::size_t offset = 0; // in the destination's arena
+};
+
 // Both ends, for the memory of the source's and the destination's GPU. A channel without capacity carries signals alone.
 struct GpuChannel
 {
@@ -79,8 +88,8 @@ struct GpuWorldOptions
     Bootstrap* bootstrap = nullptr;
     // Where all memory is, of as many processes as ranks; outlives the world. Null: the world makes its own.
     GpuHeap* heap = nullptr;
-    // Virtual nodes that the ranks are on, all in this process. Between nodes kernels have no addresses: proxies carry
-    // partitioned messages, with a network's delays, and there is nothing else. Nothing: all ranks are on one node.
+    // Virtual nodes that the ranks are on, all in this process. Between nodes kernels have no addresses: proxies carry what goes
+    // through channels and partitioned messages, with a network's delays. Nothing: all ranks are on one node.
     std::optional<NicEmulation> nodes = std::nullopt;
 };
 
@@ -104,6 +113,7 @@ public:
     bool shares_gpu(int rank) const; // with another rank
     PhaseTag phase() const { return phase_; }
     bool ranks_share_gpus() const; // of this process
+    bool has_nodes() const { return nodes_.has_value(); }
     // Are both on one node, so that kernels of the one store into the memory of the other?
     bool reaches(int source, int destination) const { return !nodes_ || nodes_->reaches(source, destination); }
     // Throws CommError, which says that `what` needs it, unless all ranks of a group reach each other.
@@ -119,9 +129,11 @@ public:
     void release(std::span<const int> group, Window window);
     std::byte* data(int rank, Window window) const { return memory_->payload(rank, window.offset); }
 
-    // Throws CommError if there is no room, and between nodes.
-    GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {});
-    // Its slots are for others. Nothing queued uses it; as open() made it.
+    // Between nodes its ends are those of a relay, and the proxy of the source's GPU carries (comm/gpu/proxy.hpp). Throws
+    // CommError if there is no room.
+    GpuChannel open(const std::string& label, int source, int destination, const ChannelOptions& options = {},
+                    const Relayed& relayed = {});
+    // Its slots are for others. Nothing queued uses it; as open() made it, within a node.
     void close(const GpuChannel& channel);
 
     // Of the GPU of a rank that is here; made when it is first asked for. From then on the calling thread, and those that it

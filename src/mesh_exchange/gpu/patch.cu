@@ -207,7 +207,7 @@ GpuMeshPatch<N>::GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int 
         if (owner != rank && !memory.potentials) { continue; } // all planes are here
         const mesh::PlaneRange& of = cut.planes[static_cast<std::size_t>(owner)];
         const Real* const first =
-            owner == rank ? potentials : reinterpret_cast<const Real*>(memory.potentials->slots(owner, rank));
+            owner == rank ? potentials : reinterpret_cast<const Real*>(memory.potentials->arrived(owner, rank));
         for (int i = 0; i < of.count; ++i)
         {
             planes[static_cast<std::size_t>(of.plane(i, points[0]))] = first + static_cast<std::size_t>(i) * plane_;

@@ -33,8 +33,11 @@ GpuMeshSpectrum<N>::GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory
     own_.resize(size_of(cut.planes[here]) * size_of(cut.rows[here]) * kz);
     done_.resize(kernels);
     done_.clear(queue);
-    const auto slot = [&](const std::optional<GpuPeerEnds>& ends, int source, int destination) {
-        return source == destination ? own_.data() : reinterpret_cast<Complex*>(ends->slots(source, destination));
+    const auto sent = [&](const std::optional<GpuPeerEnds>& ends, int peer) {
+        return peer == rank ? own_.data() : reinterpret_cast<Complex*>(ends->stored(rank, peer));
+    };
+    const auto received = [&](const std::optional<GpuPeerEnds>& ends, int peer) {
+        return peer == rank ? own_.data() : reinterpret_cast<Complex*>(ends->arrived(peer, rank));
     };
     std::vector<PlaneRow<Real>> there(static_cast<std::size_t>(cut.points[1])), back(there.size());
     std::vector<const Complex*> from(nx);
@@ -48,15 +51,15 @@ GpuMeshSpectrum<N>::GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory
         {
             const std::size_t y = static_cast<std::size_t>(rows.first) + i;
             const auto per_plane = static_cast<std::int64_t>(size_of(rows) * kz);
-            there[y] = {slot(memory.there, rank, peer) + i * kz, per_plane};
-            back[y] = {slot(memory.back, peer, rank) + i * kz, per_plane};
+            there[y] = {sent(memory.there, peer) + i * kz, per_plane};
+            back[y] = {received(memory.back, peer) + i * kz, per_plane};
         }
         for (int i = 0; i < planes.count; ++i)
         {
             const auto x = static_cast<std::size_t>(planes.plane(i, cut.points[0]));
             const std::size_t first = static_cast<std::size_t>(i) * size_of(cut.rows[here]) * kz;
-            from[x] = slot(memory.there, peer, rank) + first;
-            to[x] = slot(memory.back, rank, peer) + first;
+            from[x] = received(memory.there, peer) + first;
+            to[x] = sent(memory.back, peer) + first;
         }
     }
     there_.upload(queue, there), back_.upload(queue, back), from_.upload(queue, from), to_.upload(queue, to);

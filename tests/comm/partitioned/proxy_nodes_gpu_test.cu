@@ -152,8 +152,6 @@ TEST_F(GpuProxiesOfNodes, are_needed_where_kernels_would_store)
     GpuWorld world({0, 0, 0, 0}, on_nodes({.nodes = 2, .ranks_per_node = 2}));
     const std::string because = ": ranks 0 and 2 are on different nodes (2 virtual nodes of 2 ranks, 3 us, 25 GB/s), and kernels "
                                 "would store into each other's memory.";
-    EXPECT_EQ(told_by([&] { world.open("sums", 0, 2); }), "sums" + because);
-    EXPECT_EQ(told_by([&] { world.open("sums", 0, 1); }), "");
     GpuPartitioned partitioned(world);
     EXPECT_EQ(told_by([&] {
                   partitioned.psend_init(0, nullptr, {1, 8}, {2});
