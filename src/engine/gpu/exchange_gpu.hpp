@@ -48,7 +48,8 @@ RankProgram agree_on_flags(GpuRank<N>& r)
 template <class N>
 RankProgram publish(GpuRank<N>& r)
 {
-    if (r.has_cell) { publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers); }
+    if (r.has_cell && r.cell.is_everything()) { collect_atoms(r.queue, r.state, r.exchange_buffers); }
+    else if (r.has_cell) { publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers); }
     co_await agree_on_flags(r);
 }
 // Those of the collectors hold all atoms; likewise.

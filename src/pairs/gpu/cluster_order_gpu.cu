@@ -494,7 +494,7 @@ void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch)
                state.lj_type.data(), state.temperature_group.data(), static_cast<int>(state.slots), scratch.table.lj_type.data(),
                scratch.table.temperature_group.data());
     }
-    publish_atoms(queue, state, scratch.table, scratch.exchange_buffers);
+    collect_atoms(queue, state, scratch.exchange_buffers);
     take_atoms(queue, exchange_buffer, scratch.table, scratch.take, state);
 }
 

@@ -57,7 +57,7 @@ struct ReorderScratch
     TakeScratch take;
 };
 
-// Sorts a lone rank's atoms into cluster order for their present positions: publish_atoms() and take_atoms(). Does not choose: a
+// Sorts a lone rank's atoms into cluster order for their present positions: collect_atoms() and take_atoms(). Does not choose: a
 // state with a flag goes back to where the last call found it.
 template <class N>
 void reorder(GpuQueue& queue, GpuState<N>& state, ReorderScratch<N>& scratch);

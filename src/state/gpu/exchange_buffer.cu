@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
+#include "state/gpu/home_atoms.cuh"
 #include "state/gpu/zones.cuh"
 #include "trace/phases.hpp"
 
@@ -14,32 +15,6 @@ namespace {
 using namespace gpu_zones;
 
 constexpr int threads = 256;
-
-// Home atoms by global number.
-template <class N>
-struct HomeAtoms
-{
-    const PositionCharge<N>* xq;
-    const VelocityMass<N>* v;
-    const std::int32_t* slot_of_global;
-    const std::uint8_t* zone_of_supercluster;
-    const DeviceScalars* scalars;
-    std::int64_t globals;
-
-    explicit HomeAtoms(const GpuState<N>& s)
-        : xq(s.xq.data()), v(s.v.data()), slot_of_global(s.slot_of_global.data()),
-          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data()),
-          globals(static_cast<std::int64_t>(s.slot_of_global.size()))
-    {
-    }
-
-    // -1: not here, or nothing may be told of this state.
-    __device__ std::int32_t slot_of(std::int64_t global) const
-    {
-        return global < globals && scalars->flags == 0 ? slot_of_global[global] : -1;
-    }
-    __device__ bool is_home(std::int32_t slot) const { return zone_of_supercluster[slot / supercluster_size] == 0; }
-};
 
 __device__ std::int64_t my_global() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
 
@@ -192,11 +167,6 @@ template <class N>
 void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
                    const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers)
 {
-    if (exchange_buffers.size() == 1) // a lone rank's
-    {
-        collect_atoms(queue, state, exchange_buffers);
-        return;
-    }
     const HomeAtoms<N> home(state);
     launch(queue, Phase::Migrate, publish_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), home,
            table.reference.data(), exchange_buffers.data(), static_cast<int>(exchange_buffers.size()));

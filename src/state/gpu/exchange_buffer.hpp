@@ -55,8 +55,8 @@ template <class N>
 void find_zones(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
                 const GpuExchangeBuffer<N>& exchange_buffer);
 
-// Writes this rank's home atoms to those of `exchange buffers` (in device memory, one of each rank) whose ranks need them, and
-// marks them, unless its state has a flag. Precondition: nothing is marked.
+// Writes this rank's home atoms to those of `exchange buffers` (in device memory) whose ranks need them, and marks them, unless
+// its state has a flag. Precondition: nothing is marked; several ranks have atoms. A lone rank collects.
 template <class N>
 void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
                    const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers);
