@@ -38,6 +38,7 @@ struct HaloLayout
     std::array<int, 3> grid, pulses;
     int gpus;
     Queues queues;
+    int nodes = 1; // virtual ones
 
     int ranks() const { return grid[0] * grid[1] * grid[2]; }
     std::vector<int> devices() const
@@ -52,7 +53,8 @@ inline std::string name_of(const HaloLayout& layout)
 {
     std::string name;
     for (const int cells : layout.grid) { name += std::to_string(cells) + "_"; }
-    return name + "on_" + std::to_string(layout.gpus) + (layout.queues == Queues::OfRanks ? "_side_by_side" : "");
+    name += "on_" + std::to_string(layout.gpus) + (layout.queues == Queues::OfRanks ? "_side_by_side" : "");
+    return layout.nodes > 1 ? name + "_" + std::to_string(layout.nodes) + "_nodes" : name;
 }
 inline void PrintTo(const HaloLayout& layout, std::ostream* os) { *os << name_of(layout); }
 
@@ -151,6 +153,13 @@ public:
             for (const Zones& z : dealt.back().of_rank) { capacity = std::max(capacity, z.global_of_slot.size()); }
         }
         options.payload_bytes = (std::size_t{1} << 20) + gpu_halo_bytes<N>(method, cells[0], capacity);
+        if (layout.nodes > 1) // what is relayed is at the source, too
+        {
+            NicEmulation nodes;
+            nodes.nodes = layout.nodes, nodes.ranks_per_node = layout.ranks() / layout.nodes;
+            options.nodes = nodes;
+            options.payload_bytes *= 2;
+        }
         world_ = std::make_unique<GpuWorld>(layout.devices(), options);
         repartitioned_ = std::make_unique<GpuCollective>(*world_, "repartition", 0);
         const bool shares_gpus = layout.queues == Queues::OfGpus && world_->ranks_share_gpus();

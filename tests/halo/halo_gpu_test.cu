@@ -107,6 +107,22 @@ INSTANTIATE_TEST_SUITE_P(All, GpuHaloStress,
                          ::testing::Combine(::testing::Range(0, static_cast<int>(halo_method_names.size())),
                                             ::testing::ValuesIn(some_layouts)),
                          name_of);
+const std::vector<HaloLayout> layouts_of_nodes = [] {
+    std::vector<HaloLayout> layouts;
+    for (HaloLayout layout : some_layouts)
+    {
+        for (layout.nodes = 2; layout.nodes <= layout.ranks(); layout.nodes *= 2)
+        {
+            if (layout.gpus <= 2 && layout.ranks() <= 4) { layouts.push_back(layout); }
+        }
+    }
+    return layouts;
+}();
+const auto on_nodes =
+    ::testing::Combine(::testing::Values(static_cast<int>(HaloMethod::StagedFused)), ::testing::ValuesIn(layouts_of_nodes));
+INSTANTIATE_TEST_SUITE_P(Nodes, GpuHaloStress, on_nodes, name_of);
+INSTANTIATE_TEST_SUITE_P(Nodes, GpuHaloFaults, on_nodes, name_of);
+
 INSTANTIATE_TEST_SUITE_P(Some, GpuHaloFaults,
                          ::testing::Combine(::testing::Range(0, static_cast<int>(halo_method_names.size())),
                                             ::testing::ValuesIn(layouts_of({1, 1, 4}))),

@@ -94,29 +94,37 @@ const Method<N>& method_of(HaloMethod method)
     return methods[static_cast<std::size_t>(method)];
 }
 
-// An inbox, and behind it an outbox if messages are copied.
+// An inbox, and behind it an outbox if messages are copied or some go to another node.
 template <class N>
-std::size_t window_bytes(Carrier carrier, std::size_t capacity)
+std::size_t window_bytes(bool has_outboxes, std::size_t capacity)
 {
-    return (carrier == Carrier::Copies ? 2 : 1) * MessageBox<N>::bytes(capacity);
+    return (has_outboxes ? 2 : 1) * MessageBox<N>::bytes(capacity);
 }
 
 // Message m of a rank by its plan, with its channels or what takes their place.
-GpuHaloMemory::Message make_message(GpuWorld& world, Carrier carrier, int m, int rank, const MessagePlan& plan,
+template <class N>
+GpuHaloMemory::Message make_message(const GpuHaloMemory& memory, std::size_t m, int rank, const MessagePlan& plan,
                                     const GpuCell& cell)
 {
+    GpuWorld& world = *memory.world;
     // Without credits: gpu/halo_gpu.hpp says why; models halo_direct.pml, halo_staged.pml.
     ChannelOptions signals_alone;
     signals_alone.depth = 1, signals_alone.credits = Credits::No;
     GpuHaloMemory::Message message;
     message.first_zone = plan.first_zone, message.end_zone = plan.end_zone;
     message.source = rank_at(cell, plan.from, 1), message.destination = rank_at(cell, plan.from, -1);
-    const std::string pulse = ", pulse " + std::to_string(m);
-    message.wanted = world.open("halo plan" + pulse, rank, message.source, signals_alone);
-    if (carrier == Carrier::Kernels)
+    const MessageBox<N> outbox = outbox_of<N>(memory, m, rank), at_source = inbox_of<N>(memory, m, message.source),
+                        at_destination = inbox_of<N>(memory, m, message.destination);
+    const auto open = [&](const std::string& what, int peer, const auto* from, const auto* to) {
+        const auto offset = reinterpret_cast<const std::byte*>(to) - world.data(peer, {});
+        return world.open("halo " + what + ", pulse " + std::to_string(m), rank, peer, signals_alone,
+                          {reinterpret_cast<const std::byte*>(from), static_cast<std::size_t>(offset)});
+    };
+    message.wanted = open("plan", message.source, outbox.slots, at_source.slots);
+    if (memory.carrier == Carrier::Kernels)
     {
-        message.x = world.open("halo coordinates" + pulse, rank, message.destination, signals_alone);
-        message.f = world.open("halo forces" + pulse, rank, message.source, signals_alone);
+        message.x = open("coordinates", message.destination, outbox.x, at_destination.x);
+        message.f = open("forces", message.source, outbox.f, at_source.f);
     }
     else
     {
@@ -137,7 +145,7 @@ std::size_t gpu_halo_messages(HaloMethod method, const GpuCell& cell)
 template <class N>
 std::size_t gpu_halo_bytes(HaloMethod method, const GpuCell& cell, std::size_t capacity)
 {
-    return gpu_halo_messages<N>(method, cell) * window_bytes<N>(method_of<N>(method).carrier, capacity);
+    return gpu_halo_messages<N>(method, cell) * window_bytes<N>(method_of<N>(method).carrier == Carrier::Copies, capacity);
 }
 
 template <class N>
@@ -146,15 +154,15 @@ GpuHaloMemory make_gpu_halo_memory(GpuWorld& world, HaloMethod method, std::span
 {
     const Method<N>& by = method_of<N>(method);
     GpuHaloMemory memory{&world, method, by.carrier, shares_gpus, {cells.begin(), cells.end()}, capacity, {}, {}};
+    const bool has_outboxes = by.carrier == Carrier::Copies || world.has_nodes();
     for (std::size_t m = 0; m < by.messages(cells[0]).size(); ++m)
     {
-        memory.windows.push_back(world.allocate(window_bytes<N>(by.carrier, capacity)));
+        memory.windows.push_back(world.allocate(window_bytes<N>(has_outboxes, capacity)));
         std::vector<GpuHaloMemory::Message>& of_rank = memory.messages.emplace_back();
         for (std::size_t rank = 0; rank < cells.size(); ++rank)
         {
             const GpuCell& cell = cells[rank];
-            of_rank.push_back(
-                make_message(world, by.carrier, static_cast<int>(m), static_cast<int>(rank), by.messages(cell)[m], cell));
+            of_rank.push_back(make_message<N>(memory, m, static_cast<int>(rank), by.messages(cell)[m], cell));
         }
     }
     return memory;

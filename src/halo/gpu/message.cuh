@@ -36,7 +36,7 @@ struct GpuMessage
     WantedSlots* slots_out;
     const std::byte* arena; // of this rank
     PositionCharge<N>* x_in;
-    ForceSlot<N>* f_out;        // at the source; here, if the message is copied
+    ForceSlot<N>* f_out;        // at the source; here, if the message is copied or relayed
     std::uint8_t* is_forwarded; // by slot; null where messages do not wait for each other
     GpuSender wanted_send;
     GpuReceiver x_receive;
@@ -47,7 +47,8 @@ struct GpuMessage
     std::byte* arena_there;   // of the destination
     std::int32_t* send_slots; // where the wanted atoms are; -1: filler
     std::int32_t send_count;
-    PositionCharge<N>* x_out; // at the destination; here, if the message is copied
+    bool is_source_far, is_destination_far; // on another node: what is for it is here, and relayed
+    PositionCharge<N>* x_out;               // at the destination; here, if the message is copied or relayed
     ForceSlot<N>* f_in;
     GpuReceiver wanted_receive;
     GpuSender x_send;

@@ -15,29 +15,35 @@
 namespace parhelion {
 
 template <class N>
-constexpr std::size_t bytes_per_slot = sizeof(PositionCharge<N>) + sizeof(ForceSlot<N>) + sizeof(std::int32_t);
+constexpr std::size_t bytes_per_slot = sizeof(PositionCharge<N>) + sizeof(ForceSlot<N>);
 
-// A box of a message's window: where messages arrive, or where they are packed to be fetched.
+// A box of a message's window: where messages arrive, or where they are packed to be carried by others than kernels.
 template <class N>
 struct MessageBox
 {
     WantedSlots* slots;
+    std::int32_t* wanted;
     PositionCharge<N>* x;
     ForceSlot<N>* f;
-    std::int32_t* wanted;
 
     MessageBox(std::byte* memory, std::size_t capacity)
-        : slots(reinterpret_cast<WantedSlots*>(memory)), x(reinterpret_cast<PositionCharge<N>*>(memory + front)),
-          f(reinterpret_cast<ForceSlot<N>*>(x + capacity)), wanted(reinterpret_cast<std::int32_t*>(f + capacity))
+        : slots(reinterpret_cast<WantedSlots*>(memory)), wanted(reinterpret_cast<std::int32_t*>(memory + front)),
+          x(reinterpret_cast<PositionCharge<N>*>(memory + round_up_window(list_bytes(capacity)))),
+          f(reinterpret_cast<ForceSlot<N>*>(x + capacity))
     {
     }
-    static std::size_t bytes(std::size_t capacity) { return round_up_window(front + capacity * bytes_per_slot<N>); }
+    static std::size_t bytes(std::size_t capacity)
+    {
+        return round_up_window(round_up_window(list_bytes(capacity)) + capacity * bytes_per_slot<N>);
+    }
+    // Of `slots` and a list of so many wanted atoms, which are one piece.
+    PARHELION_HD static constexpr std::size_t list_bytes(std::size_t count) { return front + count * sizeof(std::int32_t); }
 
 private:
     static constexpr std::size_t front = 128; // for `slots`, so that what follows is aligned
 };
 
-// Where a message arrives at a rank; where the rank packs it if it is copied.
+// Where a message arrives at a rank; where the rank packs it if it is copied, or goes to another node.
 template <class N>
 MessageBox<N> inbox_of(const GpuHaloMemory& memory, std::size_t message, int rank)
 {
@@ -47,6 +53,13 @@ template <class N>
 MessageBox<N> outbox_of(const GpuHaloMemory& memory, std::size_t message, int rank)
 {
     return {memory.world->data(rank, memory.windows[message]) + MessageBox<N>::bytes(memory.capacity), memory.capacity};
+}
+// Where kernels of `rank` store its messages to a peer.
+template <class N>
+MessageBox<N> stored_for(const GpuHaloMemory& memory, std::size_t message, int rank, int peer)
+{
+    const bool is_here = memory.carrier == Carrier::Copies || !memory.world->reaches(rank, peer);
+    return is_here ? outbox_of<N>(memory, message, rank) : inbox_of<N>(memory, message, peer);
 }
 
 // What builds() fills besides the messages, for methods that need it; null or none for the others.

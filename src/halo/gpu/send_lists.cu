@@ -31,6 +31,11 @@ __global__ void __launch_bounds__(halo_threads) request_atoms_kernel(BlockTrace 
     {
         *m.slots_out = {reinterpret_cast<const std::byte*>(a.state.xq + begin) - m.arena, count};
         m.begin = begin, m.count = count;
+        if (m.is_source_far)
+        {
+            m.wanted_send.set_bytes(MessageBox<N>::list_bytes(static_cast<std::size_t>(count)));
+            m.f_send.set_bytes(static_cast<std::size_t>(count) * sizeof(ForceSlot<N>));
+        }
     }
     if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
     {
@@ -78,6 +83,7 @@ __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTra
         {
             m.send_count = count;
             if (a.copies.count > 0) { m.x_out = x_there; }
+            if (m.is_destination_far) { m.x_send.set_bytes(static_cast<std::size_t>(count) * sizeof(PositionCharge<N>)); }
             if (m.sizes != nullptr) { m.sizes[0] = m.count, m.sizes[1] = count; }
         }
     }
@@ -109,24 +115,28 @@ template <class N>
 std::vector<GpuMessage<N>> GpuHaloMessages<N>::table(const GpuHaloMemory& memory, int rank, const SendListTables<N>& send_lists)
 {
     const auto number = [](int r) { return static_cast<std::size_t>(r); };
-    const bool is_copied = memory.carrier == Carrier::Copies;
     std::vector<GpuMessage<N>> messages(memory.windows.size());
     for (std::size_t k = 0; k < messages.size(); ++k)
     {
         const GpuHaloMemory::Message &here = memory.messages[k][number(rank)], &source = memory.messages[k][number(here.source)],
                                      &destination = memory.messages[k][number(here.destination)];
-        const MessageBox<N> inbox = inbox_of<N>(memory, k, rank);
+        // Lists are not copied, but stored across by kernels, unless they go to another node.
+        const bool reaches_source = memory.world->reaches(rank, here.source);
+        const MessageBox<N> inbox = inbox_of<N>(memory, k, rank),
+                            list = reaches_source ? inbox_of<N>(memory, k, here.source) : outbox_of<N>(memory, k, rank);
         GpuMessage<N>& m = messages[k];
         m.first_zone = here.first_zone, m.end_zone = here.end_zone;
-        m.wanted_out = inbox_of<N>(memory, k, here.source).wanted, m.wanted_in = inbox.wanted;
-        m.slots_out = inbox_of<N>(memory, k, here.source).slots, m.slots_in = inbox.slots;
+        m.wanted_out = list.wanted, m.wanted_in = inbox.wanted;
+        m.slots_out = list.slots, m.slots_in = inbox.slots;
         m.arena = memory.world->data(rank, {}), m.arena_there = memory.world->data(here.destination, {});
         m.x_in = inbox.x, m.f_in = inbox.f;
-        m.x_out = is_copied ? outbox_of<N>(memory, k, rank).x : inbox_of<N>(memory, k, here.destination).x;
-        m.f_out = is_copied ? outbox_of<N>(memory, k, rank).f : inbox_of<N>(memory, k, here.source).f;
+        m.x_out = stored_for<N>(memory, k, rank, here.destination).x;
+        m.f_out = stored_for<N>(memory, k, rank, here.source).f;
         m.send_slots = send_slots_.data() + k * capacity_;
         m.is_forwarded = send_lists.is_forwarded != nullptr ? send_lists.is_forwarded + k * capacity_ : nullptr;
         m.sizes = send_lists.sizes != nullptr ? send_lists.sizes + 2 * k : nullptr;
+        m.is_source_far = !reaches_source;
+        m.is_destination_far = !memory.world->reaches(rank, here.destination);
         m.wanted_send = here.wanted.sender, m.wanted_receive = destination.wanted.receiver;
         m.x_send = here.x.sender, m.x_receive = source.x.receiver;
         m.f_send = here.f.sender, m.f_receive = destination.f.receiver;
