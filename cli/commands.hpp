@@ -30,7 +30,7 @@ struct EngineOptions
     bool reproducible = false;
     int gpus = 0; // 0: not said
     int ranks = 0, threads = 0;
-    std::string grid, halo = "direct"; // grid: empty or "2x2x1"
+    std::string grid, halo; // empty: the default; grid: "2x2x1"
     std::string pme = "auto";
     double comm_timeout_s = 60;
 };

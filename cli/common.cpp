@@ -159,7 +159,7 @@ SimulationOptions simulation_options(const EngineOptions& options)
     result.pme = mesh.method;
     result.mesh_ranks = mesh.ranks;
     result.grid = parse_grid(options.grid, options.ranks, mesh.ranks);
-    result.halo = halo_method(options.halo);
+    if (!options.halo.empty()) { result.halo = halo_method(options.halo); }
     result.comm_timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
     result.when_held = end_at_once;

@@ -113,8 +113,8 @@ std::string describe_transports()
         add(fmt::format("{}", fmt::join(file.transports, ", ")), file.file,
             [&] { return Plugin(file.transports.front(), {file}).version(); });
     }
-    lines += fmt::format("transport nic-emulation: here, for ranks on CPUs; takes a core for each of --nodes, of {}\n",
-                         available_cores());
+    lines +=
+        fmt::format("transport nic-emulation: here; takes a core for each of --nodes, or each GPU, of {}\n", available_cores());
 #ifdef PARHELION_CUDA
     add("nvshmem", GpuHeap::plugin_file, GpuHeap::library);
 #endif

@@ -193,9 +193,10 @@ void add_engine_options(CLI::App& command, EngineOptions& engine)
     command.add_option("--grid", engine.grid, "how the box is divided; default: the grid whose halo costs least")
         ->type_name("2x2x1");
     command
-        .add_option("--halo", engine.halo,
-                    "how ranks exchange halos: staged-host, staged-dma (GPUs only), staged-fused or direct")
-        ->default_val("direct")
+        .add_option(
+            "--halo", engine.halo,
+            "how ranks exchange halos: staged-host, staged-dma (GPUs only), staged-fused or direct (default: direct; between "
+            "virtual nodes of GPUs staged-fused)")
         ->check(CLI::IsMember(halo_methods));
     command
         .add_option("--pme", engine.pme,

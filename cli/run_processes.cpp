@@ -112,17 +112,32 @@ std::optional<NicEmulation> emulated_nics(const RunOptions& options)
                          : "--nodes is of --transport nic-emulation alone. Give both, or neither.");
 }
 
-void emulate(const NicEmulation& nics, SimulationOptions& engine)
+void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOptions& engine)
 {
-    if (wants_gpus(engine)) { refuse("--transport nic-emulation is for ranks on CPUs. Leave --device and --gpus out."); }
     if (engine.ranks_asked_for() == 0) { engine.ranks = nics.ranks(); }
     if (engine.ranks_asked_for() != nics.ranks())
     {
         refuse(fmt::format("--nodes has {} ranks, and {} are asked for. Leave --ranks out.", nics.ranks(),
                            engine.ranks_asked_for()));
     }
-    engine.device = Device::Cpu;
     engine.transport = "nic-emulation, " + nics.text();
+    if (wants_gpus(engine))
+    {
+        if (options.processes > 1) { refuse("--transport nic-emulation between GPUs is of one process. Leave --processes out."); }
+        if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
+        if (engine.halo != HaloMethod::StagedFused)
+        {
+            refuse(fmt::format("--halo {} does not leave a node of GPUs. Use staged-fused.", options.engine.halo));
+        }
+        if (engine.pme == MeshMethod::Dedicated)
+        {
+            refuse("--pme dedicated does not leave a node of GPUs. Use another, or auto.");
+        }
+        engine.gpu_nodes = nics;
+        engine.proxies = std::max(1, engine.gpus) + 1; // and a core for the watch on the host
+        return;
+    }
+    engine.device = Device::Cpu;
     engine.proxies = nics.nodes;
     engine.network = [nics](int ranks) { return nic_emulation_network(std::make_unique<ThreadsBootstrap>(ranks), nics); };
 }

@@ -24,8 +24,9 @@ void expect_cpus(const SimulationOptions& engine); // of processes that a launch
 
 // The virtual nodes of --transport nic-emulation, which has them; nothing: another transport. Throws InputError E010.
 std::optional<NicEmulation> emulated_nics(const RunOptions& options);
-// Ranks on CPUs that are divided into them. Throws InputError E010 if there are to be more or fewer, or they are to be GPUs.
-void emulate(const NicEmulation& nics, SimulationOptions& engine);
+// Ranks that are divided into them. Throws InputError E010 if there are to be more or fewer, or what GPUs do not do between
+// nodes.
+void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOptions& engine);
 
 // To the log, as far as that is possible.
 void add_last_line(const std::string& log, const std::string& text);

@@ -110,7 +110,7 @@ std::optional<Ready> make_ready(const RunOptions& options, Role role)
     const std::int64_t steps = steps_asked_for(options, parameters);
     SimulationOptions engine = simulation_options(options.engine);
     engine.trace = !options.trace.empty();
-    if (const std::optional<NicEmulation> nics = emulated_nics(options)) { emulate(*nics, engine); }
+    if (const std::optional<NicEmulation> nics = emulated_nics(options)) { emulate(*nics, options, engine); }
     const NamedList<std::string> identity =
         identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
     std::unique_ptr<RunLock> lock = role == Role::Writes ? std::make_unique<RunLock>(options.prefix) : nullptr;

@@ -48,7 +48,7 @@ LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
     "*awkward*", "*however_long*", "*follows_the_reference*", "*follow_the_reference*", "*blow_up*", "*shrinks_below*",
     "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
-    "*GpuHaloFaults*", "GpuFaults*", "*CommTimings*", "*GpuLinks.are_as_fast*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
+    "*GpuHaloFaults*", "*GpuFaults*", "*CommTimings*", "*GpuLinks.are_as_fast*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
 ]
 FOR_MEMCHECK_ALONE = [
     "*a_run_that_is_timed*", "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",

@@ -61,6 +61,8 @@ struct SimulationOptions
     int processes = 1;
     int process_of_host = 0, processes_of_host = 1; // of these, those on this host, and which of them this one is
     GpuMemory gpu_memory = GpuMemory::Peer;         // of GPUs of several processes
+    // Virtual nodes of ranks on GPUs, all of one process, whose halos are staged_fused; those of ranks on CPUs are the network's.
+    std::optional<NicEmulation> gpu_nodes = std::nullopt;
     MakeNetwork network = [](int count) { return thread_network(count); };
     // That of the network, for the log and the report; empty: threads or processes that share memory.
     std::string transport = {};

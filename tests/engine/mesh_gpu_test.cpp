@@ -109,14 +109,17 @@ struct RanksOfMesh
     MeshMethod method;
     std::array<int, 3> grid;
     int gpus;
-    int without_cells = 0; // ranks besides, of MeshMethod::Dedicated
+    int without_cells = 0;  // ranks besides, of MeshMethod::Dedicated
+    int ranks_per_node = 0; // 0: on no virtual nodes
 };
 std::string name_of(const RanksOfMesh& of)
 {
     std::string name(mesh_method_names[static_cast<std::size_t>(of.method)]);
     for (const int cells : of.grid) { name.append("_").append(std::to_string(cells)); }
     if (of.without_cells > 0) { name.append("_and_").append(std::to_string(of.without_cells)); }
-    return name.append("_on_").append(std::to_string(of.gpus));
+    name.append("_on_").append(std::to_string(of.gpus));
+    if (of.ranks_per_node > 0) { name.append("_nodes_of_").append(std::to_string(of.ranks_per_node)); }
+    return name;
 }
 void PrintTo(const RanksOfMesh& of, std::ostream* os) { *os << name_of(of); }
 
@@ -139,6 +142,7 @@ protected:
         SimulationOptions options = lone(precision, summation);
         options.grid = GetParam().grid, options.gpus = GetParam().gpus, options.pme = GetParam().method;
         options.mesh_ranks = GetParam().without_cells;
+        put_on_nodes(options, GetParam().ranks_per_node);
         return options;
     }
 };
@@ -291,7 +295,12 @@ INSTANTIATE_TEST_SUITE_P(
                       RanksOfMesh{MeshMethod::Shared, {4, 1, 1}, 4}, RanksOfMesh{MeshMethod::Dedicated, {1, 1, 1}, 1, 1},
                       RanksOfMesh{MeshMethod::Dedicated, {1, 1, 1}, 2, 1}, RanksOfMesh{MeshMethod::Dedicated, {2, 1, 1}, 1, 2},
                       RanksOfMesh{MeshMethod::Dedicated, {2, 1, 1}, 2, 1}, RanksOfMesh{MeshMethod::Dedicated, {1, 2, 2}, 2, 3},
-                      RanksOfMesh{MeshMethod::Dedicated, {3, 1, 1}, 4, 1}, RanksOfMesh{MeshMethod::Dedicated, {2, 2, 1}, 8, 4}),
+                      RanksOfMesh{MeshMethod::Dedicated, {3, 1, 1}, 4, 1}, RanksOfMesh{MeshMethod::Dedicated, {2, 2, 1}, 8, 4},
+                      RanksOfMesh{MeshMethod::Gathered, {2, 1, 1}, 1, 0, 1},
+                      RanksOfMesh{MeshMethod::Gathered, {2, 2, 1}, 2, 0, 2}, RanksOfMesh{MeshMethod::Bricks, {2, 1, 1}, 1, 0, 1},
+                      RanksOfMesh{MeshMethod::Bricks, {2, 2, 1}, 1, 0, 2}, RanksOfMesh{MeshMethod::Bricks, {4, 1, 1}, 1, 0, 1},
+                      RanksOfMesh{MeshMethod::Bricks, {2, 2, 2}, 2, 0, 4}, RanksOfMesh{MeshMethod::Shared, {2, 1, 1}, 1, 0, 1},
+                      RanksOfMesh{MeshMethod::Shared, {4, 1, 1}, 1, 0, 2}, RanksOfMesh{MeshMethod::Shared, {4, 1, 1}, 2, 0, 1}),
     [](const auto& test) { return name_of(test.param); });
 
 namespace {

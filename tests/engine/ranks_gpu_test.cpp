@@ -124,7 +124,35 @@ LoadedInput load_drop(double boxes)
 class RanksOnGpus : public GpuTest
 {
 };
-class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<std::size_t, Precision, Summation>>
+
+// Ranks on so many GPUs, or as many as there are, and on virtual nodes of so many ranks (0: on none).
+struct Way
+{
+    HaloMethod method;
+    Grid grid;
+    int gpus;
+    int ranks_per_node = 0;
+};
+std::string name_of(const Way& way)
+{
+    std::string name(halo_method_names[static_cast<std::size_t>(way.method)]);
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (way.ranks_per_node == 0) { return name; }
+    const int nodes = way.grid[0] * way.grid[1] * way.grid[2] / way.ranks_per_node;
+    return name + "_" + std::to_string(nodes) + "_nodes_of_" + std::to_string(way.ranks_per_node);
+}
+void PrintTo(const Way& way, std::ostream* os) { *os << name_of(way); }
+// Staged-fused and direct within a node: as many ranks as GPUs, if there are two.
+constexpr Way ways[] = {{HaloMethod::StagedHost, {1, 3, 1}, 2},     {HaloMethod::StagedDma, {2, 2, 1}, 2},
+                        {HaloMethod::StagedFused, {2, 1, 1}, 2},    {HaloMethod::Direct, {1, 1, 2}, 2},
+                        {HaloMethod::StagedFused, {2, 1, 1}, 1, 1}, {HaloMethod::StagedFused, {2, 2, 1}, 1, 2},
+                        {HaloMethod::StagedFused, {4, 1, 1}, 1, 1}, {HaloMethod::StagedFused, {2, 2, 2}, 2, 4},
+                        {HaloMethod::StagedFused, {1, 2, 1}, 1, 2}};
+
+class CrowdOnRanks : public GpuTest, public ::testing::WithParamInterface<Way>
+{
+};
+class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<Way, Precision, Summation>>
 {
 };
 
@@ -650,33 +678,72 @@ TEST_F(RanksOnGpus, leave_a_timeline_of_each_gpu_with_the_exchange_of_every_reco
     }
 }
 
+// A drop on its way into one cell: at a repartition there are more atoms than slots, and the ranks go back to where they have
+// been, and make room.
+TEST_P(CrowdOnRanks, goes_back_and_makes_room_with_the_bits_of_one)
+{
+    Refdata data = coupled(coupled_cases[0]);
+    RunParameters& p = data.parameters;
+    p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
+    p.com_mode = ComMode::None;
+    make_molecules_whole(data.system);
+    const double edge = data.system.box.x;
+    data.system.box.x *= 2;
+    for (Vec3<double>& x : data.system.x) { x.x += 0.7 * edge; }        // most are in the second half of the box
+    data.system.v.assign(data.system.x.size(), Vec3<double>{25, 0, 0}); // nm/ps
+    const auto run = [&](const Way& way) {
+        SimulationOptions options;
+        options.device = Device::Gpu, options.gpus = std::min(way.gpus, gpu_count());
+        options.summation = Summation::Reproducible;
+        options.threads = 2, options.grid = way.grid, options.halo = way.method;
+        put_on_nodes(options, way.ranks_per_node);
+        Simulation simulation(data.system, p, options);
+        const std::size_t before = gpu_memory::held();
+        Recorder seen;
+        simulation.run(12, seen, never);
+        EXPECT_THAT(seen.messages, Each(Not(HasSubstr("The CPU goes on"))));
+        return std::pair(simulation.frame(), gpu_memory::held() - before);
+    };
+    const auto [one, taken_by_one] = run({HaloMethod::Direct, {1, 1, 1}, 1});
+    const auto [several, taken_by_several] = run(GetParam());
+    EXPECT_EQ(taken_by_one, 0u);
+    EXPECT_GT(taken_by_several, 0u) << "nobody had more atoms than there was room for";
+    EXPECT_EQ(several.step, 12);
+    EXPECT_EQ(different(several.x, one.x), 0);
+    EXPECT_EQ(different(several.v, one.v), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CrowdOnRanks,
+                         ::testing::Values(Way{HaloMethod::StagedFused, {2, 1, 1}, 1}, Way{HaloMethod::Direct, {2, 2, 1}, 2},
+                                           Way{HaloMethod::StagedFused, {2, 1, 1}, 1, 1},
+                                           Way{HaloMethod::StagedFused, {2, 2, 1}, 1, 2}),
+                         [](const auto& test) { return name_of(test.param); });
+
 // Everything a step can have, of so few atoms that tools which watch every access of every kernel come to an end. On two GPUs, if
 // there are: some kernels are not used by ranks that share one.
 TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
 {
-    const auto [n, precision, summation] = GetParam();
-    const HaloMethod method = method_of(n);
+    const auto [way, precision, summation] = GetParam();
     Refdata data = coupled(coupled_cases[4]); // thermostat and barostat act every second step, lists serve four
     RunParameters& p = data.parameters;
     p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
     p.com_mode = ComMode::Linear, p.com_interval = 5;
     p.x_out = 3, p.v_out = 4, p.f_out = 6;
-    const auto run = [&, precision = precision, summation = summation](const Grid& grid) {
+    const auto run = [&, precision = precision, summation = summation](const Way& by) {
         SimulationOptions options;
         options.device = Device::Gpu;
-        options.gpus = grid == Grid{1, 1, 1} ? 1 : std::min(2, gpu_count());
+        options.gpus = std::min(by.gpus, gpu_count());
         options.precision = precision, options.summation = summation;
         options.threads = 2;
-        options.grid = grid, options.halo = method;
+        options.grid = by.grid, options.halo = by.method;
+        put_on_nodes(options, by.ranks_per_node);
         Recorder recorder;
         Simulation simulation(data.system, p, options);
         simulation.run(7, recorder, never);
         return std::pair(recorder, simulation.evaluate().forces); // these in a step that is taken back
     };
-    // Staged-fused and direct: as many ranks as GPUs, if there are two.
-    constexpr Grid grid_of_method[] = {{1, 3, 1}, {2, 2, 1}, {2, 1, 1}, {1, 1, 2}};
-    const auto [one, forces_of_one] = run({1, 1, 1});
-    const auto [several, forces_of_several] = run(grid_of_method[n]);
+    const auto [one, forces_of_one] = run({way.method, {1, 1, 1}, 1});
+    const auto [several, forces_of_several] = run(way);
     ASSERT_EQ(several.observables.size(), one.observables.size());
     const bool same_bits = summation == Summation::Reproducible;
     // Only the order of sums differs. On CPUs, after these steps, it changes forces by 3e-7 in mixed precision, by 2e-15 in
@@ -698,12 +765,10 @@ TEST_P(FewAtomsOnRanks, take_the_steps_of_one_with_its_frames_and_its_box)
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, FewAtomsOnRanks,
-                         ::testing::Combine(::testing::Range<std::size_t>(0, halo_method_names.size()),
-                                            ::testing::Values(Precision::Mixed, Precision::Double),
+                         ::testing::Combine(::testing::ValuesIn(ways), ::testing::Values(Precision::Mixed, Precision::Double),
                                             ::testing::Values(Summation::Fast, Summation::Reproducible)),
                          [](const auto& test) {
-                             std::string name(halo_method_names[std::get<0>(test.param)]);
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             name += std::get<1>(test.param) == Precision::Mixed ? "_mixed" : "_double";
-                             return name + (std::get<2>(test.param) == Summation::Fast ? "" : "_reproducible");
+                             return name_of(std::get<0>(test.param)) +
+                                    (std::get<1>(test.param) == Precision::Mixed ? "_mixed" : "_double") +
+                                    (std::get<2>(test.param) == Summation::Fast ? "" : "_reproducible");
                          });

@@ -31,6 +31,18 @@ using Grid = std::array<int, 3>;
 
 inline constexpr HaloMethod halo_methods[] = {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct};
 
+// Puts the ranks of the grid, which are on GPUs, on virtual nodes of so many; 0: on none. Messages take longer than small kernels
+// do on the stand-in, too, and so overtake each other.
+inline void put_on_nodes(SimulationOptions& options, int ranks_per_node)
+{
+    if (ranks_per_node == 0) { return; }
+    options.gpu_nodes.emplace();
+    options.gpu_nodes->nodes = options.ranks_asked_for() / ranks_per_node;
+    options.gpu_nodes->ranks_per_node = ranks_per_node;
+    options.gpu_nodes->latency = std::chrono::milliseconds(3);
+    options.halo = HaloMethod::StagedFused;
+}
+
 // Every grid of 2, 3, 4, 6 and 8 ranks.
 inline std::vector<Grid> grids()
 {

@@ -12,41 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from gpu_runs import PME, RUN, generated
 from processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
 from runs import command, folder_with, run
 
-RUN = """
-integrator = md
-dt = 0.002
-nsteps = 12
-cutoff-scheme = Verlet
-verlet-buffer-tolerance = -1
-rlist = 0.68
-nstlist = 4
-coulombtype = reaction-field
-epsilon-rf = 0
-rcoulomb = 0.6
-rvdw = 0.6
-constraints = h-bonds
-tcoupl = v-rescale
-tc-grps = System
-tau-t = 0.1
-ref-t = 300
-pcoupl = C-rescale
-tau-p = 1
-compressibility = 4.5e-5
-ref-p = 1
-ld-seed = 7
-gen-vel = yes
-gen-seed = 11
-nstxout = 4
-nstvout = 4
-nstfout = 4
-nstxout-compressed = 4
-nstcalcenergy = 2
-nstenergy = 4
-"""
-PME = RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", "fourierspacing = 0.14\n")
 OUTPUTS = ["md.xtc", "md.trr", "md.edr", "md.gro"]
 GPUS = min(2, int(os.environ.get("PARHELION_GPUS", len(list(Path("/proc/driver/nvidia/gpus").glob("*"))))))
 pytestmark = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
@@ -54,10 +23,7 @@ pytestmark = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("system")
-    program = command()[0]
-    subprocess.run([program, "generate", "ethanol-water", "--atoms", "3000", "-d", folder], check=True, capture_output=True)
-    return {"structure": folder / "conf.gro", "topology": folder / "topol.top"}
+    return generated(3000, tmp_path_factory.mktemp("system"))
 
 
 def outputs(folder):

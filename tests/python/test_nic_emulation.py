@@ -95,6 +95,28 @@ def test_what_cannot_be_is_refused(tmp_path, options):
     assert "E010" in run(folder, "-q", *options, code=2)
 
 
+# What comes between nodes of GPUs, too; told before any GPU is looked for.
+REFUSED_OF_GPUS = [
+    ("--transport nic-emulation needs --nodes, as 2x4: two nodes of four ranks.", []),
+    ("--halo direct does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "direct"]),
+    ("--halo staged-host does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "staged-host"]),
+    ("--halo staged-dma does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "staged-dma"]),
+    ("--pme dedicated does not leave a node of GPUs. Use another, or auto.", ["--nodes", "2x2", "--ranks", 4, "--pme", "dedicated:1"]),
+    ("--transport nic-emulation between GPUs is of one process. Leave --processes out.", ["--nodes", "2x2", "--processes", 2]),
+    ("--nodes has 4 ranks, and 3 are asked for. Leave --ranks out.", ["--nodes", "2x2", "--ranks", 3]),
+    ("--nodes has 4 ranks, and 2 are asked for. Leave --ranks out.", ["--nodes", "2x2", "--grid", "2x1x1"]),
+]
+
+
+@pytest.mark.parametrize("gpus", [["--device", "gpu"], ["--gpus", 1]], ids=str)
+@pytest.mark.parametrize("sentence,options", REFUSED_OF_GPUS, ids=lambda of: str(of) if isinstance(of, list) else "")
+def test_what_cannot_be_between_nodes_of_gpus_is_refused_with_one_sentence(tmp_path, gpus, sentence, options):
+    folder = folder_with(RUN, tmp_path)
+    said = run(folder, "-q", "--transport", "nic-emulation", *gpus, *options, code=2)
+    assert said == f"E010 command line  {sentence}\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["md.mdp"]
+
+
 def test_a_launchers_processes_are_no_virtual_nodes(tmp_path):
     folder = folder_with(RUN, tmp_path)
     for said in ends(launch(folder, 2, "--transport", "nic-emulation", "--nodes", "2x1"), 2):

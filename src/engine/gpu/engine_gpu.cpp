@@ -28,6 +28,7 @@ SimulationOptions lone(SimulationOptions options)
     options.grid = {};
     options.processes = 1;
     options.network = SimulationOptions{}.network;
+    options.gpu_nodes.reset();
     options.halo = HaloMethod::Direct;
     options.trace = false;
     return options;
@@ -91,9 +92,9 @@ void GpuEngine<N>::start(HostWatch* watch)
 {
     watch_ = watch;
     output_.set_watch(watch);
-    if (watch != nullptr)
+    if (watch != nullptr || ranks_.has_nodes())
     {
-        host_.share_cores_again(); // the watch starts when it is known how many ranks there are
+        host_.share_cores_again(); // watch and proxies start when it is known how many ranks there are
         plan_.helpers = host_.plan().helpers;
     }
     plan_.links = ranks_.test_links();

@@ -50,7 +50,9 @@ RankProgram publish(GpuRank<N>& r)
 {
     if (r.has_cell && r.cell.is_everything()) { collect_atoms(r.queue, r.state, r.exchange_buffers); }
     else if (r.has_cell) { publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers); }
+    if (r.travellers) { r.travellers->send(r.queue, r.state, r.atoms); }
     co_await agree_on_flags(r);
+    if (r.travellers) { r.travellers->receive(r.queue, r.exchange_buffer); }
 }
 // Those of the collectors hold all atoms; likewise.
 template <class N>
@@ -59,7 +61,7 @@ RankProgram collect(GpuRank<N>& r)
     if (r.has_cell) { collect_atoms(r.queue, r.state, r.collectors); }
     co_await agree_on_flags(r);
 }
-// Boards may be written again: what was queued before on the same queue has read them, on all ranks.
+// Exchange buffers may be written again: what was queued before on the same queue has read them, on all ranks.
 template <class N>
 RankProgram release_exchange_buffers(GpuRank<N>& r, GpuQueue& queue)
 {

@@ -5,6 +5,7 @@
 #include "comm/gpu/collectives.hpp"
 #include "device/gpu/block_trace.hpp"
 #include "device/gpu/branch.hpp"
+#include "domain/gpu/travellers_gpu.hpp"
 #include "dynamics/gpu/update_gpu.hpp"
 #include "engine/gpu/coupling_gpu.hpp"
 #include "engine/gpu/snapshot_gpu.hpp"
@@ -50,7 +51,8 @@ struct GpuRank
     GpuBonded bonded;
     GpuUpdate update;
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
-    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell
+    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell, on this node
+    std::unique_ptr<GpuTravellers<N>> travellers;        // to and from those on other nodes; null: there are none
     DeviceBuffer<GpuExchangeBuffer<N>> collectors;       // of the first rank of each process, which keeps the state for it
     bool collects = false;                               // is this rank one of them?
 

@@ -101,6 +101,7 @@ void GpuRanks<N>::replay(std::int64_t list_age, std::span<const StepFlags> steps
 {
     const IntervalPattern pattern{list_age, is_traced_, {steps.begin(), steps.end()}};
     const bool is_known = gpus_[0]->graphs.contains(pattern);
+    if (has_nodes()) { synchronize(); } // a call that waits in the driver keeps a proxy out of it, which the GPU waits for
     const bool may_capture = is_allocated_ && gpus_[0]->ranks[0].halo->may_be_captured();
     if (!may_capture || (!is_known && gpus_[0]->graphs.size() >= most_graphs))
     {
@@ -155,7 +156,7 @@ void GpuRanks<N>::synchronize()
 template <class N>
 std::string GpuRanks<N>::test_links()
 {
-    return gpus_here() > 1 && !processes_.are_several() ? describe(self_test(*world_)) : "";
+    return gpus_here() > 1 && !processes_.are_several() && !has_nodes() ? describe(self_test(*world_)) : "";
 }
 
 template <class N>

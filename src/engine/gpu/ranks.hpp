@@ -46,6 +46,7 @@ public:
     int mesh_ranks() const { return mesh_ranks_; }                   // of them: the last, which do PME's mesh and have no cell
     int gpus() const { return gpus_of_all_; }                        // likewise
     int gpus_here() const { return static_cast<int>(gpus_.size()); } // of this process
+    bool has_nodes() const { return world_->has_nodes(); }           // virtual ones
     const CellGrid& grid() const { return grid_; }
     MeshMethod mesh_method() const { return mesh_setup_.method; } // how they share the mesh, if there is one
     // May steps have to be done again with newer lists? Nothing depends on when lists that miss nothing are built.
@@ -131,7 +132,8 @@ private:
     std::vector<GpuWithRanks<N>*> all_; // of them
     std::unique_ptr<GpuWorld> world_;
     std::unique_ptr<GpuCollective> sums_, buffers_read_;
-    Window positions_; // of the atoms of each rank, where others store those of its halo
+    std::optional<GpuPeerEnds> travellers_; // between nodes
+    Window positions_;                      // of the atoms of each rank, where others store those of its halo
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers_here_;
     GpuHaloMemory halo_memory_;
     MeshSetup mesh_setup_;

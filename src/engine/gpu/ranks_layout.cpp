@@ -166,6 +166,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .update = GpuUpdate(queue, blocks, p),
             .exchange_buffer = {},
             .exchange_buffers = {},
+            .travellers = {},
             .collectors = {},
             .state = {},
             .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
@@ -184,6 +185,8 @@ void GpuRanks<N>::reserve(double density_factor)
     density_factor_ = density_factor;
     if (positions_.bytes > 0) { world_->release(positions_); }
     if (ranks() > 1) { positions_ = world_->allocate(most_slots(density_factor) * sizeof(PositionCharge<N>)); }
+    const bool has_mesh_beside = setup_.mesh.parameters.order > 0 && ranks() == 1; // of several: not measured
+    const int shares = has_mesh_beside ? shares_beside_mesh(atoms_) : shares_per_multiprocessor;
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         if (ranks() > 1)
@@ -198,7 +201,7 @@ void GpuRanks<N>::reserve(double density_factor)
             return;
         }
         reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
-        reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0]);
+        reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0], shares);
         if (grid_.ranks() > 1) { reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
     });
 }
@@ -239,6 +242,11 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& 
     world.payload_bytes = window_bytes_ =
         round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + position_bytes + slots_bytes_) +
         gpu_mesh_bytes<N>(mesh_setup_);
+    if (options.gpu_nodes && options.gpu_nodes->nodes > 1) // what is relayed is at the source, too
+    {
+        world.nodes = options.gpu_nodes;
+        world.payload_bytes = window_bytes_ = 2 * window_bytes_ + traveller_bytes<N>(this->ranks(), atoms_);
+    }
     world.bootstrap = processes_.bootstrap();
     queue().make_current();
     constexpr std::size_t of_heap = std::size_t{1} << 22; // its own
@@ -275,6 +283,7 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
                                     reinterpret_cast<VelocityMass<N>*>(world_->data(rank, v)),
                                     reinterpret_cast<std::uint8_t*>(world_->data(rank, zone))});
     }
+    if (has_nodes()) { travellers_.emplace(open_travellers<N>(*world_, world_->all_ranks(), atoms_)); }
     const RankRange here = world_->here();
     std::vector<GpuExchangeBuffer<N>> collectors;
     for (const int leader : processes_.leaders()) { collectors.push_back(exchange_buffers[static_cast<std::size_t>(leader)]); }
@@ -284,7 +293,16 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         r.exchange_buffer = exchange_buffers[static_cast<std::size_t>(r.rank)];
-        r.exchange_buffers.upload(gpu.queue, std::span(exchange_buffers).first(cells_.size()));
+        std::vector<GpuExchangeBuffer<N>> in_reach;
+        for (std::size_t peer = 0; peer < cells_.size(); ++peer)
+        {
+            if (world_->reaches(r.rank, static_cast<int>(peer))) { in_reach.push_back(exchange_buffers[peer]); }
+        }
+        r.exchange_buffers.upload(gpu.queue, in_reach);
+        if (travellers_)
+        {
+            r.travellers = std::make_unique<GpuTravellers<N>>(gpu.queue, *world_, r.rank, cells_, travellers_->of(r.rank));
+        }
         r.collectors.upload(gpu.queue, collectors);
         r.collects = r.rank == here.first;
         fill_exchange_buffer(gpu.queue, start.state, r.exchange_buffer);
