@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <sstream>
 #include <thread>
 #include <tuple>
 
@@ -32,11 +33,20 @@ const std::chrono::milliseconds deadline{[] {
     return asked == nullptr ? 300 : std::atoi(asked);
 }()};
 const auto soon = 10 * deadline + 2s; // kernels that are queued run to their ends
-constexpr const char* in_vain =
-    "Rank [0-9] waited [0-9.]+ s in vain for a message from rank [0-9]: channel '[a-z ]+(, pulse [0-9]+)?', epoch "
-    "expected [0-9]+, seen [0-9]+, credit [0-9]+, in step -?[0-9]+\\.";
-constexpr const char* host_in_vain =
-    "The host waited [0-9.]+ s in vain for rank [0-9]: its GPU is stuck, or one that it waits for\\.";
+// A regular expression of a time as messages tell it.
+std::string told(std::chrono::milliseconds time)
+{
+    std::ostringstream text;
+    text << std::chrono::duration<double>(time).count();
+    std::string told = text.str();
+    if (const std::size_t point = told.find('.'); point != std::string::npos) { told.insert(point, "\\"); }
+    return told;
+}
+const std::string in_vain = "Rank [0-9] waited " + told(deadline) +
+                            " s in vain for a message from rank [0-9]: channel '[a-z ]+(, pulse [0-9]+)?', epoch "
+                            "expected [0-9]+, seen [0-9]+, credit [0-9]+, in step -?[0-9]+\\.";
+const std::string host_in_vain =
+    "The host waited " + told(2 * deadline) + " s in vain for rank [0-9]: its GPU is stuck, or one that it waits for\\.";
 
 // Four ranks, or eight where there are more than four GPUs; on virtual nodes of so many (0: on none).
 struct Where
