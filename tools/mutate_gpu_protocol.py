@@ -134,6 +134,15 @@ SUITES = {
         policy="MixedReproducible",
         standin=["*GpuSlabLimits*:*GpuMeshStress*_2_on_1_side_by_side:*GpuMeshStress*dedicated_4_on_1_side_by_side", "*GpuMeshStress*_2_on_2"],
     ),
+    # Atoms that go to other virtual nodes at a repartition.
+    "travellers": Suite(
+        "test_domain_gpu",
+        ["src/domain/gpu/travellers_gpu.cu"],
+        r"src/domain/gpu/travellers_gpu\.cu",
+        ["GpuTravellersOfNodes/*"],
+        seconds=60,
+        standin=["GpuTravellersOfNodes/*"],
+    ),
     # Ranks that share a GPU share its queues, which wait for everything by themselves.
     "engine": Suite(
         "test_engine_gpu",
@@ -232,10 +241,8 @@ OPERATORS = [
     Operator("every second look finds nothing", r"if \(epoch == put\.epoch\) \{ continue; \}", "if (epoch == put.epoch || (epoch & 1) != 0) { continue; }", files="gpu/proxy"),
     Operator("a relay is not told the size", r"m\.(wanted|f|x)_send\.set_bytes\([^;]*;", ";", files="halo/"),
     # Travellers.
-    Operator("no wait", r"block_wait_arrived\(receiver, \*a\.ends\.watch\)", "(__syncthreads(), true)", files="travellers"),
     Operator("nobody travels", r"a\.ends\.senders\[far\.place\]\.publish\([^;]*;", "a.ends.senders[far.place].publish(0);", files="travellers"),
     Operator("what travelled travels again", r"far\.packed = 0;", ";", files="travellers"),
-    Operator("no next epoch", r"receiver\.take\(\);", ";", files="travellers"),
     Operator("zone of nobody", r"static_cast<std::uint8_t>\(atom\.zone\)", "static_cast<std::uint8_t>(0)", files="travellers"),
     # The mesh.
     Operator("no wait", r"(?<=has_failed = )has_peer\(\) && receivers[^;]*", "false", files="mesh_exchange/"),

@@ -128,6 +128,7 @@ struct GpuTravellers<N>::Memory
 template <class N>
 GpuPeerEnds open_travellers(GpuWorld& world, std::span<const int> ranks, std::size_t atoms)
 {
+    // Without credits: docs/design/communication.md; model mesh_exchange.pml.
     return {world, ranks, "atoms", [&](int source, int destination) {
                 const std::size_t bytes = world.reaches(source, destination) ? 0 : atoms * sizeof(Traveller<N>);
                 return ChannelOptions{1, Credits::No, bytes};
