@@ -27,7 +27,7 @@ const std::vector<Shape> shapes = {{{{2, 1, 1}}, 1}, {{{2, 2, 1}}, 2}, {{{4, 1, 
 NicEmulation nodes_of(const Shape& shape)
 {
     // What is sent together comes in another order.
-    return {.nodes = shape.grid.ranks() / shape.ranks_per_node, .ranks_per_node = shape.ranks_per_node, .latency = 300us};
+    return {.nodes = shape.grid.ranks() / shape.ranks_per_node, .ranks_per_node = shape.ranks_per_node, .latency = 20ms};
 }
 
 template <class N>
