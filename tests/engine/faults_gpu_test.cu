@@ -33,14 +33,12 @@ const std::chrono::milliseconds deadline{[] {
     return asked == nullptr ? 300 : std::atoi(asked);
 }()};
 const auto soon = 10 * deadline + 2s; // kernels that are queued run to their ends
-// A regular expression of a time as messages tell it.
+// As messages tell it; in a regular expression its point is any character.
 std::string told(std::chrono::milliseconds time)
 {
     std::ostringstream text;
     text << std::chrono::duration<double>(time).count();
-    std::string told = text.str();
-    if (const std::size_t point = told.find('.'); point != std::string::npos) { told.insert(point, "\\"); }
-    return told;
+    return text.str();
 }
 const std::string in_vain = "Rank [0-9] waited " + told(deadline) +
                             " s in vain for a message from rank [0-9]: channel '[a-z ]+(, pulse [0-9]+)?', epoch "
