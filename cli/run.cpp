@@ -313,7 +313,6 @@ RunEnd run_in_several(Ready&& ready)
 {
     ProcessOptions processes = process_options(ready.options, ready.engine, ready.options.processes);
     const std::optional<NicEmulation> nics = emulated_nics(ready.options);
-    if (nics) { expect_whole_nodes(*nics, processes); }
     processes.stop = &stop_requested;
     spread(ready, processes);
     ready.input.parameters = with_seeds(std::move(ready.input.parameters), ready.start());
@@ -323,7 +322,8 @@ RunEnd run_in_several(Ready&& ready)
             const bool writes = bootstrap->here().first == 0;
             ready.engine.process_of_host = process_of_rank(bootstrap->here().first, processes);
             ready.engine.network = [&](int) {
-                return nics ? nic_emulation_network(std::move(bootstrap), *nics) : shared_memory_network(std::move(bootstrap));
+                return nics && !ready.engine.gpu_nodes ? nic_emulation_network(std::move(bootstrap), *nics)
+                                                       : shared_memory_network(std::move(bootstrap));
             };
             return static_cast<int>(writes ? run_and_write(std::move(ready)) : run_silently(std::move(ready)));
         }));
@@ -333,7 +333,7 @@ RunEnd run_in_several(Ready&& ready)
 RunEnd run_launched(const RunOptions& options, const Launch& launch)
 {
     const SimulationOptions engine = simulation_options(options.engine);
-    expect_cpus(engine);
+    expect_cpus(options, engine);
     expect_transport_of_launcher(options);
     const ProcessOptions processes = process_options(options, engine, launch.processes);
     LaunchedRun run(options, launch, processes);
@@ -346,6 +346,7 @@ RunEnd run_launched(const RunOptions& options, const Launch& launch)
         ready->input.parameters = run.with_seeds_of_first(with_seeds(std::move(ready->input.parameters), ready->start()));
         stop_on_signals();
         run.place(ready->engine);
+        prepare_for_hosts(options, ready->engine);
         ready->engine.transport = run.transport();
         ready->engine.network = [&run](int) { return run.network(); };
         return run.writes() ? run_and_write(*std::move(ready)) : run_silently(*std::move(ready));

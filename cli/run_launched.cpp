@@ -49,7 +49,7 @@ std::string text_of(const std::exception_ptr& exception)
 } // namespace
 
 LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares)
-    : launch_(launch), transport_(options.transport == "auto" ? "tcp" : options.transport)
+    : launch_(launch), transport_(options.transport == "auto" || options.transport == "nvshmem" ? "tcp" : options.transport)
 {
     if (transport_ != "tcp" && shares.ranks != shares.processes)
     {

@@ -25,7 +25,7 @@ public:
     LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares);
 
     bool writes() const { return launch_.process == 0; }
-    const std::string& transport() const { return transport_; } // that of its network
+    const std::string& transport() const { return transport_; } // that of its network, between CPUs
     // Says how many processes of the run are on this host, and which of them this one is.
     void place(SimulationOptions& engine) const;
     // Between its ranks, by the transport of the options. Once.

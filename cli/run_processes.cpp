@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "comm/bootstraps/threads.hpp"
 #include "comm/transports/plugin.hpp"
+#include "engine/choose_gpus.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,6 +14,17 @@ namespace parhelion {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw InputError("E010", {}, why); }
+
+void expect_whole_nodes(const NicEmulation& nics, const ProcessOptions& processes)
+{
+    for (int process = 0; process < processes.processes; ++process)
+    {
+        if (ranks_of_process(process, processes).first % nics.ranks_per_node == 0) { continue; }
+        refuse(fmt::format(
+            "{} processes do not have whole nodes of {}. Give as many --processes as nodes, or fewer that divide them.",
+            processes.processes, nics.text()));
+    }
+}
 
 } // namespace
 
@@ -42,10 +54,10 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
     {
         refuse("several processes with GPUs need a halo method that no host takes part in. Use --halo direct or staged-fused.");
     }
-    if (options.transport == "nvshmem" && (result.ranks != result.processes || engine.gpus != result.processes))
+    const bool has_as_many_gpus = engine.gpus == 0 || engine.gpus == result.processes;
+    if (options.transport == "nvshmem" && (result.ranks != result.processes || !has_as_many_gpus))
     {
-        refuse("--transport nvshmem needs a process for each GPU, and a rank for each. Give --processes and --gpus the same "
-               "number.");
+        refuse("--transport nvshmem has one rank and one GPU for each process. Give --processes alone, or --gpus the same number.");
     }
     if (result.ranks < result.processes)
     {
@@ -69,8 +81,9 @@ void expect_own_transport(const RunOptions& options)
     if (transport == "peer" || transport == "nvshmem")
     {
         if (options.processes > 1 && wants_gpus(simulation_options(options.engine))) { return; }
-        refuse(fmt::format(
-            "--transport {} is for GPUs of several processes. Give --processes and --gpus as well, or leave it out.", transport));
+        refuse(fmt::format("--transport {} is for GPUs of several processes. Give --processes as well, and --gpus or --device "
+                           "gpu, or leave it out.",
+                           transport));
     }
     if (emulated_nics(options)) { return; }
     if (transport != "auto" && transport != "tcp" && plugins_of_launcher(transport).empty())
@@ -88,17 +101,6 @@ void expect_transport_of_launcher(const RunOptions& options)
     refuse(
         "--transport nic-emulation is for one host, and a launcher has started this process. Start one process, with --processes "
         "if there are to be several.");
-}
-
-void expect_whole_nodes(const NicEmulation& nics, const ProcessOptions& processes)
-{
-    for (int process = 0; process < processes.processes; ++process)
-    {
-        if (ranks_of_process(process, processes).first % nics.ranks_per_node == 0) { continue; }
-        refuse(fmt::format(
-            "{} processes do not have whole nodes of {}. Give as many --processes as nodes, or fewer that divide them.",
-            processes.processes, nics.text()));
-    }
 }
 
 std::optional<NicEmulation> emulated_nics(const RunOptions& options)
@@ -120,19 +122,12 @@ void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOpti
         refuse(fmt::format("--nodes has {} ranks, and {} are asked for. Leave --ranks out.", nics.ranks(),
                            engine.ranks_asked_for()));
     }
+    if (options.processes > 1) { expect_whole_nodes(nics, process_options(options, engine, options.processes)); }
     engine.transport = "nic-emulation, " + nics.text();
     if (wants_gpus(engine))
     {
-        if (options.processes > 1) { refuse("--transport nic-emulation between GPUs is of one process. Leave --processes out."); }
         if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
-        if (engine.halo != HaloMethod::StagedFused)
-        {
-            refuse(fmt::format("--halo {} does not leave a node of GPUs. Use staged-fused.", options.engine.halo));
-        }
-        if (engine.pme == MeshMethod::Dedicated)
-        {
-            refuse("--pme dedicated does not leave a node of GPUs. Use another, or auto.");
-        }
+        expect_to_leave_nodes(engine.halo, engine.pme);
         engine.gpu_nodes = nics;
         engine.proxies = std::max(1, engine.gpus) + 1; // and a core for the watch on the host
         return;
@@ -142,12 +137,18 @@ void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOpti
     engine.network = [nics](int ranks) { return nic_emulation_network(std::make_unique<ThreadsBootstrap>(ranks), nics); };
 }
 
-void expect_cpus(const SimulationOptions& engine)
+void expect_cpus(const RunOptions& options, const SimulationOptions& engine)
 {
-    if (!wants_gpus(engine)) { return; }
-    refuse(
-        "processes that a launcher has started have ranks on CPUs. For GPUs start one process, with --processes if there are to "
-        "be several, or use --device cpu.");
+    if (!wants_gpus(engine) || (options.transport == "nvshmem" && engine.gpus == 0)) { return; }
+    refuse("processes that a launcher has started have ranks on CPUs, or on GPUs in NVSHMEM's memory: --device gpu --transport "
+           "nvshmem, without --gpus. For GPUs of one host start one process, or use --device cpu.");
+}
+
+void prepare_for_hosts(const RunOptions& options, SimulationOptions& engine)
+{
+    if (engine.gpu_memory != GpuMemory::Nvshmem || engine.are_on_one_host()) { return; }
+    if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
+    engine.proxies = 2; // that of the GPU, and the watch on the host
 }
 
 int run_and_log(ProcessOptions processes, const std::string& log, const std::function<int(std::unique_ptr<Bootstrap>)>& body)

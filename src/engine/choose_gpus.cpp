@@ -303,6 +303,12 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
     {
         const CellGrid grid =
             options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks - options.mesh_ranks, box, criteria);
+        if (options.has_gpu_of_process())
+        {
+            const Set all = usable(host);
+            const std::size_t own = all[static_cast<std::size_t>(options.process_of_host) % all.size()];
+            return {devices_of(host, {own}), grid, ""};
+        }
         return use(std::min(most, ranks), grid,
                    options.gpus > ranks             ? fmt::format("{} of {}: there are no more ranks", ranks, options.gpus)
                    : options.gpus > 0 || ranks == 1 ? ""
@@ -318,6 +324,20 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
     if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
     append(fit.remark, "; ", why_left_out(host));
     return use(fit.gpus, fit.grid, fit.remark);
+}
+
+void expect_to_leave_nodes(HaloMethod halo, MeshMethod mesh)
+{
+    if (halo != HaloMethod::StagedFused)
+    {
+        throw InputError("E010", {},
+                         fmt::format("--halo {} does not leave a node of GPUs. Use staged-fused.",
+                                     halo_method_names[static_cast<std::size_t>(halo)]));
+    }
+    if (mesh == MeshMethod::Dedicated)
+    {
+        throw InputError("E010", {}, "--pme dedicated does not leave a node of GPUs. Use another, or auto.");
+    }
 }
 
 void check_slots(std::size_t slots, int ranks)

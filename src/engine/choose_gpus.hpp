@@ -68,13 +68,17 @@ struct GpuChoice
 // With a grid or a number of ranks in the options, as many GPUs as have a rank; else a rank on each of options.gpus, or without
 // that of those that make such a step fastest: all that can be used together, or a power of two; with a mesh, only as slabs along
 // x and no more than have been measured. Throws InputError E004 if more GPUs are asked for than can be used together, E630 for a
-// number of ranks that fits no grid; a given grid is taken as it is. Precondition: a GPU can be used.
+// number of ranks that fits no grid; a given grid is taken as it is. If each process has a GPU by its place on the host, that one
+// alone. Precondition: a GPU can be used.
 //
 // Where nobody has said how many, and several by NVLink would be faster than one, the links among these are timed, and slower
 // ones make for fewer GPUs; one alone if the links do not work.
 using LinkTimer = std::function<LinkSpeed(const std::vector<int>& devices)>;
 GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Vec3<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links);
+
+// Throws InputError E010 unless these methods leave a node of GPUs.
+void expect_to_leave_nodes(HaloMethod halo, MeshMethod mesh);
 
 // Throws InputError E634 if a rank has more slots than the pair list of a GPU can name.
 void check_slots(std::size_t slots, int ranks);

@@ -38,7 +38,7 @@ enum class Device : std::uint8_t
 enum class GpuMemory : std::uint8_t
 {
     Peer,   // pages that processes of one host pass to each other
-    Nvshmem // NVSHMEM's heap; each rank is a process with a GPU of its own
+    Nvshmem // NVSHMEM's heap, also of several hosts; each rank is a process
 };
 
 struct SimulationOptions
@@ -60,8 +60,9 @@ struct SimulationOptions
     // false.
     int processes = 1;
     int process_of_host = 0, processes_of_host = 1; // of these, those on this host, and which of them this one is
-    GpuMemory gpu_memory = GpuMemory::Peer;         // of GPUs of several processes
-    // Virtual nodes of ranks on GPUs, all of one process, whose halos are staged_fused; those of ranks on CPUs are the network's.
+    // Of GPUs of several processes. In NVSHMEM's memory, without a number of GPUs, each process has one, by its place on its host.
+    GpuMemory gpu_memory = GpuMemory::Peer;
+    // Virtual nodes of ranks on GPUs, whole ones in each process; those of ranks on CPUs are the network's.
     std::optional<NicEmulation> gpu_nodes = std::nullopt;
     MakeNetwork network = [](int count) { return thread_network(count); };
     // That of the network, for the log and the report; empty: threads or processes that share memory.
@@ -71,6 +72,8 @@ struct SimulationOptions
     // tell. Called by another thread with a sentence; it should end the process. None: no watch.
     std::function<void(const std::string& sentence)> when_held = nullptr;
 
+    bool are_on_one_host() const { return processes_of_host == processes; }
+    bool has_gpu_of_process() const { return processes > 1 && gpus == 0 && gpu_memory == GpuMemory::Nvshmem; }
     // By number or grid; 0: not.
     int ranks_asked_for() const { return grid[0] != 0 ? grid[0] * grid[1] * grid[2] + mesh_ranks : ranks; }
 };

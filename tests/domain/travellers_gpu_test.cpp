@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atoms that travel to other virtual nodes: every rank's exchange buffer is afterwards, bit by bit, as if all ranks had
-// stored into it, however many atoms go and wherever they come from. The ranks share a GPU.
+// stored into it, however many atoms go and wherever they come from; and so are the forces at rank 0. The ranks share a GPU.
 #include "domain/gpu/travellers_gpu.hpp"
 #include "support/domain_systems.hpp"
 #include "support/exchange_buffers.hpp"
 #include "support/gpu_particles.hpp"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <memory>
 #include <set>
@@ -52,20 +53,19 @@ public:
     {
         std::vector<GpuCell> cells;
         for (int r = 0; r < ranks_.ranks(); ++r) { cells.push_back(ranks_.rank(r).cell); }
+        const std::vector<int> collectors{0, ranks_.ranks() - 1};
+        upload_those(to_all_, collectors, [](int) { return true; }, collectors_);
         for (int r = 0; r < ranks_.ranks(); ++r)
         {
-            std::vector<GpuExchangeBuffer<N>> in_reach;
-            for (int peer = 0; peer < ranks_.ranks(); ++peer)
-            {
-                if (world_.reaches(r, peer)) { in_reach.push_back(over_nodes_.of_rank[static_cast<std::size_t>(peer)]); }
-            }
-            in_reach_.emplace_back().upload(queue, in_reach);
-            queue.synchronize();
-            travellers_.push_back(std::make_unique<GpuTravellers<N>>(queue, world_, r, cells, ends_.of(r)));
+            const auto is_in_reach = [&](int peer) { return world_.reaches(r, peer); };
+            upload_those(over_nodes_, world_.all_ranks(), is_in_reach, in_reach_.emplace_back());
+            upload_those(over_nodes_, collectors, is_in_reach, collectors_in_reach_.emplace_back());
+            travellers_.push_back(std::make_unique<GpuTravellers<N>>(queue, world_, r, cells, collectors, ends_.of(r)));
             ranks_.take(r);
         }
     }
 
+    using Force = typename GpuTravellers<N>::Force;
     RanksOnGpu<N>& ranks() { return ranks_; }
     void tell()
     {
@@ -73,12 +73,64 @@ public:
         {
             publish_atoms(queue_, ranks_.rank(r).state, ranks_.table(), to_all_.all);
             publish_atoms(queue_, ranks_.rank(r).state, ranks_.table(), in_reach_[static_cast<std::size_t>(r)]);
-            travellers_[static_cast<std::size_t>(r)]->send(queue_, ranks_.rank(r).state, ranks_.table());
+            travellers_[static_cast<std::size_t>(r)]->send(queue_, ranks_.rank(r).state, ranks_.table(), To::WhoNeedsThem);
         }
-        for (std::size_t r = 0; r < travellers_.size(); ++r) { travellers_[r]->receive(queue_, over_nodes_.of_rank[r]); }
+        receive();
+    }
+    // All atoms, at the first and at the last rank.
+    void collect()
+    {
+        for (int r = 0; r < ranks_.ranks(); ++r)
+        {
+            collect_atoms(queue_, ranks_.rank(r).state, collectors_);
+            collect_atoms(queue_, ranks_.rank(r).state, collectors_in_reach_[static_cast<std::size_t>(r)]);
+            travellers_[static_cast<std::size_t>(r)]->send(queue_, ranks_.rank(r).state, ranks_.table(), To::Collectors);
+        }
+        receive();
+    }
+    // Those that come to rank 0 from other nodes, by global atom, if each is what its atom's number says.
+    std::vector<Force> forces_at_first(const std::function<Force(std::int32_t global)>& force)
+    {
+        DeviceBuffer<Force> f(atoms());
+        f.clear(queue_);
+        for (int r = 0; r < ranks_.ranks(); ++r)
+        {
+            GpuState<N>& state = ranks_.rank(r).state;
+            auto slots = state.f.to_vector(queue_);
+            const auto global = state.global_of_slot.to_vector(queue_);
+            for (std::size_t slot = 0; slot < global.size(); ++slot)
+            {
+                if (global[slot] < 0) { continue; }
+                const Force sum = force(global[slot]);
+                slots[slot].x = sum.x, slots[slot].y = sum.y, slots[slot].z = sum.z;
+            }
+            state.f.upload(queue_, slots);
+            queue_.synchronize();
+            travellers_[static_cast<std::size_t>(r)]->send_forces(queue_, state);
+        }
+        for (const auto& travellers : travellers_) { travellers->receive_forces(queue_, f.data()); }
         queue_.synchronize();
         EXPECT_NO_THROW(world_.check());
+        return f.to_vector(queue_);
     }
+    // Of the rank that has an atom, by global atom: is it on another node than rank 0?
+    std::vector<bool> far_from_first()
+    {
+        std::vector<bool> far(atoms());
+        for (int r = 0; r < ranks_.ranks(); ++r)
+        {
+            const GpuState<N>& state = ranks_.rank(r).state;
+            const auto zone = state.zone_of_supercluster.to_vector(queue_);
+            const auto global = state.global_of_slot.to_vector(queue_);
+            for (std::size_t slot = 0; slot < global.size(); ++slot)
+            {
+                const bool is_home = global[slot] >= 0 && zone[slot / supercluster_size] == 0;
+                if (is_home && !world_.reaches(r, 0)) { far[static_cast<std::size_t>(global[slot])] = true; }
+            }
+        }
+        return far;
+    }
+    std::size_t atoms() { return ranks_.whole().slot_of_global.size(); }
     void expect_told_the_same()
     {
         for (std::size_t r = 0; r < travellers_.size(); ++r)
@@ -118,13 +170,35 @@ public:
     std::ptrdiff_t marked(int rank) const { return over_nodes_.marked(queue_, static_cast<std::size_t>(rank)); }
 
 private:
+    using To = typename GpuTravellers<N>::To;
+
+    template <class Chosen>
+    void upload_those(const EmptyExchangeBuffers<N>& buffers, const std::vector<int>& ranks, Chosen&& chosen,
+                      DeviceBuffer<GpuExchangeBuffer<N>>& to)
+    {
+        std::vector<GpuExchangeBuffer<N>> those;
+        for (const int rank : ranks)
+        {
+            if (chosen(rank)) { those.push_back(buffers.of_rank[static_cast<std::size_t>(rank)]); }
+        }
+        to.upload(queue_, those);
+        queue_.synchronize();
+    }
+    void receive()
+    {
+        for (std::size_t r = 0; r < travellers_.size(); ++r) { travellers_[r]->receive(queue_, over_nodes_.of_rank[r]); }
+        queue_.synchronize();
+        EXPECT_NO_THROW(world_.check());
+    }
+
     GpuQueue& queue_;
     RanksOnGpu<N> ranks_;
     GpuWorld world_;
     GpuPeerEnds ends_;
     EmptyExchangeBuffers<N> over_nodes_, to_all_;
-    std::vector<DeviceBuffer<GpuExchangeBuffer<N>>> in_reach_;  // by rank
-    std::vector<std::unique_ptr<GpuTravellers<N>>> travellers_; // likewise
+    DeviceBuffer<GpuExchangeBuffer<N>> collectors_;
+    std::vector<DeviceBuffer<GpuExchangeBuffer<N>>> in_reach_, collectors_in_reach_; // by rank
+    std::vector<std::unique_ptr<GpuTravellers<N>>> travellers_;                      // likewise
 };
 
 // So many molecules of a liquid that moves.
@@ -181,6 +255,48 @@ TYPED_TEST(GpuTravellersOfNodes, are_told_of_as_ranks_would_store_them)
             if (testing::Test::HasFailure()) { return; }
         }
         EXPECT_EQ(marked.size(), 3u) << "the messages are not of different sizes";
+    }
+}
+
+// Each time the atoms are elsewhere, and between two times ranks are told of those that they need.
+TYPED_TEST(GpuTravellersOfNodes, are_collected_as_ranks_would_store_them_and_forces_come_to_the_first)
+{
+    using Force = typename GpuTravellers<TypeParam>::Force;
+    using Sum = typename TypeParam::ForceSum;
+    GpuQueue queue;
+    for (const Shape& shape : shapes)
+    {
+        SCOPED_TRACE(name_of(shape.grid) + ", " + std::to_string(shape.ranks_per_node) + " of them on a node");
+        ToldTwice<TypeParam> told(queue, liquid(1000), shape, 2);
+        std::vector<PositionCharge<TypeParam>> whole = told.ranks().positions().to_vector(queue);
+        for (int time = 0; time < 3; ++time)
+        {
+            SCOPED_TRACE(testing::Message() << "time " << time);
+            move_molecules(told.ranks(), whole);
+            put_in_states(told.ranks(), whole);
+            told.collect();
+            told.expect_told_the_same();
+            for (int r = 0; r < told.ranks().ranks(); ++r) { EXPECT_EQ(told.marked(r), 0); }
+            const auto force = [&](std::int32_t global) {
+                return Force{static_cast<Sum>(global + time + 1), static_cast<Sum>(-global), static_cast<Sum>(2 * global)};
+            };
+            const std::vector<Force> forces = told.forces_at_first(force);
+            const std::vector<bool> is_far = told.far_from_first();
+            std::size_t wrong = 0, far = 0;
+            for (std::size_t g = 0; g < forces.size(); ++g)
+            {
+                const Force expected = is_far[g] ? force(static_cast<std::int32_t>(g)) : Force{};
+                wrong += forces[g].x != expected.x || forces[g].y != expected.y || forces[g].z != expected.z;
+                far += is_far[g];
+            }
+            EXPECT_EQ(wrong, 0u);
+            EXPECT_GT(far, 0u);
+            EXPECT_LT(far, told.atoms());
+            told.tell();
+            told.expect_told_the_same();
+            told.take();
+            if (testing::Test::HasFailure()) { return; }
+        }
     }
 }
 

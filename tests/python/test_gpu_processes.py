@@ -56,6 +56,9 @@ CASES = [
     ["--gpus", 2],
     ["--gpus", 2, "--ranks", 4],
     ["--gpus", 2, "--halo", "staged-fused"],
+    ["--gpus", 1, "--transport", "nic-emulation", "--nodes", "2x1"],
+    ["--gpus", 2, "--transport", "nic-emulation", "--nodes", "2x2"],
+    ["--gpus", 1, "--transport", "nic-emulation", "--nodes", "4x1", "--nic-latency", 30],
 ]
 
 
@@ -66,9 +69,10 @@ def test_outputs_are_those_of_one_process(in_one, system, tmp_path, options):
     assert of(RUN, tmp_path, system, "--processes", 2, *options) == in_one
 
 
+@pytest.mark.parametrize("more", [[], ["--transport", "nic-emulation", "--nodes", "2x1"]], ids=str)
 @pytest.mark.parametrize("method", ["shared", "bricks", "gathered"])
-def test_outputs_with_pme_are_those_of_one_process(system, tmp_path, method):
-    options = ["--gpus", GPUS, "--ranks", 2, "--grid", "2x1x1", "--pme", method]
+def test_outputs_with_pme_are_those_of_one_process(system, tmp_path, method, more):
+    options = ["--gpus", GPUS, "--ranks", 2, "--grid", "2x1x1", "--pme", method, *more]
     assert of(PME, tmp_path / "two", system, "--processes", 2, *options) == of(PME, tmp_path / "one", system, "--gpus", 1)
 
 

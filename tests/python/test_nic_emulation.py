@@ -102,7 +102,8 @@ REFUSED_OF_GPUS = [
     ("--halo staged-host does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "staged-host"]),
     ("--halo staged-dma does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "staged-dma"]),
     ("--pme dedicated does not leave a node of GPUs. Use another, or auto.", ["--nodes", "2x2", "--ranks", 4, "--pme", "dedicated:1"]),
-    ("--transport nic-emulation between GPUs is of one process. Leave --processes out.", ["--nodes", "2x2", "--processes", 2]),
+    ("3 processes do not have whole nodes of 2 virtual nodes of 2 ranks, 3 us, 25 GB/s. Give as many --processes as nodes, or fewer that "
+     "divide them.", ["--nodes", "2x2", "--processes", 3]),
     ("--nodes has 4 ranks, and 3 are asked for. Leave --ranks out.", ["--nodes", "2x2", "--ranks", 3]),
     ("--nodes has 4 ranks, and 2 are asked for. Leave --ranks out.", ["--nodes", "2x2", "--grid", "2x1x1"]),
 ]

@@ -5,6 +5,8 @@
 #include "comm/plugins/heap.h"
 #include "comm/shared_object.hpp"
 
+#include <array>
+#include <cstring>
 #include <fmt/format.h>
 #include <thread>
 
@@ -18,48 +20,69 @@ namespace {
         fmt::format("NVSHMEM cannot {}: error {}. What it has said is above; --transport peer does without it.", what, status));
 }
 
-const parhelion_heap_calls_v1* open_plugin()
+const parhelion_heap_calls_v2* open_plugin()
 {
-    using Entry = const parhelion_heap_calls_v1* (*)();
+    using Entry = const parhelion_heap_calls_v2* (*)();
     const auto entry =
-        reinterpret_cast<Entry>(symbol_of_plugin(GpuHeap::plugin_file, {"libnvshmem_host.so.3"}, "parhelion_heap_v1"));
-    const parhelion_heap_calls_v1* const calls = entry();
+        reinterpret_cast<Entry>(symbol_of_plugin(GpuHeap::plugin_file, {"libnvshmem_host.so.3"}, "parhelion_heap_v2"));
+    const parhelion_heap_calls_v2* const calls = entry();
     if (calls->version == PARHELION_HEAP_VERSION && calls->size >= sizeof *calls) { return calls; }
     throw SystemError(
         fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", GpuHeap::plugin_file));
 }
 
-Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v1& calls, std::chrono::nanoseconds deadline)
+// What another process leaves there.
+Bytes wait_for(Bootstrap& bootstrap, const std::string& key, std::chrono::nanoseconds deadline)
 {
-    const std::string key = "id of the heap of GPUs";
-    if (bootstrap.here().first == 0)
-    {
-        Bytes id(PARHELION_HEAP_ID_BYTES);
-        if (const int status = calls.make_id(reinterpret_cast<unsigned char*>(id.data()))) { refuse("make an id", status); }
-        bootstrap.put(key, id);
-        return id;
-    }
     const auto begin = std::chrono::steady_clock::now();
     for (;;)
     {
         const bool is_last_look = std::chrono::steady_clock::now() - begin > deadline;
-        if (const std::optional<Bytes> id = bootstrap.get(key)) { return *id; }
+        if (std::optional<Bytes> value = bootstrap.get(key)) { return *std::move(value); }
         if (is_last_look) { throw CommError("Waited in vain for the " + key + "."); }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
 
+Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v2& calls, std::chrono::nanoseconds deadline)
+{
+    const std::string key = "id of the heap of GPUs";
+    if (bootstrap.here().first != 0) { return wait_for(bootstrap, key, deadline); }
+    Bytes id(PARHELION_HEAP_ID_BYTES);
+    if (const int status = calls.make_id(reinterpret_cast<unsigned char*>(id.data()))) { refuse("make an id", status); }
+    bootstrap.put(key, id);
+    return id;
+}
+
 } // namespace
 
-GpuHeap::GpuHeap(Bootstrap& bootstrap, std::size_t bytes, std::chrono::nanoseconds deadline)
+GpuHeap::GpuHeap(Bootstrap& bootstrap, std::size_t bytes, bool are_on_one_host, std::chrono::nanoseconds deadline)
 {
     PARHELION_EXPECTS(bootstrap.here().count == 1);
-    const parhelion_heap_calls_v1* const calls = open_plugin();
+    const parhelion_heap_calls_v2* const calls = open_plugin();
     const Bytes id = id_of_first(bootstrap, *calls, deadline);
-    const int status =
-        calls->open(reinterpret_cast<const unsigned char*>(id.data()), bootstrap.here().first, bootstrap.ranks(), bytes);
+    const int status = calls->open(reinterpret_cast<const unsigned char*>(id.data()), bootstrap.here().first, bootstrap.ranks(),
+                                   bytes, are_on_one_host ? 1 : 0);
     if (status != 0) { refuse("begin", status); }
     calls_ = calls;
+    find_domains(bootstrap, deadline);
+}
+
+// Everybody tells the first rank that it reaches, and all take it from there: whoever reaches one of a domain reaches all.
+void GpuHeap::find_domains(Bootstrap& bootstrap, std::chrono::nanoseconds deadline)
+{
+    const std::byte* const probe = allocate(sizeof(std::uint64_t));
+    int first = 0;
+    while (of_rank(probe, first) == nullptr) { ++first; } // at the latest this rank itself
+    const auto key = [](int rank) { return fmt::format("domain of NVLink of rank {}", rank); };
+    Bytes told(sizeof first);
+    std::memcpy(told.data(), &first, sizeof first);
+    bootstrap.put(key(bootstrap.here().first), told);
+    for (int rank = 0; rank < bootstrap.ranks(); ++rank)
+    {
+        const Bytes heard = wait_for(bootstrap, key(rank), deadline);
+        std::memcpy(&domains_.emplace_back(), heard.data(), sizeof(int));
+    }
 }
 
 GpuHeap::~GpuHeap()
@@ -78,13 +101,16 @@ std::byte* GpuHeap::allocate(std::size_t bytes)
 
 std::byte* GpuHeap::of_rank(const std::byte* here, int rank) const
 {
-    auto* const there = static_cast<std::byte*>(calls_->of_rank(here, rank));
-    if (there == nullptr)
-    {
-        throw CommError(
-            fmt::format("Kernels do not reach the memory of rank {}'s GPU, which is not in the same domain of NVLink.", rank));
-    }
-    return there;
+    return static_cast<std::byte*>(calls_->of_rank(here, rank));
+}
+
+void GpuHeap::put(GpuQueue& queue, int rank, std::byte* to, const std::byte* from, std::size_t bytes,
+                  std::span<const gpu_memory::WordAt> words) const
+{
+    std::array<parhelion_heap_word, 2> named{};
+    PARHELION_EXPECTS(words.size() <= named.size());
+    for (std::size_t k = 0; k < words.size(); ++k) { named[k] = {words[k].word, words[k].value}; }
+    calls_->put(rank, to, from, bytes, named.data(), static_cast<int>(words.size()), queue.stream());
 }
 
 } // namespace parhelion

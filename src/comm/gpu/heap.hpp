@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A symmetric heap of GPU memory that a library makes, such as NVSHMEM, in place of arenas that processes pass to each other
-// (device/gpu/arena.hpp). Kernels use both alike: by addresses. The library is opened at run time through a plugin
-// (comm/plugins/heap.h), so that the program does not need it.
+// (device/gpu/arena.hpp). Kernels use both alike: by addresses. Where they have none, in another *domain* of NVLink, the library
+// puts. It is opened at run time through a plugin (comm/plugins/heap.h), so that the program does not need it.
 #pragma once
 
 #include "comm/bootstrap.hpp"
+#include "device/gpu/queue_gpu.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
-struct parhelion_heap_calls_v1;
+struct parhelion_heap_calls_v2;
 
 namespace parhelion {
 
@@ -18,8 +21,8 @@ class GpuHeap
 {
 public:
     // By all processes, each with one rank, whose GPU is current. `bytes`: of all that will be allocated. Throws SystemError if
-    // the plugin or its library is missing or cannot begin, CommError if rank 0 does not come within the deadline.
-    GpuHeap(Bootstrap& bootstrap, std::size_t bytes, std::chrono::nanoseconds deadline);
+    // the plugin or its library is missing or cannot begin, CommError if another process does not come within the deadline.
+    GpuHeap(Bootstrap& bootstrap, std::size_t bytes, bool are_on_one_host, std::chrono::nanoseconds deadline);
     ~GpuHeap(); // by all processes
     // The library below and its version. Throws SystemError.
     static std::string library();
@@ -27,13 +30,24 @@ public:
     GpuHeap(const GpuHeap&) = delete;
     GpuHeap& operator=(const GpuHeap&) = delete;
 
+    // By rank: the first one whose memory its kernels reach, which names its domain. Kernels within one reach each other's.
+    const std::vector<int>& domains() const { return domains_; }
+    bool has_several_domains() const { return domains_.back() != domains_.front(); } // of neighbours
+
     // By all processes, in one order: this rank's, not initialised. Throws CommError if it is used up.
     std::byte* allocate(std::size_t bytes);
-    // The same memory of another rank, as kernels here reach it. Throws CommError if they do not.
+    // The same memory of another rank, as kernels here reach it; null if it is in another domain.
     std::byte* of_rank(const std::byte* here, int rank) const;
+    // Queues: so many bytes of this memory go to where another rank has what `to` is here, and then, one after the other, words.
+    // From one thread, which may be another than that of the other calls.
+    void put(GpuQueue& queue, int rank, std::byte* to, const std::byte* from, std::size_t bytes,
+             std::span<const gpu_memory::WordAt> words) const;
 
 private:
-    const parhelion_heap_calls_v1* calls_ = nullptr;
+    void find_domains(Bootstrap& bootstrap, std::chrono::nanoseconds deadline);
+
+    const parhelion_heap_calls_v2* calls_ = nullptr;
+    std::vector<int> domains_;
 };
 
 } // namespace parhelion

@@ -2,6 +2,7 @@
 #include "comm/gpu/proxy.hpp"
 
 #include "base/error.hpp"
+#include "comm/gpu/heap.hpp"
 #include "comm/transports/nic_emulation.hpp"
 
 #include <algorithm>
@@ -162,6 +163,25 @@ bool GpuProxy::has_stopped()
     return is_stopped_;
 }
 
+// To memory out of reach. A size word is put where it has changed: it keeps its value there, as at the source.
+void GpuProxy::put(const Descriptor& message)
+{
+    const Put& put = message.put;
+    // Where this rank has what is meant there.
+    SignalSlot* const signal = memory_.signal(put.source, put.signal);
+    std::array<gpu_memory::WordAt, 2> words{};
+    std::size_t n = 0;
+    if (message.read == nullptr)
+    {
+        const auto [told, is_new] = sizes_told_.emplace(std::pair(put.destination, put.signal), put.bytes);
+        if (is_new || told->second != put.bytes) { words[n++] = {&signal->bytes, put.bytes}; }
+        told->second = put.bytes;
+    }
+    words[n++] = {&signal->epoch, put.epoch};
+    const std::size_t bytes = put.data == nullptr ? 0 : put.bytes;
+    options_.heap->put(queue_, put.destination, memory_.payload(put.source, put.offset), put.data, bytes, {words.data(), n});
+}
+
 void GpuProxy::carry(std::span<const Descriptor> messages, Parts parts)
 {
     const std::scoped_lock lock(mutex_);
@@ -169,8 +189,11 @@ void GpuProxy::carry(std::span<const Descriptor> messages, Parts parts)
     for (const Descriptor& message : messages)
     {
         const Put& put = message.put;
-        if (put.data == nullptr || put.bytes == 0) { continue; }
-        gpu_memory::on_device(queue_, memory_.payload(put.destination, put.offset), put.data, put.bytes);
+        if (!memory_.reaches(put.destination)) { this->put(message); }
+        else if (put.data != nullptr && put.bytes > 0)
+        {
+            gpu_memory::on_device(queue_, memory_.payload(put.destination, put.offset), put.data, put.bytes);
+        }
     }
     if (parts == Parts::Payloads) { return; }
     // Nobody asks partitioned messages for their size: what is told of them is that they have been read.
@@ -179,12 +202,15 @@ void GpuProxy::carry(std::span<const Descriptor> messages, Parts parts)
     for (const Descriptor& message : messages)
     {
         const Put& put = message.put;
-        SignalSlot* const signal = memory_.signal(put.destination, put.signal);
-        if (message.read == nullptr) { words[n++] = {&signal->bytes, put.bytes}; }
-        words[n++] = {&signal->epoch, put.epoch};
+        if (memory_.reaches(put.destination))
+        {
+            SignalSlot* const signal = memory_.signal(put.destination, put.signal);
+            if (message.read == nullptr) { words[n++] = {&signal->bytes, put.bytes}; }
+            words[n++] = {&signal->epoch, put.epoch};
+        }
         if (message.read != nullptr) { words[n++] = {message.read, put.epoch}; }
     }
-    gpu_memory::set_words(queue_, {words.data(), n});
+    if (n > 0) { gpu_memory::set_words(queue_, {words.data(), n}); }
 }
 
 } // namespace parhelion

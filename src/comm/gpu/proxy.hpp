@@ -7,7 +7,8 @@
 // at either side. Of small messages that are there together it first queues all copies, then all stores by one call.
 //
 // Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due there, the copy until their
-// first byte is and the stores until their last one is. What this proxy cannot queue or copy so fast comes later.
+// first byte is and the stores until their last one is. What this proxy cannot queue or copy so fast comes later. Where the
+// destination's memory is out of reach, in another domain of NVLink, a heap's library puts (comm/gpu/heap.hpp).
 //
 // Kernels that know nothing of a ring store and signal as if the destination were within reach: into a *relay*, which is memory
 // of their own GPU for what they store and a word in the host's memory for the signal. The proxy looks at these words, one after
@@ -29,13 +30,16 @@
 
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
 
 struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
 class EmulatedLink; // comm/transports/nic_emulation.hpp
+class GpuHeap;
 
 using GpuProxyRing = ProxyRing<CudaAtomics>;
 using GpuProxyTransport = ProxyTransport<CudaAtomics>;
@@ -46,6 +50,8 @@ struct GpuProxyOptions
     std::size_t places = std::size_t{1} << 16; // of the ring, a power of two; 64 bytes each
     // Who says when a message arrives; null, or what it gives is null: it is carried at once.
     std::function<EmulatedLink*(const Put&)> link_of;
+    // Puts where memory is out of reach; outlives this. Null: it never is.
+    const GpuHeap* heap = nullptr;
     // Called by the proxy when it fails, with what it failed by.
     std::function<void(std::exception_ptr)> on_failure;
     // For tests: called by the proxy before it carries a message. What it throws is the proxy's failure.
@@ -91,6 +97,7 @@ private:
         All
     };
     void carry(std::span<const Descriptor> messages, Parts parts = Parts::All);
+    void put(const Descriptor& message);
     bool sends(const Descriptor& message);
     void carry_due();
     std::size_t look_at_relays();
@@ -108,6 +115,7 @@ private:
     std::vector<Put> relayed_; // the last of each of these signals that is taken, in their order
     std::mutex relays_mutex_;  // of both
     std::mutex mutex_;         // held while something is queued
+    std::map<std::pair<int, std::size_t>, std::size_t> sizes_told_; // of what has been put, by destination and signal
     bool is_stopped_ = false;
     HelperThread thread_; // last: it uses all else, and ends first
 };

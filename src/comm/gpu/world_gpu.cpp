@@ -39,13 +39,19 @@ void copy_to_device(GpuQueue& queue, T* to, const T& from)
 GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     : devices_(std::move(devices)), bootstrap_(options.bootstrap), here_{0, ranks()}, deadline_(options.deadline),
       phase_(options.phase), tag_name_(options.tag_name), loses_(options.loses), before_each_put_(options.before_each_put),
-      compute_threads_(options.compute_threads), nodes_(options.nodes), everybody_(devices_.size())
+      compute_threads_(options.compute_threads), heap_(options.heap), nodes_(options.nodes),
+      node_of_rank_(options.heap != nullptr ? options.heap->domains() : std::vector<int>(devices_.size(), 0)),
+      everybody_(devices_.size())
 {
     PARHELION_EXPECTS(ranks() <= most_ranks);
     if (nodes_)
     {
-        PARHELION_EXPECTS(nodes_->ranks() == ranks() && bootstrap_ == nullptr);
+        PARHELION_EXPECTS(nodes_->ranks() == ranks() && heap_ == nullptr);
         for (int node = 0; node < nodes_->nodes; ++node) { links_.emplace_back(*nodes_); }
+        for (int rank = 0; rank < ranks(); ++rank)
+        {
+            node_of_rank_[static_cast<std::size_t>(rank)] = nodes_->node_of(rank) * nodes_->ranks_per_node;
+        }
     }
     if (bootstrap_ != nullptr)
     {
@@ -73,20 +79,28 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
         gpu_memory::to_device(setup_queue(rank), first, slots.data(), slots.size() * sizeof(SignalSlot));
         setup_queue(rank).synchronize(GpuQueue::Wait::Spins);
     };
-    memory_.emplace(options.heap != nullptr ? arenas_in(*options.heap, options) : make_arenas(options, gpus),
-                    options.payload_bytes, options.signal_slots, show);
+    memory_.emplace(heap_ != nullptr ? arenas_in(*heap_, options) : make_arenas(options, gpus), options.payload_bytes,
+                    options.signal_slots, show);
     open_memory(gpus);
-    make_host_abort();
+    make_host_abort(heap_ == nullptr);
     surroundings_ = allocate(sizeof(Surroundings));
     for (int r = here_.first; r < here_.first + here_.count; ++r)
     {
         Surroundings s{};
         s.tag = -1;
-        for (int to = 0; to < ranks(); ++to) { s.abort_slots[to] = memory_->signal(to, SymmetricMemory::abort_signal); }
+        for (int to = 0; to < ranks(); ++to) // its own again for those out of reach, whom the hosts tell
+        {
+            s.abort_slots[to] = memory_->signal(memory_->reaches(to) ? to : r, SymmetricMemory::abort_signal);
+        }
         Surroundings* const here = surroundings(r);
-        s.watch = {
-            r,          ranks(),    deadline_.count(), s.abort_slots[r], here->abort_slots, &surroundings(0)->first_failure,
-            &here->tag, host_abort_};
+        s.watch = {r,
+                   ranks(),
+                   deadline_.count(),
+                   s.abort_slots[r],
+                   here->abort_slots,
+                   &surroundings(keeper_of_failures())->first_failure,
+                   &here->tag,
+                   host_abort_};
         copy_to_device(setup_queue(r), here, s);
     }
 }
@@ -149,24 +163,28 @@ std::unique_ptr<GpuArena> GpuWorld::arena(const std::string& name, int rank, std
     }
 }
 
-// One word, which the kernels of all ranks raise and all hosts see.
-void GpuWorld::make_host_abort()
+// One word, which the kernels of all ranks on a node raise and all its processes see. Of a node on several hosts each process has
+// its own.
+void GpuWorld::make_host_abort(bool is_on_one_host)
 {
-    if (bootstrap_ == nullptr)
+    constexpr std::size_t page = 4096;
+    const int owner = is_on_one_host ? 0 : node_of(here_.first);
+    std::byte* const pages =
+        bootstrap_ == nullptr ? nullptr : bootstrap_->pages("abort word of the hosts of GPUs", owner, page);
+    if (pages != nullptr)
     {
-        own_abort_ = PinnedBuffer<SignalSlot>(1);
-        host_abort_ = own_abort_.data();
-        host_abort_[0] = {0, 0};
+        shared_abort_.emplace(pages, page);
+        host_abort_ = reinterpret_cast<SignalSlot*>(pages);
         return;
     }
-    constexpr std::size_t page = 4096;
-    std::byte* const pages = bootstrap_->pages("abort word of the hosts of GPUs", 0, page);
-    if (pages == nullptr)
+    if (bootstrap_ != nullptr && is_on_one_host)
     {
-        throw CommError("The GPUs of a run must be of one host: there is no memory that their processes share.");
+        throw CommError("The GPUs of a run must be of one host, or in NVSHMEM's memory (--transport nvshmem): there is no memory "
+                        "that their processes share.");
     }
-    shared_abort_.emplace(pages, page);
-    host_abort_ = reinterpret_cast<SignalSlot*>(pages);
+    own_abort_ = PinnedBuffer<SignalSlot>(1);
+    host_abort_ = own_abort_.data();
+    host_abort_[0] = {0, 0};
 }
 
 void GpuWorld::make_abort_queues()
@@ -211,6 +229,7 @@ GpuProxy& GpuWorld::proxy(int rank)
         options.device = device(rank);
         options.on_failure = [this](std::exception_ptr why) { stop(std::move(why)); };
         options.before_each = before_each_put_;
+        options.heap = heap_;
         if (nodes_)
         {
             options.link_of = [this](const Put& put) {
@@ -264,7 +283,12 @@ void GpuWorld::expect_one_node(std::span<const int> group, const std::string& wh
     if (other == group.end()) { return; }
     throw CommError(fmt::format("{}: ranks {} and {} are on different nodes ({}), and kernels would store into each other's "
                                 "memory.",
-                                what, group.front(), *other, nodes_->text()));
+                                what, group.front(), *other, nodes_ ? nodes_->text() : "NVLink does not join them"));
+}
+
+bool GpuWorld::has_nodes() const
+{
+    return std::any_of(node_of_rank_.begin(), node_of_rank_.end(), [](int first) { return first != 0; });
 }
 
 int GpuWorld::name_channel(const std::string& label)
@@ -284,7 +308,7 @@ GpuChannel GpuWorld::open(const std::string& label, int source, int destination,
     SendRoute send = send_route(*memory_, name, send_end);
     std::byte* stored = receive.payload;
     SignalSlot *signals = receive.signals, *credits = send.credits;
-    if (!reaches(source, destination))
+    if (!reaches(source, destination)) // memory is laid out alike in all processes, and relays are where their proxy is
     {
         Put message{.source = source,
                     .destination = destination,
@@ -298,7 +322,7 @@ GpuChannel GpuWorld::open(const std::string& label, int source, int destination,
             stored = data(source, memory_->allocate(source, receive_end.slots.bytes));
             message.data = stored, message.offset = receive_end.slots.offset;
         }
-        signals = proxy(source).open({message, send.stride, options.depth});
+        signals = is_here(source) ? proxy(source).open({message, send.stride, options.depth}) : nullptr;
         if (send.has_credits)
         {
             const Put credit{.source = destination,
@@ -308,7 +332,7 @@ GpuChannel GpuWorld::open(const std::string& label, int source, int destination,
                              .bytes = 0,
                              .signal = send_end.credits,
                              .epoch = options.first_epoch - 1};
-            credits = proxy(destination).open({credit, 0, options.depth});
+            credits = is_here(destination) ? proxy(destination).open({credit, 0, options.depth}) : nullptr;
         }
     }
     const bool is_lost = loses_ && loses_(label, source);
@@ -345,7 +369,7 @@ void GpuWorld::check()
     if (const std::exception_ptr why = loss()) { std::rethrow_exception(why); }
     FirstFailure first_failure;
     GpuQueue& queue = setup_queue(here_.first);
-    gpu_memory::to_host(queue, &first_failure, &surroundings(0)->first_failure, sizeof first_failure);
+    gpu_memory::to_host(queue, &first_failure, &surroundings(keeper_of_failures())->first_failure, sizeof first_failure);
     queue.synchronize();
     const FailureRecord& record = first_failure.record;
     throw CommError(failure_text(record, channels_[static_cast<std::size_t>(record.channel)], deadline_, tag_name_));

@@ -13,6 +13,9 @@
 // Others' kernels may write there once all processes have come so far, which is for the caller to see to. Memory has another
 // address in every process.
 //
+// Ranks may be on several nodes: domains of NVLink (comm/gpu/heap.hpp), or virtual ones. Between nodes kernels have no addresses:
+// proxies carry what goes through channels and partitioned messages.
+//
 // Several ranks may share a GPU. A kernel that waits may then keep the kernel it waits for from starting. So the work of such
 // ranks goes to one queue, every signal before its wait.
 //
@@ -86,10 +89,10 @@ struct GpuWorldOptions
     int compute_threads = 1;
     // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
     Bootstrap* bootstrap = nullptr;
-    // Where all memory is, of as many processes as ranks; outlives the world. Null: the world makes its own.
+    // Where all memory is, of as many processes as ranks; outlives the world. Its domains are nodes. Null: the world makes its
+    // own.
     GpuHeap* heap = nullptr;
-    // Virtual nodes that the ranks are on, all in this process. Between nodes kernels have no addresses: proxies carry what goes
-    // through channels and partitioned messages, with a network's delays. Nothing: all ranks are on one node.
+    // Virtual nodes that the ranks are on, whole ones in each process; without a heap. Nothing: nodes are real.
     std::optional<NicEmulation> nodes = std::nullopt;
 };
 
@@ -113,9 +116,9 @@ public:
     bool shares_gpu(int rank) const; // with another rank
     PhaseTag phase() const { return phase_; }
     bool ranks_share_gpus() const; // of this process
-    bool has_nodes() const { return nodes_.has_value(); }
+    bool has_nodes() const; // several
     // Are both on one node, so that kernels of the one store into the memory of the other?
-    bool reaches(int source, int destination) const { return !nodes_ || nodes_->reaches(source, destination); }
+    bool reaches(int source, int destination) const { return node_of(source) == node_of(destination); }
     // Throws CommError, which says that `what` needs it, unless all ranks of a group reach each other.
     void expect_one_node(std::span<const int> group, const std::string& what) const;
     // For setting up a rank that is here; ranks on one GPU have the same.
@@ -180,8 +183,11 @@ private:
     std::vector<SymmetricMemory::Arenas> make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
     std::vector<SymmetricMemory::Arenas> arenas_in(GpuHeap& heap, const GpuWorldOptions& options);
     std::unique_ptr<GpuArena> arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus);
-    void make_host_abort();
+    void make_host_abort(bool is_on_one_host);
     void make_abort_queues();
+    int node_of(int rank) const { return node_of_rank_[static_cast<std::size_t>(rank)]; } // its first rank
+    // The rank in whose memory kernels here record the first failure: 0 if they reach it.
+    int keeper_of_failures() const { return memory_->reaches(0) ? 0 : node_of(here_.first); }
     std::exception_ptr loss() const; // or null
 
     std::size_t gpu_of(int rank) const;
@@ -199,8 +205,10 @@ private:
     std::function<bool(const std::string& label, int source)> loses_;
     std::function<void(const Put&)> before_each_put_;
     int compute_threads_;
-    std::optional<NicEmulation> nodes_;
-    std::deque<EmulatedLink> links_; // by node; empty without nodes
+    GpuHeap* heap_;
+    std::optional<NicEmulation> nodes_; // virtual ones
+    std::deque<EmulatedLink> links_;    // by virtual node
+    std::vector<int> node_of_rank_;
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     std::optional<SymmetricMemory> memory_;                    // there

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVSHMEM as a symmetric heap (heap.h). Within a domain of NVLink it says where kernels reach each other's memory; everything
-// else they do themselves. No kernel calls NVSHMEM, so no relocatable device code is linked.
+// else they do themselves. Beyond it NVSHMEM puts, on a stream, by kernels of its own that start network cards. None of ours
+// calls NVSHMEM, so no relocatable device code is linked.
 #include "comm/plugins/heap.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <nvshmem_host.h>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -29,19 +32,26 @@ int make_id(unsigned char* id)
     return status;
 }
 
-// What the user has not said. No proxy: nothing leaves the domain of NVLink. NVLink's multicast is not used by anything here.
-void set_environment(std::size_t bytes)
+// Signals are set by atomic operations, for which UCX needs a mapping of GPU memory for the CPU. Without it words are put.
+bool sets_signals = true;
+
+// What the user has not said. On one host there is no proxy, since nothing leaves it. NVLink's multicast is not used by anything
+// here.
+void set_environment(std::size_t bytes, bool are_on_one_host)
 {
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); };
+    const char* const transport = std::getenv("NVSHMEM_REMOTE_TRANSPORT");
+    sets_signals = transport == nullptr || std::string_view(transport) != "ucx" || ::dlopen("libgdrapi.so.2", RTLD_LAZY) != nullptr;
     set("NVSHMEM_SYMMETRIC_SIZE", std::to_string(bytes));
+    set("NVSHMEM_DISABLE_NVLS", "1");
+    if (!are_on_one_host || transport != nullptr) { return; }
     set("NVSHMEM_REMOTE_TRANSPORT", "none");
     set("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1");
-    set("NVSHMEM_DISABLE_NVLS", "1");
 }
 
-int open(const unsigned char* id, int rank, int ranks, std::size_t bytes)
+int open(const unsigned char* id, int rank, int ranks, std::size_t bytes, int are_on_one_host)
 {
-    set_environment(bytes);
+    set_environment(bytes, are_on_one_host != 0);
     nvshmemx_uniqueid_t unique;
     std::memcpy(&unique, id, sizeof unique);
     nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
@@ -51,12 +61,29 @@ int open(const unsigned char* id, int rank, int ranks, std::size_t bytes)
 
 void* of_rank(const void* here, int rank) { return nvshmem_ptr(here, rank); }
 
+// The usual message is its payload and one word: one call. Otherwise each word waits until all before it has arrived.
+void put(int rank, void* to, const void* from, std::size_t bytes, const parhelion_heap_word* words, int count, void* on)
+{
+    auto* const stream = static_cast<cudaStream_t>(on);
+    if (count == 1 && sets_signals && bytes > 0)
+    {
+        return nvshmemx_putmem_signal_on_stream(to, from, bytes, words->where, words->value, NVSHMEM_SIGNAL_SET, rank, stream);
+    }
+    if (bytes > 0) { nvshmemx_putmem_on_stream(to, from, bytes, rank, stream); }
+    for (int k = 0; k < count; ++k)
+    {
+        if (bytes > 0 || k > 0) { nvshmemx_quiet_on_stream(stream); }
+        if (sets_signals) { nvshmemx_signal_op_on_stream(words[k].where, words[k].value, NVSHMEM_SIGNAL_SET, rank, stream); }
+        else { nvshmemx_uint64_p_on_stream(words[k].where, words[k].value, rank, stream); }
+    }
+}
+
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const parhelion_heap_calls_v1* parhelion_heap_v1()
+extern "C" __attribute__((visibility("default"))) const parhelion_heap_calls_v2* parhelion_heap_v2()
 {
-    static const parhelion_heap_calls_v1 calls{
-        PARHELION_HEAP_VERSION,   sizeof(parhelion_heap_calls_v1), library, make_id, open, nvshmem_malloc, of_rank,
+    static const parhelion_heap_calls_v2 calls{
+        PARHELION_HEAP_VERSION, sizeof(parhelion_heap_calls_v2), library, make_id, open, nvshmem_malloc, of_rank, put,
         nvshmemx_hostlib_finalize};
     return &calls;
 }

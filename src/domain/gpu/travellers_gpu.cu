@@ -9,6 +9,7 @@
 #include "state/gpu/zones.cuh"
 #include "trace/phases.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace parhelion {
@@ -27,7 +28,13 @@ struct Traveller
     PositionCharge<N> x;
     VelocityMass<N> v;
     std::int32_t global;
-    std::int32_t zone; // at the destination
+    std::int32_t zone; // at the destination; GpuExchangeBuffer::not_here: it collects
+};
+template <class N>
+struct TravellingForce
+{
+    Vec3<typename N::ForceSum> f;
+    std::int32_t global;
 };
 
 // A rank on another node.
@@ -35,6 +42,7 @@ struct FarRank
 {
     GpuCell cell;
     int place;              // among the ends
+    bool collects;          // atoms of all ranks
     std::int32_t packed;    // atoms for it; 0 between two messages
     BlockCounter unpacking; // of the message from it
 };
@@ -47,7 +55,38 @@ struct TravellerArgs
     BlockCounter* packing; // of the messages for all of them
 };
 
-// Purpose        home atoms to the messages for those ranks on other nodes that need them
+// By all blocks, of which there are as many in each kernel that packs; the last one sends what is packed: items of so many bytes.
+__device__ void send_packed(const TravellerArgs& a, std::size_t item_bytes)
+{
+    if (!is_last_block(*a.packing, gridDim.x)) { return; }
+    for (int k = 0; k < a.count; ++k)
+    {
+        FarRank& far = a.far[k];
+        a.ends.senders[far.place].publish(static_cast<std::size_t>(far.packed) * item_bytes);
+        far.packed = 0;
+    }
+}
+
+// By all blocks of a row: take(item) of each in the message from a rank on another node.
+template <class Item, class Take>
+__device__ void take_all(const TravellerArgs& a, Take&& take)
+{
+    FarRank& far = a.far[blockIdx.y];
+    GpuReceiver& receiver = a.ends.receivers[far.place];
+    if (block_wait_arrived(receiver, *a.ends.watch))
+    {
+        const auto* const message = reinterpret_cast<const Item*>(receiver.slot());
+        const auto count = static_cast<std::int32_t>(receiver.bytes() / sizeof(Item));
+        for (std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * threads + threadIdx.x; i < count;
+             i += unpacking_blocks * threads)
+        {
+            take(message[i]);
+        }
+    }
+    if (is_last_block(far.unpacking, gridDim.x)) { receiver.take(); }
+}
+
+// Purpose        home atoms to the messages for those ranks on other nodes that need them, or collect
 // Work           a thread per atom of the system; the last block sends
 // Reads/Writes   positions, velocities, slots, reference atoms / messages, how much is in them (atomically, then 0)
 // Orders         the last block signals with release
@@ -55,7 +94,7 @@ struct TravellerArgs
 // Cost           4 bytes an atom of the system; of one that is sent 36 read and 40 written for each rank that needs it
 template <class N>
 __global__ void __launch_bounds__(threads)
-    pack_kernel(BlockTrace tracing, TravellerArgs a, HomeAtoms<N> home, const std::int32_t* reference)
+    pack_kernel(BlockTrace tracing, TravellerArgs a, HomeAtoms<N> home, const std::int32_t* reference, bool to_collectors)
 {
     const BlockSpan span(tracing);
 
@@ -70,19 +109,14 @@ __global__ void __launch_bounds__(threads)
         for (int k = 0; k < a.count; ++k)
         {
             FarRank& far = a.far[k];
-            const int zone = zone_of(far.cell, nm_per_unit, of_reference, here);
+            const int collected = far.collects ? GpuExchangeBuffer<N>::not_here : -1;
+            const int zone = to_collectors ? collected : zone_of(far.cell, nm_per_unit, of_reference, here);
             if (zone < 0) { continue; }
             auto* const message = reinterpret_cast<Traveller<N>*>(a.ends.senders[far.place].slot());
             message[atomic_add(&far.packed, 1)] = {position, home.v[slot], static_cast<std::int32_t>(global), zone};
         }
     }
-    if (!is_last_block(*a.packing, gridDim.x)) { return; }
-    for (int k = 0; k < a.count; ++k)
-    {
-        FarRank& far = a.far[k];
-        a.ends.senders[far.place].publish(static_cast<std::size_t>(far.packed) * sizeof(Traveller<N>));
-        far.packed = 0;
-    }
+    send_packed(a, sizeof(Traveller<N>));
 }
 
 // Purpose        atoms of the messages from other nodes to this rank's exchange buffer
@@ -97,22 +131,50 @@ __global__ void __launch_bounds__(threads)
 {
     const BlockSpan span(tracing);
 
-    FarRank& far = a.far[blockIdx.y];
-    GpuReceiver& receiver = a.ends.receivers[far.place];
-    if (block_wait_arrived(receiver, *a.ends.watch))
+    take_all<Traveller<N>>(a, [&](const Traveller<N>& atom) {
+        exchange_buffer.x[atom.global] = atom.x;
+        const bool is_collected = atom.zone == GpuExchangeBuffer<N>::not_here;
+        if (!is_collected) { exchange_buffer.zone[atom.global] = static_cast<std::uint8_t>(atom.zone); }
+        if (is_collected || atom.zone == 0) { exchange_buffer.v[atom.global] = atom.v; }
+    });
+}
+
+// Purpose        forces on home atoms to the message for rank 0, if it is on another node
+// Work           a thread per atom of the system; the last block sends
+// Reads/Writes   forces, slots / messages, how much is in them (atomically, then 0)
+// Orders         the last block signals with release
+// Requires       the last messages unpacked; complete forces
+// Cost           4 bytes an atom of the system; of one that is sent 32 read and as many written
+template <class N>
+__global__ void __launch_bounds__(threads)
+    pack_forces_kernel(BlockTrace tracing, TravellerArgs a, HomeAtoms<N> home, const ForceSlot<N>* f)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t global = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    const std::int32_t slot = home.slot_of(global);
+    FarRank& first = a.far[0]; // rank 0, if it is among them
+    if (first.place == 0 && slot >= 0 && home.is_home(slot))
     {
-        const auto* const message = reinterpret_cast<const Traveller<N>*>(receiver.slot());
-        const auto count = static_cast<std::int32_t>(receiver.bytes() / sizeof(Traveller<N>));
-        for (std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * threads + threadIdx.x; i < count;
-             i += unpacking_blocks * threads)
-        {
-            const Traveller<N> atom = message[i];
-            exchange_buffer.x[atom.global] = atom.x;
-            exchange_buffer.zone[atom.global] = static_cast<std::uint8_t>(atom.zone);
-            if (atom.zone == 0) { exchange_buffer.v[atom.global] = atom.v; }
-        }
+        auto* const message = reinterpret_cast<TravellingForce<N>*>(a.ends.senders[first.place].slot());
+        const ForceSlot<N> sum = f[slot];
+        message[atomic_add(&first.packed, 1)] = {{sum.x, sum.y, sum.z}, static_cast<std::int32_t>(global)};
     }
-    if (is_last_block(far.unpacking, gridDim.x)) { receiver.take(); }
+    send_packed(a, sizeof(TravellingForce<N>));
+}
+
+// Purpose        the opposite
+// Work           some blocks for each message (y); a thread per force
+// Reads/Writes   messages / forces by global atom
+// Orders         waits for each message with acquire
+// Requires       sent by all ranks that share this GPU
+// Cost           56 bytes a force
+template <class N>
+__global__ void __launch_bounds__(threads)
+    unpack_forces_kernel(BlockTrace tracing, TravellerArgs a, Vec3<typename N::ForceSum>* f)
+{
+    const BlockSpan span(tracing);
+    take_all<TravellingForce<N>>(a, [&](const TravellingForce<N>& force) { f[force.global] = force.f; });
 }
 
 } // namespace
@@ -123,6 +185,13 @@ struct GpuTravellers<N>::Memory
     DeviceBuffer<FarRank> far;
     DeviceBuffer<BlockCounter> packing{1};
     TravellerArgs args;
+
+    LaunchShape unpacking() const
+    {
+        LaunchShape shape{unpacking_blocks, threads};
+        shape.blocks_y = args.count;
+        return shape;
+    }
 };
 
 template <class N>
@@ -143,14 +212,16 @@ std::size_t traveller_bytes(int ranks, std::size_t atoms)
 
 template <class N>
 GpuTravellers<N>::GpuTravellers(GpuQueue& queue, const GpuWorld& world, int rank, std::span<const GpuCell> cells,
-                                const GpuRankEnds& ends)
+                                std::span<const int> collectors, const GpuRankEnds& ends)
     : memory_(std::make_unique<Memory>())
 {
+    static_assert(sizeof(TravellingForce<N>) <= sizeof(Traveller<N>), "a slot has room for the forces on all atoms");
     std::vector<FarRank> far;
     for (std::size_t place = 0; place < cells.size(); ++place)
     {
         const int peer = static_cast<int>(place);
-        if (!world.reaches(rank, peer)) { far.push_back({cells[place], peer, 0, {}}); }
+        const bool collects = std::find(collectors.begin(), collectors.end(), peer) != collectors.end();
+        if (!world.reaches(rank, peer)) { far.push_back({cells[place], peer, collects, 0, {}}); }
     }
     memory_->far.upload(queue, far);
     memory_->packing.clear(queue);
@@ -162,18 +233,29 @@ template <class N>
 GpuTravellers<N>::~GpuTravellers() = default;
 
 template <class N>
-void GpuTravellers<N>::send(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table)
+void GpuTravellers<N>::send(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, To to)
 {
     launch(queue, Phase::Migrate, pack_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), memory_->args,
-           HomeAtoms<N>(state), table.reference.data());
+           HomeAtoms<N>(state), table.reference.data(), to == To::Collectors);
 }
 
 template <class N>
 void GpuTravellers<N>::receive(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer)
 {
-    LaunchShape shape{unpacking_blocks, threads};
-    shape.blocks_y = memory_->args.count;
-    launch(queue, Phase::Migrate, unpack_kernel<N>, shape, memory_->args, exchange_buffer);
+    launch(queue, Phase::Migrate, unpack_kernel<N>, memory_->unpacking(), memory_->args, exchange_buffer);
+}
+
+template <class N>
+void GpuTravellers<N>::send_forces(GpuQueue& queue, const GpuState<N>& state)
+{
+    launch(queue, Phase::Output, pack_forces_kernel<N>, one_thread_each(state.slot_of_global.size(), threads), memory_->args,
+           HomeAtoms<N>(state), state.f.data());
+}
+
+template <class N>
+void GpuTravellers<N>::receive_forces(GpuQueue& queue, Force* f)
+{
+    launch(queue, Phase::Output, unpack_forces_kernel<N>, memory_->unpacking(), memory_->args, f);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Travellers: home atoms that ranks on other nodes need at a repartition, where kernels do not reach the exchange buffers of
-// these (state/gpu/exchange_buffer.hpp).
+// Travellers: home atoms that ranks on other nodes need at a repartition, or collect for output, where kernels do not reach the
+// exchange buffers of these (state/gpu/exchange_buffer.hpp); and forces on their way to a frame.
 //
 // The idea: every rank packs a message for each rank on another node, of those of its home atoms that this rank needs, with their
-// zone there. It goes out at each repartition, be it empty. Its destination writes the atoms to its own exchange buffer, so that
-// all that follows is as within a node. Atoms are in a message in any order, which leaves no trace: each has one place there.
+// zone there. It goes out each time, be it empty. Its destination writes the atoms to its own exchange buffer, so that all that
+// follows is as within a node. Atoms are in a message in any order, which leaves no trace: each has one place there.
 //
 // Order and reuse: a message is one epoch of a channel of depth 1 without credits. The next is packed after the barrier that
 // releases the exchange buffers, where every rank arrives after it has unpacked: in docs/design/communication.md the pattern of
 // two exchanges in turn, of which the barrier is the second.
 //
-// Cost: 40 bytes in Mixed for each atom that is sent; room for all atoms of the system, twice for each such two ranks.
+// Cost: 40 bytes in Mixed for each atom that is sent, 32 for a force; room for all atoms of the system, twice for each such two
+// ranks.
 #pragma once
 
 #include "comm/gpu/peer_ends.hpp"
@@ -33,14 +34,25 @@ template <class N>
 class GpuTravellers
 {
 public:
-    // cells: of all ranks; ends: of this one. Waits.
-    GpuTravellers(GpuQueue& queue, const GpuWorld& world, int rank, std::span<const GpuCell> cells, const GpuRankEnds& ends);
+    // cells: of all ranks; collectors: the ranks where atoms are collected; ends: of this one. Waits.
+    GpuTravellers(GpuQueue& queue, const GpuWorld& world, int rank, std::span<const GpuCell> cells,
+                  std::span<const int> collectors, const GpuRankEnds& ends);
     ~GpuTravellers();
 
+    enum class To : std::uint8_t
+    {
+        WhoNeedsThem,
+        Collectors
+    };
     // Every rank sends before any receives. Of a state with a flag nothing is told: messages are empty.
-    void send(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table);
-    // Afterwards the atoms are marked on this rank's exchange buffer.
+    void send(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, To to);
+    // Afterwards the atoms are on this rank's exchange buffer, marked if it needs them.
     void receive(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer);
+
+    // Forces on home atoms, to rank 0. Likewise; f: by global atom.
+    using Force = Vec3<typename N::ForceSum>;
+    void send_forces(GpuQueue& queue, const GpuState<N>& state);
+    void receive_forces(GpuQueue& queue, Force* f);
 
 private:
     struct Memory; // what kernels work on

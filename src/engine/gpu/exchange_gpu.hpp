@@ -50,7 +50,7 @@ RankProgram publish(GpuRank<N>& r)
 {
     if (r.has_cell && r.cell.is_everything()) { collect_atoms(r.queue, r.state, r.exchange_buffers); }
     else if (r.has_cell) { publish_atoms(r.queue, r.state, r.atoms, r.exchange_buffers); }
-    if (r.travellers) { r.travellers->send(r.queue, r.state, r.atoms); }
+    if (r.travellers) { r.travellers->send(r.queue, r.state, r.atoms, GpuTravellers<N>::To::WhoNeedsThem); }
     co_await agree_on_flags(r);
     if (r.travellers) { r.travellers->receive(r.queue, r.exchange_buffer); }
 }
@@ -59,7 +59,9 @@ template <class N>
 RankProgram collect(GpuRank<N>& r)
 {
     if (r.has_cell) { collect_atoms(r.queue, r.state, r.collectors); }
+    if (r.travellers) { r.travellers->send(r.queue, r.state, r.atoms, GpuTravellers<N>::To::Collectors); }
     co_await agree_on_flags(r);
+    if (r.travellers) { r.travellers->receive(r.queue, r.exchange_buffer); }
 }
 // Exchange buffers may be written again: what was queued before on the same queue has read them, on all ranks.
 template <class N>

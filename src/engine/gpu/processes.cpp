@@ -10,7 +10,8 @@
 
 namespace parhelion {
 
-GpuProcesses::GpuProcesses(const SimulationOptions& options) : memory_(options.gpu_memory), deadline_(options.comm_timeout)
+GpuProcesses::GpuProcesses(const SimulationOptions& options)
+    : memory_(options.gpu_memory), are_on_one_host_(options.are_on_one_host()), deadline_(options.comm_timeout)
 {
     if (options.processes == 1) { return; }
     WorldOptions world;
@@ -31,7 +32,10 @@ GpuProcesses::GpuProcesses(const SimulationOptions& options) : memory_(options.g
 
 GpuHeap* GpuProcesses::make_heap(std::size_t bytes)
 {
-    if (world_ && memory_ == GpuMemory::Nvshmem) { heap_ = std::make_unique<GpuHeap>(world_->bootstrap(), bytes, deadline_); }
+    if (world_ && memory_ == GpuMemory::Nvshmem)
+    {
+        heap_ = std::make_unique<GpuHeap>(world_->bootstrap(), bytes, are_on_one_host_, deadline_);
+    }
     return heap_.get();
 }
 

@@ -34,14 +34,19 @@ RankProgram keep_atoms(GpuRank<N>& r, GpuSnapshot<N>& snapshot)
     co_await release_exchange_buffers(r, r.queue);
 }
 
-// Forces come behind a barrier of their own: before it rank 0 may still be copying those of the last frame.
+// Forces come behind a barrier of their own: before it rank 0 may still be copying those of the last frame. forces: null where
+// its memory is on another node.
 template <class N>
 RankProgram keep_frame(GpuRank<N>& r, bool with_forces, GpuSnapshot<N>& snapshot, Vec3<typename N::ForceSum>* forces)
 {
     co_await keep_atoms(r, snapshot);
     if (!with_forces) { co_return; }
-    gather_forces(r.queue, r.state, forces);
+    if (forces != nullptr) { gather_forces(r.queue, r.state, forces); }
+    if (r.travellers) { r.travellers->send_forces(r.queue, r.state); }
     co_await agree_on_flags(r);
+    if (!r.travellers) { co_return; }
+    r.travellers->receive_forces(r.queue, forces);
+    co_await release_exchange_buffers(r, r.queue);
 }
 
 // What is queued next follows everything that is queued.
@@ -69,7 +74,7 @@ void GpuRanks<N>::queue_steps(GpuSpan<N> teams, std::int64_t list_age, std::span
     {
         if (are == Steps::Run && ranks() > 1) { wait_for_earlier_steps(teams); }
         for (GpuWithRanks<N>* const t : teams) { t->tracer.at_step(offset); }
-        const auto output = [&](GpuRank<N>& r) { return keep_frame(r, flags.frame_forces, framed_, framed_forces_); };
+        const auto output = [&](GpuRank<N>& r) { return keep_frame(r, flags.frame_forces, framed_, forces_for(r)); };
         run_together<N>(teams, [&](GpuRank<N>& r) { return step(r, offset, list_age + offset, flags, output); });
         ++offset;
     }

@@ -111,6 +111,7 @@ private:
     void make_meshes();
     void take_from_exchange_buffers();
     GpuSpan<N> of_gpu(int gpu) { return GpuSpan<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
+    Vec3<typename N::ForceSum>* forces_for(const GpuRank<N>& r) { return world_->reaches(r.rank, 0) ? framed_forces_ : nullptr; }
     void queue_steps(GpuSpan<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are);
     void wait_for_earlier_steps(GpuSpan<N> teams);
 
@@ -139,7 +140,7 @@ private:
     MeshSetup mesh_setup_;
     std::optional<GpuMeshMemory> mesh_memory_; // of several ranks with PME
     GpuSnapshot<N> framed_;
-    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU, for the first process alone
+    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU, for the first process alone; null: out of reach
     bool is_traced_ = false;
     bool is_allocated_ = false; // everything is allocated: what is queued may be captured
 };

@@ -94,7 +94,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
                                    .ahead = cells_[0].overhang.x,
                                    .may_fall_back = false,
                                    .forces_have_rest = mesh_interval(setup.parameters) > 1});
-    gpus_of_all_ = choice.gpus();
+    gpus_of_all_ = options.has_gpu_of_process() ? grid_.ranks() + mesh_ranks_ : choice.gpus();
     make_ranks(start, choice, records);
     const double density_factor = grid_.ranks() == 1 ? 1 : first_density_factor;
     check_slots(most_slots(density_factor), grid_.ranks());
@@ -242,15 +242,19 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& 
     world.payload_bytes = window_bytes_ =
         round_up_window(slack + atoms_ * per_atom + 2 * ranks * round_up_window(sum_bytes) + position_bytes + slots_bytes_) +
         gpu_mesh_bytes<N>(mesh_setup_);
-    if (options.gpu_nodes && options.gpu_nodes->nodes > 1) // what is relayed is at the source, too
-    {
-        world.nodes = options.gpu_nodes;
-        world.payload_bytes = window_bytes_ = 2 * window_bytes_ + traveller_bytes<N>(this->ranks(), atoms_);
-    }
+    // What is relayed to other nodes is at the source, too.
+    const std::size_t with_relays = 2 * window_bytes_ + traveller_bytes<N>(this->ranks(), atoms_);
+    world.nodes = options.gpu_nodes;
     world.bootstrap = processes_.bootstrap();
     queue().make_current();
     constexpr std::size_t of_heap = std::size_t{1} << 22; // its own
-    world.heap = processes_.make_heap(world.payload_bytes + world.signal_slots * sizeof(SignalSlot) + of_heap);
+    world.heap = processes_.make_heap(with_relays + world.signal_slots * sizeof(SignalSlot) + of_heap);
+    const bool has_nodes = world.nodes ? world.nodes->nodes > 1 : world.heap != nullptr && world.heap->has_several_domains();
+    if (has_nodes)
+    {
+        expect_to_leave_nodes(method_, mesh_setup_.method);
+        world.payload_bytes = window_bytes_ = with_relays;
+    }
     world_ = std::make_unique<GpuWorld>(devices, world);
     processes_.on_loss([this](const std::string& sentence) { world_->lose(sentence); });
 }
@@ -285,25 +289,27 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
     }
     if (has_nodes()) { travellers_.emplace(open_travellers<N>(*world_, world_->all_ranks(), atoms_)); }
     const RankRange here = world_->here();
-    std::vector<GpuExchangeBuffer<N>> collectors;
-    for (const int leader : processes_.leaders()) { collectors.push_back(exchange_buffers[static_cast<std::size_t>(leader)]); }
     queue().make_current();
     exchange_buffers_here_.upload(
         queue(), std::span(exchange_buffers).subspan(static_cast<std::size_t>(here.first), static_cast<std::size_t>(here.count)));
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         r.exchange_buffer = exchange_buffers[static_cast<std::size_t>(r.rank)];
-        std::vector<GpuExchangeBuffer<N>> in_reach;
-        for (std::size_t peer = 0; peer < cells_.size(); ++peer)
-        {
-            if (world_->reaches(r.rank, static_cast<int>(peer))) { in_reach.push_back(exchange_buffers[peer]); }
-        }
-        r.exchange_buffers.upload(gpu.queue, in_reach);
+        const auto in_reach = [&](std::span<const int> ranks) {
+            std::vector<GpuExchangeBuffer<N>> found;
+            for (const int peer : ranks)
+            {
+                if (world_->reaches(r.rank, peer)) { found.push_back(exchange_buffers[static_cast<std::size_t>(peer)]); }
+            }
+            return found;
+        };
+        r.exchange_buffers.upload(gpu.queue, in_reach(std::span(world_->all_ranks()).first(cells_.size())));
+        r.collectors.upload(gpu.queue, in_reach(processes_.leaders()));
         if (travellers_)
         {
-            r.travellers = std::make_unique<GpuTravellers<N>>(gpu.queue, *world_, r.rank, cells_, travellers_->of(r.rank));
+            r.travellers = std::make_unique<GpuTravellers<N>>(gpu.queue, *world_, r.rank, cells_, processes_.leaders(),
+                                                              travellers_->of(r.rank));
         }
-        r.collectors.upload(gpu.queue, collectors);
         r.collects = r.rank == here.first;
         fill_exchange_buffer(gpu.queue, start.state, r.exchange_buffer);
     });

@@ -113,18 +113,19 @@ GpuHaloMemory::Message make_message(const GpuHaloMemory& memory, std::size_t m, 
     GpuHaloMemory::Message message;
     message.first_zone = plan.first_zone, message.end_zone = plan.end_zone;
     message.source = rank_at(cell, plan.from, 1), message.destination = rank_at(cell, plan.from, -1);
-    const MessageBox<N> outbox = outbox_of<N>(memory, m, rank), at_source = inbox_of<N>(memory, m, message.source),
-                        at_destination = inbox_of<N>(memory, m, message.destination);
+    // All ranks have them at the same offsets; this process may not reach those of `rank`, nor of its peers.
+    const int here = world.is_here(rank) ? rank : world.here().first;
+    const MessageBox<N> outbox = outbox_of<N>(memory, m, here), inbox = inbox_of<N>(memory, m, here);
     const auto open = [&](const std::string& what, int peer, const auto* from, const auto* to) {
-        const auto offset = reinterpret_cast<const std::byte*>(to) - world.data(peer, {});
+        const auto offset = reinterpret_cast<const std::byte*>(to) - world.data(here, {});
         return world.open("halo " + what + ", pulse " + std::to_string(m), rank, peer, signals_alone,
                           {reinterpret_cast<const std::byte*>(from), static_cast<std::size_t>(offset)});
     };
-    message.wanted = open("plan", message.source, outbox.slots, at_source.slots);
+    message.wanted = open("plan", message.source, outbox.slots, inbox.slots);
     if (memory.carrier == Carrier::Kernels)
     {
-        message.x = open("coordinates", message.destination, outbox.x, at_destination.x);
-        message.f = open("forces", message.source, outbox.f, at_source.f);
+        message.x = open("coordinates", message.destination, outbox.x, inbox.x);
+        message.f = open("forces", message.source, outbox.f, inbox.f);
     }
     else
     {
