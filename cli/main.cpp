@@ -241,11 +241,13 @@ Command add_run(CLI::App& app)
             "--transport", options->transport,
             "what carries messages between processes that a launcher has started: tcp; by the launcher's library mpi "
             "(messages), mpi-rma (shared windows on a host, MPI_Put between hosts), mpi-put (MPI_Put alone) or openshmem; "
-            "between GPUs of --processes: peer (pages that processes pass to each other) or nvshmem (its heap); "
+            "between GPUs of --processes: peer (pages that processes pass to each other) or nvshmem (its heap, and its puts "
+            "where NVLink ends), also between hosts; "
             "nic-emulation (an emulated network) between the virtual nodes of --nodes; auto: tcp or peer")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "tcp", "mpi", "mpi-rma", "mpi-put", "openshmem", "peer", "nvshmem", "nic-emulation"}));
-    command->add_option("--nodes", options->nodes, "with --transport nic-emulation: virtual nodes, and the ranks of each")
+    command->add_option("--nodes", options->nodes,
+                     "with --transport nic-emulation: virtual nodes, and the ranks of each; with nvshmem: as if NVLink ended there")
         ->type_name("2x4");
     add_nic_options(*command, options->nic);
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")

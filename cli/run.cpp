@@ -305,7 +305,6 @@ void spread(Ready& ready, const ProcessOptions& processes)
     ready.engine.ranks = processes.ranks;
     ready.engine.processes = processes.processes;
     ready.engine.processes_of_host = processes.processes;
-    if (ready.options.transport == "nvshmem") { ready.engine.gpu_memory = GpuMemory::Nvshmem; }
 }
 
 // Here the launcher is left, and every process goes on with what has been read. The first one writes.
@@ -315,6 +314,7 @@ RunEnd run_in_several(Ready&& ready)
     const std::optional<NicEmulation> nics = emulated_nics(ready.options);
     processes.stop = &stop_requested;
     spread(ready, processes);
+    use_nvshmem(ready.options, ready.engine);
     ready.input.parameters = with_seeds(std::move(ready.input.parameters), ready.start());
     stop_on_signals(); // for all that are forked
     return static_cast<RunEnd>(
@@ -333,7 +333,6 @@ RunEnd run_in_several(Ready&& ready)
 RunEnd run_launched(const RunOptions& options, const Launch& launch)
 {
     const SimulationOptions engine = simulation_options(options.engine);
-    expect_cpus(options, engine);
     expect_transport_of_launcher(options);
     const ProcessOptions processes = process_options(options, engine, launch.processes);
     LaunchedRun run(options, launch, processes);
@@ -346,7 +345,7 @@ RunEnd run_launched(const RunOptions& options, const Launch& launch)
         ready->input.parameters = run.with_seeds_of_first(with_seeds(std::move(ready->input.parameters), ready->start()));
         stop_on_signals();
         run.place(ready->engine);
-        prepare_for_hosts(options, ready->engine);
+        use_nvshmem(options, ready->engine);
         ready->engine.transport = run.transport();
         ready->engine.network = [&run](int) { return run.network(); };
         return run.writes() ? run_and_write(*std::move(ready)) : run_silently(*std::move(ready));

@@ -97,6 +97,14 @@ void expect_own_transport(const RunOptions& options)
 
 void expect_transport_of_launcher(const RunOptions& options)
 {
+    const bool is_of_gpus = options.transport == "peer" || options.transport == "nvshmem";
+    const bool has_gpus = wants_gpus(simulation_options(options.engine));
+    if (is_of_gpus && !has_gpus) { refuse(fmt::format("--transport {} is for GPUs. Give --device gpu as well.", options.transport)); }
+    if (has_gpus && (options.transport != "nvshmem" || options.engine.gpus > 0))
+    {
+        refuse("GPUs of processes that a launcher has started reach each other in NVSHMEM's memory. Give --device gpu --transport "
+               "nvshmem, without --gpus; for GPUs of one host start one process; or use --device cpu.");
+    }
     if (!emulated_nics(options)) { return; }
     refuse(
         "--transport nic-emulation is for one host, and a launcher has started this process. Start one process, with --processes "
@@ -105,13 +113,14 @@ void expect_transport_of_launcher(const RunOptions& options)
 
 std::optional<NicEmulation> emulated_nics(const RunOptions& options)
 {
-    const bool are_asked_for = options.transport == "nic-emulation";
-    if (are_asked_for == !options.nodes.empty())
+    const bool are_asked_for = options.transport == "nic-emulation", has_nodes = !options.nodes.empty();
+    if (has_nodes && options.transport == "nvshmem") { return std::nullopt; }
+    if (are_asked_for == has_nodes)
     {
         return are_asked_for ? std::optional(parse_nodes(options.nodes, options.nic)) : std::nullopt;
     }
     refuse(are_asked_for ? "--transport nic-emulation needs --nodes, as 2x4: two nodes of four ranks."
-                         : "--nodes is of --transport nic-emulation alone. Give both, or neither.");
+                         : "--nodes is of --transport nic-emulation and nvshmem alone. Give both, or neither.");
 }
 
 void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOptions& engine)
@@ -129,7 +138,8 @@ void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOpti
         if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
         expect_to_leave_nodes(engine.halo, engine.pme);
         engine.gpu_nodes = nics;
-        engine.proxies = std::max(1, engine.gpus) + 1; // and a core for the watch on the host
+        const int gpus_of_process = (engine.gpus + options.processes - 1) / options.processes;
+        engine.proxies = std::max(1, gpus_of_process) + 1; // and a core for the watch on the host
         return;
     }
     engine.device = Device::Cpu;
@@ -137,16 +147,20 @@ void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOpti
     engine.network = [nics](int ranks) { return nic_emulation_network(std::make_unique<ThreadsBootstrap>(ranks), nics); };
 }
 
-void expect_cpus(const RunOptions& options, const SimulationOptions& engine)
+void use_nvshmem(const RunOptions& options, SimulationOptions& engine)
 {
-    if (!wants_gpus(engine) || (options.transport == "nvshmem" && engine.gpus == 0)) { return; }
-    refuse("processes that a launcher has started have ranks on CPUs, or on GPUs in NVSHMEM's memory: --device gpu --transport "
-           "nvshmem, without --gpus. For GPUs of one host start one process, or use --device cpu.");
-}
-
-void prepare_for_hosts(const RunOptions& options, SimulationOptions& engine)
-{
-    if (engine.gpu_memory != GpuMemory::Nvshmem || engine.are_on_one_host()) { return; }
+    if (options.transport != "nvshmem") { return; }
+    engine.gpu_memory = GpuMemory::Nvshmem;
+    if (!options.nodes.empty())
+    {
+        const NicEmulation nodes = parse_nodes(options.nodes, options.nic);
+        if (nodes.ranks() != engine.ranks)
+        {
+            refuse(fmt::format("--nodes has {} ranks, and there are {}. Give a shape of as many.", nodes.ranks(), engine.ranks));
+        }
+        engine.ranks_of_domain = nodes.ranks_per_node;
+    }
+    else if (engine.are_on_one_host()) { return; }
     if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
     engine.proxies = 2; // that of the GPU, and the watch on the host
 }

@@ -19,9 +19,8 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
 void expect_own_transport(const RunOptions& options);         // of what no launcher has started
 void expect_transport_of_launcher(const RunOptions& options); // of what one has
 void expect_several_ranks(const RunParameters& parameters);
-void expect_cpus(const RunOptions& options, const SimulationOptions& engine); // of processes that a launcher has started
-// Of these, where they are on several hosts and have GPUs: by what leaves one.
-void prepare_for_hosts(const RunOptions& options, SimulationOptions& engine);
+// What --transport nvshmem means for processes whose places are known. Throws InputError E010.
+void use_nvshmem(const RunOptions& options, SimulationOptions& engine);
 
 // The virtual nodes of --transport nic-emulation, which has them; nothing: another transport. Throws InputError E010.
 std::optional<NicEmulation> emulated_nics(const RunOptions& options);

@@ -3,8 +3,9 @@
 process is killed or stopped.
 
 The program is $PARHELION_PROGRAM, built for GPUs or for the stand-in that runs kernels on a CPU. It uses up to two GPUs, of as many as
-PARHELION_GPUS says, or as NVIDIA's driver lists.
+PARHELION_GPUS says, or as NVIDIA's driver lists. NVSHMEM, or what stands in for it, is used where the loader finds it.
 """
+import ctypes
 import os
 import signal
 import subprocess
@@ -13,12 +14,26 @@ from pathlib import Path
 import pytest
 
 from gpu_runs import PME, RUN, generated
+from launchers import ends, launch
 from processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
 from runs import command, folder_with, run
 
 OUTPUTS = ["md.xtc", "md.trr", "md.edr", "md.gro"]
 GPUS = min(2, int(os.environ.get("PARHELION_GPUS", len(list(Path("/proc/driver/nvidia/gpus").glob("*"))))))
 pytestmark = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
+
+
+def has_nvshmem():
+    try:
+        ctypes.CDLL("libnvshmem_host.so.3")
+    except OSError:
+        return False
+    return True
+
+
+needs_nvshmem = pytest.mark.skipif(not has_nvshmem(), reason="needs NVSHMEM's library (LD_LIBRARY_PATH)")
+NVSHMEM = ["--device", "gpu", "--transport", "nvshmem"]
+BEYOND_NVLINK = [*NVSHMEM, "--halo", "staged-fused", "--nodes"]
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +91,52 @@ def test_outputs_with_pme_are_those_of_one_process(system, tmp_path, method, mor
     assert of(PME, tmp_path / "two", system, "--processes", 2, *options) == of(PME, tmp_path / "one", system, "--gpus", 1)
 
 
+@needs_nvshmem
+@pytest.mark.parametrize("processes,options", [
+    (2, NVSHMEM),
+    (2, [*BEYOND_NVLINK, "2x1"]),
+    (4, [*BEYOND_NVLINK, "2x2"]),
+    (4, [*BEYOND_NVLINK, "4x1", "--grid", "2x2x1"]),
+], ids=str)
+def test_outputs_in_the_memory_of_nvshmem_are_those_of_one_process(in_one, system, tmp_path, processes, options):
+    assert of(RUN, tmp_path, system, "--processes", processes, *options) == in_one
+
+
+@needs_nvshmem
+@pytest.mark.parametrize("method", ["shared", "bricks", "gathered"])
+def test_outputs_with_pme_beyond_nvlink_are_those_of_one_process(system, tmp_path, method):
+    options = [*BEYOND_NVLINK, "2x1", "--grid", "2x1x1", "--pme", method]
+    assert of(PME, tmp_path / "two", system, "--processes", 2, *options) == of(PME, tmp_path / "one", system, "--gpus", 1)
+
+
+@needs_nvshmem
+@pytest.mark.parametrize("sentence,options", [
+    ("--halo direct does not leave a node of GPUs. Use staged-fused.", [*NVSHMEM, "--nodes", "2x1", "--halo", "direct"]),
+    ("--nodes has 4 ranks, and there are 2. Give a shape of as many.", [*BEYOND_NVLINK, "2x2"]),
+    ("--transport nvshmem has one rank and one GPU for each process. Give --processes alone, or --gpus the same number.",
+     [*NVSHMEM, "--ranks", 4]),
+], ids=str)
+def test_what_cannot_be_in_the_memory_of_nvshmem_is_refused(system, tmp_path, sentence, options):
+    folder = folder_with(RUN, tmp_path)
+    assert f"E010 command line  {sentence}\n" in run(folder, "-q", "--allow", "W128", "--processes", 2, *options, code=2, **system)
+
+
+@needs_nvshmem
+@pytest.mark.parametrize("options", [[], ["--nodes", "2x1"]], ids=str)
+def test_outputs_of_launched_processes_are_those_of_one(tmp_path, options):
+    folders = [folder_with(RUN, tmp_path / name) for name in ["one", "launched"]]
+    run(folders[0], "-q", "--allow", "W128", "--gpus", 1)
+    said = "".join(ends(launch(folders[1], 2, "--allow", "W128", *NVSHMEM, *options, timeout="60s")))
+    assert [line for line in said.splitlines() if not line.startswith("note: N640")] == []
+    assert outputs(folders[1]) == outputs(folders[0])
+
+
+@pytest.mark.parametrize("options", [["--device", "gpu"], [*NVSHMEM, "--gpus", 2]], ids=str)
+def test_gpus_of_launched_processes_need_the_memory_of_nvshmem(tmp_path, options):
+    for said in ends(launch(folder_with(RUN, tmp_path), 2, *options), code=2):
+        assert said.startswith("E010 command line  GPUs of processes that a launcher has started")
+
+
 def test_runs_go_on_in_any_number_of_processes(in_one, system, tmp_path):
     """On GPUs and, for what CPUs do by the same sums, back in one process."""
     folder = folder_with(RUN, tmp_path)
@@ -102,19 +163,25 @@ def test_halos_of_the_host_are_refused(system, tmp_path):
     assert "E010" in run(folder, "-q", "--processes", 2, "--gpus", 2, "--halo", "staged-dma", code=2, **system)
 
 
+IN_TWO = ["--gpus", GPUS, "--ranks", 2, "--processes", 2]
+EITHER_WAY = [pytest.param(IN_TWO, id="peer"), pytest.param([*BEYOND_NVLINK, "2x1", "--processes", 2], id="beyond NVLink", marks=needs_nvshmem)]
+
+
+@pytest.mark.parametrize("options", EITHER_WAY)
 @pytest.mark.parametrize("victim", [0, 1])
-def test_a_killed_process_is_named(system, tmp_path, victim):
+def test_a_killed_process_is_named(system, tmp_path, victim, options):
     folder = folder_with(RUN, tmp_path)
-    process = start(folder, system, "--gpus", GPUS, "--ranks", 2, "--processes", 2)
+    process = start(folder, system, *options)
     ranks = all_begun(process, folder, 2)
     os.kill(ranks[victim], signal.SIGKILL)
     said = expect_end(process, ranks, KILLED.format(victim), DEADLINE + 5)
     assert said.split(" ", 1)[1] in (folder / "md.log").read_text()
 
 
-def test_a_stopped_process_is_named(system, tmp_path):
+@pytest.mark.parametrize("options", EITHER_WAY)
+def test_a_stopped_process_is_named(system, tmp_path, options):
     folder = folder_with(RUN, tmp_path)
-    process = start(folder, system, "--gpus", GPUS, "--ranks", 2, "--processes", 2)
+    process = start(folder, system, *options)
     ranks = all_begun(process, folder, 2)
     os.kill(ranks[1], signal.SIGSTOP)
     expect_end(process, ranks, EITHER_STOPPED, DEADLINE + 5)

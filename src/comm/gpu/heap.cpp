@@ -56,20 +56,20 @@ Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v2& calls, st
 
 } // namespace
 
-GpuHeap::GpuHeap(Bootstrap& bootstrap, std::size_t bytes, bool are_on_one_host, std::chrono::nanoseconds deadline)
+GpuHeap::GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options) : options_(options), rank_(bootstrap.here().first)
 {
     PARHELION_EXPECTS(bootstrap.here().count == 1);
     const parhelion_heap_calls_v2* const calls = open_plugin();
-    const Bytes id = id_of_first(bootstrap, *calls, deadline);
-    const int status = calls->open(reinterpret_cast<const unsigned char*>(id.data()), bootstrap.here().first, bootstrap.ranks(),
-                                   bytes, are_on_one_host ? 1 : 0);
+    const Bytes id = id_of_first(bootstrap, *calls, options.deadline);
+    const int status = calls->open(reinterpret_cast<const unsigned char*>(id.data()), rank_, bootstrap.ranks(), options.bytes,
+                                   options.are_on_one_host ? 1 : 0);
     if (status != 0) { refuse("begin", status); }
     calls_ = calls;
-    find_domains(bootstrap, deadline);
+    find_domains(bootstrap);
 }
 
 // Everybody tells the first rank that it reaches, and all take it from there: whoever reaches one of a domain reaches all.
-void GpuHeap::find_domains(Bootstrap& bootstrap, std::chrono::nanoseconds deadline)
+void GpuHeap::find_domains(Bootstrap& bootstrap)
 {
     const std::byte* const probe = allocate(sizeof(std::uint64_t));
     int first = 0;
@@ -77,10 +77,10 @@ void GpuHeap::find_domains(Bootstrap& bootstrap, std::chrono::nanoseconds deadli
     const auto key = [](int rank) { return fmt::format("domain of NVLink of rank {}", rank); };
     Bytes told(sizeof first);
     std::memcpy(told.data(), &first, sizeof first);
-    bootstrap.put(key(bootstrap.here().first), told);
+    bootstrap.put(key(rank_), told);
     for (int rank = 0; rank < bootstrap.ranks(); ++rank)
     {
-        const Bytes heard = wait_for(bootstrap, key(rank), deadline);
+        const Bytes heard = wait_for(bootstrap, key(rank), options_.deadline);
         std::memcpy(&domains_.emplace_back(), heard.data(), sizeof(int));
     }
 }
@@ -101,6 +101,8 @@ std::byte* GpuHeap::allocate(std::size_t bytes)
 
 std::byte* GpuHeap::of_rank(const std::byte* here, int rank) const
 {
+    const int neighbours = options_.ranks_of_domain;
+    if (neighbours > 0 && rank / neighbours != rank_ / neighbours) { return nullptr; }
     return static_cast<std::byte*>(calls_->of_rank(here, rank));
 }
 

@@ -17,12 +17,22 @@ struct parhelion_heap_calls_v2;
 
 namespace parhelion {
 
+struct GpuHeapOptions
+{
+    std::size_t bytes = 0;       // of all that will be allocated
+    bool are_on_one_host = true; // all processes
+    // As if NVLink joined so many neighbouring ranks and no others, so that what networks carry runs where there is none; 0: as it
+    // does.
+    int ranks_of_domain = 0;
+    std::chrono::nanoseconds deadline = std::chrono::seconds(60);
+};
+
 class GpuHeap
 {
 public:
-    // By all processes, each with one rank, whose GPU is current. `bytes`: of all that will be allocated. Throws SystemError if
-    // the plugin or its library is missing or cannot begin, CommError if another process does not come within the deadline.
-    GpuHeap(Bootstrap& bootstrap, std::size_t bytes, bool are_on_one_host, std::chrono::nanoseconds deadline);
+    // By all processes, each with one rank, whose GPU is current. Throws SystemError if the plugin or its library is missing or
+    // cannot begin, CommError if another process does not come within the deadline.
+    GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options);
     ~GpuHeap(); // by all processes
     // The library below and its version. Throws SystemError.
     static std::string library();
@@ -44,8 +54,10 @@ public:
              std::span<const gpu_memory::WordAt> words) const;
 
 private:
-    void find_domains(Bootstrap& bootstrap, std::chrono::nanoseconds deadline);
+    void find_domains(Bootstrap& bootstrap);
 
+    const GpuHeapOptions options_;
+    const int rank_; // this process
     const parhelion_heap_calls_v2* calls_ = nullptr;
     std::vector<int> domains_;
 };

@@ -239,7 +239,7 @@ GpuProxy& GpuWorld::proxy(int rank)
         }
         proxy = std::make_unique<GpuProxy>(*memory_, options);
         cores_.reset(); // the calling thread is then where it was
-        cores_ = std::make_unique<CoresForHelpers>(compute_threads_);
+        if (compute_threads_ > 0) { cores_ = std::make_unique<CoresForHelpers>(compute_threads_); }
     }
     return *proxy;
 }

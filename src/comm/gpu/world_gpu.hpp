@@ -85,7 +85,8 @@ struct GpuWorldOptions
     std::function<bool(const std::string& label, int source)> loses;
     // Likewise: called by proxies before they carry a message. What it throws is the proxy's failure.
     std::function<void(const Put&)> before_each_put;
-    // Threads of this program that compute or queue; proxies, if there will be any, get cores beside theirs (proxies()).
+    // Threads of this program that compute or queue; proxies, if there will be any, get cores beside theirs (proxies()). 0: whoever
+    // makes the world shares out the cores, once it has proxies.
     int compute_threads = 1;
     // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
     Bootstrap* bootstrap = nullptr;
@@ -139,8 +140,8 @@ public:
     // Its slots are for others. Nothing queued uses it; as open() made it, within a node.
     void close(const GpuChannel& channel);
 
-    // Of the GPU of a rank that is here; made when it is first asked for. From then on the calling thread, and those that it
-    // starts, stay off the proxy's core if there are cores enough. Throws DeviceError.
+    // Of the GPU of a rank that is here; made when it is first asked for. If this world shares out the cores, the calling thread,
+    // and those that it starts, stay off the proxy's from then on, if there are enough. Throws DeviceError.
     GpuProxy& proxy(int rank);
     // Where the proxies are: for logs, and a warning unless each is alone on its core.
     std::span<const HelperPlace> proxies() const;

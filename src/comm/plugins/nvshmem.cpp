@@ -7,10 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <nvshmem_host.h>
 #include <string>
-#include <string_view>
 
 namespace {
 
@@ -32,19 +30,15 @@ int make_id(unsigned char* id)
     return status;
 }
 
-// Signals are set by atomic operations, for which UCX needs a mapping of GPU memory for the CPU. Without it words are put.
-bool sets_signals = true;
-
 // What the user has not said. On one host there is no proxy, since nothing leaves it. NVLink's multicast is not used by anything
 // here.
 void set_environment(std::size_t bytes, bool are_on_one_host)
 {
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); };
-    const char* const transport = std::getenv("NVSHMEM_REMOTE_TRANSPORT");
-    sets_signals = transport == nullptr || std::string_view(transport) != "ucx" || ::dlopen("libgdrapi.so.2", RTLD_LAZY) != nullptr;
+    const bool is_transport_chosen = std::getenv("NVSHMEM_REMOTE_TRANSPORT") != nullptr;
     set("NVSHMEM_SYMMETRIC_SIZE", std::to_string(bytes));
     set("NVSHMEM_DISABLE_NVLS", "1");
-    if (!are_on_one_host || transport != nullptr) { return; }
+    if (!are_on_one_host || is_transport_chosen) { return; }
     set("NVSHMEM_REMOTE_TRANSPORT", "none");
     set("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1");
 }
@@ -65,7 +59,7 @@ void* of_rank(const void* here, int rank) { return nvshmem_ptr(here, rank); }
 void put(int rank, void* to, const void* from, std::size_t bytes, const parhelion_heap_word* words, int count, void* on)
 {
     auto* const stream = static_cast<cudaStream_t>(on);
-    if (count == 1 && sets_signals && bytes > 0)
+    if (count == 1 && bytes > 0)
     {
         return nvshmemx_putmem_signal_on_stream(to, from, bytes, words->where, words->value, NVSHMEM_SIGNAL_SET, rank, stream);
     }
@@ -73,8 +67,7 @@ void put(int rank, void* to, const void* from, std::size_t bytes, const parhelio
     for (int k = 0; k < count; ++k)
     {
         if (bytes > 0 || k > 0) { nvshmemx_quiet_on_stream(stream); }
-        if (sets_signals) { nvshmemx_signal_op_on_stream(words[k].where, words[k].value, NVSHMEM_SIGNAL_SET, rank, stream); }
-        else { nvshmemx_uint64_p_on_stream(words[k].where, words[k].value, rank, stream); }
+        nvshmemx_signal_op_on_stream(words[k].where, words[k].value, NVSHMEM_SIGNAL_SET, rank, stream);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "comm/gpu/self_test.hpp"
+#include "device/cores.hpp"
 #include "domain/gpu/grid_gpu.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/profile.hpp"
@@ -31,6 +32,7 @@ SimulationOptions lone(SimulationOptions options)
     options.gpu_nodes.reset();
     options.halo = HaloMethod::Direct;
     options.trace = false;
+    if (options.threads == 0) { options.threads = std::max(1, available_cores() / options.processes_of_host - options.proxies); }
     return options;
 }
 

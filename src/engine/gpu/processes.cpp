@@ -11,7 +11,10 @@
 namespace parhelion {
 
 GpuProcesses::GpuProcesses(const SimulationOptions& options)
-    : memory_(options.gpu_memory), are_on_one_host_(options.are_on_one_host()), deadline_(options.comm_timeout)
+    : memory_(options.gpu_memory), heap_options_{.bytes = 0,
+                                                 .are_on_one_host = options.are_on_one_host(),
+                                                 .ranks_of_domain = options.ranks_of_domain,
+                                                 .deadline = options.comm_timeout}
 {
     if (options.processes == 1) { return; }
     WorldOptions world;
@@ -34,7 +37,8 @@ GpuHeap* GpuProcesses::make_heap(std::size_t bytes)
 {
     if (world_ && memory_ == GpuMemory::Nvshmem)
     {
-        heap_ = std::make_unique<GpuHeap>(world_->bootstrap(), bytes, are_on_one_host_, deadline_);
+        heap_options_.bytes = bytes;
+        heap_ = std::make_unique<GpuHeap>(world_->bootstrap(), heap_options_);
     }
     return heap_.get();
 }

@@ -54,8 +54,7 @@ public:
 
 private:
     const GpuMemory memory_;
-    const bool are_on_one_host_;
-    const std::chrono::nanoseconds deadline_;
+    GpuHeapOptions heap_options_;
     std::optional<World> world_;
     std::unique_ptr<GpuHeap> heap_;
     std::vector<int> leading_{0};

@@ -140,7 +140,7 @@ private:
     MeshSetup mesh_setup_;
     std::optional<GpuMeshMemory> mesh_memory_; // of several ranks with PME
     GpuSnapshot<N> framed_;
-    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU, for the first process alone; null: out of reach
+    Vec3<typename N::ForceSum>* framed_forces_ = nullptr; // on rank 0's GPU, for the first process alone
     bool is_traced_ = false;
     bool is_allocated_ = false; // everything is allocated: what is queued may be captured
 };

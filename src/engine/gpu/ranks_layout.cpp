@@ -236,6 +236,7 @@ void GpuRanks<N>::make_world(const SimulationOptions& options, const GpuChoice& 
     world.deadline = options.comm_timeout;
     world.phase = Phase::Reduce;
     world.tag_name = "step";
+    world.compute_threads = 0; // GpuEngine::start()
     // Halos, visits and positions twice: for more room, later.
     slots_bytes_ = 2 * bytes_for(slots);
     const std::size_t position_bytes = ranks > 1 ? 2 * slots * sizeof(PositionCharge<N>) : 0;
@@ -278,7 +279,9 @@ void GpuRanks<N>::make_exchange_buffers(Rank<N>& start)
     const Window v = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
     const Window zone = world_->allocate(atoms_ * sizeof(std::uint8_t));
     const Window forces = world_->allocate(atoms_ * sizeof(Vec3<typename N::ForceSum>));
-    framed_forces_ = reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(0, forces));
+    const int first_here = world_->here().first; // its memory is read, and not used, where that of rank 0 is out of reach
+    framed_forces_ =
+        reinterpret_cast<Vec3<typename N::ForceSum>*>(world_->data(world_->reaches(first_here, 0) ? 0 : first_here, forces));
     std::vector<GpuExchangeBuffer<N>> exchange_buffers;
     for (int rank = 0; rank < ranks(); ++rank)
     {
