@@ -246,8 +246,10 @@ Command add_run(CLI::App& app)
             "nic-emulation (an emulated network) between the virtual nodes of --nodes; auto: tcp or peer")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "tcp", "mpi", "mpi-rma", "mpi-put", "openshmem", "peer", "nvshmem", "nic-emulation"}));
-    command->add_option("--nodes", options->nodes,
-                     "with --transport nic-emulation: virtual nodes, and the ranks of each; with nvshmem: as if NVLink ended there")
+    command
+        ->add_option(
+            "--nodes", options->nodes,
+            "with --transport nic-emulation: virtual nodes, and the ranks of each; with nvshmem: as if NVLink ended there")
         ->type_name("2x4");
     add_nic_options(*command, options->nic);
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")

@@ -57,7 +57,8 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
     const bool has_as_many_gpus = engine.gpus == 0 || engine.gpus == result.processes;
     if (options.transport == "nvshmem" && (result.ranks != result.processes || !has_as_many_gpus))
     {
-        refuse("--transport nvshmem has one rank and one GPU for each process. Give --processes alone, or --gpus the same number.");
+        refuse(
+            "--transport nvshmem has one rank and one GPU for each process. Give --processes alone, or --gpus the same number.");
     }
     if (result.ranks < result.processes)
     {
@@ -99,11 +100,15 @@ void expect_transport_of_launcher(const RunOptions& options)
 {
     const bool is_of_gpus = options.transport == "peer" || options.transport == "nvshmem";
     const bool has_gpus = wants_gpus(simulation_options(options.engine));
-    if (is_of_gpus && !has_gpus) { refuse(fmt::format("--transport {} is for GPUs. Give --device gpu as well.", options.transport)); }
+    if (is_of_gpus && !has_gpus)
+    {
+        refuse(fmt::format("--transport {} is for GPUs. Give --device gpu as well.", options.transport));
+    }
     if (has_gpus && (options.transport != "nvshmem" || options.engine.gpus > 0))
     {
-        refuse("GPUs of processes that a launcher has started reach each other in NVSHMEM's memory. Give --device gpu --transport "
-               "nvshmem, without --gpus; for GPUs of one host start one process; or use --device cpu.");
+        refuse(
+            "GPUs of processes that a launcher has started reach each other in NVSHMEM's memory. Give --device gpu --transport "
+            "nvshmem, without --gpus; for GPUs of one host start one process; or use --device cpu.");
     }
     if (!emulated_nics(options)) { return; }
     refuse(

@@ -60,7 +60,8 @@ struct SimulationOptions
     // false.
     int processes = 1;
     int process_of_host = 0, processes_of_host = 1; // of these, those on this host, and which of them this one is
-    // Of GPUs of several processes. In NVSHMEM's memory, without a number of GPUs, each process has one, by its place on its host.
+    // Of GPUs of several processes. In NVSHMEM's memory, without a number of GPUs, each process has one, by its place on its
+    // host.
     GpuMemory gpu_memory = GpuMemory::Peer;
     int ranks_of_domain = 0; // of NVLink, in that memory: as if it joined so many neighbours and no others; 0: as it does
     // Virtual nodes of ranks on GPUs, whole ones in each process; those of ranks on CPUs are the network's.

@@ -54,7 +54,8 @@ public:
         std::vector<GpuCell> cells;
         for (int r = 0; r < ranks_.ranks(); ++r) { cells.push_back(ranks_.rank(r).cell); }
         const std::vector<int> collectors{0, ranks_.ranks() - 1};
-        upload_those(to_all_, collectors, [](int) { return true; }, collectors_);
+        upload_those(
+            to_all_, collectors, [](int) { return true; }, collectors_);
         for (int r = 0; r < ranks_.ranks(); ++r)
         {
             const auto is_in_reach = [&](int peer) { return world_.reaches(r, peer); };

@@ -21,8 +21,8 @@ struct GpuHeapOptions
 {
     std::size_t bytes = 0;       // of all that will be allocated
     bool are_on_one_host = true; // all processes
-    // As if NVLink joined so many neighbouring ranks and no others, so that what networks carry runs where there is none; 0: as it
-    // does.
+    // As if NVLink joined so many neighbouring ranks and no others, so that what networks carry runs where there is none; 0: as
+    // it does.
     int ranks_of_domain = 0;
     std::chrono::nanoseconds deadline = std::chrono::seconds(60);
 };

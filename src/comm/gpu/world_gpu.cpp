@@ -169,8 +169,7 @@ void GpuWorld::make_host_abort(bool is_on_one_host)
 {
     constexpr std::size_t page = 4096;
     const int owner = is_on_one_host ? 0 : node_of(here_.first);
-    std::byte* const pages =
-        bootstrap_ == nullptr ? nullptr : bootstrap_->pages("abort word of the hosts of GPUs", owner, page);
+    std::byte* const pages = bootstrap_ == nullptr ? nullptr : bootstrap_->pages("abort word of the hosts of GPUs", owner, page);
     if (pages != nullptr)
     {
         shared_abort_.emplace(pages, page);

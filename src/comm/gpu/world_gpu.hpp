@@ -85,8 +85,8 @@ struct GpuWorldOptions
     std::function<bool(const std::string& label, int source)> loses;
     // Likewise: called by proxies before they carry a message. What it throws is the proxy's failure.
     std::function<void(const Put&)> before_each_put;
-    // Threads of this program that compute or queue; proxies, if there will be any, get cores beside theirs (proxies()). 0: whoever
-    // makes the world shares out the cores, once it has proxies.
+    // Threads of this program that compute or queue; proxies, if there will be any, get cores beside theirs (proxies()). 0:
+    // whoever makes the world shares out the cores, once it has proxies.
     int compute_threads = 1;
     // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
     Bootstrap* bootstrap = nullptr;
@@ -117,7 +117,7 @@ public:
     bool shares_gpu(int rank) const; // with another rank
     PhaseTag phase() const { return phase_; }
     bool ranks_share_gpus() const; // of this process
-    bool has_nodes() const; // several
+    bool has_nodes() const;        // several
     // Are both on one node, so that kernels of the one store into the memory of the other?
     bool reaches(int source, int destination) const { return node_of(source) == node_of(destination); }
     // Throws CommError, which says that `what` needs it, unless all ranks of a group reach each other.

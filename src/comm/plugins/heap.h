@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A symmetric heap of GPU memory in a shared object of its own: every process gets memory on its GPU, addresses by which its kernels
- * reach that of others, and puts to memory that they do not reach. A process is one rank. It calls from one thread, but for put().
- * The library below, such as NVSHMEM, is opened before it, with its names for all to see: the plugin links none.
+ * A symmetric heap of GPU memory in a shared object of its own: every process gets memory on its GPU, addresses by which its
+ * kernels reach that of others, and puts to memory that they do not reach. A process is one rank. It calls from one thread, but
+ * for put(). The library below, such as NVSHMEM, is opened before it, with its names for all to see: the plugin links none.
  */
 #ifndef PARHELION_HEAP_H
 #define PARHELION_HEAP_H
@@ -39,9 +39,9 @@ struct parhelion_heap_calls_v2
     void* (*allocate)(size_t bytes);
     /* Where kernels here reach the same memory of another rank; null: they do not. */
     void* (*of_rank)(const void* here, int rank);
-    /* Queues on a stream (cudaStream_t): so many bytes go to where another rank has what `to` is here. They are of this memory and
-     * have been read when the stream goes on. Then come the words, in their order: whoever sees one there sees what came before it.
-     * From one thread, which may be another than that of the other calls. */
+    /* Queues on a stream (cudaStream_t): so many bytes go to where another rank has what `to` is here. They are of this memory
+     * and have been read when the stream goes on. Then come the words, in their order: whoever sees one there sees what came
+     * before it. From one thread, which may be another than that of the other calls. */
     void (*put)(int rank, void* to, const void* from, size_t bytes, const struct parhelion_heap_word* words, int count,
                 void* stream);
     /* By all processes. */

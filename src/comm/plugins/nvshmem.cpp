@@ -58,7 +58,7 @@ void* of_rank(const void* here, int rank) { return nvshmem_ptr(here, rank); }
 // The usual message is its payload and one word: one call. Otherwise each word waits until all before it has arrived.
 void put(int rank, void* to, const void* from, std::size_t bytes, const parhelion_heap_word* words, int count, void* on)
 {
-    auto* const stream = static_cast<cudaStream_t>(on);
+    auto* const stream = static_cast<CUstream_st*>(on);
     if (count == 1 && bytes > 0)
     {
         return nvshmemx_putmem_signal_on_stream(to, from, bytes, words->where, words->value, NVSHMEM_SIGNAL_SET, rank, stream);
@@ -76,7 +76,7 @@ void put(int rank, void* to, const void* from, std::size_t bytes, const parhelio
 extern "C" __attribute__((visibility("default"))) const parhelion_heap_calls_v2* parhelion_heap_v2()
 {
     static const parhelion_heap_calls_v2 calls{
-        PARHELION_HEAP_VERSION, sizeof(parhelion_heap_calls_v2), library, make_id, open, nvshmem_malloc, of_rank, put,
+        PARHELION_HEAP_VERSION,   sizeof(parhelion_heap_calls_v2), library, make_id, open, nvshmem_malloc, of_rank, put,
         nvshmemx_hostlib_finalize};
     return &calls;
 }

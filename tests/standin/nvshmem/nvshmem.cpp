@@ -87,10 +87,7 @@ public:
         used_ = (begin + bytes + alignment - 1) / alignment * alignment;
         return files_[static_cast<std::size_t>(rank_)] + begin;
     }
-    std::byte* at(const void* here, int rank) const
-    {
-        return files_[static_cast<std::size_t>(rank)] + offset_of(here);
-    }
+    std::byte* at(const void* here, int rank) const { return files_[static_cast<std::size_t>(rank)] + offset_of(here); }
     void put(void* to, const void* from, std::size_t bytes, Signal signal, int rank)
     {
         const auto* const first = static_cast<const std::byte*>(from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of NVSHMEM's host interface that its plugin uses (src/comm/plugins/nvshmem.cpp), by the names and with the meaning that
- * NVIDIA documents, for the stand-in: "GPU memory" is memory that processes of this host share. See nvshmem.cpp.
+ * The part of NVSHMEM's host interface that its plugin uses (src/comm/plugins/nvshmem.cpp), by the names and with the meaning
+ * that NVIDIA documents, for the stand-in: "GPU memory" is memory that processes of this host share. See nvshmem.cpp.
  */
 #ifndef PARHELION_STANDIN_NVSHMEM_HOST_H
 #define PARHELION_STANDIN_NVSHMEM_HOST_H
@@ -15,8 +15,14 @@
 #define NVSHMEM_VENDOR_PATCH_VERSION 0
 #define NVSHMEM_SIGNAL_SET 0
 #define NVSHMEMX_INIT_WITH_UNIQUEID 1
-#define NVSHMEMX_UNIQUEID_INITIALIZER {{}}
-#define NVSHMEMX_INIT_ATTR_INITIALIZER {}
+#define NVSHMEMX_UNIQUEID_INITIALIZER                                                                                            \
+    {                                                                                                                            \
+        {                                                                                                                        \
+        }                                                                                                                        \
+    }
+#define NVSHMEMX_INIT_ATTR_INITIALIZER                                                                                           \
+    {                                                                                                                            \
+    }
 
 extern "C" {
 struct nvshmemx_uniqueid_t
