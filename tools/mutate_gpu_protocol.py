@@ -245,7 +245,6 @@ OPERATORS = [
     Operator("what travelled travels again", r"far\.packed = 0;", ";", files="travellers"),
     Operator("zone of nobody", r"static_cast<std::uint8_t>\(atom\.zone\)", "static_cast<std::uint8_t>(0)", files="travellers"),
     Operator("nobody collects", r"far\.collects \? [^;]*: -1", "-1", files="travellers"),
-    Operator("what is collected is marked", r"if \(!is_collected\) ", "", files="travellers"),
     Operator("velocities are not collected", r"is_collected \|\| (?=atom\.zone)", "", files="travellers"),
     Operator("no force travels", r"first\.place == 0 && ", "false && ", files="travellers"),
     # The mesh.

@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(threads)
     take_all<Traveller<N>>(a, [&](const Traveller<N>& atom) {
         exchange_buffer.x[atom.global] = atom.x;
         const bool is_collected = atom.zone == GpuExchangeBuffer<N>::not_here;
-        if (!is_collected) { exchange_buffer.zone[atom.global] = static_cast<std::uint8_t>(atom.zone); }
+        exchange_buffer.zone[atom.global] = static_cast<std::uint8_t>(atom.zone);
         if (is_collected || atom.zone == 0) { exchange_buffer.v[atom.global] = atom.v; }
     });
 }
