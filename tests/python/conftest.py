@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all files have. The exit code says whether all tests were skipped, as of the C++ programs (tests/support/test_main.cpp): 77, which ctest
 counts as a skip."""
+import subprocess
+
 import pytest
 
 from runs import RUN, folder_with, run
+from two_hosts import Hosts
 
 ALL_SKIPPED = 77
 
@@ -22,3 +25,18 @@ def in_one(tmp_path_factory):
     folder = folder_with(RUN, tmp_path_factory.mktemp("one"))
     run(folder, "-q", "--threads", 1)
     return folder
+
+
+@pytest.fixture()
+def hosts():
+    made = Hosts()
+    try:
+        made.begin()
+    except (OSError, subprocess.CalledProcessError) as error:
+        made.end()
+        pytest.skip(f"no network namespaces here (root and iproute2 make them): {getattr(error, 'stderr', error)}")
+    try:
+        made.wait_until_up()
+        yield made
+    finally:
+        made.end()

@@ -131,6 +131,18 @@ def test_outputs_of_launched_processes_are_those_of_one(tmp_path, options):
     assert outputs(folders[1]) == outputs(folders[0])
 
 
+@needs_nvshmem
+def test_outputs_on_two_hosts_are_those_of_one(hosts, tmp_path):
+    """Of processes that have no memory in common but NVSHMEM's, as is the stand-in's also between hosts of this kind."""
+    if "standin" not in command()[0]:
+        pytest.skip("NVSHMEM's processes would not meet over the cable")
+    folders = [folder_with(RUN, tmp_path / name) for name in ["one", "two hosts"]]
+    run(folders[0], "-q", "--allow", "W128", "--gpus", 1)
+    ends(hosts.launch(folders[1], "--allow", "W128", *NVSHMEM, "--nodes", "2x1", timeout="60s"))
+    assert outputs(folders[1]) == outputs(folders[0])
+    assert "staged-fused" in (folders[1] / "md.log").read_text()
+
+
 @pytest.mark.parametrize("options", [["--device", "gpu"], [*NVSHMEM, "--gpus", 2]], ids=str)
 def test_gpus_of_launched_processes_need_the_memory_of_nvshmem(tmp_path, options):
     for said in ends(launch(folder_with(RUN, tmp_path), 2, *options), code=2):
