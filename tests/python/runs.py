@@ -87,7 +87,9 @@ def stop_early(folder, *options, **how):
 
 
 def step_reached(folder):
-    about = (folder / "md.cpt").read_bytes()[56:]
+    """Of the checkpoint that a run goes on from: the one before, where a kill came between the two renamings of a new one."""
+    newest = folder / "md.cpt"
+    about = (newest if newest.exists() else folder / "md.prev.cpt").read_bytes()[56:]
     return json.JSONDecoder().raw_decode(about.decode("latin-1"))[0]["reached"]
 
 

@@ -7,6 +7,7 @@ PARHELION_GPUS says, or as NVIDIA's driver lists. NVSHMEM, or what stands in for
 """
 import ctypes
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -188,6 +189,24 @@ def test_a_killed_process_is_named(system, tmp_path, victim, options):
     os.kill(ranks[victim], signal.SIGKILL)
     said = expect_end(process, ranks, KILLED.format(victim), DEADLINE + 5)
     assert said.split(" ", 1)[1] in (folder / "md.log").read_text()
+
+
+@needs_nvshmem
+@pytest.mark.parametrize("options", [[], ["--nodes", "2x1"]], ids=str)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=lambda how: how.name)
+def test_a_launched_process_that_ends_or_is_stopped_is_named(tmp_path, how, options):
+    folder = folder_with(RUN, tmp_path)
+    first, other = processes = launch(folder, 2, "--allow", "W128", *NVSHMEM, *options, "--steps", 1000000)
+    try:
+        wait_until(lambda: (folder / "md.cpt").exists(), first)
+        other.send_signal(how)
+        said = ends([first], code=6, seconds=DEADLINE + 6)[0]
+    finally:
+        for process in processes:
+            process.kill()
+    other.communicate()
+    lost = r"E601 (The process of rank 1 on \S+ has (ended, or its connection is lost|been silent for [\d.]+ s)\.|Rank \d waited 3 s in vain for .*)"
+    assert re.fullmatch(lost, said.splitlines()[-1])
 
 
 @pytest.mark.parametrize("options", EITHER_WAY)

@@ -5,6 +5,7 @@
 #include "comm/plugins/heap.h"
 #include "comm/shared_object.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
@@ -91,6 +92,11 @@ GpuHeap::~GpuHeap()
 }
 
 std::string GpuHeap::library() { return open_plugin()->library(); }
+
+bool GpuHeap::has_several_domains() const
+{
+    return std::any_of(domains_.begin(), domains_.end(), [](int first) { return first != 0; });
+}
 
 std::byte* GpuHeap::allocate(std::size_t bytes)
 {

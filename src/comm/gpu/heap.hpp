@@ -42,7 +42,7 @@ public:
 
     // By rank: the first one whose memory its kernels reach, which names its domain. Kernels within one reach each other's.
     const std::vector<int>& domains() const { return domains_; }
-    bool has_several_domains() const { return domains_.back() != domains_.front(); } // of neighbours
+    bool has_several_domains() const;
 
     // By all processes, in one order: this rank's, not initialised. Throws CommError if it is used up.
     std::byte* allocate(std::size_t bytes);

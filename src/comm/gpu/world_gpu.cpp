@@ -82,15 +82,15 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
     memory_.emplace(heap_ != nullptr ? arenas_in(*heap_, options) : make_arenas(options, gpus), options.payload_bytes,
                     options.signal_slots, show);
     open_memory(gpus);
-    make_host_abort(heap_ == nullptr);
+    make_host_abort();
     surroundings_ = allocate(sizeof(Surroundings));
     for (int r = here_.first; r < here_.first + here_.count; ++r)
     {
         Surroundings s{};
         s.tag = -1;
-        for (int to = 0; to < ranks(); ++to) // its own again for those out of reach, whom the hosts tell
+        for (int to = 0; to < ranks(); ++to) // its own again in place of those whom the hosts tell
         {
-            s.abort_slots[to] = memory_->signal(memory_->reaches(to) ? to : r, SymmetricMemory::abort_signal);
+            s.abort_slots[to] = memory_->signal(fail_together_ || is_here(to) ? to : r, SymmetricMemory::abort_signal);
         }
         Surroundings* const here = surroundings(r);
         s.watch = {r,
@@ -163,23 +163,22 @@ std::unique_ptr<GpuArena> GpuWorld::arena(const std::string& name, int rank, std
     }
 }
 
-// One word, which the kernels of all ranks on a node raise and all its processes see. Of a node on several hosts each process has
-// its own.
-void GpuWorld::make_host_abort(bool is_on_one_host)
+// One word, which the kernels of all ranks raise and all hosts see, where they reach each other's memory. Else each process has
+// its own, whose kernels end no wait of another process: that would go on with what has not come, and its host not know.
+void GpuWorld::make_host_abort()
 {
     constexpr std::size_t page = 4096;
-    const int owner = is_on_one_host ? 0 : node_of(here_.first);
-    std::byte* const pages = bootstrap_ == nullptr ? nullptr : bootstrap_->pages("abort word of the hosts of GPUs", owner, page);
-    if (pages != nullptr)
+    const auto pages_of = [this](int rank) { return bootstrap_->pages("abort word of the hosts of GPUs", rank, page); };
+    const bool reach_each_other = std::all_of(everybody_.begin(), everybody_.end(), [&](int r) { return memory_->reaches(r); });
+    const int elsewhere = here_.first == 0 ? here_.count : 0;
+    const bool are_several = here_.count < ranks();
+    fail_together_ = reach_each_other && (!are_several || pages_of(elsewhere) != nullptr);
+    if (fail_together_ && are_several)
     {
-        shared_abort_.emplace(pages, page);
-        host_abort_ = reinterpret_cast<SignalSlot*>(pages);
+        std::byte* const shared = pages_of(0);
+        shared_abort_.emplace(shared, page);
+        host_abort_ = reinterpret_cast<SignalSlot*>(shared);
         return;
-    }
-    if (bootstrap_ != nullptr && is_on_one_host)
-    {
-        throw CommError("The GPUs of a run must be of one host, or in NVSHMEM's memory (--transport nvshmem): there is no memory "
-                        "that their processes share.");
     }
     own_abort_ = PinnedBuffer<SignalSlot>(1);
     host_abort_ = own_abort_.data();

@@ -184,11 +184,11 @@ private:
     std::vector<SymmetricMemory::Arenas> make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
     std::vector<SymmetricMemory::Arenas> arenas_in(GpuHeap& heap, const GpuWorldOptions& options);
     std::unique_ptr<GpuArena> arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus);
-    void make_host_abort(bool is_on_one_host);
+    void make_host_abort();
     void make_abort_queues();
     int node_of(int rank) const { return node_of_rank_[static_cast<std::size_t>(rank)]; } // its first rank
-    // The rank in whose memory kernels here record the first failure: 0 if they reach it.
-    int keeper_of_failures() const { return memory_->reaches(0) ? 0 : node_of(here_.first); }
+    // The rank in whose memory kernels here record the first failure.
+    int keeper_of_failures() const { return fail_together_ ? 0 : here_.first; }
     std::exception_ptr loss() const; // or null
 
     std::size_t gpu_of(int rank) const;
@@ -213,9 +213,10 @@ private:
     std::vector<int> everybody_;
     std::vector<std::unique_ptr<GpuArena>> payload_, signals_; // by rank
     std::optional<SymmetricMemory> memory_;                    // there
-    std::optional<PinnedPages> shared_abort_;                  // where host_abort_ is, if other processes raise it, too
-    PinnedBuffer<SignalSlot> own_abort_;                       // or else
-    SignalSlot* host_abort_ = nullptr;                         // raised with those of the ranks
+    bool fail_together_ = true; // the kernels of all processes end each other's waits; else their hosts do, by lose()
+    std::optional<PinnedPages> shared_abort_; // where host_abort_ is, if other processes raise it, too
+    PinnedBuffer<SignalSlot> own_abort_;      // or else
+    SignalSlot* host_abort_ = nullptr;        // raised with those of the ranks
     std::atomic<bool> has_given_up_ = false;
     mutable std::mutex loss_mutex_;
     std::exception_ptr loss_; // guarded by loss_mutex_
