@@ -20,8 +20,9 @@ BREAKS = "import pytest\n@pytest.fixture\ndef broken(): raise OSError('no GPU')\
     ids=["passes", "skips", "skips_itself", "skips_in_part", "fails", "skips_and_fails", "skips_and_breaks", "no_tests"],
 )
 def test_exit_code(tmp_path, text, code):
-    for name in ("conftest.py", "runs.py"):
-        shutil.copy(Path(__file__).parent / name, tmp_path)
+    for file in Path(__file__).parent.glob("*.py"):  # conftest.py, and what it may import
+        if not file.name.startswith(("test_", "nightly_")):
+            shutil.copy(file, tmp_path)
     (tmp_path / "test_file.py").write_text(text)
     ended = subprocess.run([sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_file.py"], cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == code, ended.stdout
