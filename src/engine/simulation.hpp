@@ -38,7 +38,7 @@ enum class Device : std::uint8_t
 enum class GpuMemory : std::uint8_t
 {
     Peer,   // pages that processes of one host pass to each other
-    Nvshmem // NVSHMEM's heap, also of several hosts; each rank is a process
+    Nvshmem // NVSHMEM's heap, on one host or several; each process has one rank
 };
 
 struct SimulationOptions

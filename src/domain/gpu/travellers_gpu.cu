@@ -55,7 +55,8 @@ struct TravellerArgs
     BlockCounter* packing; // of the messages for all of them
 };
 
-// By all blocks, of which there are as many in each kernel that packs; the last one sends what is packed: items of so many bytes.
+// All blocks of a kernel that packs call this, and each such kernel has as many blocks. The last one sends what is packed: items
+// of `item_bytes`.
 __device__ void send_packed(const TravellerArgs& a, std::size_t item_bytes)
 {
     if (!is_last_block(*a.packing, gridDim.x)) { return; }
@@ -67,7 +68,7 @@ __device__ void send_packed(const TravellerArgs& a, std::size_t item_bytes)
     }
 }
 
-// By all blocks of a row: take(item) of each in the message from a rank on another node.
+// All blocks of a row call this. They wait for the message from one rank on another node, and call take() for each item in it.
 template <class Item, class Take>
 __device__ void take_all(const TravellerArgs& a, Take&& take)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Travellers: home atoms that ranks on other nodes need at a repartition, or collect for output, where kernels do not reach the
-// exchange buffers of these (state/gpu/exchange_buffer.hpp); and forces on their way to a frame.
+// Travellers: home atoms in messages to ranks on other nodes, which need them at a repartition or collect them for output.
+// Kernels do not reach the exchange buffers of these ranks (state/gpu/exchange_buffer.hpp). Forces for a frame go to rank 0 the
+// same way.
 //
 // The idea: every rank packs a message for each rank on another node, of those of its home atoms that this rank needs, with their
 // zone there. It goes out each time, be it empty. Its destination writes the atoms to its own exchange buffer, so that all that

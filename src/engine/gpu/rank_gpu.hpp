@@ -53,8 +53,8 @@ struct GpuRank
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell, on this node
     std::unique_ptr<GpuTravellers<N>> travellers;        // to and from those on other nodes; null: there are none
-    DeviceBuffer<GpuExchangeBuffer<N>> collectors; // of the first rank of each process, which keeps the state for it; likewise
-    bool collects = false;                         // is this rank one of them?
+    DeviceBuffer<GpuExchangeBuffer<N>> collectors;       // on this node, of the first rank of each process, which keeps the state
+    bool collects = false;                               // is this rank one of them?
 
     // The state a checkpoint keeps.
     GpuState<N> state;
