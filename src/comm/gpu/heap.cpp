@@ -21,12 +21,12 @@ namespace {
         fmt::format("NVSHMEM cannot {}: error {}. What it has said is above; --transport peer does without it.", what, status));
 }
 
-const parhelion_heap_calls_v2* open_plugin()
+const parhelion_heap_calls_v3* open_plugin()
 {
-    using Entry = const parhelion_heap_calls_v2* (*)();
+    using Entry = const parhelion_heap_calls_v3* (*)();
     const auto entry =
-        reinterpret_cast<Entry>(symbol_of_plugin(GpuHeap::plugin_file, {"libnvshmem_host.so.3"}, "parhelion_heap_v2"));
-    const parhelion_heap_calls_v2* const calls = entry();
+        reinterpret_cast<Entry>(symbol_of_plugin(GpuHeap::plugin_file, {"libnvshmem_host.so.3"}, "parhelion_heap_v3"));
+    const parhelion_heap_calls_v3* const calls = entry();
     if (calls->version == PARHELION_HEAP_VERSION && calls->size >= sizeof *calls) { return calls; }
     throw SystemError(
         fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", GpuHeap::plugin_file));
@@ -45,7 +45,7 @@ Bytes wait_for(Bootstrap& bootstrap, const std::string& key, std::chrono::nanose
     }
 }
 
-Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v2& calls, std::chrono::nanoseconds deadline)
+Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v3& calls, std::chrono::nanoseconds deadline)
 {
     const std::string key = "id of the heap of GPUs";
     if (bootstrap.here().first != 0) { return wait_for(bootstrap, key, deadline); }
@@ -57,15 +57,14 @@ Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v2& calls, st
 
 } // namespace
 
-GpuHeap::GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options) : options_(options), rank_(bootstrap.here().first)
+GpuHeap::GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options)
+    : options_(options), rank_(bootstrap.here().first), calls_(open_plugin())
 {
     PARHELION_EXPECTS(bootstrap.here().count == 1);
-    const parhelion_heap_calls_v2* const calls = open_plugin();
-    const Bytes id = id_of_first(bootstrap, *calls, options.deadline);
-    const int status = calls->open(reinterpret_cast<const unsigned char*>(id.data()), rank_, bootstrap.ranks(), options.bytes,
-                                   options.are_on_one_host ? 1 : 0);
+    const Bytes id = id_of_first(bootstrap, *calls_, options.deadline);
+    const int status = calls_->open(reinterpret_cast<const unsigned char*>(id.data()), rank_, bootstrap.ranks(), options.bytes,
+                                    options.are_on_one_host ? 1 : 0);
     if (status != 0) { refuse("begin", status); }
-    calls_ = calls;
     find_domains(bootstrap);
 }
 
@@ -84,11 +83,6 @@ void GpuHeap::find_domains(Bootstrap& bootstrap)
         const Bytes heard = wait_for(bootstrap, key(rank), options_.deadline);
         std::memcpy(&domains_.emplace_back(), heard.data(), sizeof(int));
     }
-}
-
-GpuHeap::~GpuHeap()
-{
-    if (calls_ != nullptr) { calls_->close(); }
 }
 
 std::string GpuHeap::library() { return open_plugin()->library(); }

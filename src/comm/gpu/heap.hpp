@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A symmetric heap of GPU memory that a library makes, such as NVSHMEM, in place of arenas that processes pass to each other
 // (device/gpu/arena.hpp). Kernels use both alike: by addresses. Where they have none, in another *domain* of NVLink, the library
-// puts. It is opened at run time through a plugin (comm/plugins/heap.h), so that the program does not need it.
+// puts. The library keeps it until the process ends. A process must not end before all are done with its memory. It is opened at
+// run time through a plugin (comm/plugins/heap.h), so that the program does not need it.
 #pragma once
 
 #include "comm/bootstrap.hpp"
@@ -13,7 +14,7 @@
 #include <string>
 #include <vector>
 
-struct parhelion_heap_calls_v2;
+struct parhelion_heap_calls_v3;
 
 namespace parhelion {
 
@@ -33,7 +34,6 @@ public:
     // By all processes, each with one rank, whose GPU is current. Throws SystemError if the plugin or its library is missing or
     // cannot begin, CommError if another process does not come within the deadline.
     GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options);
-    ~GpuHeap(); // by all processes
     // The library below and its version. Throws SystemError.
     static std::string library();
     static constexpr const char* plugin_file = "libparhelion_nvshmem.so";
@@ -58,7 +58,7 @@ private:
 
     const GpuHeapOptions options_;
     const int rank_; // this process
-    const parhelion_heap_calls_v2* calls_ = nullptr;
+    const parhelion_heap_calls_v3* const calls_;
     std::vector<int> domains_;
 };
 

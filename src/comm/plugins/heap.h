@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define PARHELION_HEAP_VERSION 2
+#define PARHELION_HEAP_VERSION 3
 #define PARHELION_HEAP_ID_BYTES 128
 
 /* A word of a rank's memory, named by where this rank has the same one, and what it will be. */
@@ -24,7 +24,7 @@ struct parhelion_heap_word
     uint64_t value;
 };
 
-struct parhelion_heap_calls_v2
+struct parhelion_heap_calls_v3
 {
     uint32_t version; /* PARHELION_HEAP_VERSION */
     uint32_t size;    /* of this structure */
@@ -44,12 +44,12 @@ struct parhelion_heap_calls_v2
      * before it. From one thread, which may be another than that of the other calls. */
     void (*put)(int rank, void* to, const void* from, size_t bytes, const struct parhelion_heap_word* words, int count,
                 void* stream);
-    /* By all processes. */
-    void (*close)(void);
+    /* There is no close(): libraries wait there for all processes, without a deadline, and one may have been killed. The memory
+     * goes with the process. */
 };
 
 /* What a plugin exports, under this name. */
-const struct parhelion_heap_calls_v2* parhelion_heap_v2(void);
+const struct parhelion_heap_calls_v3* parhelion_heap_v3(void);
 
 #ifdef __cplusplus
 }

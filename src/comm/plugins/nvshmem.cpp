@@ -73,10 +73,9 @@ void put(int rank, void* to, const void* from, std::size_t bytes, const parhelio
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const parhelion_heap_calls_v2* parhelion_heap_v2()
+extern "C" __attribute__((visibility("default"))) const parhelion_heap_calls_v3* parhelion_heap_v3()
 {
-    static const parhelion_heap_calls_v2 calls{
-        PARHELION_HEAP_VERSION,   sizeof(parhelion_heap_calls_v2), library, make_id, open, nvshmem_malloc, of_rank, put,
-        nvshmemx_hostlib_finalize};
+    static const parhelion_heap_calls_v3 calls{
+        PARHELION_HEAP_VERSION, sizeof(parhelion_heap_calls_v3), library, make_id, open, nvshmem_malloc, of_rank, put};
     return &calls;
 }

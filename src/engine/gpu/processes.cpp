@@ -3,8 +3,10 @@
 
 #include "base/error.hpp"
 #include "comm/launch_processes.hpp"
+#include "engine/deadline_pause.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <span>
 #include <utility>
 
@@ -31,6 +33,21 @@ GpuProcesses::GpuProcesses(const SimulationOptions& options)
     PARHELION_EXPECTS(std::count(leading_.begin(), leading_.end(), here) == 1);
     self_.emplace(world_->communicator(here));
     leaders_.emplace(self_->group(leading_));
+}
+
+// A process must not end while others put to its memory. The wait has no deadline, since the first one may still write files;
+// the loss of a process ends it.
+GpuProcesses::~GpuProcesses()
+{
+    if (heap_ == nullptr || std::uncaught_exceptions() > 0) { return; }
+    try
+    {
+        const DeadlinePause pause(this);
+        leaders_->barrier();
+    }
+    catch (const SystemError&) // of another process; this one has ended well
+    {
+    }
 }
 
 GpuHeap* GpuProcesses::make_heap(std::size_t bytes)

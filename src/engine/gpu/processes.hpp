@@ -27,6 +27,10 @@ class GpuProcesses
 public:
     // As options.network connects them, of a run with so many processes. Throws CommError.
     explicit GpuProcesses(const SimulationOptions& options);
+    // With NVSHMEM's memory: waits until all processes come here, unless an exception is under way.
+    ~GpuProcesses();
+    GpuProcesses(const GpuProcesses&) = delete;
+    GpuProcesses& operator=(const GpuProcesses&) = delete;
 
     bool are_several() const { return leaders_.has_value(); }
     // Ranks of this process, of so many in all.

@@ -77,7 +77,6 @@ public:
         delivers_ = std::jthread([this](const std::stop_token& stop) { deliver(stop); });
         return 0;
     }
-    void close() { delivers_ = {}; }
 
     void* allocate(std::size_t bytes)
     {
@@ -168,7 +167,6 @@ int nvshmemx_set_attr_uniqueid_args(int rank, int ranks, const nvshmemx_uniqueid
     return 0;
 }
 int nvshmemx_hostlib_init_attr(unsigned, nvshmemx_init_attr_t* attributes) { return heap().open(*attributes); }
-void nvshmemx_hostlib_finalize() { heap().close(); }
 void* nvshmem_malloc(size_t bytes) { return heap().allocate(bytes); }
 void* nvshmem_ptr(const void* here, int rank) { return heap().at(here, rank); }
 void nvshmemx_putmem_on_stream(void* to, const void* from, size_t bytes, int rank, cudaStream_t)

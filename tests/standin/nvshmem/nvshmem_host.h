@@ -38,7 +38,6 @@ struct nvshmemx_init_attr_t
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* id);
 int nvshmemx_set_attr_uniqueid_args(int rank, int ranks, const nvshmemx_uniqueid_t* id, nvshmemx_init_attr_t* attributes);
 int nvshmemx_hostlib_init_attr(unsigned flags, nvshmemx_init_attr_t* attributes);
-void nvshmemx_hostlib_finalize();
 void* nvshmem_malloc(size_t bytes);
 void* nvshmem_ptr(const void* here, int rank);
 void nvshmemx_putmem_on_stream(void* to, const void* from, size_t bytes, int rank, cudaStream_t stream);
