@@ -5,7 +5,6 @@ process is killed or stopped.
 The program is $PARHELION_PROGRAM, built for GPUs or for the stand-in that runs kernels on a CPU. It uses up to two GPUs, of as many as
 PARHELION_GPUS says, or as NVIDIA's driver lists. NVSHMEM, or what stands in for it, is used where the loader finds it.
 """
-import ctypes
 import os
 import re
 import signal
@@ -14,36 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from gpu_processes import BEYOND_NVLINK, GPUS, NVSHMEM, needs_nvshmem, outputs
 from gpu_runs import PME, RUN, generated
 from launchers import ends, launch
 from processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
 from runs import command, folder_with, run
 
-OUTPUTS = ["md.xtc", "md.trr", "md.edr", "md.gro"]
-GPUS = min(2, int(os.environ.get("PARHELION_GPUS", len(list(Path("/proc/driver/nvidia/gpus").glob("*"))))))
 pytestmark = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
-
-
-def has_nvshmem():
-    try:
-        ctypes.CDLL("libnvshmem_host.so.3")
-    except OSError:
-        return False
-    return True
-
-
-needs_nvshmem = pytest.mark.skipif(not has_nvshmem(), reason="needs NVSHMEM's library (LD_LIBRARY_PATH)")
-NVSHMEM = ["--device", "gpu", "--transport", "nvshmem"]
-BEYOND_NVLINK = [*NVSHMEM, "--halo", "staged-fused", "--nodes"]
 
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory):
     return generated(3000, tmp_path_factory.mktemp("system"))
-
-
-def outputs(folder):
-    return {name: (folder / name).read_bytes() for name in OUTPUTS}
 
 
 def of(mdp, path, system, *options):
