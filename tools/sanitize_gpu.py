@@ -36,19 +36,20 @@ from visible_gpus import visible_gpus
 TOOLS = ["launches", "racecheck", "initcheck", "memcheck", "synccheck"]  # in this order: what counts variants, then the slowest
 # The programs with most work first; in so many parts. Not more than it takes to keep a machine busy: drivers let processes take turns
 # to begin with a GPU, a second or two each, which was more than all tests together with 16 parts of the first two.
-PARTS = {"test_engine_gpu": 6, "test_interactions_gpu": 4, "test_dynamics_gpu": 2, "test_pairs_gpu": 2}
+PARTS = {"test_engine_gpu": 6, "test_interactions_gpu": 4, "test_dynamics_gpu": 2, "test_pairs_gpu": 2, "test_comm_gpu": 2}
 # Commands of the program whose kernels no test launches: they wait for kernels that run beside them, on two GPUs at least.
 COMMANDS = {"doctor": ["doctor"], "bench_comm": ["bench", "comm", "--gpus", "2", "--repetitions", "1"]}
 # On two GPUs, if there are, in so many parts.
 ON_TWO_GPUS = {
     "test_engine_gpu": ("*FewAtomsOnRanks*staged_fused*:*FewAtomsOnRanks*direct*", 4), "test_halo_gpu": ("GpuHaloIn*", 1),
-    "test_comm_gpu": ("*two_gpus*", 1),
+    "test_comm_gpu": ("*two_gpus*:*two_on_each_of_two*", 2),
 }
 LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
     "*awkward*", "*however_long*", "*follows_the_reference*", "*follow_the_reference*", "*blow_up*", "*shrinks_below*",
     "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
     "*GpuHaloFaults*", "*GpuFaults*", "*CommTimings*", "*GpuLinks.are_as_fast*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
+    "*whatever_*", "*at_every_size*", "*any_number_of_times*", "*end_all_waits*", "*have_no_turn*",
 ]
 FOR_MEMCHECK_ALONE = [
     "*a_run_that_is_timed*", "*goes_on_from_a_saved_state*", "*stays_near_the_reference*", "*all_bonds*", "*a_trace_changes_no_bit*", "*a_traced_run*",
@@ -59,6 +60,7 @@ FOR_MEMCHECK_ALONE = [
 ]
 SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel", "messages_kernel", "flags_kernel", "stores_kernel",
                 "make_payload_kernel", "check_payload_kernel", "stamp_kernel", "sums_kernel", "self_test_kernel"}
+ONE_IN = "25"  # one case of so many is tried, where a test has many (tests/support/one_in.hpp)
 JOBS_OF_GPU = 10  # at once; more do not make it faster
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
@@ -139,6 +141,7 @@ def run_job(options, job, gpus, all_gpus, listener, deadline):
     environment = os.environ | {
         "GTEST_TOTAL_SHARDS": str(job.parts), "GTEST_SHARD_INDEX": str(job.part), "CUDA_VISIBLE_DEVICES": ",".join(gpus),
         "LD_LIBRARY_PATH": ":".join(filter(None, libraries)), "PARHELION_TEST_DEADLINE": "20",
+        "PARHELION_TEST_ONE_IN": ONE_IN,
     }
     command = ["compute-sanitizer", "--tool", job.tool, "--print-limit", "20"]
     if job.tool == "launches":
