@@ -357,5 +357,6 @@ void poll()
 {
     if (running != nullptr) { running->block->poll(*running); }
 }
+void trap() { running->block->fail(*running, "a thread comes to a trap"); }
 
 } // namespace standin

@@ -108,6 +108,7 @@ public:
     int meet(BlockMeeting how, bool vote);
     std::uint64_t meet(Thread& me, const WarpOperation& operation, std::uint32_t mask, std::uint64_t value, int from);
     void poll(Thread& me);
+    [[noreturn]] void fail(Thread& thread, std::string problem);
 
 private:
     static void enter(boost::context::detail::transfer_t from);
@@ -119,7 +120,6 @@ private:
     void leave(Thread& thread);
     void settle();
     void settle(Warp& warp, int lane);
-    [[noreturn]] void fail(Thread& thread, std::string problem);
 
     std::shared_ptr<const Kernel> kernel_;
     Index index_;

@@ -134,6 +134,9 @@ std::shared_ptr<Operation> append(CUstream_st& stream, Operation&& made)
 
 cudaError_t append_work(cudaStream_t stream, std::function<void()> work)
 {
+    std::string failure;
+    machine().are_met({}, failure);
+    if (!failure.empty()) { return outcome(failure); }
     const std::lock_guard lock(shared().mutex);
     Operation operation;
     operation.host = std::move(work);
@@ -570,18 +573,18 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 }
 CUresult cuStreamBatchMemOp(CUstream_st* stream, unsigned count, CUstreamBatchMemOpParams* operations, unsigned)
 {
-    append_work(stream, [all = std::vector<CUstreamBatchMemOpParams>(operations, operations + count)] {
+    const cudaError_t status = append_work(stream, [all = std::vector(operations, operations + count)] {
         for (const CUstreamBatchMemOpParams& one : all)
         {
             auto& word = *reinterpret_cast<unsigned long*>(one.writeValue.address);
             std::atomic_ref(word).store(one.writeValue.value64, std::memory_order_release);
         }
     });
-    return CUDA_SUCCESS;
+    return status == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED;
 }
-CUresult cuGetErrorString(CUresult, const char** text)
+CUresult cuGetErrorString(CUresult error, const char** text)
 {
-    *text = "out of memory";
+    *text = error == CUDA_ERROR_LAUNCH_FAILED ? shared().failure.c_str() : "out of memory";
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute, CUdevice)

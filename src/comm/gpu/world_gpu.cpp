@@ -206,8 +206,15 @@ void GpuWorld::stop(std::exception_ptr why)
     const SignalSlot raised{1, 0};
     for (int rank = here_.first; rank < here_.first + here_.count; ++rank)
     {
-        gpu_memory::to_device(*abort_queues_[gpu_of(rank)], memory_->signal(rank, SymmetricMemory::abort_signal), &raised,
-                              sizeof raised);
+        try
+        {
+            gpu_memory::to_device(*abort_queues_[gpu_of(rank)], memory_->signal(rank, SymmetricMemory::abort_signal), &raised,
+                                  sizeof raised);
+        }
+        catch (const DeviceError&)
+        {
+            // This GPU has failed, and with it all of its waits. Others wait on.
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
+#include <iostream>
 #include <thread>
 
 using namespace parhelion;
@@ -146,6 +148,43 @@ TEST_F(GpuProxies, that_fail_end_all_waits_with_their_sentence)
 {
     const std::string told = told_if_proxy([] { throw DeviceError("the copy was refused"); }, 20s);
     EXPECT_EQ(told, "The proxy of GPU 0 has failed: the copy was refused");
+}
+
+namespace {
+
+__global__ void failing_kernel() { __trap(); }
+
+// Nothing works after a kernel's failure; so in a process of its own.
+[[noreturn]] void end_with_failed_gpu()
+{
+    std::atomic<bool> has_failed = false;
+    GpuWorldOptions options = options_with(20s);
+    options.before_each_put = [&](const Put&) {
+        while (!has_failed) { std::this_thread::sleep_for(1ms); }
+    };
+    Pair pair(options);
+    pair.receive.start(pair.destination);
+    pair.send.start(pair.source);
+    pair.send.pready_all(pair.source);
+    launch(pair.destination, PhaseTag{}, failing_kernel, {1, 32}); // the source waits for the credit
+    EXPECT_THROW(pair.destination.synchronize(), DeviceError);
+    has_failed = true; // now the proxy may carry the credit
+    std::string told;
+    for (int i = 0; i < 5000 && told.empty(); ++i)
+    {
+        std::this_thread::sleep_for(1ms);
+        told = failure_of(pair.world);
+    }
+    std::cerr << told << std::endl;
+    std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+}
+
+} // namespace
+
+TEST_F(GpuProxies, whose_gpu_fails_end_all_waits_with_their_sentence)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(end_with_failed_gpu(), testing::ExitedWithCode(0), "^The proxy of GPU 0 has failed: .*(launch failure|a trap)");
 }
 
 TEST_F(GpuProxies, that_have_no_turn_end_no_wait_later_than_its_deadline)

@@ -8,7 +8,8 @@
 enum CUresult
 {
     CUDA_SUCCESS = 0,
-    CUDA_ERROR_OUT_OF_MEMORY = 2
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
+    CUDA_ERROR_LAUNCH_FAILED = 719
 };
 using CUdeviceptr = unsigned long long;
 using CUdevice = int;

@@ -53,6 +53,7 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 inline void __nanosleep(unsigned) { standin::poll(); }
+inline void __trap() { standin::trap(); }
 inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 // --- shuffles, votes, reductions

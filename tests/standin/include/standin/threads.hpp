@@ -49,6 +49,7 @@ int meet_block(BlockMeeting how, bool vote);
 std::uint64_t meet_warp(const WarpOperation& operation, std::uint32_t mask, std::uint64_t value, int from);
 // A look at memory that another block or the host may change: these go on meanwhile. Does nothing outside of kernels.
 void poll();
+void trap();
 // A clock that stands still while any block gets on: waits with a deadline do not expire because the stand-in is slow.
 std::uint64_t nanoseconds();
 
