@@ -276,8 +276,8 @@ cudaError_t cudaFree(void* memory)
 {
     if (is_refused_by_captures()) { return failed(cudaErrorStreamCaptureUnsupported); }
     if (memory == nullptr) { return cudaSuccess; }
+    const std::lock_guard lock(shared().mutex); // whoever frees waits, and lets nobody else queue meanwhile
     machine().wait_for_all();
-    const std::lock_guard lock(shared().mutex);
     const auto found = shared().device_memory.find(memory);
     if (found == shared().device_memory.end()) { return failed(cudaErrorInvalidValue); }
     shared().held -= found->second;
@@ -297,8 +297,8 @@ cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
 cudaError_t cudaFreeHost(void* memory)
 {
     if (memory == nullptr) { return cudaSuccess; }
-    machine().wait_for_all();
     const std::lock_guard lock(shared().mutex);
+    machine().wait_for_all();
     if (shared().pinned.erase(static_cast<const char*>(memory)) == 0) { return failed(cudaErrorInvalidValue); }
     std::free(memory);
     return cudaSuccess;

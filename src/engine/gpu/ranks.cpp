@@ -181,6 +181,7 @@ void GpuRanks<N>::put_back(const GpuSnapshot<N>& snapshot)
     for_each_rank<N>(all_,
                      [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) { put_back_coupling(gpu.queue, snapshot, r.state, r.coupling); });
     take_from_exchange_buffers();
+    make_room_for_repartition();
     synchronize();
     processes_.meet(); // nor before these have been taken
 }

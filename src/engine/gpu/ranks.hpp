@@ -110,6 +110,7 @@ private:
     void make_mesh_memory();
     void make_meshes();
     void take_from_exchange_buffers();
+    void make_room_for_repartition(); // queued, while no GPU waits for another
     GpuSpan<N> of_gpu(int gpu) { return GpuSpan<N>(all_).subspan(static_cast<std::size_t>(gpu), 1); }
     Vec3<typename N::ForceSum>* forces_for(const GpuRank<N>& r) { return world_->reaches(r.rank, 0) ? framed_forces_ : nullptr; }
     void queue_steps(GpuSpan<N> teams, std::int64_t list_age, std::span<const StepPattern> steps, Steps are);

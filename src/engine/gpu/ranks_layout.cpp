@@ -407,16 +407,24 @@ void GpuRanks<N>::deal_out()
         });
         synchronize();
     }
-    // What the first repartition would make room for, so that all memory is taken when the plan is told.
+    make_room_for_repartition(); // so that all memory is taken when the plan is told
+    synchronize();
+    processes_.meet(); // nobody publishes atoms where others have not taken these
+}
+
+// In the midst of a repartition it would be in vain: whoever frees memory waits for the GPU and keeps proxies out of the driver,
+// for which the GPU waits.
+template <class N>
+void GpuRanks<N>::make_room_for_repartition()
+{
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         if (!r.has_cell) { return; }
         gpu.queue.make_current();
+        if (r.mesh) { r.mesh->after_repartition(gpu.queue, r.state); }
         resolve_nonbonded(gpu.queue, r.state, r.nonbonded);
         r.update.forget(gpu.queue, r.state.slots, r.cell);
         if constexpr (lists_miss_nothing<N>) { r.listed.keep(gpu.queue, r.state); }
     });
-    synchronize();
-    processes_.meet(); // nobody publishes atoms where others have not taken these
 }
 
 template <class N>
@@ -457,6 +465,7 @@ Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
                                    GpuProcesses&, const GpuWorldOptions&);                                                       \
     template void GpuRanks<N>::take_from_exchange_buffers();                                                                     \
     template void GpuRanks<N>::deal_out();                                                                                       \
+    template void GpuRanks<N>::make_room_for_repartition();                                                                      \
     template Growth GpuRanks<N>::grow_capacity(std::uint32_t);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
