@@ -2,8 +2,9 @@
 // The ring of a proxy among threads: what kernels do, so that the thread sanitizer sees it.
 #include "comm/proxy_ring.hpp"
 
+#include "support/number_in.hpp"
+
 #include <array>
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -22,11 +23,7 @@ struct Source
     alignas(128) Word credit = 1; // from its destination
 };
 
-std::int64_t messages_of_each()
-{
-    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    return asked != nullptr ? std::atoll(asked) : 20'000;
-}
+std::int64_t messages_of_each() { return test::number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 20'000); }
 
 } // namespace
 

@@ -12,6 +12,7 @@
 #include "comm/world.hpp"
 #include "support/apart.hpp"
 #include "support/faulty.hpp"
+#include "support/number_in.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -269,10 +270,9 @@ struct TransportCase
     {
         WorldOptions o;
         o.payload_bytes = std::size_t{1} << 26;
-        // The mutation test wants to know of a deadlock soon.
-        if (const char* const deadline = std::getenv("PARHELION_TEST_DEADLINE"))
+        if (const int asked = test::number_in("PARHELION_TEST_DEADLINE", 0); asked > 0)
         {
-            o.deadline = std::chrono::seconds(std::atoi(deadline));
+            o.deadline = std::chrono::seconds(asked);
         }
         return o;
     }

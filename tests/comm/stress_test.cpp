@@ -19,7 +19,8 @@ std::int64_t exchanges_over(const TransportCase& transport)
 {
     const bool is_slow = transport.ranks_of_process > 0 || transport.is_slow();
     const std::int64_t part = transport.is_faulty ? 50 : is_slow ? 10 : 1;
-    return test::number_in("PARHELION_TEST_EXCHANGES_OF_EACH", test::number_in("PARHELION_TEST_EXCHANGES", 25'000) / part);
+    return test::number_in<std::int64_t>("PARHELION_TEST_EXCHANGES_OF_EACH",
+                                         test::number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 25'000) / part);
 }
 
 std::size_t size_of(const Payload& payload) { return std::to_integer<std::size_t>(payload.at(1 << 20)) % 65; }

@@ -3,8 +3,8 @@
 // nothing crosses, several ranks have the bits of one at every repartition, warm or hot; so no atom is lost or exchanged for
 // another, and the energy drifts as it does on one. 100 steps, or as many as PARHELION_TEST_STEPS says.
 #include "run_helpers.hpp"
+#include "support/number_in.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -79,11 +79,7 @@ Refdata water(const LongRun& run)
     return data;
 }
 
-std::int64_t steps()
-{
-    const char* const asked = std::getenv("PARHELION_TEST_STEPS");
-    return asked != nullptr ? std::atoll(asked) : 100;
-}
+std::int64_t steps() { return number_in<std::int64_t>("PARHELION_TEST_STEPS", 100); }
 
 RunSummary follow(const Refdata& data, const SimulationOptions& options, Census& census)
 {

@@ -14,11 +14,11 @@
 #include "device/gpu/launch.cuh"
 #include "halo/gpu/halo_gpu.hpp"
 #include "halo/gpu_halo_checks.cuh"
+#include "support/number_in.hpp"
 #include "support/stall.cuh"
 #include "trace/phases.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <ostream>
@@ -128,9 +128,8 @@ inline void PrintTo(const HaloErrors& e, std::ostream* os)
 // A search among mutants of the protocol wants to know of a deadlock soon.
 inline GpuWorldOptions usual_options()
 {
-    const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
     GpuWorldOptions options;
-    options.deadline = std::chrono::seconds(asked != nullptr ? std::atoi(asked) : 20);
+    options.deadline = std::chrono::seconds(number_in("PARHELION_TEST_DEADLINE", 20));
     options.tag_name = "step";
     return options;
 }

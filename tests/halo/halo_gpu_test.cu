@@ -3,11 +3,11 @@
 // ranks that are late, GPUs full of other work, ranks that stop. On one GPU and as many as there are. PARHELION_TEST_EXCHANGES is
 // how many exchanges each method makes on each number of GPUs; ten thousand if it is not set.
 #include "halo/gpu_halo_ranks.cuh"
+#include "support/number_in.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 using namespace parhelion;
@@ -17,11 +17,7 @@ using ::testing::MatchesRegex;
 
 namespace {
 
-std::int64_t exchanges_asked()
-{
-    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    return asked != nullptr ? std::atoll(asked) : 10'000;
-}
+std::int64_t exchanges_asked() { return number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 10'000); }
 
 // Every zone has each of these sizes in turn, and some are large: not so large that the waiting kernels of many ranks side by
 // side would not fit on one GPU together.

@@ -23,8 +23,8 @@ TEST_P(HaloStress, reads_nothing_too_early_and_overwrites_nothing_too_soon)
     const NetworkCase& network = GetParam();
     const CellGrid grids[] = {{{2, 1, 1}}, {{1, 1, 5}}, {{2, 1, 3}}, {{2, 2, 2}}};
     // A step has two exchanges: positions there, forces back.
-    const std::int64_t steps = number_in("PARHELION_TEST_EXCHANGES", 25'000) * network.share / 100 / 2 / 12;
-    std::uint64_t seed = static_cast<std::uint64_t>(number_in("PARHELION_TEST_SEED", 1));
+    const std::int64_t steps = number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 25'000) * network.share / 100 / 2 / 12;
+    std::uint64_t seed = static_cast<std::uint64_t>(number_in<std::int64_t>("PARHELION_TEST_SEED", 1));
     const System system = random_liquid(domain_box, 12, 20, 8);
     for (const CellGrid& grid : grids)
     {

@@ -7,13 +7,13 @@
 #include "mesh_exchange/gpu/slab_limits.cuh"
 #include "state/gpu/zones.cuh"
 #include "support/gpu_test.hpp"
+#include "support/number_in.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <random>
 
 using namespace parhelion;
@@ -22,18 +22,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-int exchanges_asked()
-{
-    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    return asked != nullptr ? std::atoi(asked) : 10'000;
-}
+int exchanges_asked() { return number_in("PARHELION_TEST_EXCHANGES", 10'000); }
 
-// A search among mutants of the protocol wants to know of a deadlock soon.
 GpuWorldOptions usual_options()
 {
-    const char* const asked = std::getenv("PARHELION_TEST_DEADLINE");
     GpuWorldOptions options;
-    if (asked != nullptr) { options.deadline = std::chrono::seconds(std::atoi(asked)); }
+    options.deadline = std::chrono::seconds(number_in("PARHELION_TEST_DEADLINE", 60));
     options.phase = Phase::MeshExchange;
     return options;
 }

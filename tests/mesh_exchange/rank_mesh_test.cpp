@@ -105,8 +105,8 @@ Ends ends_with(const Incident& incident, MeshMethod method, int threads)
 TEST_P(MeshStress, has_the_bits_of_one_rank_in_every_exchange)
 {
     const NetworkCase& network = GetParam();
-    std::uint64_t seed = static_cast<std::uint64_t>(number_in("PARHELION_TEST_SEED", 1));
-    const std::int64_t exchanges = number_in("PARHELION_TEST_EXCHANGES", 12'000) * network.share / 100;
+    std::uint64_t seed = static_cast<std::uint64_t>(number_in<std::int64_t>("PARHELION_TEST_SEED", 1));
+    const std::int64_t exchanges = number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 12'000) * network.share / 100;
     for (const MeshMethod method : mesh_methods)
     {
         for (const CellGrid& grid : {CellGrid{{2, 1, 1}}, CellGrid{{5, 1, 1}}, CellGrid{{2, 2, 2}}})

@@ -12,9 +12,9 @@
 #include "pairs/cluster_order.hpp"
 #include "pairs/pair_list.hpp"
 #include "support/faulty.hpp"
+#include "support/number_in.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -181,10 +181,9 @@ private:
         options.payload_bytes = std::size_t{1} << 26;
         options.signal_slots = std::size_t{1} << 12;
         options.tag_name = "step";
-        // A search among mutants of the protocol wants to know of a deadlock soon.
-        if (const char* const deadline = std::getenv("PARHELION_TEST_DEADLINE"))
+        if (const int asked = number_in("PARHELION_TEST_DEADLINE", 0); asked > 0)
         {
-            options.deadline = std::chrono::seconds(std::atoi(deadline));
+            options.deadline = std::chrono::seconds(asked);
         }
         return options;
     }

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "support/faulty.hpp"
+#include "support/number_in.hpp"
 
-#include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -24,12 +23,5 @@ inline const auto network_cases = ::testing::Values(NetworkCase{"threads_pointer
                                                     NetworkCase{"faulty_pointers", true, PeerAccess::Pointers, 40},
                                                     NetworkCase{"faulty_staged", true, PeerAccess::Staged, 40});
 inline std::string network_name(const ::testing::TestParamInfo<NetworkCase>& info) { return info.param.name; }
-
-// The number in the environment variable, if there is one.
-inline std::int64_t number_in(const char* variable, std::int64_t otherwise)
-{
-    const char* const asked = std::getenv(variable);
-    return asked != nullptr ? std::atoll(asked) : otherwise;
-}
 
 } // namespace parhelion::test

@@ -3,7 +3,7 @@
 // a CPU, all would take minutes.
 #pragma once
 
-#include <cstdlib>
+#include "support/number_in.hpp"
 
 namespace parhelion::test {
 
@@ -20,13 +20,7 @@ public:
     int taken() const { return taken_; }
 
 private:
-    static int asked_for()
-    {
-        const char* const asked = std::getenv("PARHELION_TEST_ONE_IN");
-        return asked == nullptr ? 1 : std::atoi(asked);
-    }
-
-    const int every_ = asked_for();
+    const int every_ = number_in("PARHELION_TEST_ONE_IN", 1);
     int seen_ = 0, taken_ = 0;
 };
 

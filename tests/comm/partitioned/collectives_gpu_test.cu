@@ -4,6 +4,7 @@
 #include "comm/partitioned/collective_members_gpu.hpp"
 #include "comm/partitioned/gpu/collectives_gpu.cuh"
 #include "comm/partitioned/misuse_of.hpp"
+#include "support/number_in.hpp"
 #include "support/one_in.hpp"
 
 #include <random>
@@ -279,8 +280,7 @@ TEST_F(OnOneGpu, partitioned_collectives_of_a_lone_rank_are_right_when_queued)
 TEST_P(GpuPartitionedCollectives, can_be_made_and_freed_any_number_of_times)
 {
     if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "execute() is for ranks with a GPU each"; }
-    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    const int times = asked != nullptr ? std::atoi(asked) : 2000;
+    const int times = number_in("PARHELION_TEST_EXCHANGES", 2000);
     GpuWorldOptions options = options_with(10s);
     options.signal_slots = 200;
     options.payload_bytes = std::size_t{1} << 20;
@@ -375,8 +375,7 @@ unsigned long long many_errors(GpuWorld& world, Algorithm algorithm, int epochs,
 
 TEST_P(GpuPartitionedCollectives, of_many_epochs_are_right_whatever_the_delays)
 {
-    const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-    const int epochs = asked != nullptr ? std::max(std::atoi(asked) / 2, 20) : 20000;
+    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", 40000) / 2, 20);
     for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
     {
         GpuWorld world(GetParam().devices(), options());

@@ -3,8 +3,7 @@
 // PARHELION_TEST_EXCHANGES says; of all collectives together.
 #include "comm/partitioned/buffers.hpp"
 #include "comm/partitioned/collective_buffers.hpp"
-
-#include <cstdlib>
+#include "support/number_in.hpp"
 
 using namespace parhelion;
 
@@ -15,8 +14,7 @@ class PartitionedStress : public testing::TestWithParam<TransportCase>
 protected:
     static std::int64_t epochs()
     {
-        const char* const asked = std::getenv("PARHELION_TEST_EXCHANGES");
-        const std::int64_t all = asked != nullptr ? std::atoll(asked) : 10'000;
+        const auto all = test::number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 10'000);
         return all / (GetParam().is_faulty ? 50 : GetParam().carrier == Carrier::Plugin ? 10 : 1);
     }
 };
