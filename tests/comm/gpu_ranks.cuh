@@ -86,7 +86,8 @@ inline std::string failure_of(GpuWorld& world)
     return "";
 }
 
-// An argument of each rank's block, and how many errors all have seen. One launch per GPU, all before the first wait.
+// An argument of each rank's block, and how many errors all that are here have seen. One launch per GPU, all before the first
+// wait.
 template <class PerRank>
 class RankBlocks
 {
@@ -94,10 +95,11 @@ public:
     RankBlocks(GpuWorld& world, const std::vector<PerRank>& arguments) : world_(world), arguments_(arguments), errors_(1)
     {
         errors_[0] = 0;
-        for (int first = 0; first < world.ranks();)
+        const int end_here = world.here().first + world.here().count;
+        for (int first = world.here().first; first < end_here;)
         {
             int end = first;
-            while (end < world.ranks() && world.device(end) == world.device(first)) { ++end; }
+            while (end < end_here && world.device(end) == world.device(first)) { ++end; }
             OfGpu gpu{&world.setup_queue(first), {}};
             gpu.queue->make_current();
             gpu.arguments.upload(*gpu.queue, {arguments.data() + first, arguments.data() + end});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective of all ranks of a world of GPUs, for tests: requests, buffers, what is in them.
+// A collective of all ranks of a world of GPUs, for tests: requests, buffers, what is in them. Of several processes each has the
+// requests of all ranks, and buffers of its own.
 #pragma once
 
 #include "comm/partitioned/collective_buffers.hpp"
@@ -21,9 +22,11 @@ struct Members
         std::vector<GpuCollectiveBuffers> buffers;
         for (int r = 0; r < n; ++r)
         {
+            inputs.emplace_back(), results.emplace_back();
+            if (!world.is_here(r)) { continue; }
             world.setup_queue(r).make_current();
-            inputs.emplace_back(bytes(of.inputs(n) + of.shift));
-            results.emplace_back(bytes(of.results(n) + of.shift));
+            inputs.back().resize(bytes(of.inputs(n) + of.shift));
+            results.back().resize(bytes(of.results(n) + of.shift));
         }
         for (int r = 0; r < n; ++r) { buffers.push_back({input(r), result(r)}); }
         CollectiveOptions with_algorithm = options;
@@ -50,7 +53,7 @@ struct Members
     {
         for (int r = 0; r < world.ranks(); ++r)
         {
-            if (!has_input(r)) { continue; }
+            if (!world.is_here(r) || !has_input(r)) { continue; }
             std::vector<std::byte> values(bytes(what.inputs(world.ranks())));
             for (std::size_t i = 0; i < what.inputs(world.ranks()); ++i)
             {
@@ -65,6 +68,7 @@ struct Members
         const std::size_t n = what.results(world.ranks());
         for (int r = 0; r < world.ranks(); ++r)
         {
+            if (!world.is_here(r)) { continue; }
             std::vector<std::byte> values(bytes(n));
             gpu_memory::to_host(world.setup_queue(r), values.data(), result(r), values.size());
             world.setup_queue(r).synchronize();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks in a ring that send partitioned messages between GPUs' kernels.
+// Ranks in a ring that send partitioned messages between GPUs' kernels; of several processes each has a ring of all ranks, and
+// buffers and prequests of its own.
 #pragma once
 
 #include "comm/partitioned/gpu/partitioned_gpu.hpp"
@@ -49,9 +50,9 @@ inline Ring make_ring(GpuWorld& world, GpuPartitioned& partitioned, const Counts
     Ring ring;
     for (int r = 0; r < n; ++r)
     {
-        GpuQueue& queue = world.setup_queue(r);
-        queue.make_current();
-        ring.buffers.emplace_back(static_cast<std::size_t>(words));
+        const bool is_here = world.is_here(r);
+        if (is_here) { world.setup_queue(r).make_current(); }
+        ring.buffers.emplace_back(static_cast<std::size_t>(is_here ? words : 0));
         const int rank[] = {r};
         const Window window = world.allocate(rank, bytes);
         ring.windows.push_back(window);

@@ -33,17 +33,21 @@ struct GpuCollectiveRequest::Of
     Reduction reduction;
     std::vector<int> members;
     int rank;
-    bool shares_gpu;
+    bool is_here, shares_gpu;
     std::vector<GpuChannel> channels; // to other members
     Window packets;                   // of all members
-    CollectivePrequest at_first;
-    ObjectPool::Piece memory; // the prequest, and what it points to
-    BlockCounter* executed;
+    CollectivePrequest at_first{};
+    ObjectPool::Piece memory; // the prequest, and what it points to; empty if the member is not here
+    BlockCounter* executed = nullptr;
 
     // Queues what the member's GPU is to know.
     Of(GpuWorld& world, const CollectivePlan& plan, const GpuCollectiveBuffers& buffers, Ends& ends, Window packets);
 
-    CollectivePrequest* prequest() const { return memory.at<CollectivePrequest>(0); }
+    CollectivePrequest* prequest() const
+    {
+        if (!is_here) { refuse_elsewhere(label, rank); }
+        return memory.at<CollectivePrequest>(0);
+    }
     int blocks(const GpuQueue& queue) const; // that wait for peers
 };
 
@@ -188,7 +192,10 @@ Window make_packets(GpuWorld& world, const CollectivePlan& plan)
     const Window window = world.allocate(plan.members, all * sizeof(Packet));
     for (const int member : plan.members)
     {
-        gpu_memory::set_bytes(world.setup_queue(member), world.data(member, window), 0, window.bytes);
+        if (world.is_here(member))
+        {
+            gpu_memory::set_bytes(world.setup_queue(member), world.data(member, window), 0, window.bytes);
+        }
     }
     return window;
 }
@@ -221,10 +228,13 @@ Ends::Ends(GpuWorld& world, const std::vector<CollectivePlan>& plans, bool are_n
 GpuCollectiveRequest::Of::Of(GpuWorld& world, const CollectivePlan& plan, const GpuCollectiveBuffers& buffers, Ends& ends,
                              Window packets_)
     : label(plan.name), phase(world.phase()), elements(plan.elements), reduction(plan.reduction), members(plan.members),
-      rank(members[static_cast<std::size_t>(plan.schedule.place)]), shares_gpu(world.shares_gpu(rank)), packets(packets_)
+      rank(members[static_cast<std::size_t>(plan.schedule.place)]), is_here(world.is_here(rank)),
+      shares_gpu(is_here && world.shares_gpu(rank)), packets(packets_)
 {
     const auto place = static_cast<std::size_t>(plan.schedule.place), partitions = static_cast<std::size_t>(elements.partitions);
     channels = std::move(ends.channels[place]);
+    const int channel = world.name_channel(label);
+    if (!is_here) { return; }
     std::vector<std::byte*> slots;
     for (const int member : members) { slots.push_back(world.data(member, packets)); }
     ObjectImage image;
@@ -237,7 +247,6 @@ GpuCollectiveRequest::Of::Of(GpuWorld& world, const CollectivePlan& plan, const 
     GpuQueue& queue = world.setup_queue(rank);
     memory = ObjectPool::take(world.pool(rank), queue, image.size());
     executed = memory.at<BlockCounter>(blocks);
-    at_first = {};
     at_first.members = static_cast<int>(members.size());
     at_first.place = plan.schedule.place;
     at_first.partitions = elements.partitions;
@@ -255,7 +264,7 @@ GpuCollectiveRequest::Of::Of(GpuWorld& world, const CollectivePlan& plan, const 
     at_first.done = memory.at<Word>(done);
     if (goes_by_packets(plan)) { at_first.packets = {memory.at<Packet*>(slots_there), memory.at<int>(ranks)}; }
     at_first.watch = world.watch(rank);
-    at_first.channel = world.name_channel(label);
+    at_first.channel = channel;
     image.put(0, at_first);
     image.upload(queue, memory);
 }
@@ -282,7 +291,10 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
         requests.push_back(
             GpuCollectiveRequest(std::make_shared<GpuCollectiveRequest::Of>(world, plans[m], buffers[m], ends, packets)));
     }
-    for (const int member : members) { world.setup_queue(member).synchronize(GpuQueue::Wait::Spins); }
+    for (const int member : members)
+    {
+        if (world.is_here(member)) { world.setup_queue(member).synchronize(GpuQueue::Wait::Spins); }
+    }
     return requests;
 }
 
@@ -290,6 +302,7 @@ void free_collective(GpuWorld& world, std::vector<GpuCollectiveRequest> requests
 {
     for (const GpuCollectiveRequest& request : requests)
     {
+        if (!request.of_->is_here) { continue; }
         const CollectivePrequest now = download_object(world.setup_queue(request.of_->rank), request.of_->prequest());
         if (now.started != now.ended)
         {

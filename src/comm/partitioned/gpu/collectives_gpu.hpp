@@ -7,6 +7,9 @@
 // kernels. What arrives is combined with the own input and stored for the next member in one pass: nothing else is launched in
 // between.
 //
+// Members may be other processes': every process then makes and frees the requests of all, in the same order, without their
+// buffers, and uses those of its own.
+//
 // All counts are in device memory, so that captured work can be replayed. Every wait is bounded and told by GpuWorld::check().
 // Blocks that wait for peers must run at the same time on all GPUs: run() is for ranks with a GPU each; where ranks share one,
 // blocks of one grid can be the ranks.

@@ -47,6 +47,11 @@ void refuse_freed(const std::string& label, int peer)
     refuse(Misuse::PeerFreed, fmt::format("{}: it or the other side, of rank {}, has been freed.", label, peer));
 }
 
+void refuse_elsewhere(const std::string& label, int rank)
+{
+    refuse(Misuse::BadArgument, fmt::format("{}: rank {} is another process's, as are its calls.", label, rank));
+}
+
 void refuse_misuse(const std::string& label, const DeviceMisuse& of_kernel)
 {
     const auto misuse = static_cast<Misuse>(of_kernel.code - 1);
@@ -77,7 +82,12 @@ struct GpuPartitioned::Requests
     std::map<Key, Unmatched> unmatched;
     std::set<std::shared_ptr<void>> all; // also those whose handles are gone: kernels have their prequests
 
+    // Of a pair that has found each other: what both need, alike in all processes, and then what those need that are here.
     static void connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive);
+    static void set_up(GpuWorld& world, GpuSendRequest::Of& send, PartitionedSendRoute out, const SlotsOfPair& slots,
+                       int channel);
+    static void set_up(GpuWorld& world, GpuReceiveRequest::Of& receive, PartitionedReceiveRoute in, const SlotsOfPair& slots,
+                       int channel);
     static std::pair<PartitionedSendRoute, PartitionedReceiveRoute> routes_of(GpuWorld& world, const GpuSendRequest::Of& send,
                                                                               const GpuReceiveRequest::Of& receive,
                                                                               const PartitionCounts& counts,
@@ -107,7 +117,7 @@ GpuPartitioned::Requests::routes_of(GpuWorld& world, const GpuSendRequest::Of& s
     out.destination = receive.rank;
     out.counts = counts;
     out.partition_bytes = send.partitioning.bytes;
-    out.offset = static_cast<std::size_t>(receive.buffer - world.data(receive.rank, {}));
+    out.offset = receive.window.offset;
     out.signal = slots.first_signal;
     out.credit = world.memory().signal(send.rank, slots.credit);
     out.first_epoch = send.options.first_epoch;
@@ -133,49 +143,68 @@ void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send
     const PartitionCounts counts{send.partitioning.partitions, receive.partitioning.partitions, per_signal};
     const Word first = send.options.first_epoch;
     const bool is_carried = send.mechanism == Mechanism::ProgressionEngine;
-    const SlotsOfPair slots{memory.reserve_signals(send.rank, 1, first - 1),
-                            memory.reserve_signals(receive.rank, counts.signals(), first - 1), counts.signals(), is_carried};
+    const auto slots = std::make_shared<SlotsOfPair>(
+        SlotsOfPair{send.rank, receive.rank, memory.reserve_signals(send.rank, 1, first - 1),
+                    memory.reserve_signals(receive.rank, counts.signals(), first - 1), counts.signals(), is_carried});
     const int channel = world.name_channel(send.label);
-
-    // Of each side one image: the prequest, then what it points to, with the progression engine also its way to the proxy.
-    const std::size_t of_signals = static_cast<std::size_t>(counts.signals()), of_proxy = is_carried ? 1 : 0;
-    ObjectImage source, destination;
-    const std::size_t at = source.add<SendPrequest>(1), arrivals = source.add<ArrivalCounter<CudaAtomics>>(of_signals);
-    const std::size_t read = source.add(std::vector<Word>(of_proxy * of_signals, first - 1));
-    const std::size_t to_proxy = source.add<GpuProxyTransport>(of_proxy);
-    const std::size_t at_there = destination.add<ReceivePrequest>(1),
-                      credit_to_proxy = destination.add<GpuProxyTransport>(of_proxy);
-    GpuQueue &from = world.setup_queue(send.rank), &to = world.setup_queue(receive.rank);
-    send.memory = ObjectPool::take(world.pool(send.rank), from, source.size());
-    receive.memory = ObjectPool::take(world.pool(receive.rank), to, destination.size());
-
-    auto [out, in] = routes_of(world, send, receive, counts, slots);
-    SendPrequest sender{{}, send.buffer, nullptr, world.watch(send.rank), channel};
-    GpuProxyTransport *data_way = nullptr, *credit_way = nullptr;
-    if (is_carried)
-    {
-        out.staging = send.place_for_proxy(from);
-        sender.buffer = nullptr; // what is marked is in its place
-        sender.read = send.memory.at<Word>(read);
-        data_way = send.memory.at<GpuProxyTransport>(to_proxy);
-        credit_way = receive.memory.at<GpuProxyTransport>(credit_to_proxy);
-        source.put(to_proxy, send.reserve_proxy(world, counts.signals(), slots.first_signal, sender.read));
-        destination.put(credit_to_proxy, receive.reserve_proxy(world, 1, slots.credit, nullptr));
-    }
-    else
+    auto [out, in] = routes_of(world, send, receive, counts, *slots);
+    if (!is_carried)
     {
         out.payload = receive.buffer;
         out.signals = in.signals;
         in.credit_there = out.credit;
     }
-    sender.core = {out, data_way, send.memory.at<ArrivalCounter<CudaAtomics>>(arrivals)};
-    source.put(at, sender);
-    source.upload(from, send.memory);
-    destination.put(at_there, ReceivePrequest{{in, credit_way}, world.watch(receive.rank), channel});
-    destination.upload(to, receive.memory);
-    from.synchronize(GpuQueue::Wait::Spins); // both are on their way
-    to.synchronize(GpuQueue::Wait::Spins);
-    send.slots = receive.slots = std::make_shared<SlotsOfPair>(slots);
+    if (send.is_here) { set_up(world, send, out, *slots, channel); }
+    if (receive.is_here) { set_up(world, receive, in, *slots, channel); }
+    for (const int rank : {send.rank, receive.rank}) // both are on their way
+    {
+        if (world.is_here(rank)) { world.setup_queue(rank).synchronize(GpuQueue::Wait::Spins); }
+    }
+    send.slots = receive.slots = slots;
+}
+
+// One image: the prequest, then what it points to, with the progression engine also its way to the proxy.
+void GpuPartitioned::Requests::set_up(GpuWorld& world, GpuSendRequest::Of& send, PartitionedSendRoute out,
+                                      const SlotsOfPair& slots, int channel)
+{
+    const auto of_signals = static_cast<std::size_t>(slots.signals);
+    const std::size_t of_proxy = slots.is_carried ? 1 : 0;
+    ObjectImage image;
+    const std::size_t at = image.add<SendPrequest>(1), arrivals = image.add<ArrivalCounter<CudaAtomics>>(of_signals);
+    const std::size_t read = image.add(std::vector<Word>(of_proxy * of_signals, out.first_epoch - 1));
+    const std::size_t to_proxy = image.add<GpuProxyTransport>(of_proxy);
+    GpuQueue& queue = world.setup_queue(send.rank);
+    send.memory = ObjectPool::take(world.pool(send.rank), queue, image.size());
+    SendPrequest sender{{}, send.buffer, nullptr, world.watch(send.rank), channel};
+    GpuProxyTransport* way = nullptr;
+    if (slots.is_carried)
+    {
+        out.staging = send.place_for_proxy(queue);
+        sender.buffer = nullptr; // what is marked is in its place
+        sender.read = send.memory.at<Word>(read);
+        way = send.memory.at<GpuProxyTransport>(to_proxy);
+        image.put(to_proxy, send.reserve_proxy(world, slots.signals, slots.first_signal, sender.read));
+    }
+    sender.core = {out, way, send.memory.at<ArrivalCounter<CudaAtomics>>(arrivals)};
+    image.put(at, sender);
+    image.upload(queue, send.memory);
+}
+
+void GpuPartitioned::Requests::set_up(GpuWorld& world, GpuReceiveRequest::Of& receive, PartitionedReceiveRoute in,
+                                      const SlotsOfPair& slots, int channel)
+{
+    ObjectImage image;
+    const std::size_t at = image.add<ReceivePrequest>(1), to_proxy = image.add<GpuProxyTransport>(slots.is_carried ? 1 : 0);
+    GpuQueue& queue = world.setup_queue(receive.rank);
+    receive.memory = ObjectPool::take(world.pool(receive.rank), queue, image.size());
+    GpuProxyTransport* way = nullptr;
+    if (slots.is_carried)
+    {
+        way = receive.memory.at<GpuProxyTransport>(to_proxy);
+        image.put(to_proxy, receive.reserve_proxy(world, 1, slots.credit, nullptr));
+    }
+    image.put(at, ReceivePrequest{{in, way}, world.watch(receive.rank), channel});
+    image.upload(queue, receive.memory);
 }
 
 GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), requests_(std::make_unique<Requests>())
@@ -212,6 +241,7 @@ GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Par
     auto of = std::make_shared<GpuSendRequest::Of>();
     of->rank = rank;
     of->peer = envelope.peer;
+    of->is_here = world_.is_here(rank);
     of->partitioning = partitioning;
     of->label = label_of(rank, envelope.peer, envelope);
     of->phase = world_.phase();
@@ -239,9 +269,11 @@ GpuReceiveRequest GpuPartitioned::precv_init(int rank, Window buffer, Partitioni
     auto of = std::make_shared<GpuReceiveRequest::Of>();
     of->rank = rank;
     of->peer = envelope.peer;
+    of->is_here = world_.is_here(rank);
     of->partitioning = partitioning;
     of->label = label_of(envelope.peer, rank, envelope);
     of->phase = world_.phase();
+    of->window = buffer;
     of->buffer = world_.data(rank, buffer);
     if (of->total_bytes() > buffer.bytes)
     {
@@ -258,18 +290,18 @@ template <class Of>
 void GpuPartitioned::free(const std::shared_ptr<Of>& of)
 {
     if (!of->slots) { refuse_unmatched(of->label, of->peer); }
-    const auto now = download_object(world_.setup_queue(of->rank), of->prequest());
-    if (now.started != now.ended) { refuse(Misuse::Active, fmt::format("{}: it was freed while active.", of->label)); }
-    if (requests_->all.erase(of) == 0) { refuse(Misuse::Null, fmt::format("{}: it has been freed before.", of->label)); }
-    if (++of->slots->freed_sides < 2) { return; }
-    const auto [source, destination] = std::pair(now.core.route().source, now.core.route().destination);
-    world_.memory().release_signals(source, of->slots->credit, 1);
-    world_.memory().release_signals(destination, of->slots->first_signal, of->slots->signals);
-    if (of->slots->is_carried)
+    if (of->is_here)
     {
-        world_.proxy(source).release(of->slots->signals);
-        world_.proxy(destination).release(1);
+        const auto now = download_object(world_.setup_queue(of->rank), of->prequest());
+        if (now.started != now.ended) { refuse(Misuse::Active, fmt::format("{}: it was freed while active.", of->label)); }
     }
+    if (requests_->all.erase(of) == 0) { refuse(Misuse::Null, fmt::format("{}: it has been freed before.", of->label)); }
+    SlotsOfPair& slots = *of->slots;
+    if (++slots.freed_sides < 2) { return; }
+    world_.memory().release_signals(slots.source, slots.credit, 1);
+    world_.memory().release_signals(slots.destination, slots.first_signal, slots.signals);
+    if (slots.is_carried && world_.is_here(slots.source)) { world_.proxy(slots.source).release(slots.signals); }
+    if (slots.is_carried && world_.is_here(slots.destination)) { world_.proxy(slots.destination).release(1); }
 }
 void GpuPartitioned::free(GpuSendRequest request) { free(request.of_); }
 void GpuPartitioned::free(GpuReceiveRequest request) { free(request.of_); }

@@ -10,6 +10,9 @@
 // work can be replayed. The device functions are in comm/partitioned/gpu/partitioned.cuh; what is queued instead, from the host,
 // is here.
 //
+// Ranks may be other processes' (comm/gpu/world_gpu.hpp). Every process then makes and frees the requests of all ranks, in the
+// same order, without their buffers at the source, and uses those of its own. Nobody starts one before all have made it.
+//
 // Every wait is bounded and told by GpuWorld::check(). Ranks that share a GPU share a queue, and in it the destination's start
 // comes before the source's pready, and that before the destination's wait.
 #pragma once
@@ -69,7 +72,7 @@ class GpuPartitioned;
 class GpuSendRequest
 {
 public:
-    // For kernels, once the destination has made its request as well; null before.
+    // For kernels, once the destination has made its request as well; null before, and in other processes than the rank's.
     SendPrequest* prequest() const;
     // Queued, on a queue of the rank's GPU. What the host's calls of these names do at once (comm/partitioned/partitioned.hpp).
     void start(GpuQueue& queue);

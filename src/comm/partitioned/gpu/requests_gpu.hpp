@@ -11,11 +11,13 @@ namespace parhelion {
 
 [[noreturn]] void refuse_unmatched(const std::string& label, int peer);
 [[noreturn]] void refuse_freed(const std::string& label, int peer);
+[[noreturn]] void refuse_elsewhere(const std::string& label, int rank);
 [[noreturn]] void refuse_misuse(const std::string& label, const DeviceMisuse& misuse);
 
 // What the two sides share: slots in the signal arenas of the source and the destination.
 struct SlotsOfPair
 {
+    int source, destination;
     std::size_t credit, first_signal;
     int signals;
     bool is_carried; // by proxies, which have places for them, too
@@ -28,9 +30,10 @@ struct Side
 {
     int rank;
     int peer;
+    bool is_here; // in this process
     Partitioning partitioning;
     std::string label;
-    ObjectPool::Piece memory; // the prequest, and what it points to; empty until matched
+    ObjectPool::Piece memory; // the prequest, and what it points to; empty until matched, and if it is not here
     PhaseTag phase;
     std::shared_ptr<SlotsOfPair> slots; // null until matched
 
@@ -38,6 +41,7 @@ struct Side
     Prequest* prequest() const { return reinterpret_cast<Prequest*>(memory.data()); }
     Prequest* matched() const
     {
+        if (!is_here) { refuse_elsewhere(label, rank); }
         if (!slots) { refuse_unmatched(label, peer); }
         if (slots->freed_sides > 0) { refuse_freed(label, peer); }
         return prequest();
@@ -51,7 +55,7 @@ struct Side
     }
     void check(GpuQueue& queue) const
     {
-        if (!slots) { return; }
+        if (!slots || !is_here) { return; }
         const Prequest now = download_object(queue, prequest());
         if (now.misuse.code != 0) { refuse_misuse(label, now.misuse); }
     }
@@ -75,7 +79,8 @@ struct GpuSendRequest::Of : Side<SendPrequest>
 };
 struct GpuReceiveRequest::Of : Side<ReceivePrequest>
 {
-    std::byte* buffer;
+    Window window;
+    std::byte* buffer; // null where its memory is out of reach
 };
 
 } // namespace parhelion
