@@ -121,7 +121,7 @@ void GpuRanks<N>::make_ranks(Rank<N>& start, const GpuChoice& choice, std::size_
 {
     const int ranks = this->ranks();
     const RankRange here = processes_.here(ranks);
-    const GpuQueue::Priority priority = priority_of_halo(ranks, atoms_ / static_cast<std::size_t>(choice.gpus()));
+    const GpuQueue::Priority priority = priority_of_halo(ranks, atoms_ / static_cast<std::size_t>(gpus_of_all_));
     for (int t = 0; t < choice.gpus(); ++t)
     {
         const int first = std::max(t * ranks / choice.gpus(), here.first);
