@@ -61,8 +61,8 @@ FOR_MEMCHECK_ALONE = [
 SEVERAL_GPUS = {"forward_x_kernel", "return_f_kernel", "send_receive_kernel", "messages_kernel", "flags_kernel", "stores_kernel",
                 "make_payload_kernel", "check_payload_kernel", "stamp_kernel", "sums_kernel", "self_test_kernel"}
 ONE_IN = "25"  # one case of so many is tried, where a test has many (tests/support/one_in.hpp)
-EXCHANGES = "5"
-JOBS_OF_GPU = 4  # at once: their kernels wait for each other, and a GPU gives each process its turn
+EXCHANGES = "5"  # where a test repeats exchanges (tests/support/number_in.hpp)
+JOBS_OF_GPU = 4  # at once. A GPU runs the kernels of one process at a time, and some wait for a kernel of another GPU
 GIB_OF_JOB = 4
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
 Job = collections.namedtuple("Job", "tool program part parts gpus")

@@ -213,7 +213,7 @@ void GpuWorld::stop(std::exception_ptr why)
         }
         catch (const DeviceError&)
         {
-            // This GPU has failed, and with it all of its waits. Others wait on.
+            // A kernel of this GPU has failed, which ended all waits there. The other GPUs still wait.
         }
     }
 }

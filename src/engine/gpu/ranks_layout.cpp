@@ -412,8 +412,8 @@ void GpuRanks<N>::deal_out()
     processes_.meet(); // nobody publishes atoms where others have not taken these
 }
 
-// In the midst of a repartition it would be in vain: whoever frees memory waits for the GPU and keeps proxies out of the driver,
-// for which the GPU waits.
+// Buffers must not grow while a repartition runs: cudaFree() waits for the GPU, the GPU for a message that its proxy carries, and
+// the proxy for the driver, which cudaFree() holds.
 template <class N>
 void GpuRanks<N>::make_room_for_repartition()
 {

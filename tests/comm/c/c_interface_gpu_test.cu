@@ -75,7 +75,8 @@ TEST_P(GpuPartitionsInC, arrive_whole_epoch_after_epoch_and_again_when_freed_by_
         for (int epoch = 1; epoch <= 5; ++epoch)
         {
             for (ph_gpu_request* receive : receives) { ASSERT_EQ(ph_gpu_start(receive), PH_SUCCESS) << ph_error_message(); }
-            // Before anything waits for a proxy: a tool may let no thread call the runtime while one is in such a copy.
+            // All copies come before the first wait for a proxy: under compute-sanitizer a copy waits for the kernels of its GPU,
+            // and the proxy cannot call the runtime meanwhile.
             for (int r = 0; r < ranks; ++r) { fill(r, epoch); }
             for (int r = 0; r < ranks; ++r)
             {

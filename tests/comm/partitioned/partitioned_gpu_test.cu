@@ -208,8 +208,8 @@ void queue_epoch(GpuWorld& world, Ring& ring, Word epoch, int partitions, unsign
     });
 }
 
-// As many as are asked for, if they are fewer, but some. While more is queued than a tool takes, it may let no proxy call the
-// runtime.
+// PARHELION_TEST_EXCHANGES makes them fewer, 5 at the least. If the host queues more than compute-sanitizer takes, it waits, and
+// the proxy cannot call the runtime meanwhile.
 int queued_epochs(int epochs = 30) { return std::clamp(number_in("PARHELION_TEST_EXCHANGES", epochs), 5, epochs); }
 
 unsigned long long queued_errors(const Layout& layout, const How& how, const GpuWorldOptions& options = options_with(10s),
@@ -236,7 +236,7 @@ TEST_P(GpuPartitions, of_many_blocks_arrive_whole_when_all_calls_are_queued) { E
 
 TEST_P(GpuPartitions, that_kernels_store_in_their_places_arrive_whole) { EXPECT_EQ(queued_errors(layout(), how(1, true)), 0u); }
 
-// A late proxy: meanwhile the host queues until the runtime takes no more, which is at some thousand launches.
+// The proxy is late. Meanwhile the host queues until the runtime takes no more, which is at about a thousand launches.
 TEST_P(GpuPartitions, arrive_whole_when_more_is_queued_than_a_queue_holds)
 {
     GpuWorldOptions options = options_with(10s);
@@ -268,7 +268,8 @@ TEST_P(GpuPartitions, arrive_whole_when_start_and_wait_are_one_launch)
         }
     }
     for (std::size_t r = 0; r < ring.ranks.size(); ++r) { ring.sends[r].wait(sending[r]); }
-    // Before any copy to the host: a tool may let it wait for all that is queued, and keep proxies out meanwhile.
+    // All queues end before check() copies to the host: under compute-sanitizer a copy waits for the kernels of its GPU, and the
+    // proxy cannot call the runtime meanwhile.
     for (std::size_t r = 0; r < ring.ranks.size(); ++r) { sending[r].synchronize(), receiving[r].synchronize(); }
     for (std::size_t r = 0; r < ring.ranks.size(); ++r)
     {

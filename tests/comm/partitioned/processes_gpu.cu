@@ -109,7 +109,7 @@ void send_partitions(ProcessWorld& process)
     }
 }
 
-// By packets, by messages and round a ring.
+// All-reduces by packets, by messages in one and two shots, and round a ring.
 void add_up(ProcessWorld& process)
 {
     GpuWorld& world = process.world();
@@ -138,7 +138,7 @@ void add_up(ProcessWorld& process)
     }
 }
 
-// Whose calls another process's requests are, is told.
+// A process that starts another process's request gets an error.
 void refuse_others(ProcessWorld& process)
 {
     GpuPartitioned partitioned(process.world());

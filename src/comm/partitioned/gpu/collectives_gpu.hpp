@@ -7,8 +7,8 @@
 // kernels. What arrives is combined with the own input and stored for the next member in one pass: nothing else is launched in
 // between.
 //
-// Members may be other processes': every process then makes and frees the requests of all, in the same order, without their
-// buffers, and uses those of its own.
+// Members may be spread over processes (comm/gpu/world_gpu.hpp). Every process then makes and frees the requests of all members
+// in the same order, and starts those of its own members alone. It gives null buffers for members of other processes.
 //
 // All counts are in device memory, so that captured work can be replayed. Every wait is bounded and told by GpuWorld::check().
 // Blocks that wait for peers must run at the same time on all GPUs: run() is for ranks with a GPU each; where ranks share one,
@@ -71,7 +71,8 @@ struct GpuCollectiveBuffers
 class GpuCollectiveRequest
 {
 public:
-    CollectivePrequest* prequest() const; // for kernels
+    // For kernels. This and all calls below throw PartitionedError in other processes than the member's.
+    CollectivePrequest* prequest() const;
     // Queued, on a queue of the rank's GPU. What kernels queued before have written is the input.
     void start(GpuQueue& queue);
     void pready_all(GpuQueue& queue);

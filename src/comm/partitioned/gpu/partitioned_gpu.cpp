@@ -49,7 +49,8 @@ void refuse_freed(const std::string& label, int peer)
 
 void refuse_elsewhere(const std::string& label, int rank)
 {
-    refuse(Misuse::BadArgument, fmt::format("{}: rank {} is another process's, as are its calls.", label, rank));
+    refuse(Misuse::BadArgument,
+           fmt::format("{}: rank {} belongs to another process, which alone may use this request.", label, rank));
 }
 
 void refuse_misuse(const std::string& label, const DeviceMisuse& of_kernel)
@@ -82,7 +83,7 @@ struct GpuPartitioned::Requests
     std::map<Key, Unmatched> unmatched;
     std::set<std::shared_ptr<void>> all; // also those whose handles are gone: kernels have their prequests
 
-    // Of a pair that has found each other: what both need, alike in all processes, and then what those need that are here.
+    // Matches a send and a receive. Every process reserves the signal slots of both; set_up() is for ranks of this process.
     static void connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive);
     static void set_up(GpuWorld& world, GpuSendRequest::Of& send, PartitionedSendRoute out, const SlotsOfPair& slots,
                        int channel);

@@ -10,8 +10,9 @@
 // work can be replayed. The device functions are in comm/partitioned/gpu/partitioned.cuh; what is queued instead, from the host,
 // is here.
 //
-// Ranks may be other processes' (comm/gpu/world_gpu.hpp). Every process then makes and frees the requests of all ranks, in the
-// same order, without their buffers at the source, and uses those of its own. Nobody starts one before all have made it.
+// Ranks may be spread over processes (comm/gpu/world_gpu.hpp). Every process then makes and frees the requests of all ranks in
+// the same order, and starts those of its own ranks alone. It gives a null buffer for a send of another process's rank. All
+// processes have made a request before any of them starts it.
 //
 // Every wait is bounded and told by GpuWorld::check(). Ranks that share a GPU share a queue, and in it the destination's start
 // comes before the source's pready, and that before the destination's wait.

@@ -30,10 +30,10 @@ struct Side
 {
     int rank;
     int peer;
-    bool is_here; // in this process
+    bool is_here; // is the rank one of this process?
     Partitioning partitioning;
     std::string label;
-    ObjectPool::Piece memory; // the prequest, and what it points to; empty until matched, and if it is not here
+    ObjectPool::Piece memory; // the prequest, and what it points to; empty until matched, and in other processes
     PhaseTag phase;
     std::shared_ptr<SlotsOfPair> slots; // null until matched
 
