@@ -8,6 +8,7 @@
 
 #include "comm/file_descriptor.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,5 +76,9 @@ public:
     // loss is told to every one.
     virtual void listen(Listener listener) = 0;
 };
+
+// What another process leaves under the key, as soon as it is there. Throws CommError after the deadline; the key is the text's
+// noun.
+Bytes wait_for(Bootstrap& bootstrap, const std::string& key, std::chrono::nanoseconds deadline);
 
 } // namespace parhelion

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Are two GPUs slower in two processes than in one? Whole runs, ns/day, a JSON line for each, then a table in Markdown.
+"""Are GPUs slower in a process each than in one? Whole runs, ns/day, a JSON line for each, then a table in Markdown.
 
     bench/gpu/scaling/processes.py build-cuda/parhelion --repetitions 2 > processes.jsonl
 
-Ways: `one`, one process; `peer`, two of them with the program's own memory; `nvshmem`, two with NVSHMEM's, whose library the loader has to
+Ways: `one`, one process; `peer`, one for each GPU with the program's own memory; `nvshmem`, with NVSHMEM's, whose library the loader has to
 find. Ways take turns, so that what else happens on the machine meets all of them. The table compares medians with `one`. Exit code 1 if a
 way is slower than LIMITS allow.
 """
@@ -17,13 +17,17 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
-WAYS = {"one": ["--gpus", "2"], "peer": ["--gpus", "2", "--processes", "2"], "nvshmem": ["--processes", "2", "--device", "gpu", "--transport", "nvshmem"]}
 LIMITS = {"peer": 5.0, "nvshmem": 10.0}  # % slower than one process
 
 
-def measure(program, way, halo, folder, steps):
-    words = [program, "run", "-f", "md.mdp", "-c", "conf.gro", "-p", "topol.top", "-o", "md", "-q", "--json", "--new", "--ranks", "2", "--grid", "2x1x1",
-             "--halo", halo, "--steps", str(steps), *WAYS[way]]
+def ways_of(gpus):
+    n = str(gpus)
+    return {"one": ["--gpus", n], "peer": ["--gpus", n, "--processes", n], "nvshmem": ["--processes", n, "--device", "gpu", "--transport", "nvshmem"]}
+
+
+def measure(program, gpus, way, halo, folder, steps):
+    words = [program, "run", "-f", "md.mdp", "-c", "conf.gro", "-p", "topol.top", "-o", "md", "-q", "--json", "--new", "--ranks", str(gpus), "--grid", f"{gpus}x1x1",
+             "--halo", halo, "--steps", str(steps), *ways_of(gpus)[way]]
     result = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         sys.exit(f"{' '.join(words)}\n{result.stderr}")
@@ -34,6 +38,7 @@ def measure(program, way, halo, folder, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
+    parser.add_argument("--gpus", type=int, default=2)
     parser.add_argument("--ways", nargs="+", default=list(LIMITS), choices=LIMITS, help="beside one process")
     parser.add_argument("--halo", nargs="+", default=["direct", "staged-fused"])
     parser.add_argument("--atoms", nargs="+", type=int, default=[45000, 180000, 360000])
@@ -49,9 +54,9 @@ def main():
             for halo in options.halo:
                 for _ in range(options.repetitions):
                     for way in ways:
-                        measured = measure(program, way, halo, f"{scratch}/{atoms}", int(options.atom_steps / atoms))
+                        measured = measure(program, options.gpus, way, halo, f"{scratch}/{atoms}", int(options.atom_steps / atoms))
                         runs[atoms, halo, way].append(measured["ns_per_day"])
-                        print(json.dumps({"case": "processes", "way": way, "halo": halo, "atoms": atoms} | measured), flush=True)
+                        print(json.dumps({"case": "processes", "gpus": options.gpus, "way": way, "halo": halo, "atoms": atoms} | measured), flush=True)
     slower = {(atoms, halo, way): 100 * (1 - median(rates) / median(runs[atoms, halo, "one"])) for (atoms, halo, way), rates in runs.items()}
     print("| atoms | halo | " + " | ".join(ways) + " |\n|---|---|" + "---|" * len(ways), file=sys.stderr)
     for atoms in options.atoms:

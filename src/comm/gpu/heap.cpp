@@ -9,7 +9,6 @@
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
-#include <thread>
 
 namespace parhelion {
 
@@ -30,19 +29,6 @@ const parhelion_heap_calls_v3* open_plugin()
     if (calls->version == PARHELION_HEAP_VERSION && calls->size >= sizeof *calls) { return calls; }
     throw SystemError(
         fmt::format("{} is of another version of Parhelion. Take the one that belongs to this program.", GpuHeap::plugin_file));
-}
-
-// What another process leaves there.
-Bytes wait_for(Bootstrap& bootstrap, const std::string& key, std::chrono::nanoseconds deadline)
-{
-    const auto begin = std::chrono::steady_clock::now();
-    for (;;)
-    {
-        const bool is_last_look = std::chrono::steady_clock::now() - begin > deadline;
-        if (std::optional<Bytes> value = bootstrap.get(key)) { return *std::move(value); }
-        if (is_last_look) { throw CommError("Waited in vain for the " + key + "."); }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
 }
 
 Bytes id_of_first(Bootstrap& bootstrap, const parhelion_heap_calls_v3& calls, std::chrono::nanoseconds deadline)

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fmt/format.h>
 #include <numeric>
 #include <thread>
@@ -26,6 +27,8 @@ struct GpuWorld::Surroundings
 };
 
 namespace {
+
+constexpr std::size_t abort_page_bytes = 4096;
 
 template <class T>
 void copy_to_device(GpuQueue& queue, T* to, const T& from)
@@ -83,6 +86,7 @@ GpuWorld::GpuWorld(std::vector<int> devices, const GpuWorldOptions& options)
                     options.signal_slots, show);
     open_memory(gpus);
     make_host_abort();
+    if (bootstrap_ != nullptr && compute_threads_ > 0) { find_processes_of_host(); }
     surroundings_ = allocate(sizeof(Surroundings));
     for (int r = here_.first; r < here_.first + here_.count; ++r)
     {
@@ -163,20 +167,42 @@ std::unique_ptr<GpuArena> GpuWorld::arena(const std::string& name, int rank, std
     }
 }
 
+std::byte* GpuWorld::abort_page(int rank) const
+{
+    return bootstrap_->pages("abort word of the hosts of GPUs", rank, abort_page_bytes);
+}
+
+// The first rank of a process stands for it.
+void GpuWorld::find_processes_of_host()
+{
+    const auto key = [](int rank) { return fmt::format("first rank beside rank {} in the process of its GPU", rank); };
+    Bytes told(sizeof here_.first);
+    std::memcpy(told.data(), &here_.first, sizeof here_.first);
+    for (int rank = here_.first; rank < here_.first + here_.count; ++rank) { bootstrap_->put(key(rank), told); }
+    process_of_host_ = processes_of_host_ = 0;
+    for (int rank = 0; rank < ranks(); ++rank)
+    {
+        const Bytes heard = wait_for(*bootstrap_, key(rank), deadline_);
+        int first = 0;
+        std::memcpy(&first, heard.data(), sizeof first);
+        if (first != rank || abort_page(rank) == nullptr) { continue; }
+        process_of_host_ += rank < here_.first ? 1 : 0;
+        ++processes_of_host_;
+    }
+}
+
 // One word, which the kernels of all ranks raise and all hosts see, where they reach each other's memory. Else each process has
 // its own, whose kernels end no wait of another process: that would go on with what has not come, and its host not know.
 void GpuWorld::make_host_abort()
 {
-    constexpr std::size_t page = 4096;
-    const auto pages_of = [this](int rank) { return bootstrap_->pages("abort word of the hosts of GPUs", rank, page); };
     const bool reach_each_other = std::all_of(everybody_.begin(), everybody_.end(), [&](int r) { return memory_->reaches(r); });
     const int elsewhere = here_.first == 0 ? here_.count : 0;
     const bool are_several = here_.count < ranks();
-    fail_together_ = reach_each_other && (!are_several || pages_of(elsewhere) != nullptr);
+    fail_together_ = reach_each_other && (!are_several || abort_page(elsewhere) != nullptr);
     if (fail_together_ && are_several)
     {
-        std::byte* const shared = pages_of(0);
-        shared_abort_.emplace(shared, page);
+        std::byte* const shared = abort_page(0);
+        shared_abort_.emplace(shared, abort_page_bytes);
         host_abort_ = reinterpret_cast<SignalSlot*>(shared);
         return;
     }
@@ -244,7 +270,11 @@ GpuProxy& GpuWorld::proxy(int rank)
         }
         proxy = std::make_unique<GpuProxy>(*memory_, options);
         cores_.reset(); // the calling thread is then where it was
-        if (compute_threads_ > 0) { cores_ = std::make_unique<CoresForHelpers>(compute_threads_); }
+        if (compute_threads_ > 0)
+        {
+            cores_ =
+                std::make_unique<CoresForHelpers>(compute_threads_ * processes_of_host_, process_of_host_, processes_of_host_);
+        }
     }
     return *proxy;
 }

@@ -85,8 +85,8 @@ struct GpuWorldOptions
     std::function<bool(const std::string& label, int source)> loses;
     // Likewise: called by proxies before they carry a message. What it throws is the proxy's failure.
     std::function<void(const Put&)> before_each_put;
-    // Threads of this program that compute or queue; proxies, if there will be any, get cores beside theirs (proxies()). 0:
-    // whoever makes the world shares out the cores, once it has proxies.
+    // Threads of each process that compute or queue. Proxies, if there will be any, get cores beside those of all processes of
+    // this host (proxies()). 0: whoever makes the world shares out the cores, once it has proxies.
     int compute_threads = 1;
     // Of the processes that the ranks are spread over; outlives the world. Null: all ranks are here.
     Bootstrap* bootstrap = nullptr;
@@ -184,7 +184,9 @@ private:
     std::vector<SymmetricMemory::Arenas> make_arenas(const GpuWorldOptions& options, std::span<const int> gpus);
     std::vector<SymmetricMemory::Arenas> arenas_in(GpuHeap& heap, const GpuWorldOptions& options);
     std::unique_ptr<GpuArena> arena(const std::string& name, int rank, std::size_t bytes, std::span<const int> gpus);
+    std::byte* abort_page(int rank) const; // one of each rank; null: on another host
     void make_host_abort();
+    void find_processes_of_host();
     void make_abort_queues();
     int node_of(int rank) const { return node_of_rank_[static_cast<std::size_t>(rank)]; } // its first rank
     // The rank in whose memory kernels here record the first failure.
@@ -206,6 +208,7 @@ private:
     std::function<bool(const std::string& label, int source)> loses_;
     std::function<void(const Put&)> before_each_put_;
     int compute_threads_;
+    int process_of_host_ = 0, processes_of_host_ = 1; // among those that the ranks are spread over
     GpuHeap* heap_;
     std::optional<NicEmulation> nodes_; // virtual ones
     std::deque<EmulatedLink> links_;    // by virtual node

@@ -10,12 +10,16 @@
 #include "comm/partitioned/ring_gpu.cuh"
 
 #include "base/error.hpp"
+#include "device/helper_threads.hpp"
 #include "support/number_in.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -46,23 +50,27 @@ public:
 
     GpuWorld& world() { return world_; }
     int rank() const { return bootstrap_.here().first; }
-    // Until all processes have come so far.
-    void meet()
+    // Until all processes have come so far; what each has said, by rank.
+    std::vector<Bytes> meet(Bytes said = {})
     {
         const auto key = [n = meetings_++](int rank) {
             return "meeting " + std::to_string(n) + " of rank " + std::to_string(rank);
         };
-        bootstrap_.put(key(rank()), {});
+        bootstrap_.put(key(rank()), std::move(said));
+        std::vector<Bytes> heard;
         const auto begin = std::chrono::steady_clock::now();
         for (int r = 0; r < bootstrap_.ranks(); ++r)
         {
-            while (!bootstrap_.get(key(r)))
+            std::optional<Bytes> bytes;
+            while (!(bytes = bootstrap_.get(key(r))))
             {
                 world_.check();
                 expect(std::chrono::steady_clock::now() - begin < deadline, "rank " + std::to_string(r) + " does not come");
                 std::this_thread::sleep_for(1ms);
             }
+            heard.push_back(*std::move(bytes));
         }
+        return heard;
     }
 
 private:
@@ -84,11 +92,31 @@ private:
     int meetings_ = 0;
 };
 
+// A proxy that polls on the core of another process's proxy waits for time slices of milliseconds.
+void expect_own_cores(ProcessWorld& process)
+{
+    const std::span<const HelperPlace> places = process.world().proxies();
+    const auto proxy =
+        std::find_if(places.begin(), places.end(), [](const HelperPlace& p) { return p.needs == HelperNeeds::Core; });
+    expect(proxy != places.end(), "there is no proxy");
+    const int mine = proxy->is_alone ? proxy->core : -1;
+    Bytes said(sizeof mine);
+    std::memcpy(said.data(), &mine, sizeof mine);
+    std::set<int> taken;
+    for (const Bytes& heard : process.meet(said))
+    {
+        int core = -1;
+        std::memcpy(&core, heard.data(), sizeof core);
+        expect(core < 0 || taken.insert(core).second, "proxies of two processes are on core " + std::to_string(core));
+    }
+}
+
 // Each mechanism three times, so that slots are used again.
 void send_partitions(ProcessWorld& process)
 {
     GpuPartitioned partitioned(process.world());
-    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", 20000), 20);
+    const bool take_turns = process.world().ranks() > gpu_count(); // for milliseconds each, where processes share a GPU
+    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", take_turns ? 200 : 20000), 20);
     for (const Mechanism mechanism : {Mechanism::KernelCopy, Mechanism::ProgressionEngine})
     {
         for (const Level level : {Level::Block, Level::Warp, Level::Lane})
@@ -98,6 +126,7 @@ void send_partitions(ProcessWorld& process)
             process.meet(); // all slots show their first epoch
             expect(ring_errors(process.world(), ring, epochs, level) == 0, "partitions have not arrived whole");
             process.world().check();
+            if (mechanism == Mechanism::ProgressionEngine) { expect_own_cores(process); }
             process.meet(); // nobody signals any more
             for (std::size_t r = 0; r < ring.ranks.size(); ++r)
             {
