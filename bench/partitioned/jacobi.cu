@@ -3,7 +3,6 @@
 // every iteration. All ways execute one kernel, and must come to the same bits. Without a norm: the question is the exchange.
 #include "bench/partitioned/measurements.hpp"
 #include "bench/partitioned/vectors.cuh"
-#include "comm/gpu/block.cuh"
 
 #include <cmath>
 #include <cstring>
@@ -13,85 +12,88 @@ namespace parhelion::partitioned_bench {
 
 namespace {
 
-constexpr int threads = 256;                                      // and cells of a piece of an edge
-constexpr int base = 64;                                          // cells along a rank's edge, times the multiplier
-constexpr int iterations = 20;                                    // of a call; even
+constexpr int threads = 256;   // and cells of a piece of an edge
+constexpr int base = 64;       // cells along a rank's edge, times the multiplier
+constexpr int fields = 2;      // iteration i reads field i % 2
+constexpr int buffers = 3;     // and sends edges in buffers i % 3, so that a credit has an iteration's time to come
+constexpr int iterations = 24; // of a call
+static_assert(iterations % fields == 0 && iterations % buffers == 0);
 constexpr int west = 0, east = 1, north = 2, south = 3, ways = 4; // way ^ 1 goes back
 
-// A rank. Iteration i reads field i % 2 and what came in iteration i - 1, and sends edges in buffers i % 2.
+// What an iteration of a rank works on.
 struct Square
 {
     int cells;
-    double* u[2];
-    const double* in[ways][2];   // beyond the edges, where nothing is sent the boundary
-    double* out[ways][2];        // where edges are to be; null: there is no neighbour
-    SendPrequest* send[ways][2]; // null: others carry edges
-    ReceivePrequest* receive[ways][2];
-    BlockCounter* blocks;
+    const double* now;
+    double* next;
+    const double* in[ways]; // beyond the edges: what came in the last iteration, or the boundary
+    double* out[ways];      // where edges are to be; null: there is no neighbour
+    // Requests are null where others carry edges.
+    ReceivePrequest* came[ways]; // of `in`
+    SendPrequest* send[ways];    // of `out`
+    // Used two iterations ago, and in the next again.
+    ReceivePrequest* old_receive[ways];
+    SendPrequest* old_send[ways];
 };
 
-__device__ double average(const Square& s, const double* now, const double* const (&in)[ways], int x, int y)
-{
-    const int n = s.cells, i = y * n + x;
-    const double w = x == 0 ? in[west][y] : now[i - 1], e = x == n - 1 ? in[east][y] : now[i + 1];
-    const double up = y == 0 ? in[north][x] : now[i - n], down = y == n - 1 ? in[south][x] : now[i + n];
-    return 0.25 * (w + e + up + down);
-}
-
 // What an edge needs before it is computed and stored at the neighbour's: by a thread for each message and credit.
-__device__ bool block_wait_edges(const Square& s, int way, int parity)
+__device__ bool block_wait_edges(const Square& s, int way)
 {
     const int k = static_cast<int>(threadIdx.x);
     bool has_failed = false;
-    if (k < ways && s.receive[k][1 - parity] != nullptr)
+    if (k < ways && s.came[k] != nullptr)
     {
-        const ReceivePrequest& receive = *s.receive[k][1 - parity];
-        has_failed = is_active(receive) && !wait_signal(receive, 0); // inactive: nothing has been sent before
+        has_failed = is_active(*s.came[k]) && !wait_signal(*s.came[k], 0); // inactive: nothing has been sent before
     }
-    if (k == ways && s.send[way][parity] != nullptr) { has_failed = !pbuf_prepare(*s.send[way][parity]); }
+    if (k == ways && s.send[way] != nullptr) { has_failed = !pbuf_prepare(*s.send[way]); }
     return !__syncthreads_or(has_failed);
 }
 
-// The epochs that this iteration has used end, the next begin: by a thread for each request.
-__device__ void turn_over(const Square& s, int parity)
+// Old epochs end and the next begin, beside the blocks that compute: by a thread for each request.
+__device__ void turn_over(const Square& s)
 {
     const int k = static_cast<int>(threadIdx.x), way = k % ways;
-    if (k >= 2 * ways || s.send[way][0] == nullptr) { return; }
+    if (k >= 2 * ways || s.old_send[way] == nullptr) { return; }
     if (k < ways)
     {
-        if (wait(*s.send[way][parity])) { start(*s.send[way][1 - parity]); }
+        if (wait(*s.old_send[way])) { start(*s.old_send[way]); }
     }
-    else if (wait(*s.receive[way][1 - parity])) { start(*s.receive[way][1 - parity]); }
+    else if (wait(*s.old_receive[way])) { start(*s.old_receive[way]); }
 }
 
 // Purpose        an iteration of a rank
-// Work           a block for each piece of an edge, these first; one for each 256 cells that are on none
+// Work           a block for old epochs; one for each piece of an edge; one for each 256 cells that are on none
 // Reads/Writes   field, what came / the other field, edges of neighbours
-// Orders         as in partitioned.cuh; the last block of edges has met the others of edges at a counter
+// Orders         as in partitioned.cuh; old epochs are of kernels that have ended
 // Requires       where kernels wait: those of the iteration before on all ranks queued, where they need not wait for this
 // Cost           8 bytes read, 8 written a cell
-__global__ void __launch_bounds__(threads) square_kernel(const Square* squares, int parity)
+__global__ void __launch_bounds__(threads) square_kernel(const Square s)
 {
-    const Square& s = *squares;
-    const int n = s.cells, pieces = (n - 1) / threads + 1, block = static_cast<int>(blockIdx.x);
-    const double* const now = s.u[parity];
-    double* const next = s.u[1 - parity];
-    const double* const in[] = {s.in[0][1 - parity], s.in[1][1 - parity], s.in[2][1 - parity], s.in[3][1 - parity]};
-    if (block < ways * pieces)
+    const int n = s.cells, pieces = (n - 1) / threads + 1, block = static_cast<int>(blockIdx.x) - 1;
+    if (block < 0) { turn_over(s); }
+    else if (block < ways * pieces)
     {
         const int way = block / pieces, piece = block % pieces, k = piece * threads + static_cast<int>(threadIdx.x);
-        if (!block_wait_edges(s, way, parity)) { return; }
+        const int x = way == west ? 0 : way == east ? n - 1 : k, y = way == north ? 0 : way == south ? n - 1 : k, i = y * n + x;
+        const bool is_beyond[] = {x == 0, x == n - 1, y == 0, y == n - 1};
+        const int inside[] = {i - 1, i + 1, i - n, i + n};
+        double beside[ways] = {};
+        for (int w = 0; w < ways; ++w) // these loads do not wait for messages
+        {
+            if (k < n && !is_beyond[w]) { beside[w] = s.now[inside[w]]; }
+        }
+        if (!block_wait_edges(s, way)) { return; }
         if (k < n)
         {
-            const int x = way == west ? 0 : way == east ? n - 1 : k, y = way == north ? 0 : way == south ? n - 1 : k;
-            const double value = average(s, now, in, x, y);
-            next[y * n + x] = value; // a corner twice, the same
-            if (s.out[way][parity] != nullptr) { s.out[way][parity][k] = value; }
+            for (int w = 0; w < ways; ++w)
+            {
+                if (is_beyond[w]) { beside[w] = s.in[w][w == west || w == east ? y : x]; }
+            }
+            const double value = 0.25 * (beside[west] + beside[east] + beside[north] + beside[south]);
+            s.next[i] = value; // a corner twice, the same
+            if (s.out[way] != nullptr) { s.out[way][k] = value; }
         }
-        if (s.send[way][parity] != nullptr) { block_pready(*s.send[way][parity], piece, Credit::Seen); }
-        // Those that touch messages are counted: a counter of all blocks would take longer than large squares.
-        const auto counted = static_cast<Word>(ways * pieces);
-        if (s.blocks != nullptr && __syncthreads_or(is_last_block(*s.blocks, counted))) { turn_over(s, parity); }
+        if (s.send[way] != nullptr) { block_pready(*s.send[way], piece, Credit::Seen); }
     }
     else
     {
@@ -99,7 +101,7 @@ __global__ void __launch_bounds__(threads) square_kernel(const Square* squares, 
         if (k < inner * inner)
         {
             const int i = (k / inner + 1) * n + k % inner + 1;
-            next[i] = 0.25 * (now[i - 1] + now[i + 1] + now[i - n] + now[i + n]);
+            s.next[i] = 0.25 * (s.now[i - 1] + s.now[i + 1] + s.now[i - n] + s.now[i + n]);
         }
     }
 }
@@ -113,16 +115,25 @@ public:
     {
         for (int rank = 0; rank < static_cast<int>(ranks()); ++rank) { allocate(rank); }
         for (int rank = 0; rank < static_cast<int>(ranks()); ++rank) { connect(rank); }
-        for (int rank = 0; rank < static_cast<int>(ranks()); ++rank) { upload(rank); }
+        for (int rank = 0; rank < static_cast<int>(ranks()); ++rank)
+        {
+            for (const Kind kind : {Plain, Marking})
+            {
+                for (int i = 0; i < fields * buffers; ++i)
+                {
+                    of_ranks_[static_cast<std::size_t>(rank)].squares[kind][i] = square(rank, kind, i);
+                }
+            }
+        }
     }
 
     void all()
     {
-        time("staged", [&](int parity) { copy_staged(parity); });
-        time("peer copy", [&](int parity) { copy(parity); });
+        time("staged", [&](int buffer) { copy_staged(buffer); });
+        time("peer copy", [&](int buffer) { copy(buffer); });
         if (s_.nccl != nullptr)
         {
-            const auto carry = [&](int parity) { s_.nccl->exchange(transfers(parity)); };
+            const auto carry = [&](int buffer) { s_.nccl->exchange(transfers(buffer)); };
             time("NCCL", carry);
             alone("NCCL, graph", [&] {
                 const Graphs graphs(s_.queues, [&] { iterate(Plain, carry); });
@@ -150,13 +161,11 @@ private:
     struct Rank
     {
         GpuQueue* queue = nullptr;
-        DeviceBuffer<double> u[2], out[ways][2];
-        Window in[ways][2];
-        DeviceBuffer<BlockCounter> blocks;
-        std::vector<GpuSendRequest> sends[2]; // of buffer 0, 1
-        std::vector<GpuReceiveRequest> receives[2];
-        Square square[2] = {}; // Plain, Marking
-        DeviceBuffer<Square> squares;
+        DeviceBuffer<double> u[fields], out[ways][buffers];
+        Window in[ways][buffers];
+        std::vector<GpuSendRequest> sends[buffers];
+        std::vector<GpuReceiveRequest> receives[buffers];
+        Square squares[2][fields * buffers]; // Plain, Marking; by iteration
     };
 
     std::size_t ranks() const { return static_cast<std::size_t>(columns_ * rows_); }
@@ -172,7 +181,7 @@ private:
     {
         GpuWorldOptions options;
         options.deadline = std::chrono::seconds(3);
-        options.payload_bytes = (std::size_t{4} << 20) + ranks() * 8 * edge_bytes();
+        options.payload_bytes = (std::size_t{4} << 20) + ranks() * ways * buffers * edge_bytes();
         return options;
     }
     int neighbour(int rank, int way) const // or -1
@@ -188,12 +197,10 @@ private:
         r.queue->make_current();
         const auto n = static_cast<std::size_t>(cells_);
         for (DeviceBuffer<double>& u : r.u) { u.resize(n * n); }
-        r.blocks.resize(1);
-        r.blocks.clear(*r.queue);
         const int only[] = {rank};
         for (int way = 0; way < ways; ++way)
         {
-            for (int b = 0; b < 2; ++b)
+            for (int b = 0; b < buffers; ++b)
             {
                 r.out[way][b].resize(n);
                 r.in[way][b] = world_.allocate(only, edge_bytes());
@@ -207,45 +214,41 @@ private:
     void connect(int rank)
     {
         Rank& r = of_ranks_[static_cast<std::size_t>(rank)];
-        Square& plain = r.square[Plain];
-        plain.cells = cells_;
-        for (int b = 0; b < 2; ++b) { plain.u[b] = r.u[b].data(); }
         const std::size_t bytes = edge_bytes() / static_cast<std::size_t>(pieces());
         for (int way = 0; way < ways; ++way)
         {
             const int peer = neighbour(rank, way);
-            for (int b = 0; b < 2; ++b)
+            for (int b = 0; b < buffers && peer >= 0; ++b)
             {
-                plain.in[way][b] = reinterpret_cast<const double*>(in(rank, way, b));
-                plain.out[way][b] = peer < 0 ? nullptr : r.out[way][b].data();
-                if (peer < 0) { continue; }
-                const Envelope to{peer, 2 * way + b}, from{peer, 2 * (way ^ 1) + b};
+                const Envelope to{peer, buffers * way + b}, from{peer, buffers * (way ^ 1) + b};
                 r.sends[b].push_back(partitioned_.psend_init(rank, nullptr, {pieces(), bytes}, to, {.per_signal = pieces()}));
                 r.receives[b].push_back(partitioned_.precv_init(rank, r.in[way][b], {1, edge_bytes()}, from));
             }
         }
     }
-    void upload(int rank)
+    Square square(int rank, Kind kind, int iteration)
     {
         Rank& r = of_ranks_[static_cast<std::size_t>(rank)];
-        Square& marking = r.square[Marking] = r.square[Plain];
-        marking.blocks = r.blocks.data();
-        for (int way = 0, k = 0; way < ways; ++way)
+        const int sent = iteration % buffers, came = (iteration + 2) % buffers, old = (iteration + 1) % buffers;
+        Square s{};
+        s.cells = cells_;
+        s.now = r.u[iteration % fields].data(), s.next = r.u[(iteration + 1) % fields].data();
+        std::size_t k = 0; // of neighbours
+        for (int way = 0; way < ways; ++way)
         {
+            s.in[way] = reinterpret_cast<const double*>(in(rank, way, came));
             const int peer = neighbour(rank, way);
             if (peer < 0) { continue; }
-            for (int b = 0; b < 2; ++b)
+            s.out[way] = r.out[way][sent].data();
+            if (kind == Marking)
             {
-                const auto at = static_cast<std::size_t>(k);
-                marking.send[way][b] = r.sends[b][at].prequest();
-                marking.receive[way][b] = r.receives[b][at].prequest();
-                marking.out[way][b] = reinterpret_cast<double*>(in(peer, way ^ 1, b));
+                s.out[way] = reinterpret_cast<double*>(in(peer, way ^ 1, sent));
+                s.send[way] = r.sends[sent][k].prequest(), s.came[way] = r.receives[came][k].prequest();
+                s.old_send[way] = r.sends[old][k].prequest(), s.old_receive[way] = r.receives[old][k].prequest();
             }
             ++k;
         }
-        r.queue->make_current();
-        r.squares.upload(*r.queue, r.square);
-        r.queue->synchronize();
+        return s;
     }
 
     // What is beyond the whole is given, all else zero.
@@ -259,21 +262,21 @@ private:
             {
                 const bool is_given = neighbour(static_cast<int>(rank), way) < 0;
                 const std::vector<double> values(static_cast<std::size_t>(cells_), is_given ? 1.0 + way : 0.0);
-                for (int b = 0; b < 2; ++b)
+                for (int b = 0; b < buffers; ++b)
                 {
-                    if (b == 0 && !is_given) { continue; } // of the first iteration, which may come before this
+                    if (b != buffers - 1 && !is_given) { continue; } // the first iteration reads the last buffer
                     gpu_memory::to_device(*r.queue, in(static_cast<int>(rank), way, b), values.data(), edge_bytes());
                 }
             }
             r.queue->synchronize();
         }
     }
-    void iterate_once(Kind kind, int parity)
+    void iterate_once(Kind kind, int iteration)
     {
-        const int inner = (cells_ - 2) * (cells_ - 2), blocks = ways * pieces() + (inner - 1) / threads + 1;
+        const int inner = (cells_ - 2) * (cells_ - 2), blocks = 1 + ways * pieces() + (inner - 1) / threads + 1;
         for (Rank& r : of_ranks_)
         {
-            launch(*r.queue, PhaseTag{}, square_kernel, {blocks, threads}, r.squares.data() + kind, parity);
+            launch(*r.queue, PhaseTag{}, square_kernel, {blocks, threads}, r.squares[kind][iteration % (fields * buffers)]);
         }
     }
     template <class Carry>
@@ -281,12 +284,12 @@ private:
     {
         for (int i = 0; i < iterations; ++i)
         {
-            iterate_once(kind, i % 2);
-            carry(i % 2);
+            iterate_once(kind, i);
+            carry(i % buffers);
         }
     }
 
-    std::vector<Transfer> transfers(int parity)
+    std::vector<Transfer> transfers(int buffer)
     {
         std::vector<Transfer> all;
         for (int rank = 0; rank < static_cast<int>(ranks()); ++rank)
@@ -296,22 +299,22 @@ private:
                 const int peer = neighbour(rank, way);
                 if (peer < 0) { continue; }
                 Rank& r = of_ranks_[static_cast<std::size_t>(rank)];
-                all.push_back({rank, peer, r.out[way][parity].data(), in(peer, way ^ 1, parity), edge_bytes()});
+                all.push_back({rank, peer, r.out[way][buffer].data(), in(peer, way ^ 1, buffer), edge_bytes()});
             }
         }
         return all;
     }
-    void copy(int parity)
+    void copy(int buffer)
     {
-        for (const Transfer& t : transfers(parity))
+        for (const Transfer& t : transfers(buffer))
         {
             gpu_memory::on_device(*s_.queues[static_cast<std::size_t>(t.source)], t.to, t.from, t.bytes);
         }
         synchronize();
     }
-    void copy_staged(int parity)
+    void copy_staged(int buffer)
     {
-        const std::vector<Transfer> all = transfers(parity);
+        const std::vector<Transfer> all = transfers(buffer);
         if (staging_.size() == 0) { staging_ = PinnedBuffer<std::byte>(all.size() * edge_bytes()); }
         for (std::size_t k = 0; k < all.size(); ++k)
         {
@@ -357,14 +360,14 @@ private:
     // After one call from the beginning; the first way's cells are those of a loop over all.
     void compare(const char* method)
     {
-        std::vector<std::vector<double>> fields;
-        for (Rank& r : of_ranks_) { fields.push_back(r.u[0].to_vector(*r.queue)); }
+        std::vector<std::vector<double>> cells;
+        for (Rank& r : of_ranks_) { cells.push_back(r.u[0].to_vector(*r.queue)); }
         if (expected_.empty())
         {
-            if (multiplier_ <= 2 && fields != one_loop()) { throw CommError(std::string(method) + ": wrong cells."); }
-            expected_ = std::move(fields);
+            if (multiplier_ <= 2 && cells != one_loop()) { throw CommError(std::string(method) + ": wrong cells."); }
+            expected_ = std::move(cells);
         }
-        else if (fields != expected_) { throw CommError(std::string(method) + ": not the cells of the first way."); }
+        else if (cells != expected_) { throw CommError(std::string(method) + ": not the cells of the first way."); }
     }
     std::vector<std::vector<double>> one_loop() const
     {
@@ -387,16 +390,16 @@ private:
             }
             std::swap(now, next);
         }
-        std::vector<std::vector<double>> fields;
+        std::vector<std::vector<double>> cells;
         for (int rank = 0; rank < static_cast<int>(ranks()); ++rank)
         {
-            fields.emplace_back();
+            cells.emplace_back();
             for (int k = 0; k < cells_ * cells_; ++k)
             {
-                fields.back().push_back(now[at(rank % columns_ * cells_ + k % cells_, rank / columns_ * cells_ + k / cells_)]);
+                cells.back().push_back(now[at(rank % columns_ * cells_ + k % cells_, rank / columns_ * cells_ + k / cells_)]);
             }
         }
-        return fields;
+        return cells;
     }
 
     const Setting& s_;
