@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define PH_VERSION 2
+#define PH_VERSION 3
 
 enum
 {

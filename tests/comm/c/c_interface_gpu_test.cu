@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface for GPUs: messages and all-reduces by its calls alone, queued on its streams, and what it refuses.
+// The C interface for GPUs: messages and collectives by its calls alone, queued on its streams, and what it refuses.
 #include "comm/c/gpu/parhelion_comm_gpu.h"
 
 #include "comm/gpu_ranks.cuh"
@@ -138,6 +138,64 @@ TEST_P(GpuPartitionsInC, are_added_up_over_all_ranks)
         }
     }
     for (ph_gpu_request*& sum : sums) { ASSERT_EQ(ph_gpu_free(&sum), PH_SUCCESS) << ph_error_message(); }
+}
+
+TEST_P(GpuPartitionsInC, are_scattered_gathered_and_spread)
+{
+    if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "for ranks with a GPU each"; }
+    constexpr int partitions = 2;
+    const int block = n / ranks; // of a rank
+    ASSERT_EQ(block * ranks % partitions, 0);
+    const auto count = static_cast<std::size_t>(block / partitions), whole = static_cast<std::size_t>(n / partitions);
+    std::vector<ph_gpu_request*> made(static_cast<std::size_t>(ranks));
+    const auto use = [&](int epoch) {
+        for (int r = 0; r < ranks; ++r) { fill(r, epoch); }
+        for (ph_gpu_request* request : made) { ASSERT_EQ(ph_gpu_execute(request), PH_SUCCESS) << ph_error_message(); }
+    };
+    const auto free_all = [&] {
+        for (ph_gpu_request*& request : made) { ASSERT_EQ(ph_gpu_free(&request), PH_SUCCESS) << ph_error_message(); }
+    };
+
+    ASSERT_EQ(ph_gpu_preduce_scatter_init(all, outs.data(), ins.data(), partitions, count, PH_FLOAT, PH_MAX, made.data()),
+              PH_SUCCESS)
+        << ph_error_message();
+    use(1);
+    for (int r = 0; r < ranks; ++r)
+    {
+        const std::vector<float> values = arrived(r);
+        for (int i = 0; i < block; ++i)
+        {
+            ASSERT_EQ(values[static_cast<std::size_t>(i)], value(ranks - 1, 1, r * block + i)) << "of the last rank";
+        }
+    }
+    free_all();
+
+    ASSERT_EQ(ph_gpu_pallgather_init(all, outs.data(), ins.data(), partitions, count, PH_FLOAT, made.data()), PH_SUCCESS)
+        << ph_error_message();
+    use(2);
+    for (int r = 0; r < ranks; ++r)
+    {
+        const std::vector<float> values = arrived(r);
+        for (int i = 0; i < block * ranks; ++i)
+        {
+            ASSERT_EQ(values[static_cast<std::size_t>(i)], value(i / block, 2, i % block));
+        }
+    }
+    free_all();
+
+    const int root = ranks - 1;
+    ASSERT_EQ(ph_gpu_pbroadcast_init(all, ins.data(), partitions, whole, PH_FLOAT, ranks, made.data()), PH_ERROR_ARGUMENT);
+    ASSERT_EQ(ph_gpu_pbroadcast_init(all, ins.data(), partitions, whole, PH_FLOAT, root, made.data()), PH_SUCCESS)
+        << ph_error_message();
+    std::swap(outs, ins); // fills what is spread
+    use(3);
+    std::swap(outs, ins);
+    for (int r = 0; r < ranks; ++r)
+    {
+        const std::vector<float> values = arrived(r);
+        for (int i = 0; i < n; ++i) { ASSERT_EQ(values[static_cast<std::size_t>(i)], value(root, 3, i)); }
+    }
+    free_all();
 }
 
 TEST_P(GpuPartitionsInC, refuse_what_makes_no_sense)

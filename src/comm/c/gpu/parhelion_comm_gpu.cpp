@@ -71,6 +71,24 @@ ph_gpu_request* keep(ph_gpu& all, ph_gpu_request request)
     return all.requests.back().get();
 }
 
+// make: the requests of all ranks, from their buffers.
+template <class Make>
+int make_members(ph_gpu* all, const void* const* inputs, void* const* results, ph_gpu_request** requests, const Make& make)
+{
+    return guarded([&] {
+        expect_argument(inputs != nullptr && results != nullptr && requests != nullptr,
+                        "A collective takes buffers and requests.");
+        std::vector<GpuCollectiveBuffers> buffers;
+        for (int r = 0; r < of(all).world.ranks(); ++r) { buffers.push_back({inputs[r], results[r]}); }
+        const auto members = std::make_shared<Members>();
+        members->requests = make(buffers);
+        for (int r = 0; r < all->world.ranks(); ++r)
+        {
+            requests[r] = keep(*all, {members->requests[static_cast<std::size_t>(r)], all, r, members});
+        }
+    });
+}
+
 template <class Kind>
 Kind& as(ph_gpu_request* request, const char* sentence)
 {
@@ -160,18 +178,34 @@ int ph_gpu_precv_init(ph_gpu* all, int rank, void* buffer, int partitions, size_
 int ph_gpu_pallreduce_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
                            ph_type type, ph_reduction reduction, ph_gpu_request** requests)
 {
-    return guarded([&] {
-        expect_argument(inputs != nullptr && results != nullptr && requests != nullptr,
-                        "A collective takes buffers and requests.");
-        std::vector<GpuCollectiveBuffers> buffers;
-        for (int r = 0; r < of(all).world.ranks(); ++r) { buffers.push_back({inputs[r], results[r]}); }
-        const auto members = std::make_shared<Members>();
-        members->requests = make_collective(all->world, Collective::AllReduce, elements_of(type, partitions, count),
-                                            reduction_of(reduction), buffers);
-        for (int r = 0; r < all->world.ranks(); ++r)
-        {
-            requests[r] = keep(*all, {members->requests[static_cast<std::size_t>(r)], all, r, members});
-        }
+    return make_members(all, inputs, results, requests, [&](std::span<const GpuCollectiveBuffers> buffers) {
+        return make_collective(all->world, Collective::AllReduce, elements_of(type, partitions, count), reduction_of(reduction),
+                               buffers);
+    });
+}
+
+int ph_gpu_preduce_scatter_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
+                                ph_type type, ph_reduction reduction, ph_gpu_request** requests)
+{
+    return make_members(all, inputs, results, requests, [&](std::span<const GpuCollectiveBuffers> buffers) {
+        return make_collective(all->world, Collective::ReduceScatter, elements_of(type, partitions, count),
+                               reduction_of(reduction), buffers);
+    });
+}
+
+int ph_gpu_pallgather_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
+                           ph_type type, ph_gpu_request** requests)
+{
+    return make_members(all, inputs, results, requests, [&](std::span<const GpuCollectiveBuffers> buffers) {
+        return make_collective(all->world, Collective::AllGather, elements_of(type, partitions, count), {}, buffers);
+    });
+}
+
+int ph_gpu_pbroadcast_init(ph_gpu* all, void* const* buffers, int partitions, size_t count, ph_type type, int root,
+                           ph_gpu_request** requests)
+{
+    return make_members(all, buffers, buffers, requests, [&](std::span<const GpuCollectiveBuffers> both) {
+        return make_collective(all->world, Collective::Broadcast, elements_of(type, partitions, count), {}, both, root);
     });
 }
 

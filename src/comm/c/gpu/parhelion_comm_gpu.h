@@ -34,9 +34,15 @@ int ph_gpu_psend_init(ph_gpu* all, int rank, const void* buffer, int partitions,
                       ph_gpu_request** request);
 int ph_gpu_precv_init(ph_gpu* all, int rank, void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag,
                       ph_gpu_request** request);
-/* Of all ranks: a buffer and a request for each. */
+/* Of all ranks: a buffer and a request for each. Sizes, and which buffers may be one, are as in parhelion_comm.h. */
 int ph_gpu_pallreduce_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
                            ph_type type, ph_reduction reduction, ph_gpu_request** requests);
+int ph_gpu_preduce_scatter_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
+                                ph_type type, ph_reduction reduction, ph_gpu_request** requests);
+int ph_gpu_pallgather_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
+                           ph_type type, ph_gpu_request** requests);
+int ph_gpu_pbroadcast_init(ph_gpu* all, void* const* buffers, int partitions, size_t count, ph_type type, int root,
+                           ph_gpu_request** requests);
 
 /* How messages travel whose sends are made from now on. At first by kernels, which copy through the destination's address. */
 typedef enum ph_gpu_mechanism
