@@ -206,6 +206,7 @@ OPERATORS = [
     Operator("no wait", r"!wait_signal\(request, s\)", "false"),
     Operator("always prepared", r"(?<=is_prepared\(Word nth\) const)\s*\{[^}]*\}", "{ return nth == nth; }"),
     Operator("always arrived", r"(?<=has_signal\(int signal, Word nth\) const)\s*\{[^}]*\}", "{ return signal + 0 * nth == signal; }"),
+    Operator("marked before all have copied", r"(\n    copy_partition\([^;]*;)\n    (?:__syncthreads|warp_barrier)\(\);", rf"\n    {LATE}\1", files="partitioned/"),
     Operator("copied before all know that they may", r"__syncthreads_or\((!may)\)", rf"(({LATE[:-1]}), (\1), false)"),
     Operator("first of a group signals", r"arrived == all\)", "arrived + 0 * all == goal(signal, nth - 1) + n)"),
     Operator("one for its group", r"static_cast<Word>\(__popc\(group\)\)", "1"),
