@@ -53,7 +53,7 @@ std::vector<std::string> strangers_during(int port, const std::function<void()>&
     std::vector<std::string> told;
     RendezvousOptions host = options_of(2, 0, port);
     host.on_stranger = [&](const std::string& sentence) { told.push_back(sentence); };
-    std::thread rank_0([&] { EXPECT_EQ(turned_away(host), ""); });
+    std::jthread rank_0([&] { EXPECT_EQ(turned_away(host), ""); });
     visit();
     EXPECT_EQ(turned_away(options_of(2, 1, port)), "");
     rank_0.join();
@@ -222,7 +222,7 @@ TEST(Rendezvous, is_not_held_up_by_strangers)
 TEST(Rendezvous, turns_away_who_does_not_fit)
 {
     const int port = free_port();
-    std::thread rank_0([&] { EXPECT_EQ(turned_away(options_of(2, 0, port)), ""); });
+    std::jthread rank_0([&] { EXPECT_EQ(turned_away(options_of(2, 0, port)), ""); });
     EXPECT_THAT(turned_away(options_of(3, 1, port)), HasSubstr("it was started for 3 ranks, and rank 0 for 2."));
     RendezvousOptions two = options_of(2, 0, port);
     EXPECT_EQ(turned_away(options_of(2, 1, port)), "");
