@@ -157,15 +157,21 @@ struct Fit
 enum class Cells : std::uint8_t
 {
     Any,
+    SlabsFirst, // slabs along x if they fit, else any
     SlabsAlongX // of which alone is known how fast they are
 };
+std::optional<CellGrid> grid_of(int ranks, const Vec3<double>& box, const GridCriteria& criteria, Cells cells)
+{
+    const std::optional<CellGrid> slabs = cells == Cells::Any ? std::nullopt : find_slabs(ranks, box, criteria);
+    return slabs || cells == Cells::SlabsAlongX ? slabs : find_grid(ranks, box, criteria);
+}
+
 Fit most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria, Cells cells)
 {
-    const char* const how = cells == Cells::Any ? "" : " along x";
+    const char* const how = cells == Cells::SlabsAlongX ? " along x" : "";
     for (int gpus = most; gpus > 1; --gpus)
     {
-        const std::optional<CellGrid> grid =
-            cells == Cells::Any ? find_grid(gpus, box, criteria) : find_slabs(gpus, box, criteria);
+        const std::optional<CellGrid> grid = grid_of(gpus, box, criteria, cells);
         if (!grid) { continue; }
         return {gpus, *grid,
                 gpus == most ? "" : fmt::format("{} of {}: the box is too short{} to be divided further", gpus, all, how)};
@@ -208,6 +214,11 @@ Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there,
     const auto fewer = [&](int gpus, const std::string& why) {
         return Wish{gpus, gpus == there ? "" : fmt::format("{} of {}: {}", gpus, there, why)};
     };
+    if (size.mesh_points > 0 && !size.mesh_prefers_slabs)
+    {
+        return fewer(1,
+                     "with PME several have been measured where --pme shared works, which it does not here, --gpus takes them");
+    }
     const int most = std::min(there, work_of(size).most_gpus);
     const int by_nvlink = fastest(host, most, size, options.halo, nullptr);
     const std::string no_help = fmt::format("more would not help at {} atoms", size.atoms);
@@ -299,10 +310,14 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
         return GpuChoice{devices_of(host, joined(host, static_cast<std::size_t>(gpus))), grid, remark};
     };
     const int most = options.gpus > 0 ? options.gpus : there;
+    const Cells preferred = size.mesh_prefers_slabs ? Cells::SlabsFirst : Cells::Any;
     if (const int ranks = options.ranks_asked_for(); ranks > 0)
     {
+        const int with_cells = ranks - options.mesh_ranks;
+        const std::optional<CellGrid> preferred_grid =
+            options.grid[0] != 0 ? CellGrid{options.grid} : grid_of(with_cells, box, criteria, preferred);
         const CellGrid grid =
-            options.grid[0] != 0 ? CellGrid{options.grid} : choose_grid(ranks - options.mesh_ranks, box, criteria);
+            preferred_grid ? *preferred_grid : choose_grid(with_cells, box, criteria); // which says why none fits
         if (options.has_gpu_of_process())
         {
             const Set all = usable(host);
@@ -316,7 +331,7 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
     }
     if (options.gpus > 0)
     {
-        const Fit fit = most_that_fit(most, most, box, criteria, Cells::Any);
+        const Fit fit = most_that_fit(most, most, box, criteria, preferred);
         return use(fit.gpus, fit.grid, fit.remark);
     }
     const Wish wish = wish_for(options, host, there, size, time_links);

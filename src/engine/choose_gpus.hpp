@@ -41,7 +41,8 @@ DeviceChoice choose_device(const SimulationOptions& options, std::string_view on
 struct StepSize
 {
     std::int64_t atoms;
-    std::int64_t mesh_points = 0; // of PME's grid; 0: no mesh. As many for an atom as by default, if times are to be right
+    std::int64_t mesh_points = 0;    // of PME's grid; 0: no mesh. As many for an atom as by default, if times are to be right
+    bool mesh_prefers_slabs = false; // `shared`, the fastest way to share the mesh, works if cells are slabs along x
 };
 
 // Time of a step, us, on GPUs that compute `speed` times as fast as an H200, by links of which the slowest is like this; without
@@ -67,7 +68,8 @@ struct GpuChoice
 
 // With a grid or a number of ranks in the options, as many GPUs as have a rank; else a rank on each of options.gpus, or without
 // that of those that make such a step fastest: all that can be used together, or a power of two; with a mesh, only as slabs along
-// x and no more than have been measured. Throws InputError E004 if more GPUs are asked for than can be used together, E630 for a
+// x, and no more than have been measured. Where the mesh prefers slabs, a grid that nobody has given is of slabs along x, if they
+// fit. Throws InputError E004 if more GPUs are asked for than can be used together, E630 for a
 // number of ranks that fits no grid; a given grid is taken as it is. If each process has a GPU by its place on the host, that one
 // alone. Precondition: a GPU can be used.
 //

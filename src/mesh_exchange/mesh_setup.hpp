@@ -33,6 +33,9 @@ struct MeshCells
     bool forces_have_rest = false; // MeshWeights::rest, in some step
 };
 
+// True if `shared` works where the cells are slabs along x, whatever `ranks.cells` are.
+bool slabs_can_share(const MeshParameters& parameters, const MeshCells& ranks);
+
 // Throws InputError E635 for a method that does not suit the cells. A lone rank has the whole mesh, whatever is asked.
 MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, const MeshCells& cells);
 

@@ -37,7 +37,7 @@ const std::map<std::int64_t, std::map<int, double>> measured_with_mesh = {
     {180000, {{1, 249.0}, {2, 176.1}, {4, 115.8}}},  {360000, {{1, 484.1}, {2, 307.4}, {4, 185.8}}},
     {720000, {{1, 1002.5}, {2, 555.1}, {4, 324.5}}},
 };
-StepSize with_mesh(std::int64_t atoms) { return {atoms, 64 * 64 * 64 * atoms / 45000}; }
+StepSize with_mesh(std::int64_t atoms) { return {atoms, 64 * 64 * 64 * atoms / 45000, true}; }
 // Likewise without, by method.
 const std::map<HaloMethod, std::map<std::int64_t, std::map<int, double>>> measured_of_rungs = {
     {HaloMethod::StagedHost, {{45000, {{2, 126.4}, {4, 151.2}}}, {180000, {{2, 192.1}, {4, 165.3}}}}},
@@ -191,6 +191,27 @@ TEST(GpuChoice, predicts_a_step_with_a_mesh_to_a_twentyfifth_and_takes_what_was_
         return predicted_step(size, 2, HaloMethod::Direct, 1, &thin) - predicted_step(size, 2, HaloMethod::Direct);
     };
     EXPECT_NEAR(added({45000, 1'000'000}) - added({45000}), 2e6 * (1 / 18.8e3 - 1 / 188e3), 1e-6);
+}
+
+// `shared` on 2x1x1 takes 1004 us a step of this box on two H200, `bricks` on 1x1x2 1754; the halo alone would be less on the
+// latter.
+TEST(GpuChoice, divides_a_box_with_a_mesh_where_shared_works)
+{
+    const Vec3<double> tall{18.5, 18.5, 30.8};
+    const auto grid = [&](const SimulationOptions& options, bool prefers_slabs, const Vec3<double>& box) {
+        const StepSize size{1'060'110, 154 * 154 * 256, prefers_slabs};
+        return choose_gpus(options, host_of_h200(4), size, box, criteria, timed(nvlink)).grid.cells;
+    };
+    SimulationOptions gpus, ranks, given, dedicated;
+    gpus.gpus = 2, ranks.ranks = 4, given.grid = {1, 1, 2}, dedicated.ranks = 3, dedicated.mesh_ranks = 1;
+    EXPECT_EQ(grid({}, true, tall), (std::array{4, 1, 1}));
+    EXPECT_EQ(grid(gpus, true, tall), (std::array{2, 1, 1}));
+    EXPECT_EQ(grid(gpus, false, tall), (std::array{1, 1, 2})); // `bricks`
+    EXPECT_EQ(grid(ranks, true, tall), (std::array{4, 1, 1}));
+    EXPECT_EQ(grid(dedicated, false, tall), (std::array{1, 1, 2}));
+    EXPECT_EQ(grid(given, true, tall), given.grid);
+    EXPECT_EQ(grid(gpus, true, {2.5, 40, 40}), (std::array{1, 2, 1})); // slabs do not fit
+    EXPECT_EQ(grid({}, false, tall), (std::array{1, 1, 1}));
 }
 
 TEST(GpuChoice, leaves_gpus_that_a_slower_halo_would_waste)

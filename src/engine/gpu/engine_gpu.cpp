@@ -67,7 +67,7 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
     const Vec3<double>& box = setup.system.box;
     const int asked = options.ranks_asked_for();
     const auto chosen = [&] {
-        return choose_gpus(options, find_gpus(), {atoms, setup.mesh.parameters.all_points()}, box,
+        return choose_gpus(options, find_gpus(), step_size(setup, options, cutoff, 0), box,
                            gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
     };
     const int ranks = asked > 0 ? asked - options.mesh_ranks : chosen().grid.ranks(); // with atoms

@@ -31,6 +31,10 @@ enum class Growth : std::uint8_t
     NotInHalos  // of a grid whose ranks differ so much
 };
 
+// What choose_gpus() is asked for: of a pair list that reaches `cutoff` and atoms that stick out of their cells by up to
+// `overhang` (nm).
+StepSize step_size(const RunSetup& setup, const SimulationOptions& options, double cutoff, double overhang);
+
 template <class N>
 class GpuRanks
 {

@@ -68,7 +68,28 @@ void check_halo_fits(const CellGrid& grid, int mesh_ranks, const GpuCell& cell, 
     }
 }
 
+// Of `grid`, for a list that reaches `cutoff` and atoms that stick out of their cells by up to `overhang` (nm).
+MeshCells mesh_cells(const RunSetup& setup, const CellGrid& grid, int mesh_ranks, double cutoff, double overhang)
+{
+    return {.cells = grid.cells,
+            .mesh_ranks = mesh_ranks,
+            .box = setup.system.box,
+            .reach = cutoff,
+            .ahead = overhang,
+            .may_fall_back = false,
+            .forces_have_rest = mesh_interval(setup.parameters) > 1};
+}
+
 } // namespace
+
+StepSize step_size(const RunSetup& setup, const SimulationOptions& options, double cutoff, double overhang)
+{
+    const MeshParameters& mesh = setup.mesh.parameters;
+    return {.atoms = setup.system.topology.atom_count(),
+            .mesh_points = mesh.all_points(),
+            .mesh_prefers_slabs = mesh.order > 0 && options.pme == MeshMethod::Auto &&
+                                  slabs_can_share(mesh, mesh_cells(setup, {}, 0, cutoff, overhang))};
+}
 
 template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
@@ -78,7 +99,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups);
     const GpuChoice choice =
-        choose_gpus(options, find_gpus(), {static_cast<std::int64_t>(atoms_), setup.mesh.parameters.all_points()}, box_,
+        choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
                     gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
@@ -87,13 +108,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     }
     check_halo_fits<N>(grid_, mesh_ranks_, cells_[0], method_);
     mesh_setup_ = make_mesh_setup(setup.mesh.parameters, options.pme,
-                                  {.cells = grid_.cells,
-                                   .mesh_ranks = mesh_ranks_,
-                                   .box = setup.system.box,
-                                   .reach = list_plan.cutoff,
-                                   .ahead = cells_[0].overhang.x,
-                                   .may_fall_back = false,
-                                   .forces_have_rest = mesh_interval(setup.parameters) > 1});
+                                  mesh_cells(setup, grid_, mesh_ranks_, list_plan.cutoff, cells_[0].overhang.x));
     gpus_of_all_ = options.has_gpu_of_process() ? grid_.ranks() + mesh_ranks_ : choice.gpus();
     make_ranks(start, choice, records);
     const double density_factor = grid_.ranks() == 1 ? 1 : first_density_factor;
