@@ -46,15 +46,10 @@ test-build: test-packages $(oracles)/installed
 test: test-build
 	@ctest --preset host -j $(JOBS)
 
-# Tests spin on all GPUs there are: of several programs at once one would wait for turns of another on each. Of one GPU they are
-# short enough to share it.
-several_gpus := $(word 2,$(wildcard /dev/nvidia[0-9] /dev/nvidia[0-9][0-9]))
-
 test-gpu: test-packages
 	@cmake --preset cuda --log-level=WARNING
 	@cmake --build --preset cuda -j $(JOBS)
-	@ctest --test-dir build-cuda --output-on-failure --no-tests=error -L cuda -j $(if $(several_gpus),1,4); code=$$?; \
-	  tools/count_tests.py build-cuda; exit $$code
+	@tools/test_gpus.py build-cuda
 
 nightly-gpu: test-packages $(oracles)/installed
 	@cmake --preset cuda --log-level=WARNING -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python

@@ -6,6 +6,7 @@
 #include "comm/gpu/atomics_gpu.cuh"
 #include "comm/gpu/world_gpu.hpp"
 #include "device/gpu/launch.cuh"
+#include "support/gpu_test.hpp"
 #include "support/random_delay.cuh"
 
 #include <gtest/gtest.h>
@@ -39,21 +40,13 @@ inline const auto layouts_of_nodes =
     ::testing::Values(Layout{"two_nodes_on_one", 1, 2, 2}, Layout{"two_nodes_of_two_on_one", 1, 4, 2},
                       Layout{"eight_nodes_on_one", 1, 8, 8}, Layout{"two_nodes_of_a_gpu", 2, 1, 2});
 
-// For SetUp().
-inline void skip_without(const Layout& layout)
-{
-    if (gpu_count() < layout.gpus) { GTEST_SKIP() << "needs " << layout.gpus << " GPU(s), " << gpu_count() << " here"; }
-}
-
 class OnGpus : public ::testing::TestWithParam<Layout>
 {
 protected:
-    void SetUp() override { skip_without(GetParam()); }
+    void SetUp() override { take_gpus(GetParam().gpus); }
 };
-class OnOneGpu : public ::testing::Test
+class OnOneGpu : public GpuTest
 {
-protected:
-    void SetUp() override { skip_without({"one", 1, 1}); }
 };
 
 inline GpuWorldOptions options_with(std::chrono::nanoseconds deadline)

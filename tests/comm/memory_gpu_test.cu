@@ -39,6 +39,8 @@ std::size_t free_bytes()
 
 class GpuArenas : public OnOneGpu
 {
+protected:
+    void SetUp() override { take_gpus(1, 8); }
 };
 class GpuWorlds : public OnOneGpu
 {

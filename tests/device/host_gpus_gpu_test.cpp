@@ -8,6 +8,8 @@ using namespace parhelion;
 
 class HostGpusFound : public test::GpuTest
 {
+protected:
+    void SetUp() override { test::take_gpus(1, 8); }
 };
 
 TEST_F(HostGpusFound, are_those_of_the_driver)

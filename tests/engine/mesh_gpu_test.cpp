@@ -126,11 +126,7 @@ void PrintTo(const RanksOfMesh& of, std::ostream* os) { *os << name_of(of); }
 class MeshOnGpuRanks : public GpuTest, public ::testing::WithParamInterface<RanksOfMesh>
 {
 protected:
-    void SetUp() override
-    {
-        GpuTest::SetUp();
-        if (gpu_count() < GetParam().gpus) { GTEST_SKIP() << "needs " << GetParam().gpus << " GPUs"; }
-    }
+    void SetUp() override { take_gpus(GetParam().gpus); }
     static SimulationOptions lone(Precision precision, Summation summation)
     {
         SimulationOptions options = on(Device::Gpu);
@@ -307,6 +303,8 @@ namespace {
 
 class PmeOnGpus : public GpuTest
 {
+protected:
+    void SetUp() override { take_gpus(1, 2); }
 };
 
 } // namespace

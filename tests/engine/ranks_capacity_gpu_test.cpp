@@ -61,6 +61,8 @@ LoadedInput load_drop(double boxes)
 
 class CrowdOnRanks : public GpuTest, public ::testing::WithParamInterface<Way>
 {
+protected:
+    void SetUp() override { take_gpus(1, GetParam().gpus); }
 };
 
 } // namespace

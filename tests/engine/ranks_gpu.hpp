@@ -27,6 +27,8 @@ inline std::string name_of(const Layout& layout, HaloMethod method)
            std::to_string(layout.gpus) + " " + std::string(halo_method_names[static_cast<std::size_t>(method)]);
 }
 
+constexpr int most_gpus = 8;
+
 // Each grid on one GPU and on as many as there are and it has ranks for.
 inline std::vector<Layout> layouts(const std::vector<Grid>& grids)
 {
@@ -34,7 +36,7 @@ inline std::vector<Layout> layouts(const std::vector<Grid>& grids)
     for (const Grid& grid : grids)
     {
         const int ranks = grid[0] * grid[1] * grid[2];
-        for (int gpus = 1; gpus <= std::min(ranks, gpu_count()); gpus *= 2) { all.push_back({grid, gpus}); }
+        for (int gpus = 1; gpus <= std::min({ranks, most_gpus, gpu_count()}); gpus *= 2) { all.push_back({grid, gpus}); }
     }
     return all;
 }
@@ -64,6 +66,8 @@ inline std::ptrdiff_t different(const std::vector<Vec3<double>>& a, const std::v
 
 class RanksOnGpus : public GpuTest
 {
+protected:
+    void SetUp() override { take_gpus(1, most_gpus); }
 };
 
 // Ranks on so many GPUs, or as many as there are, and on virtual nodes of so many ranks (0: on none).

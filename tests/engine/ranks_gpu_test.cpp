@@ -33,6 +33,8 @@ constexpr Way ways[] = {{HaloMethod::StagedHost, {1, 3, 1}, 2},     {HaloMethod:
 
 class FewAtomsOnRanks : public GpuTest, public ::testing::WithParamInterface<std::tuple<Way, Precision, Summation>>
 {
+protected:
+    void SetUp() override { take_gpus(1, std::get<0>(GetParam()).gpus); }
 };
 
 } // namespace

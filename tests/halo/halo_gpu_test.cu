@@ -3,6 +3,7 @@
 // ranks that are late, GPUs full of other work, ranks that stop. On one GPU and as many as there are. PARHELION_TEST_EXCHANGES is
 // how many exchanges each method makes on each number of GPUs; ten thousand if it is not set.
 #include "halo/gpu_halo_ranks.cuh"
+#include "support/gpu_test.hpp"
 #include "support/number_in.hpp"
 
 #include <gmock/gmock-matchers.h>
@@ -81,10 +82,7 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info)
 class GpuHaloStress : public ::testing::TestWithParam<Case>
 {
 protected:
-    void SetUp() override
-    {
-        if (gpu_count() < layout().gpus) { GTEST_SKIP() << "needs " << layout().gpus << " GPU(s), " << gpu_count() << " here"; }
-    }
+    void SetUp() override { take_gpus(layout().gpus); }
     HaloMethod method() const { return static_cast<HaloMethod>(std::get<0>(GetParam())); }
     const HaloLayout& layout() const { return std::get<1>(GetParam()); }
 };
@@ -277,6 +275,8 @@ namespace {
 template <class N>
 class GpuHaloIn : public ::testing::Test
 {
+protected:
+    void SetUp() override { take_gpus(1, 2); }
 };
 using Policies = ::testing::Types<Mixed, Double, MixedReproducible, DoubleReproducible>;
 TYPED_TEST_SUITE(GpuHaloIn, Policies);
@@ -285,7 +285,6 @@ TYPED_TEST_SUITE(GpuHaloIn, Policies);
 
 TYPED_TEST(GpuHaloIn, every_policy_brings_every_position_and_force)
 {
-    if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
     const HaloLayout layouts[] = {{{1, 1, 4}, {0, 0, 2}, 1, Queues::OfGpus}, {{1, 1, 2}, {0, 0, 1}, 2, Queues::OfGpus}};
     for (const HaloLayout& layout : layouts)
     {

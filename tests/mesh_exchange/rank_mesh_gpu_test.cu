@@ -56,11 +56,7 @@ std::vector<MeshLayout> some_layouts()
 class GpuMeshStress : public GpuTest, public ::testing::WithParamInterface<MeshLayout>
 {
 protected:
-    void SetUp() override
-    {
-        GpuTest::SetUp();
-        if (gpu_count() < GetParam().gpus) { GTEST_SKIP() << "needs " << GetParam().gpus << " GPUs"; }
-    }
+    void SetUp() override { take_gpus(GetParam().gpus); }
 };
 
 } // namespace

@@ -16,9 +16,18 @@ function(expect text)
 endfunction()
 
 run(text 0 ${CMAKE_COMMAND} -S ${SOURCE}/project -B ${BUILD} -DPROGRAM=${PROGRAM})
-run(text 8 ${CTEST} --test-dir ${BUILD})
+run(text 8 ${CTEST} --test-dir ${BUILD} -L cuda)
 expect("${text}" "all_pass \\.+ +Passed" "some_are_skipped \\.+ +Passed" "all_are_skipped \\.+\\*\\*\\*Skipped" "one_fails \\.+\\*\\*\\*Failed"
   "skipped_and_failing \\.+\\*\\*\\*Failed" "skipped_and_dead \\.+Subprocess aborted" "nothing_ran \\.+\\*\\*\\*Failed" "4 tests failed out of 7")
 run(text 0 ${SOURCE}/../../tools/count_tests.py ${BUILD})
 expect("${text}" "some_are_skipped: 1 passed, 0 failed, 1 skipped\n" "one_fails: 1 passed, 1 failed, 1 skipped\n"
   "skipped_and_dead: ended without a count\n" "3 passed, 1 failed, 4 skipped, 1 entry ended without a count\n$")
+
+# However many GPUs there are, the entries of one program count each of its five tests once.
+foreach(case "1;3 passed, 0 failed, 2 skipped" "2;4 passed, 0 failed, 1 skipped" "4;5 passed, 0 failed, 0 skipped")
+  list(GET case 0 here)
+  list(GET case 1 counts)
+  run(text 0 ${CTEST} --test-dir ${BUILD} -L gpus_${here})
+  run(text 0 ${SOURCE}/../../tools/count_tests.py ${BUILD})
+  expect("${text}" "\n${counts}\n$")
+endforeach()

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests as they are on a machine without a GPU, of which project/CMakeLists.txt picks some.
+#include "support/entries.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
+
+namespace {
+
+void take(int least, int most)
+{
+    parhelion::test::take_gpus_of(parhelion::test::number_in("PARHELION_TEST_GPUS_HERE", 0), least, most);
+}
+
+} // namespace
+
+TEST(Takes, one_gpu) { take(1, 1); }
+TEST(Takes, two_gpus) { take(2, 2); }
+TEST(Takes, two_gpus_if_there_are) { take(1, 2); }
+TEST(Takes, four_gpus) { take(4, 4); }
+TEST(Takes, as_many_as_there_are) { take(1, 8); }
 
 TEST(Fake, passes) {}
 

@@ -22,7 +22,7 @@ namespace {
 class GpuPartitions : public ::testing::TestWithParam<std::tuple<Layout, Mechanism>>
 {
 protected:
-    void SetUp() override { skip_without(layout()); }
+    void SetUp() override { take_gpus(layout().gpus); }
     const Layout& layout() const { return std::get<0>(GetParam()); }
     How how(Word first_epoch = 1, bool is_direct = false) const { return {std::get<1>(GetParam()), first_epoch, is_direct}; }
 };
@@ -126,7 +126,7 @@ namespace {
 class GpuNodes : public ::testing::TestWithParam<std::pair<int, int>>
 {
 protected:
-    void SetUp() override { skip_without({"one", 1, 1}); }
+    void SetUp() override { take_gpus(1); }
     NicEmulation nodes() const { return {.nodes = GetParam().first, .ranks_per_node = GetParam().second, .latency = 20us}; }
     std::vector<int> devices() const { return std::vector<int>(static_cast<std::size_t>(nodes().ranks()), 0); }
     GpuWorldOptions options(std::chrono::nanoseconds deadline) const
@@ -333,7 +333,7 @@ __global__ void wrong_kernel(SendPrequest* send, ReceivePrequest* receive, Wrong
 class GpuPartitionedMisuse : public ::testing::TestWithParam<Mechanism>
 {
 protected:
-    void SetUp() override { skip_without({"one", 1, 1}); }
+    void SetUp() override { take_gpus(1); }
     How how() const { return {GetParam()}; }
 };
 INSTANTIATE_TEST_SUITE_P(Mechanisms, GpuPartitionedMisuse, ::testing::Values(Mechanism::KernelCopy, Mechanism::ProgressionEngine),
