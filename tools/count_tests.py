@@ -10,28 +10,40 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-COUNTS = re.compile(r"^\S+: (\d+) passed, (\d+) failed, (\d+) skipped$", re.M)  # tests/support/test_main.cpp
-ENTRY = re.compile(r"^\d+/(\d+) Testing: (.*)\n", re.M)
+COUNTS = re.compile(r"^\S+: (\d+ passed, \d+ failed, \d+ skipped)$|"  # tests/support/test_main.cpp
+                    r"^((?:\d+ (?:passed|failed|skipped|errors?|warnings?|deselected)(?:, )?)+) in [\d.]+s", re.M)  # pytest
+ENTRY = re.compile(r"^\d+/\d+ Testing: (.*)\n", re.M)
+SECONDS = re.compile(r"^Test time = +([\d.]+) sec$", re.M)
 
 
 def main():
     text, was_cut = log_of(Path(sys.argv[1]) / "Testing" / "Temporary")
     totals, uncounted = Counter(passed=0, failed=0, skipped=0), 0
-    entries = ENTRY.split(text)[1:]  # number of all, name, what it printed; again
-    for name, printed in zip(entries[1::3], entries[2::3]):
-        counts = COUNTS.findall(printed)
-        if not counts:  # a program that crashed, or was stopped at its time-out
+    entries = ENTRY.split(text)[1:]  # name, what it printed; again
+    for name, printed in zip(entries[0::2], entries[1::2]):
+        seconds = f"{float(SECONDS.findall(printed)[-1]):6.1f} s  " if SECONDS.search(printed) else "     cut  "
+        counts = list(COUNTS.finditer(printed))
+        if counts:
+            ended = numbers_in(counts[-1][0])
+            totals.update(ended)
+            print(f"{seconds}{name}: {as_text(ended)}")
+        elif re.search("^Test Passed.$", printed, re.M):
+            print(f"{seconds}{name}: ended well; it does not count")
+        else:  # a program that crashed, or was stopped at its time-out
             uncounted += 1
-            print(f"{name}: ended without a count")
-            continue
-        ended = dict(zip(totals, map(int, counts[-1])))
-        totals.update(ended)
-        print(f"{name}: {as_text(ended)}")
+            print(f"{seconds}{name}: ended without a count")
     print(as_text(totals) + (f", {uncounted} {'entry' if uncounted == 1 else 'entries'} ended without a count" if uncounted else ""))
     if was_cut:
-        of_all = f" of {entries[0]}" if entries else ""
-        print(f"The run was cut: {len(entries) // 3}{of_all} entries are here. The others did not end.")
+        print(f"The run was cut: {len(entries) // 2} entries are here, others did not end.")
     return int(was_cut)
+
+
+def numbers_in(counts):
+    """pytest's errors are failures, too."""
+    found = Counter(passed=0, failed=0, skipped=0)
+    for number, outcome in re.findall(r"(\d+) (passed|failed|skipped|error)", counts):
+        found["failed" if outcome == "error" else outcome] += int(number)
+    return found
 
 
 def log_of(folder):

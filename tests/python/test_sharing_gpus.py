@@ -79,7 +79,7 @@ def test_a_run_that_was_cut_is_counted(project):
     counted = subprocess.run([REPOSITORY / "tools/count_tests.py", folder / "build"], capture_output=True, text=True)
     assert counted.returncode == 1 and counted.stderr == ""
     *_, totals, cut = counted.stdout.splitlines()
-    here = int(re.fullmatch(r"The run was cut: (\d+)( of 30)? entries are here\. The others did not end\.", cut)[1])
+    here = int(re.fullmatch(r"The run was cut: (\d+) entries are here, others did not end\.", cut)[1])
     assert here < 30
     assert totals == f"{here} passed, 0 failed, 0 skipped"
 
