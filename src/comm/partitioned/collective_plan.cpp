@@ -67,6 +67,9 @@ CollectivePlan plan_collective(Collective collective, const Elements& elements, 
     std::sort(sorted.begin(), sorted.end());
     const auto place = static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
     const auto n = static_cast<int>(members.size());
+    const bool is_copied = collective == Collective::AllGather || collective == Collective::Broadcast;
+    expect(elements.type != ElementType::Byte || is_copied, collective,
+           "bytes are not added or compared: say of which type they are");
     expect(elements.partitions >= 1, collective, "it needs a partition at least");
     expect(sorted.front() >= 0 && sorted.back() < ranks, collective, "there is no such rank among its members");
     expect(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), collective, "a rank is a member twice");

@@ -2,6 +2,7 @@
 #include "comm/partitioned/collectives.hpp"
 
 #include "comm/partitioned/collective_plan.hpp"
+#include "comm/partitioned/reduction_cpu.hpp"
 #include "comm/partitioned/requests.hpp"
 #include "comm/rank_group.hpp"
 
@@ -218,10 +219,8 @@ void CollectiveState::execute(Partition& partition, int number, const Step& step
         std::byte* const kept = result_ + result.begin * element;
         if (step.terms > 1 || kept != terms[0]) { outs.push_back(kept); } // a copy to itself is none
     }
-    for_elements(plan_.elements.type, plan_.reduction, [&]<class T, Reduction reduction>() {
-        combine_terms<T, reduction>(reinterpret_cast<const T* const*>(terms.data()), step.terms,
-                                    reinterpret_cast<T* const*>(outs.data()), static_cast<int>(outs.size()), result.count, 0, 1);
-    });
+    combine_on_cpu(plan_.elements.type, plan_.reduction, terms.data(), step.terms, outs.data(), static_cast<int>(outs.size()),
+                   result.count);
     for (int o = 0; o < step.outs; ++o) { out(o).publish(bytes); }
     for (int t = 0; t < step.terms; ++t)
     {

@@ -27,7 +27,7 @@
 namespace parhelion {
 
 // So many partitions of `count` elements each: of a broadcast's and an all-reduce's buffers, of an all-gather's input (its result
-// has such a block for each member) and of a reduce-scatter's result (its input has).
+// has such a block for each member) and of a reduce-scatter's result (its input has). Bytes: of all-gathers and broadcasts.
 struct Elements
 {
     ElementType type;

@@ -19,8 +19,9 @@ enum class ElementType : std::uint8_t
 {
     Float,
     Double,
-    Half,    // IEEE 754 binary16
-    Bfloat16 // the upper half of a float
+    Half,     // IEEE 754 binary16
+    Bfloat16, // the upper half of a float
+    Byte      // of any data: copied, never combined
 };
 
 enum class Reduction : std::uint8_t
@@ -91,9 +92,13 @@ PARHELION_HD W combined(W a, W b)
     else { return a < b ? b : a; }
 }
 
-constexpr std::size_t bytes_of(ElementType type) { return type == ElementType::Double ? 8 : type == ElementType::Float ? 4 : 2; }
+constexpr std::size_t bytes_of(ElementType type)
+{
+    constexpr std::size_t bytes[] = {4, 8, 2, 2, 1};
+    return bytes[static_cast<std::size_t>(type)];
+}
 
-// Calls work.template operator()<T, reduction>() for the type and the reduction.
+// Calls work.template operator()<T, reduction>() for the type, which is no byte, and the reduction.
 template <class Work>
 void for_elements(ElementType type, Reduction reduction, Work&& work)
 {
@@ -119,6 +124,8 @@ void for_elements(ElementType type, Reduction reduction, Work&& work)
         return with_type.template operator()<Half>();
     case ElementType::Bfloat16:
         return with_type.template operator()<Bfloat16>();
+    case ElementType::Byte:
+        break;
     }
     PARHELION_EXPECTS(false);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of 16 bits against their definitions: value = (-1)^s 2^(e - bias) (1 + m), rounded to nearest, ties to even.
-#include "comm/partitioned/reduction.hpp"
+#include "comm/partitioned/reduction_cpu.hpp"
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
@@ -130,4 +131,57 @@ TEST(Terms, that_are_alone_are_copied_bit_by_bit)
     {
         EXPECT_EQ(std::bit_cast<std::uint32_t>(to[i]), std::bit_cast<std::uint32_t>(from[i]));
     }
+}
+
+// Every number with itself, its neighbours, zeros, infinities, NaNs and others, which are the second term; the third is one more.
+TYPED_TEST(ShortNumbers, have_the_same_bits_by_vectors)
+{
+    if (!has_vectors_of_short_numbers()) { GTEST_SKIP() << "no AVX2 or no F16C"; }
+    constexpr auto type = std::is_same_v<TypeParam, Half> ? ElementType::Half : ElementType::Bfloat16;
+    constexpr std::size_t all = 0x10000;
+    std::vector<std::uint16_t> first(all), second(all + 1), third(all), one_by_one(all), at_once(all + 1);
+    for (std::size_t i = 0; i < all; ++i) { first[i] = static_cast<std::uint16_t>(i); }
+    const std::uint16_t special[] = {0,      0x8000, 1,      0x03FF, 0x0400, 0x7BFF, 0x7C00,
+                                     0xFC00, 0x7C01, 0x7E00, 0x7F7F, 0x7F80, 0xFF80, 0x7F81};
+    for (int round = 0; round < 40; ++round)
+    {
+        std::mt19937 random(static_cast<unsigned>(round));
+        const bool is_random = round >= 20;
+        for (std::size_t i = 0; i < all; ++i)
+        {
+            const auto near = static_cast<std::uint16_t>(first[i] + round - 17);
+            const std::uint16_t of_round = round < 14 ? special[round] : is_random ? static_cast<std::uint16_t>(random()) : near;
+            second[i + 1] = of_round; // not aligned to 16 bytes
+            third[i] = is_random ? static_cast<std::uint16_t>(random()) : 0x3C00;
+        }
+        const std::byte* const terms[] = {reinterpret_cast<const std::byte*>(first.data()),
+                                          reinterpret_cast<const std::byte*>(second.data() + 1),
+                                          reinterpret_cast<const std::byte*>(third.data())};
+        for (const Reduction reduction : {Reduction::Sum, Reduction::Min, Reduction::Max})
+        {
+            for (const int n_terms : {2, 3})
+            {
+                const std::size_t count = all - static_cast<std::size_t>(round % 8); // a rest that fills no vector
+                std::byte* const scalar = reinterpret_cast<std::byte*>(one_by_one.data());
+                std::byte* const vector = reinterpret_cast<std::byte*>(at_once.data() + 1);
+                combine_on_cpu(type, reduction, terms, n_terms, &scalar, 1, count, false);
+                combine_on_cpu(type, reduction, terms, n_terms, &vector, 1, count, true);
+                for (std::size_t i = 0; i < count; ++i)
+                {
+                    ASSERT_EQ(at_once[i + 1], one_by_one[i]) << first[i] << " " << second[i + 1] << " " << third[i];
+                }
+            }
+        }
+    }
+}
+
+TEST(Terms, of_bytes_are_copied_to_all)
+{
+    const char text[] = "any bytes";
+    char one[sizeof text] = {}, other[sizeof text] = {};
+    const auto* const term = reinterpret_cast<const std::byte*>(text);
+    std::byte* const outs[] = {reinterpret_cast<std::byte*>(one), reinterpret_cast<std::byte*>(other)};
+    combine_on_cpu(ElementType::Byte, Reduction::Sum, &term, 1, outs, 2, sizeof text);
+    EXPECT_STREQ(one, text);
+    EXPECT_STREQ(other, text);
 }

@@ -275,6 +275,10 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
 {
     const std::vector<int>& members = options.members.empty() ? world.all_ranks() : options.members;
     PARHELION_EXPECTS(buffers.size() == members.size());
+    if (elements.type == ElementType::Byte)
+    {
+        throw PartitionedError(Misuse::BadArgument, "Partitioned collective of GPUs: bytes are copied between CPU ranks alone.");
+    }
     std::vector<CollectivePlan> plans;
     for (std::size_t m = 0; m < members.size(); ++m)
     {
