@@ -161,6 +161,11 @@ int Launcher::run()
         talk();
         const std::int64_t now = HostAtomics::nanoseconds(); // stands still while this process is stopped, as all may be
         for (Process& process : processes_) { look_after(process, now); }
+        if (options_.is_interrupted && options_.is_interrupted())
+        {
+            fail(processes_[0],
+                 {.says = ProcessSays::Failed, .failure = FailureKind::ProgramStopped, .text = "The run was interrupted."});
+        }
         if (options_.stop != nullptr && !has_passed_stop_ && options_.stop->load(std::memory_order_relaxed))
         {
             has_passed_stop_ = true;

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 
 namespace parhelion {
@@ -27,6 +28,9 @@ struct ProcessOptions
     int ranks = 1;                                                // >= processes; neighbours are shared out evenly
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // the longest that a process may be stopped
     const std::atomic<bool>* stop = nullptr; // once true, the first process is sent SIGTERM, for which it is prepared
+    // Asked by this process at every look at the others, twenty times a second at least; true: the run stops, as if one had
+    // thrown ProgramStopped.
+    std::function<bool()> is_interrupted = nullptr;
     // Called with the first failure, once all processes have ended, before it is thrown.
     std::function<void(const ProcessFailure&)> on_failure = nullptr;
 };

@@ -80,7 +80,10 @@ Window SymmetricMemory::allocate(std::span<const int> members, std::size_t bytes
             greatest = std::max(greatest, fit(rank, from, size));
             if (greatest == FreeExtents::none)
             {
-                throw CommError(fmt::format("The symmetric memory of rank {} has no {} bytes left in one piece.", rank, size));
+                throw CommError(
+                    fmt::format("The symmetric memory of rank {}, {} bytes, has no {} left in one piece. Give the run "
+                                "more when it is made (memory_bytes).",
+                                rank, payload_bytes_, size));
             }
         }
         return greatest;

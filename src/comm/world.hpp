@@ -23,7 +23,7 @@ class Communicator;
 struct WorldOptions
 {
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // of one wait
-    std::size_t payload_bytes = std::size_t{1} << 30;             // of address space for each rank
+    std::size_t payload_bytes = std::size_t{1} << 30;             // of address space for each rank; memory_bytes of C and Python
     std::size_t signal_slots = std::size_t{1} << 16;              // for each rank
     std::string tag_name = "round"; // what Communicator::set_tag() counts, for the text of failures; -1 at first
 };

@@ -65,4 +65,24 @@ int available_cores()
     }
 }
 
+std::vector<int> cores_of(pthread_t thread)
+{
+    cpu_set_t set;
+    std::vector<int> cores;
+    if (pthread_getaffinity_np(thread, sizeof set, &set) != 0) { return cores; }
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+    {
+        if (CPU_ISSET(core, &set)) { cores.push_back(core); }
+    }
+    return cores;
+}
+
+bool move_to(pthread_t thread, const std::vector<int>& cores)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int core : cores) { CPU_SET(core, &set); }
+    return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
+}
+
 } // namespace parhelion

@@ -86,8 +86,9 @@ inline void expect_argument(bool is_right, const char* sentence)
 
 inline Elements elements_of(ph_type type, int partitions, size_t count)
 {
-    expect_argument(type >= PH_FLOAT && type <= PH_BFLOAT16, "There is no such type of elements.");
-    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16};
+    expect_argument(type >= PH_FLOAT && type <= PH_BYTE, "There is no such type of elements.");
+    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16,
+                                     ElementType::Byte};
     return {types[type], partitions, count};
 }
 

@@ -4,12 +4,18 @@
 
 #include "comm/c/guarded.hpp"
 #include "comm/launch_processes.hpp"
+#include "comm/own_cores.hpp"
 #include "comm/partitioned/collectives.hpp"
 #include "comm/run_ranks.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,10 +31,17 @@ struct ph_request
 struct ph_comm
 {
     explicit ph_comm(Communicator& communicator) : ranks(communicator), partitioned(communicator) {}
+    ~ph_comm()
+    {
+        if (pauses > 0) { ranks.resume_deadlines(); }
+    }
+    ph_comm(const ph_comm&) = delete;
+    ph_comm& operator=(const ph_comm&) = delete;
 
     Communicator& ranks;
     Partitioned partitioned;
     std::vector<std::unique_ptr<ph_request>> requests; // after `partitioned`, which outlives them
+    int pauses = 0;                                    // of deadlines, that have not ended
 };
 
 namespace {
@@ -72,6 +85,65 @@ int with_request(ph_request* request, Call&& call)
     return guarded([&] { std::visit(call, of(request).request); });
 }
 
+// Of a run's options what the caller's header knows, defaults where nothing is said.
+ph_options checked(const ph_options* given)
+{
+    ph_options options{};
+    if (given != nullptr)
+    {
+        expect_argument(given->size >= sizeof(std::size_t) && given->size <= sizeof options,
+                        "The size of the options is not theirs: begin with {.size = sizeof(ph_options)}, and use a library that "
+                        "is as new as the header.");
+        std::memcpy(&options, given, given->size);
+    }
+    if (options.deadline_seconds == 0) { options.deadline_seconds = 30; }
+    if (options.memory_bytes == 0) { options.memory_bytes = WorldOptions().payload_bytes; }
+    expect_argument(options.deadline_seconds > 0 && options.deadline_seconds < 1e9,
+                    "The deadline is a number of seconds above 0 and below 1e9.");
+    expect_argument(options.memory_bytes <= std::size_t{1} << 62, "No machine has so much memory for a rank.");
+    expect_argument(options.bind == PH_BIND_CORE || options.bind == PH_BIND_NONE, "There is no such way to bind ranks.");
+    return options;
+}
+
+WorldOptions world_options(const ph_options& options)
+{
+    WorldOptions of_world;
+    of_world.deadline =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.deadline_seconds));
+    constexpr std::size_t of_library = std::size_t{1} << 20; // for sums and barriers among all ranks
+    of_world.payload_bytes = round_up_window(options.memory_bytes) + of_library;
+    return of_world;
+}
+
+// What a rank does of a run.
+void be_rank(Communicator& communicator, ph_rank_program program, void* data)
+{
+    last_error.clear(); // of this thread's earlier runs
+    last_code = PH_SUCCESS;
+    ph_comm comm(communicator);
+    const int status = program(&comm, data);
+    if (status == 0) { return; }
+    if (last_code == PH_ERROR_STOPPED) { throw PeerAborted(last_error); } // another rank tells why
+    const std::string why = last_error.empty() ? "." : "; the last error there: " + last_error;
+    throw ProgramStopped("The program of rank " + std::to_string(communicator.rank()) + " returned " + std::to_string(status) +
+                         why);
+}
+
+// Runs the ranks here. With `interrupted` all of them are threads of their own, while this one asks whether to go on.
+void run_and_ask(World& world, int (*interrupted)(void*), void* data, const std::function<void(Communicator&)>& body)
+{
+    if (interrupted == nullptr) { return run_ranks(world, body); }
+    std::future<void> ranks = std::async(std::launch::async, [&] { run_ranks(world, body); });
+    bool is_stopped = false;
+    while (ranks.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
+    {
+        const bool is_asked_to = interrupted(data) != 0; // also later: a program may be told again
+        if (is_asked_to && !std::exchange(is_stopped, true)) { world.stop(world.here().first); }
+    }
+    if (is_stopped) { throw ProgramStopped("The run was interrupted."); }
+    ranks.get();
+}
+
 } // namespace
 
 const char* ph_error_message(void) { return last_error.c_str(); }
@@ -79,36 +151,38 @@ int ph_version(void) { return PH_VERSION; }
 
 int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program program, void* data)
 {
+    ph_options options{};
+    options.size = sizeof options;
+    options.deadline_seconds = deadline_seconds > 0 ? deadline_seconds : -1; // 0 is no default here
+    return ph_run_with(ranks, processes, &options, program, data);
+}
+
+int ph_run_with(int ranks, int processes, const ph_options* given, ph_rank_program program, void* data)
+{
     return guarded([&] {
         expect_argument(ranks >= 1 && processes >= 0 && processes <= ranks,
                         "A run has a rank at least, and no more processes than ranks.");
-        expect_argument(deadline_seconds > 0 && deadline_seconds < 1e9, "The deadline is a number of seconds above 0.");
         expect_argument(program != nullptr, "A run needs a program.");
-        const auto deadline =
-            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(deadline_seconds));
-        const auto be_ranks = [&](Network network) {
-            WorldOptions options;
-            options.deadline = deadline;
-            World world(std::move(network), options);
-            run_ranks(world, [&](Communicator& communicator) {
-                last_error.clear(); // of this thread's earlier runs
-                last_code = PH_SUCCESS;
-                ph_comm comm(communicator);
-                const int status = program(&comm, data);
-                if (status == 0) { return; }
-                if (last_code == PH_ERROR_STOPPED) { throw PeerAborted(last_error); } // another rank tells why
-                const std::string why = last_error.empty() ? "." : "; the last error there: " + last_error;
-                throw ProgramStopped("The program of rank " + std::to_string(communicator.rank()) + " returned " +
-                                     std::to_string(status) + why);
+        const ph_options options = checked(given);
+        const OwnCores cores(options.bind == PH_BIND_CORE ? ranks : 0);
+        const auto be_ranks = [&](Network network, int (*interrupted)(void*)) {
+            World world(std::move(network), world_options(options));
+            run_and_ask(world, interrupted, data, [&](Communicator& communicator) {
+                const StayOnCore bound(cores.core(communicator.rank()));
+                be_rank(communicator, program, data);
             });
         };
-        if (processes == 0) { return be_ranks(thread_network(ranks)); }
-        ProcessOptions options;
-        options.processes = processes;
-        options.ranks = ranks;
-        options.deadline = deadline;
-        run_in_processes(options, [&](std::unique_ptr<Bootstrap> bootstrap) {
-            be_ranks(shared_memory_network(std::move(bootstrap)));
+        if (processes == 0) { return be_ranks(thread_network(ranks), options.interrupted); }
+        ProcessOptions of_processes;
+        of_processes.processes = processes;
+        of_processes.ranks = ranks;
+        of_processes.deadline = world_options(options).deadline;
+        if (options.interrupted != nullptr)
+        {
+            of_processes.is_interrupted = [&] { return options.interrupted(data) != 0; };
+        }
+        run_in_processes(of_processes, [&](std::unique_ptr<Bootstrap> bootstrap) {
+            be_ranks(shared_memory_network(std::move(bootstrap)), nullptr);
             return 0;
         });
     });
@@ -120,6 +194,22 @@ int ph_ranks(const ph_comm* comm) { return comm->ranks.ranks(); }
 int ph_barrier(ph_comm* comm)
 {
     return guarded([&] { comm->ranks.barrier(); });
+}
+
+int ph_pause_deadlines(ph_comm* comm)
+{
+    return guarded([&] {
+        expect_argument(comm != nullptr, "Deadlines are paused by a rank.");
+        if (comm->pauses++ == 0) { comm->ranks.pause_deadlines(); }
+    });
+}
+
+int ph_resume_deadlines(ph_comm* comm)
+{
+    return guarded([&] {
+        expect_argument(comm != nullptr && comm->pauses > 0, "Deadlines are resumed by the rank that has paused them.");
+        if (--comm->pauses == 0) { comm->ranks.resume_deadlines(); }
+    });
 }
 
 int ph_allocate(ph_comm* comm, size_t bytes, void** memory)

@@ -50,7 +50,8 @@ enum
     PH_FLOAT = 0,
     PH_DOUBLE = 1,
     PH_HALF = 2, /* IEEE 754 binary16 */
-    PH_BFLOAT16 = 3
+    PH_BFLOAT16 = 3,
+    PH_BYTE = 4 /* of any data: not added or compared, so of all-gathers and broadcasts between CPU ranks alone */
 };
 enum
 {
@@ -70,9 +71,36 @@ typedef int (*ph_rank_program)(ph_comm* comm, void* data);
  * sentence names the first to do so. deadline_seconds: the longest wait for another rank. */
 int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program program, void* data);
 
+/* Where ranks run. */
+enum
+{
+    PH_BIND_CORE = 0, /* each on a core of its own, of those that the caller may use; all anywhere if there are too few, or if
+                         other runs have them. Threads that a rank's program starts are on its core, too */
+    PH_BIND_NONE = 1  /* wherever the system puts them */
+};
+/* How a run is made. Zero is each one's default: begin with {.size = sizeof(ph_options)}, and name what differs. */
+typedef struct ph_options
+{
+    size_t size;             /* sizeof(ph_options), by which later versions know what is there */
+    double deadline_seconds; /* the longest wait for another rank; 30 */
+    size_t memory_bytes;     /* of a rank, for ph_allocate and what collectives send through; 1 GiB. Addresses: memory is taken
+                                where it is written, of processes from the system's shared memory. The limit is what the
+                                system gives: PH_ERROR_SYSTEM says that it was too much, and a call that runs out names this */
+    int bind;                /* PH_BIND_CORE or PH_BIND_NONE */
+    int (*interrupted)(void* data); /* asked by the calling thread about every 50 ms, which is no rank then; other than 0 stops
+                                       the run: waits end at once, and ph_run_with returns PH_ERROR_STOPPED when all programs
+                                       have returned. Processes get some seconds for that. Null: nobody is asked */
+} ph_options;
+/* ph_run with options, or null for none. `data` is also that of `interrupted`. */
+int ph_run_with(int ranks, int processes, const ph_options* options, ph_rank_program program, void* data);
+
 int ph_rank(const ph_comm* comm);
 int ph_ranks(const ph_comm* comm);
 int ph_barrier(ph_comm* comm);
+/* Between the two no wait of any rank comes to its deadline, and each has its whole deadline afterwards: for a debugger, or a long
+ * computation of one rank. Calls come in pairs, which may be nested; what is open at the end of the rank's program ends with it. */
+int ph_pause_deadlines(ph_comm* comm);
+int ph_resume_deadlines(ph_comm* comm);
 /* Memory that other ranks write to, aligned to 128 bytes. It lives until the end of the run or ph_release. */
 int ph_allocate(ph_comm* comm, size_t bytes, void** memory);
 int ph_release(ph_comm* comm, void* memory, size_t bytes);

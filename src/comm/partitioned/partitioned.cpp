@@ -117,7 +117,7 @@ ReceiveRequest Partitioned::precv_init(std::byte* buffer, Partitioning partition
     if (!engine_->world().memory().holds(engine_->rank(), buffer, bytes))
     {
         throw PartitionedError(Misuse::NotSymmetric, "Partitioned message: the buffer of a receive request is not in its rank's "
-                                                     "symmetric memory. Take it from Partitioned::allocate().");
+                                                     "symmetric memory. Take it from allocate().");
     }
     auto state = std::make_unique<ReceiveState>(*engine_, buffer, partitioning, envelope, engine_->next_name(envelope, false));
     engine_->list(*state);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The C interface, compiled as C: messages, collectives, errors, between threads and between processes. */
+#define _DEFAULT_SOURCE /* usleep */
 #include "comm/c/parhelion_comm.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of a rank's program: the run stops, and the program below tells where. */
 #define CHECK(condition)                                                                                                         \
@@ -137,11 +139,106 @@ static int one_stops(ph_comm* comm, void* data)
     return ph_rank(comm) == 1 ? 5 : ph_barrier(comm) == PH_ERROR_STOPPED ? 0 : 6;
 }
 
+/* Any bytes are broadcast and gathered, and not added. */
+static int bytes(ph_comm* comm, void* data)
+{
+    char word[7] = "......", words[ranks * 7];
+    ph_request *broadcast = NULL, *gather = NULL;
+    (void)data;
+    if (ph_rank(comm) == 1) { strcpy(word, "parcel"); }
+    CHECK(ph_pallreduce_init(comm, word, word, 1, 7, PH_BYTE, PH_SUM, &broadcast) == PH_ERROR_ARGUMENT);
+    CHECK(ph_pbroadcast_init(comm, word, 1, 7, PH_BYTE, 1, &broadcast) == PH_SUCCESS);
+    CHECK(ph_start(broadcast) == PH_SUCCESS && (ph_rank(comm) != 1 || ph_pready(broadcast, 0) == PH_SUCCESS));
+    CHECK(ph_wait(broadcast) == PH_SUCCESS && strcmp(word, "parcel") == 0);
+    word[0] = (char)('a' + ph_rank(comm));
+    CHECK(ph_pallgather_init(comm, word, words, 1, 7, PH_BYTE, &gather) == PH_SUCCESS);
+    CHECK(ph_start(gather) == PH_SUCCESS && ph_pready(gather, 0) == PH_SUCCESS && ph_wait(gather) == PH_SUCCESS);
+    for (int r = 0; r < ranks; ++r) { CHECK(words[7 * r] == 'a' + r && strcmp(words + 7 * r + 1, "arcel") == 0); }
+    return ph_barrier(comm);
+}
+
+/* Rank 1 is late by more than the deadline, while all are paused: twice, the second time to the end of its program. */
+static int pauses(ph_comm* comm, void* data)
+{
+    (void)data;
+    CHECK(ph_resume_deadlines(comm) == PH_ERROR_ARGUMENT && ph_pause_deadlines(NULL) == PH_ERROR_ARGUMENT);
+    if (ph_rank(comm) == 1)
+    {
+        CHECK(ph_pause_deadlines(comm) == PH_SUCCESS && ph_pause_deadlines(comm) == PH_SUCCESS);
+        CHECK(ph_resume_deadlines(comm) == PH_SUCCESS);
+        usleep(900000);
+        CHECK(ph_resume_deadlines(comm) == PH_SUCCESS);
+    }
+    CHECK(ph_barrier(comm) == PH_SUCCESS);
+    if (ph_rank(comm) == 1) { return ph_pause_deadlines(comm) || usleep(900000); }
+    return ph_barrier(comm) == PH_ERROR_STOPPED || strstr(ph_error_message(), "in vain") != NULL ? 0 : 1;
+}
+
+/* As much memory as was asked for, and not twice as much. */
+static int memory(ph_comm* comm, void* data)
+{
+    const size_t bytes = *(const size_t*)data;
+    void *first = NULL, *second = NULL;
+    CHECK(ph_allocate(comm, bytes, &first) == PH_SUCCESS);
+    ((char*)first)[bytes - 1] = 1;
+    CHECK(ph_allocate(comm, bytes, &second) != PH_SUCCESS && strstr(ph_error_message(), "memory_bytes") != NULL);
+    return ph_barrier(comm);
+}
+
+/* The calling thread is asked, and says that it is enough. */
+static int has_been_asked;
+static int enough(void* data)
+{
+    (void)data;
+    return ++has_been_asked >= 3;
+}
+static int waits_for_ever(ph_comm* comm, void* data)
+{
+    (void)data;
+    if (ph_rank(comm) == 1) { return ph_barrier(comm) == PH_ERROR_STOPPED ? 0 : 6; }
+    void* place = NULL;
+    ph_request* never = NULL;
+    CHECK(ph_allocate(comm, 8, &place) == PH_SUCCESS && ph_precv_init(comm, place, 1, 8, 1, 0, &never) == PH_SUCCESS);
+    return ph_start(never) || ph_wait(never) == PH_ERROR_STOPPED ? 0 : 7;
+}
+
+static int options_of_runs(void)
+{
+    const size_t little = 1 << 20, much = (size_t)3 << 30;
+    ph_options options = {.size = sizeof options, .deadline_seconds = 0.3};
+    for (int processes = 2; processes >= 0; processes -= 2)
+    {
+        CHECK(ph_run(ranks, processes, 30, bytes, NULL) == PH_SUCCESS);
+        options = (ph_options){.size = sizeof options, .deadline_seconds = 0.3};
+        CHECK(ph_run_with(2, processes, &options, pauses, NULL) == PH_SUCCESS);
+        options = (ph_options){.size = sizeof options, .memory_bytes = little};
+        CHECK(ph_run_with(2, processes, &options, memory, (void*)&little) == PH_SUCCESS);
+        options.memory_bytes = much;
+        CHECK(ph_run_with(2, processes, &options, memory, (void*)&much) == PH_SUCCESS);
+        options.memory_bytes = (size_t)1 << 50;
+        CHECK(ph_run_with(2, processes, &options, memory, (void*)&much) == PH_ERROR_SYSTEM);
+        options = (ph_options){.size = sizeof options, .interrupted = enough};
+        has_been_asked = 0;
+        CHECK(ph_run_with(2, processes, &options, waits_for_ever, NULL) == PH_ERROR_STOPPED);
+        CHECK(strcmp(ph_error_message(), "The run was interrupted.") == 0 && has_been_asked >= 3);
+    }
+    options = (ph_options){.size = sizeof options + 8};
+    CHECK(ph_run_with(2, 0, &options, bytes, NULL) == PH_ERROR_ARGUMENT);
+    options = (ph_options){.size = 0};
+    CHECK(ph_run_with(2, 0, &options, bytes, NULL) == PH_ERROR_ARGUMENT);
+    options = (ph_options){.size = sizeof options, .deadline_seconds = -1};
+    CHECK(ph_run_with(2, 0, &options, bytes, NULL) == PH_ERROR_ARGUMENT);
+    options = (ph_options){.size = sizeof options, .bind = 7};
+    CHECK(ph_run_with(2, 0, &options, bytes, NULL) == PH_ERROR_ARGUMENT);
+    return 0;
+}
+
 int main(void)
 {
     CHECK(ph_version() == PH_VERSION);
     CHECK(ph_run(ranks, ranks, 30, all_right, NULL) == PH_SUCCESS); /* processes first, while there is one thread */
     CHECK(ph_run(ranks, 2, 30, all_right, NULL) == PH_SUCCESS);
+    CHECK(options_of_runs() == 0);
     CHECK(ph_run(ranks, 2, 30, one_stops, NULL) == PH_ERROR_STOPPED);
     CHECK(strcmp(ph_error_message(), "The program of rank 1 returned 5.") == 0);
     CHECK(ph_run(ranks, 0, 30, all_right, NULL) == PH_SUCCESS);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cores ranks get. Other runs of this host, tests among them, claim cores, too: what needs a free one waits for it.
+#include "comm/own_cores.hpp"
+
+#include "comm/c/parhelion_comm.h"
+#include "device/cores.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace parhelion;
+
+namespace {
+
+// Cores c and c + n / 2 are one, as on most servers; or 2 c and 2 c + 1, as in virtual machines.
+std::vector<int> apart(int core, int n) { return {core % (n / 2), core % (n / 2) + n / 2}; }
+std::vector<int> beside(int core) { return {core / 2 * 2, core / 2 * 2 + 1}; }
+
+std::vector<int> own_mask() { return cores_of(pthread_self()); }
+
+bool comes_true(const std::function<bool()>& is_so)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!is_so())
+    {
+        if (std::chrono::steady_clock::now() > end) { return false; }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
+
+// A rank's program: 0 if each of two is on one core, and not on the other's; 9 if it is where its caller was.
+int is_on_own_core(ph_comm* comm, void* caller)
+{
+    const std::vector<int> mask = own_mask();
+    if (mask == *static_cast<const std::vector<int>*>(caller)) { return 9; }
+    std::vector<float> both(CPU_SETSIZE);
+    for (const int core : mask) { both[static_cast<std::size_t>(core)] = 1; }
+    ph_request* sum = nullptr;
+    if (ph_pallreduce_init(comm, both.data(), both.data(), 1, both.size(), PH_FLOAT, PH_SUM, &sum) != 0) { return 1; }
+    if (ph_start(sum) != 0 || ph_pready(sum, 0) != 0 || ph_wait(sum) != 0 || ph_free(&sum) != 0) { return 2; }
+    return mask.size() == 1 && std::count(both.begin(), both.end(), 1.0F) == 2 ? 0 : 3;
+}
+int is_anywhere(ph_comm*, void* caller) { return own_mask() == *static_cast<const std::vector<int>*>(caller) ? 0 : 1; }
+
+} // namespace
+
+TEST(OwnCores, of_a_second_hyper_thread_come_after_all_first_ones)
+{
+    EXPECT_EQ(order_of_cores({0, 1, 2, 3, 4, 5}, [](int core) { return apart(core, 6); }), (std::vector{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(order_of_cores({0, 1, 2, 3, 4, 5}, beside), (std::vector{0, 2, 4, 1, 3, 5}));
+    EXPECT_EQ(order_of_cores({1, 2, 3, 4}, beside), (std::vector{1, 2, 4, 3})) << "core 1 is alone: 0 is not allowed";
+    EXPECT_EQ(order_of_cores({7, 3}, [](int) { return std::vector<int>{}; }), (std::vector{3, 7})) << "the system does not say";
+}
+
+TEST(OwnCores, are_read_as_the_kernel_writes_lists)
+{
+    EXPECT_EQ(cores_of_list("0,64"), (std::vector{0, 64}));
+    EXPECT_EQ(cores_of_list("2-4,9"), (std::vector{2, 3, 4, 9}));
+    EXPECT_EQ(cores_of_list("5"), (std::vector{5}));
+    EXPECT_EQ(cores_of_list(""), std::vector<int>{});
+}
+
+TEST(OwnCores, are_all_or_none)
+{
+    const OwnCores too_many(static_cast<int>(own_mask().size()) + 1), nobody(0);
+    EXPECT_EQ(too_many.core(0), -1);
+    EXPECT_EQ(nobody.core(0), -1);
+    EXPECT_TRUE(comes_true([] {
+        const OwnCores all(available_cores());
+        for (int n = 1; n < available_cores(); ++n) { EXPECT_TRUE(all.core(n) != all.core(n - 1) || all.core(n) == -1); }
+        return all.core(0) >= 0;
+    }));
+}
+
+TEST(OwnCores, are_not_those_of_another_run_until_its_last_process_has_ended)
+{
+    const StayOnCore only(own_mask().front());
+    std::unique_ptr<OwnCores> first;
+    ASSERT_TRUE(comes_true([&] {
+        first = std::make_unique<OwnCores>(1);
+        return first->core(0) == own_mask().front();
+    }));
+    EXPECT_EQ(OwnCores(1).core(0), -1);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0)
+    {
+        char told = 0;
+        close(ends[1]);
+        static_cast<void>(!read(ends[0], &told, 1)); // until the other end is closed
+        _exit(0);
+    }
+    first.reset();
+    EXPECT_EQ(OwnCores(1).core(0), -1) << "a process of the run is still there";
+    close(ends[1]);
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    EXPECT_TRUE(comes_true([] { return OwnCores(1).core(0) >= 0; }));
+}
+
+TEST(OwnCores, are_left_as_they_were_found)
+{
+    const std::vector<int> before = own_mask();
+    {
+        const StayOnCore there(before.back());
+        EXPECT_EQ(own_mask(), std::vector{before.back()});
+        const StayOnCore nowhere(-1);
+        EXPECT_EQ(own_mask(), std::vector{before.back()});
+    }
+    EXPECT_EQ(own_mask(), before);
+}
+
+TEST(OwnCores, are_those_of_ranks_of_the_c_interface)
+{
+    if (available_cores() < 2) { GTEST_SKIP() << "one core"; }
+    std::vector<int> before = own_mask();
+    for (const int processes : {0, 2})
+    {
+        EXPECT_TRUE(comes_true([&] {
+            const int code = ph_run(2, processes, 30, is_on_own_core, &before);
+            EXPECT_TRUE(code == PH_SUCCESS || std::string(ph_error_message()).ends_with(" returned 9.")) << ph_error_message();
+            return code == PH_SUCCESS;
+        })) << "other runs had them all the time";
+        EXPECT_EQ(own_mask(), before);
+        ph_options options{};
+        options.size = sizeof options;
+        options.bind = PH_BIND_NONE;
+        EXPECT_EQ(ph_run_with(2, processes, &options, is_anywhere, &before), PH_SUCCESS) << ph_error_message();
+    }
+    const int too_many = static_cast<int>(before.size()) + 1;
+    EXPECT_EQ(ph_run(too_many, 0, 30, is_anywhere, &before), PH_SUCCESS) << ph_error_message();
+}
