@@ -6,9 +6,11 @@ import array
 import gc
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import numpy
 import pytest
 
 import parhelion_comm
-from parhelion_comm import Code, CommError, Reduction, Type, run
+from parhelion_comm import Bind, Code, CommError, Reduction, Type, run
 
 ROOT = Path(__file__).parents[2]
 
@@ -184,7 +186,7 @@ except CommError as error:
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert lines[0] == "begin" and sorted(lines[1:4]) == ["rank 0", "rank 1", "rank 2"]
-        assert lines[4:] == ["STOPPED: The program of rank 1 returned 1."]
+        assert lines[4:] == ["STOPPED: The program of rank 1 raised ValueError: no more"]
         assert done.stderr.count("ValueError: no more") == 1 and "This was rank 1 of 3." in done.stderr
 
 
@@ -269,13 +271,185 @@ class TensorOnGpu:
     (OnGpu, r"test_comm\.OnGpu is in the memory of a GPU \(at 0x7f00\)"),
     (TensorOnGpu, r"test_comm\.TensorOnGpu is in the memory of a GPU \(DLPack device 2, number 1\)"),
     (lambda: [1.0, 2.0], "builtins.list has no buffer protocol"),
-    (lambda: 3.0, "builtins.float has no buffer protocol")])
+    (lambda: 3.0, "builtins.float has no buffer protocol"),
+    (lambda: numpy.array([None, "a"]), "numpy.ndarray holds references to Python's objects"),
+    (lambda: numpy.zeros(3, [("O_not", "f8"), ("b", object)]), "holds references to Python's objects"),
+    (lambda: numpy.zeros(3, "datetime64[s]"), "View it as integers")])
 def test_other_memory_is_refused(make, why):
     def program(comm):
-        with raises(Code.ARGUMENT, why):
-            comm.psend_init(make(), 1, 0)
+        for call in (lambda: comm.psend_init(make(), 1, 0), lambda: comm.pbroadcast_init(make())):
+            with raises(Code.ARGUMENT, why) as caught:
+                call()
+            assert isinstance(caught.value, TypeError) == any(words in why for words in ("protocol", "objects", "integers"))
 
     run(program, 1)
+
+
+def test_fields_whose_names_look_like_objects_are_sent():
+    def program(comm):
+        comm.psend_init(numpy.zeros(3, [("O", "f8"), ("bO", "i4")]), 1, 0)
+
+    run(program, 1)
+
+
+@pytest.mark.parametrize("kind", ["int32", "uint8", "bool", "complex128", ">f8", "S7", [("a", "i2"), ("b", "f8")]], ids=str)
+@pytest.mark.parametrize("algorithm_bytes", [7, 300_000])  # one shot, and by a ring
+def test_any_bytes_are_broadcast_and_gathered(kind, algorithm_bytes):
+    kind = numpy.dtype(kind)
+    count = -(-algorithm_bytes // kind.itemsize)
+
+    def of_rank(rank):
+        return (numpy.arange(count * kind.itemsize) % 97 + rank).astype("uint8").view(kind)
+
+    def program(comm):
+        own, sent, gathered = of_rank(comm.rank), of_rank(comm.rank), numpy.zeros(3 * count, kind)
+        broadcast, gather = comm.pbroadcast_init(sent, 1, root=1), comm.pallgather_init(own, gathered)
+        broadcast.start()
+        gather.start()
+        if comm.rank == 1:
+            broadcast.pready(0)
+        gather.pready(0)
+        gather.wait()
+        broadcast.wait()
+        assert sent.tobytes() == of_rank(1).tobytes()
+        assert gathered.tobytes() == b"".join(of_rank(r).tobytes() for r in range(3))
+        with raises(Code.ARGUMENT, "bytes are not added"):
+            comm.pallreduce_init(own, own, type=Type.BYTE)
+
+    run(program, 3)
+
+
+def in_a_program(text, **options):
+    """Runs Python's `text` in a process of its own, where ranks may be processes."""
+    return subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True, timeout=120, **options)
+
+
+@pytest.mark.parametrize("processes", [0, 1, 3])
+def test_run_takes_arguments_and_returns_results(processes):
+    done = in_a_program(f"""
+from parhelion_comm import CommError, run
+def program(comm, factor, offset=0):
+    return comm.rank, [factor * comm.rank + offset] * 30000
+assert run(program, 3, (10,), {{"offset": 5}}, processes={processes}) == [(r, [10 * r + 5] * 30000) for r in range(3)]
+assert run(lambda comm: None, 2) == [None, None]
+try:
+    run(lambda comm: (lambda: 3), 3, processes={processes})
+except CommError as error:
+    print(error)
+""")
+    assert done.returncode == 0, done.stderr
+    assert ("raised" in done.stdout and "pickle" in done.stdout) == (processes > 0), done.stdout
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+@pytest.mark.parametrize("wait", ["comm.barrier()", "never.wait()"])
+def test_an_interrupt_ends_all_ranks_at_once(processes, wait):
+    """All wait for what does not come, for a minute. The signal is sent to the process that has called run."""
+    program = f"""
+from parhelion_comm import run
+def program(comm):
+    never = comm.precv_init(comm.empty(1), 1, 1 - comm.rank)
+    never.start()
+    comm.barrier()
+    try:
+        if comm.rank == 0:
+            print("ready", flush=True)
+            {wait}
+        never.wait()
+    finally:
+        print("ended", comm.rank, flush=True)
+try:
+    run(program, 2, processes={processes}, deadline=60)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-B", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    out, err = child.communicate(timeout=60)
+    assert time.monotonic() - begin < 30  # of a minute's deadline
+    assert sorted(out.splitlines()) == ["ended 0", "ended 1", "interrupted"], out + err
+    assert child.returncode == 0 and "Traceback" not in err
+
+
+def test_an_interrupt_reaches_ranks_that_compute():
+    done = in_a_program("""
+import os, signal, threading
+from parhelion_comm import run
+def program(comm):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while True:
+        pass
+try:
+    run(program, 2)
+except KeyboardInterrupt:
+    print("interrupted")
+""")
+    assert done.stdout == "interrupted\n", done.stderr
+
+
+def test_deadlines_can_be_paused():
+    def program(comm):
+        if comm.rank == 1:
+            with comm.deadlines_paused():
+                time.sleep(1.2)
+        comm.barrier()
+        with raises(Code.ARGUMENT, "by the rank that has paused them"):
+            comm.resume_deadlines()
+
+    run(program, 2, deadline=0.5)
+
+
+def test_memory_is_as_large_as_asked_for():
+    def program(comm, bytes):
+        memory = comm.empty(bytes // 8)
+        memory[-1] = 1
+        with raises(Code.TIMEOUT, f"of rank {comm.rank}, .* bytes, has no .* left in one piece. .* \\(memory_bytes\\)"):
+            comm.allocate(bytes)
+        comm.release(memory)
+
+    run(program, 2, (2**20,), memory_bytes=2**20)
+    run(program, 2, (2**30,))  # by default
+    run(program, 2, (3 * 2**30,), memory_bytes=3 * 2**30)
+    with raises(Code.SYSTEM, "bytes of address space"):
+        run(program, 2, (8,), memory_bytes=2**50)
+    for bytes in (-1, 2**63):
+        with raises(Code.ARGUMENT):
+            run(program, 1, (8,), memory_bytes=bytes)
+
+
+def test_processes_have_cores_of_their_own():
+    """Where there are as many as ranks, and afterwards their caller is where it was."""
+    done = in_a_program("""
+import os
+from parhelion_comm import Bind, run
+before = os.sched_getaffinity(0)
+where = run(lambda comm: os.sched_getaffinity(0), 2, processes=2)
+if len(before) >= 2:
+    assert where in ([before] * 2,) or len(set.union(*where)) == 2 == sum(map(len, where)), where  # or others have them
+assert run(lambda comm: os.sched_getaffinity(0), 2, processes=2, bind=Bind.NONE) == [before] * 2
+assert run(lambda comm: os.sched_getaffinity(0), 2) == [before] * 2
+assert os.sched_getaffinity(0) == before
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_messages_are_in_pythons_words():
+    def program(comm):
+        values, sentences = numpy.zeros(8), []
+        request = comm.pallreduce_init(values, values, 2)
+        for call in (lambda: comm.precv_init(values, 1, 0), lambda: comm.allocate(2**60), lambda: request.pready(0),
+                     lambda: comm.psend_init(values, 1, 9), request.pbuf_prepare, lambda: comm.pbroadcast_init(values, root=9),
+                     lambda: comm.resume_deadlines(), lambda: (request.start(), request.free())):
+            with pytest.raises(CommError) as caught:
+                call()
+            sentences.append(str(caught.value))
+        return sentences
+
+    for sentence in run(program, 1)[0]:
+        assert not re.search(r"::|\bph_|\bstd\b|Partitioned[A-Z(]|World|Options", sentence), sentence
 
 
 def test_results_are_not_read_only():
@@ -366,9 +540,10 @@ def test_numbers_are_those_of_the_header():
     numbers = {name: int(number) for name, number in re.findall(r"^\s+PH_(\w+) = (\d+)", header, re.M)}
     assert numbers.pop("SUCCESS") == 0
     ours = {("ERROR_" if kind is Code else "") + one.name: one.value for kind in (Code, Type, Reduction) for one in kind}
+    ours |= {"BIND_" + one.name: one.value for one in Bind}
     assert ours == numbers
     calls = set(re.findall(r"\b(ph_\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
-    assert calls == set(parhelion_comm._library._CALLS) | {"ph_error_message", "ph_version", "ph_rank", "ph_ranks"}
+    assert calls - {"ph_comm"} == set(parhelion_comm._library._CALLS) | {"ph_error_message", "ph_version", "ph_rank", "ph_ranks"}
 
 
 def test_the_example_of_the_guide_adds_up():

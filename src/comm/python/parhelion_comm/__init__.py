@@ -4,69 +4,156 @@
 `run` calls a program once for each rank, with its Comm. Names and rules are those of the header. Arrays are used where they are
 (_arrays.py says which) and kept alive as long as a request is about them. Misuse and failures raise CommError.
 """
+import contextlib
 import ctypes
 import gc
 import math
+import os
+import pickle
 import sys
+import threading
 import traceback
 import weakref
 from ctypes import byref, c_int, c_void_p
 
 from ._arrays import memory_of, refuse
-from ._library import Code, CommError, RankProgram, Reduction, Type, as_int, library
+from ._library import (
+    Bind, Code, CommError, CommTypeError, Interrupted, Options, RankProgram, Reduction, Type, as_int, library)
 
-__all__ = ["Code", "Comm", "CommError", "Reduction", "Request", "Type", "run"]
+__all__ = ["Bind", "Code", "Comm", "CommError", "CommTypeError", "Reduction", "Request", "Type", "run"]
 
-_BYTES_OF = {Type.FLOAT: 4, Type.DOUBLE: 8, Type.HALF: 2, Type.BFLOAT16: 2}
+_BYTES_OF = {Type.FLOAT: 4, Type.DOUBLE: 8, Type.HALF: 2, Type.BFLOAT16: 2, Type.BYTE: 1}
 
 
-def run(program, ranks, *, processes=0, deadline=30.0):
-    """Calls program(comm) for every rank and returns when all have ended: threads of this process, of which the caller is rank 0,
-    or spread over `processes` processes. No wait for another rank takes longer than `deadline` seconds.
+def run(program, ranks, args=(), kwargs=None, *, processes=0, deadline=30.0, memory_bytes=0, bind=None):
+    """Calls program(comm, *args, **kwargs) for every rank and returns, when all have ended, what they have returned: a list, by
+    rank. Ranks are threads of this process, or spread over `processes` processes, whose results are pickled.
+
+    No wait for another rank takes longer than `deadline` seconds. `memory_bytes` is the most that a rank may allocate (0: 1 GiB).
+    `bind` says whether each rank keeps to a core of its own, where there are enough: of processes by default, not of threads,
+    which share the interpreter's lock and hand it over faster where they may share a core.
 
     An exception of a program stops the run. Of threads the first is raised again here, with empty frames, as their arrays may be
     memory of the run. Of processes its traceback is printed and CommError (STOPPED) raised. Processes are copies of this one, so
-    there must be no other Python thread.
+    there must be no other Python thread. Ctrl-C, or what else a signal's handler raises, stops the run and is raised here.
     """
     if processes and len(sys._current_frames()) > 1:
         raise CommError(Code.ARGUMENT, "Processes are copies of this one, which must have one Python thread only.")
-    comms, errors = [], []
+    ranks, processes = as_int(ranks), as_int(processes)
+    if not 0 <= memory_bytes < 2**63:
+        raise CommError(Code.ARGUMENT, f"There are no {memory_bytes} bytes of memory.")
+    if not deadline > 0:
+        raise CommError(Code.ARGUMENT, f"A deadline of {deadline} s is none: it is above 0.")
+    of_run = _Run(lambda comm: program(comm, *args, **(kwargs or {})), ranks, processes)
+    by_default = Bind.CORE if processes else Bind.NONE
+    return of_run.carry_out(deadline, memory_bytes, by_default if bind is None else Bind(bind))
 
-    def be_rank(handle, _):
-        comm = Comm(handle)
-        comms.append(comm)  # the library looks at requests after the program, at arrays with them
+
+class _Run:
+    """What the ranks of a run leave for the one who has called `run`."""
+
+    def __init__(self, program, ranks, processes):
+        self._program, self._ranks, self._processes = program, ranks, processes
+        self._comms, self._errors, self._threads = [], [], set()
+        self._caught = []  # what handlers of signals have raised
+        self._results = [None] * max(ranks, 0)
+        # A process leaves the outcome of a rank in a file without a name.
+        self._files = [os.fdopen(os.memfd_create("outcome"), "r+b") for _ in range(ranks)] if processes else []
+
+    def carry_out(self, deadline, memory_bytes, bind):
+        sys.stdout.flush()  # else every process would print what waits here
+        sys.stderr.flush()
+        is_main = threading.current_thread() is threading.main_thread()  # the one whose signals have handlers
+        ask = self._ask()
+        next(ask)
+        options = Options(deadline_seconds=deadline, memory_bytes=memory_bytes, bind=bind,
+                          interrupted=Interrupted(ask.send) if is_main else Interrupted())
+        failure = None
         try:
-            program(comm)
+            library.ph_run_with(self._ranks, self._processes, byref(options), RankProgram(self._be_rank), None)
+        except CommError as error:
+            failure = error
+        except BaseException as error:  # of a handler, after the last question
+            self._caught.append(error)
+        for error in self._errors:
+            traceback.clear_frames(error.__traceback__)
+        for comm in self._comms:
+            comm._requests.clear()
+        if self._caught:
+            raise self._caught[0]
+        if failure is not None:
+            raise next((e for e in self._errors if not _is_bystander(e)), self._in_pythons_words(failure))
+        self._expect_no_memory_in_use()
+        return [self._outcome_of(rank)[1] for rank in range(self._ranks)] if self._processes else self._results
+
+    def _be_rank(self, handle, _):
+        comm = Comm(handle)
+        self._comms.append(comm)  # the library looks at requests after the program, at arrays with them
+        self._threads.add(threading.get_ident())
+        try:
+            self._leave(comm.rank, True, self._program(comm))
             return 0
         except BaseException as error:
-            error.add_note(f"This was rank {comm.rank} of {comm.ranks}.")
-            if processes and not _is_bystander(error):
-                traceback.print_exception(error)
-            errors.append(error)
+            self._fail(comm, error)
             return 1
         finally:
+            self._threads.discard(threading.get_ident())
             comm._handle = None
-            if processes:  # which end without Python's knowledge
+            if self._processes:  # which end without Python's knowledge
                 sys.stdout.flush()
                 sys.stderr.flush()
 
-    sys.stdout.flush()  # else every process would print what waits here
-    sys.stderr.flush()
-    failure = None
-    try:
-        library.ph_run(as_int(ranks), as_int(processes), deadline, RankProgram(be_rank), None)
-    except CommError as error:
-        failure = error
-    for error in errors:
-        traceback.clear_frames(error.__traceback__)
-    for comm in comms:
-        comm._requests.clear()
-    if failure is not None:
-        raise next((e for e in errors if not _is_bystander(e)), failure)
-    if any(comm._has_memory_in_use() for comm in comms):
-        gc.collect()
-        if any(comm._has_memory_in_use() for comm in comms):
-            raise CommError(Code.ARGUMENT, "Memory of allocate() is in use after the run, which it ended with. Make a copy.")
+    def _fail(self, comm, error):
+        error.add_note(f"This was rank {comm.rank} of {comm.ranks}.")
+        self._errors.append(error)
+        if self._processes and not _is_bystander(error):
+            if not isinstance(error, KeyboardInterrupt):  # the launcher tells of that
+                traceback.print_exception(error)
+            self._leave(comm.rank, False, "".join(traceback.format_exception_only(error)).splitlines()[0])
+
+    def _leave(self, rank, is_result, value):
+        """The outcome of a rank: its result, or what it has raised in words."""
+        if not self._processes:
+            self._results[rank] = value
+            return
+        outcome = pickle.dumps((is_result, value))
+        file = self._files[rank]
+        file.seek(0)
+        file.truncate()
+        file.write(outcome)
+        file.flush()
+
+    def _outcome_of(self, rank):
+        self._files[rank].seek(0)
+        outcome = self._files[rank].read()
+        return pickle.loads(outcome) if outcome else (False, None)
+
+    def _in_pythons_words(self, failure):
+        """Of a program in C it is told that it has returned a number; one in Python has raised something."""
+        for rank in range(len(self._files)):
+            is_result, words = self._outcome_of(rank)
+            if not is_result and words and f"The program of rank {rank} returned 1" in str(failure):
+                return CommError(failure.code, f"The program of rank {rank} raised {words}")
+        return failure
+
+    def _ask(self):
+        """The library asks now and then whether the run shall go on, and handlers of signals have their turn here. A generator:
+        it goes on inside the `try`, where a function would begin outside."""
+        while True:
+            try:
+                yield int(bool(self._caught))
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                self._caught.append(error)
+                for thread in list(self._threads):  # those that compute; waits end without it
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(type(error)))
+
+    def _expect_no_memory_in_use(self):
+        if any(comm._has_memory_in_use() for comm in self._comms):
+            gc.collect()
+            if any(comm._has_memory_in_use() for comm in self._comms):
+                raise CommError(Code.ARGUMENT, "Memory of allocate() is in use after the run, which it ended with. Make a copy.")
 
 
 def _is_bystander(error):
@@ -84,6 +171,23 @@ class Comm:
 
     def barrier(self):
         library.ph_barrier(self._live())
+
+    @contextlib.contextmanager
+    def deadlines_paused(self):
+        """Meanwhile no wait of any rank comes to its deadline: for a debugger, or a long computation of one rank."""
+        self.pause_deadlines()
+        try:
+            yield
+        finally:
+            if self._handle is not None:
+                self.resume_deadlines()
+
+    def pause_deadlines(self):
+        """Until `resume_deadlines` no wait of any rank comes to its deadline. Calls come in pairs."""
+        library.ph_pause_deadlines(self._live())
+
+    def resume_deadlines(self):
+        library.ph_resume_deadlines(self._live())
 
     def allocate(self, bytes):
         """Memory that other ranks write to, for `precv_init`, until the end of the run or `release`: a memoryview of so many
@@ -132,17 +236,17 @@ class Comm:
         return self._reduce(library.ph_preduce_scatter_init, source, target, self.ranks, partitions, reduction, type)
 
     def pallgather_init(self, input, result, partitions=1, *, type=None):
-        """`input` of all ranks to `result`, which has a block for each."""
+        """`input` of all ranks to `result`, which has a block for each. Elements may be of any type."""
         source, target = memory_of(input, is_written=False), memory_of(result, is_written=True)
-        count, of = self._elements(source, target, partitions, type)
+        count, of = self._elements(source, target, partitions, type, otherwise=Type.BYTE)
         _expect_blocks(target, source, self.ranks)
         return self._request(
             library.ph_pallgather_init, (source, target), source.address, target.address, as_int(partitions), count, of)
 
     def pbroadcast_init(self, buffer, partitions=1, root=0, *, type=None):
-        """`buffer` of rank `root` to that of all; only the root marks partitions."""
+        """`buffer` of rank `root` to that of all; only the root marks partitions. Elements may be of any type."""
         memory = memory_of(buffer, is_written=True)
-        count, of = self._elements(memory, memory, partitions, type)
+        count, of = self._elements(memory, memory, partitions, type, otherwise=Type.BYTE)
         return self._request(library.ph_pbroadcast_init, (memory,), memory.address, as_int(partitions), count, of, as_int(root))
 
     def _live(self):
@@ -164,13 +268,13 @@ class Comm:
             make, (source, target), source.address, target.address, as_int(partitions), count, of, Reduction(reduction))
 
     @staticmethod
-    def _elements(counted, other, partitions, type):
-        """The elements of a partition of `counted`, and their type, which `other` must share."""
-        of = next((Type(t) for t in (type, counted.type, other.type) if t is not None), None)
+    def _elements(counted, other, partitions, type, otherwise=None):
+        """The elements of a partition of `counted`, and their type, which `other` must share: `otherwise` of what has none."""
+        of = next((Type(t) for t in (type, counted.type, other.type, otherwise) if t is not None), None)
         if of is None:
             refuse(counted.name, "has no elements of a type that can be added; `type` says how to read it.")
         for memory in (counted, other):
-            if memory.type not in (None, of):
+            if memory.type not in (None, of) and of != Type.BYTE:
                 refuse(memory.name, f"has elements of type {memory.type.name}, not {of.name}.")
         if counted.bytes % _BYTES_OF[of]:
             refuse(counted.name, f"has {counted.bytes} bytes, which are no elements of type {of.name}.")

@@ -5,11 +5,12 @@ An array has the buffer protocol (NumPy, array.array, bytearray, memoryview), or
 of a GPU, also those with __cuda_array_interface__ alone, are refused by name, as no call here can read them.
 """
 import ctypes
+import re
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_int64, c_ssize_t, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import NamedTuple
 
-from ._library import Code, CommError, Type
+from ._library import Code, CommError, CommTypeError, Type
 
 
 class Memory(NamedTuple):
@@ -46,18 +47,20 @@ _release_buffer.argtypes, _release_buffer.restype = [POINTER(_Buffer)], None
 _get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _get_pointer.argtypes, _get_pointer.restype = [ctypes.py_object, c_char_p], c_void_p
 
+_NAME_IN_FORMAT = re.compile(":[^:]*:")  # of a field of a structure
 _NATIVE = "@=<" if sys.byteorder == "little" else "@=>"
 _TYPE_OF_FORMAT = {"f": Type.FLOAT, "d": Type.DOUBLE, "e": Type.HALF}
 _TYPE_OF_DLPACK = {(2, 32): Type.FLOAT, (2, 64): Type.DOUBLE, (2, 16): Type.HALF, (4, 16): Type.BFLOAT16}
 _HOST_MEMORY = (1, 3, 11)  # devices of DLPack: a CPU; memory of the host that CUDA or ROCm has pinned
 
 
-def refuse(name, sentence):
-    raise CommError(Code.ARGUMENT, f"The {name} {sentence}")
+def refuse(name, sentence, error=CommError):
+    raise error(Code.ARGUMENT, f"The {name} {sentence}")
 
 
 def memory_of(array, *, is_written):
-    """Raises CommError (ARGUMENT) unless the array is in the host's memory, contiguous in C's order, writable where needed."""
+    """Raises CommError (ARGUMENT) unless the array is in the host's memory, contiguous in C's order, writable where needed;
+    CommTypeError, a TypeError as well, where it is no array or holds Python's objects."""
     name = f"{type(array).__module__}.{type(array).__qualname__}"
     if hasattr(array, "__cuda_array_interface__"):
         address = array.__cuda_array_interface__["data"][0]
@@ -66,8 +69,13 @@ def memory_of(array, *, is_written):
         view = memoryview(array)
     except TypeError:
         if not hasattr(array, "__dlpack__"):
-            refuse(name, "has no buffer protocol and no __dlpack__.")
+            refuse(name, "has no buffer protocol and no __dlpack__. Pass an array.", CommTypeError)
         return _of_dlpack(array, name)
+    except ValueError as error:  # as NumPy's of types that the protocol has no word for
+        refuse(name, f"cannot be read as it is: {error}. View it as integers of the same size.", CommTypeError)
+    if "O" in _NAME_IN_FORMAT.sub("", view.format):
+        refuse(name, "holds references to Python's objects, which mean nothing to another rank. Convert it to numbers.",
+               CommTypeError)
     if not view.c_contiguous:
         _refuse_gaps(name)
     if is_written and view.readonly:

@@ -3,7 +3,7 @@
 import ctypes
 import operator
 import os
-from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_size_t, c_void_p, sizeof
 from enum import IntEnum
 from pathlib import Path
 
@@ -11,8 +11,10 @@ Code = IntEnum("Code", {
     "NULL": 1, "NOT_ACTIVE": 2, "ACTIVE": 3, "PARTITION": 4, "READY_TWICE": 5, "ARGUMENT": 6, "NOT_SYMMETRIC": 7,
     "BYTES_DIFFER": 8, "PEER_FREED": 9, "NOT_MATCHED": 10, "TIMEOUT": 20, "STOPPED": 21, "SYSTEM": 22, "INTERNAL": 23, "DEVICE": 24})
 Code.__doc__ = "PH_ERROR_... of parhelion_comm.h."
-Type = IntEnum("Type", {"FLOAT": 0, "DOUBLE": 1, "HALF": 2, "BFLOAT16": 3})
-Type.__doc__ = "Of the elements of a collective."
+Type = IntEnum("Type", {"FLOAT": 0, "DOUBLE": 1, "HALF": 2, "BFLOAT16": 3, "BYTE": 4})
+Type.__doc__ = "Of the elements of a collective; BYTE is any data, for all-gathers and broadcasts."
+Bind = IntEnum("Bind", {"CORE": 0, "NONE": 1})
+Bind.__doc__ = "Where ranks run: each on a core of its own, where there are enough, or wherever the system puts them."
 Reduction = IntEnum("Reduction", {"SUM": 0, "MIN": 1, "MAX": 2})
 
 
@@ -24,10 +26,28 @@ class CommError(Exception):
         self.code = code
 
 
+class CommTypeError(CommError, TypeError):
+    """An object that is no array, or one of Python's objects."""
+
+
 RankProgram = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+
+Interrupted = ctypes.CFUNCTYPE(c_int, c_void_p)
+
+
+class Options(Structure):  # ph_options
+    _fields_ = [("size", c_size_t), ("deadline_seconds", c_double), ("memory_bytes", c_size_t), ("bind", c_int),
+                ("interrupted", Interrupted)]
+
+    def __init__(self, **named):
+        super().__init__(size=sizeof(Options), **named)
+
 
 _CALLS = {  # what they take; all return a code
     "ph_run": [c_int, c_int, c_double, RankProgram, c_void_p],
+    "ph_run_with": [c_int, c_int, POINTER(Options), RankProgram, c_void_p],
+    "ph_pause_deadlines": [c_void_p],
+    "ph_resume_deadlines": [c_void_p],
     "ph_barrier": [c_void_p],
     "ph_allocate": [c_void_p, c_size_t, POINTER(c_void_p)],
     "ph_release": [c_void_p, c_void_p, c_size_t],
