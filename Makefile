@@ -18,10 +18,12 @@ with_tests = $(configure) -DPARHELION_TESTS=ON -DPARHELION_PYTHON=$(CURDIR)/$(or
 deps:
 	@tools/install_packages.sh build
 
-# A build folder that make test or make bench configured is taken as it is; a fresh one gets the program alone.
+# A build folder that make test or make bench configured keeps its options; a fresh one gets the program alone. Transports over
+# MPI are built where its headers are, and what is left out is said.
 build: deps
-	@test -f build/build.ninja || $(configure) -DPARHELION_TESTS=OFF
-	@cmake --build build --target parhelion -j $(JOBS)
+	@$(configure) $(if $(wildcard build/build.ninja),,-DPARHELION_TESTS=OFF)
+	@cmake --build build --target parhelion plugins -j $(JOBS)
+	@cat build/left_out.txt
 
 demo: build
 	@rm -rf build/demo
