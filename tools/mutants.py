@@ -142,7 +142,7 @@ def judge(code, output):
     if "WARNING: ThreadSanitizer: data race" in output:
         return Result(Outcome.KILLED, f"race in {last_test(output)}", last_test(output))
     wrong = re.search(r"(\d+ wrong positions, \d+ wrong forces, \d+ forces left behind)", output)
-    waited = re.search(r"waited .* in vain [^,]*", output)
+    waited = re.search(r"timed out after .* waiting [^,]*", output)
     details = "".join(f"; {m[0]}" for m in (wrong, waited) if m)
     if "[  FAILED  ]" in output:
         return Result(Outcome.KILLED, f"failure of {last_test(output)}{details}", last_test(output))

@@ -102,7 +102,7 @@ void OneSidedExchange::wait(const Word* word, Word value) const
         HostAtomics::pause(polls);
         if (polls % 1024 == 1023 && HostAtomics::nanoseconds() - start > minute)
         {
-            throw CommError(fmt::format("Rank {} waited a minute in vain in a one-sided exchange.", comm_.rank()));
+            throw CommError(fmt::format("Rank {} timed out after a minute in a one-sided exchange.", comm_.rank()));
         }
     }
 }

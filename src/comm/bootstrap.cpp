@@ -18,7 +18,7 @@ Bytes wait_for(Bootstrap& bootstrap, const std::string& key, std::chrono::nanose
         if (is_last_look)
         {
             throw CommError(
-                fmt::format("Waited {:g} s in vain for the {}.", std::chrono::duration<double>(deadline).count(), key));
+                fmt::format("Timed out after {:g} s waiting for the {}.", std::chrono::duration<double>(deadline).count(), key));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

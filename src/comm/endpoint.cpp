@@ -81,25 +81,28 @@ std::string failure_text(const FailureRecord& record, const std::string& label, 
     const double seconds = std::chrono::duration<double>(deadline).count();
     if (record.awaited == Awaited::Opening)
     {
-        return fmt::format("Rank {} waited {:g} s in vain for rank {} to open channel '{}', in {} {}.", record.rank, seconds,
-                           record.peer, label, tag_name, record.tag);
+        return fmt::format("Rank {} timed out after {:g} s waiting for rank {} to open channel '{}', in {} {}.", record.rank,
+                           seconds, record.peer, label, tag_name, record.tag);
     }
     if (record.awaited == Awaited::Ready)
     {
-        return fmt::format("Rank {} waited {:g} s in vain for partitions of its own to be marked ready: channel '{}' to rank {}, "
-                           "expected {}, seen {}, in {} {}.",
-                           record.rank, seconds, label, record.peer, record.expected, record.seen, tag_name, record.tag);
+        return fmt::format(
+            "Rank {} timed out after {:g} s waiting for partitions of its own to be marked ready: channel '{}' to rank {}, "
+            "expected {}, seen {}, in {} {}.",
+            record.rank, seconds, label, record.peer, record.expected, record.seen, tag_name, record.tag);
     }
     if (record.awaited == Awaited::Proxy)
     {
-        return fmt::format("Rank {} waited {:g} s in vain for the proxy of its GPU to carry partitions: channel '{}' to rank {}, "
-                           "epoch expected {}, seen {}, in {} {}.",
-                           record.rank, seconds, label, record.peer, record.expected, record.seen, tag_name, record.tag);
+        return fmt::format(
+            "Rank {} timed out after {:g} s waiting for the proxy of its GPU to carry partitions: channel '{}' to rank {}, "
+            "epoch expected {}, seen {}, in {} {}.",
+            record.rank, seconds, label, record.peer, record.expected, record.seen, tag_name, record.tag);
     }
-    return fmt::format("Rank {} waited {:g} s in vain for {} from rank {}: channel '{}', epoch expected {}, seen {}, credit {}, "
-                       "in {} {}.",
-                       record.rank, seconds, record.awaited == Awaited::Credit ? "a free slot" : "a message", record.peer, label,
-                       record.expected, record.seen, record.credit, tag_name, record.tag);
+    return fmt::format(
+        "Rank {} timed out after {:g} s waiting for {} from rank {}: channel '{}', epoch expected {}, seen {}, credit {}, "
+        "in {} {}.",
+        record.rank, seconds, record.awaited == Awaited::Credit ? "a free slot" : "a message", record.peer, label,
+        record.expected, record.seen, record.credit, tag_name, record.tag);
 }
 
 } // namespace parhelion

@@ -63,7 +63,7 @@ ReceiveRoute receive_route(const SymmetricMemory& memory, const ChannelName& nam
 void connect(SendRoute& route, const ReceiveEnd& there, std::byte* payload, SignalSlot* signals);
 void connect(ReceiveRoute& route, const SendEnd& there, SignalSlot* credits);
 
-// What a wait in vain says to people. tag_name: what the record's tag is of.
+// What a wait that timed out says to people. tag_name: what the record's tag is of.
 std::string failure_text(const FailureRecord& record, const std::string& label, std::chrono::nanoseconds deadline,
                          const std::string& tag_name);
 

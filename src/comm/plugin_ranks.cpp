@@ -171,7 +171,7 @@ void PluginRanks::meet(std::chrono::nanoseconds patience)
         peer = awaited();
         if (peer != Mailboxes::nobody && HostAtomics::nanoseconds() > end)
         {
-            throw CommError(fmt::format("Rank {} waited {:g} s in vain for rank {} to begin or to end.", rank(),
+            throw CommError(fmt::format("Rank {} timed out after {:g} s waiting for rank {} to begin or to end.", rank(),
                                         std::chrono::duration<double>(patience).count(), peer));
         }
     }

@@ -188,19 +188,20 @@ TEST_P(GpuChannels, name_rank_peer_channel_and_epochs_of_a_lost_signal_and_end_a
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 5300ms);
     if (GetParam().nodes > 1) // the other side waits as long, but for a microsecond or two
     {
-        EXPECT_NE(failure_of(world).find(" waited 0.3 s in vain for a message from rank "), std::string::npos)
+        EXPECT_NE(failure_of(world).find(" timed out after 0.3 s waiting for a message from rank "), std::string::npos)
             << failure_of(world);
         return;
     }
-    EXPECT_EQ(failure_of(world), "Rank 0 waited 0.3 s in vain for a message from rank 1: channel 'down 4', epoch expected 7, "
-                                 "seen 5, credit 8, in round 4711.");
+    EXPECT_EQ(failure_of(world),
+              "Rank 0 timed out after 0.3 s waiting for a message from rank 1: channel 'down 4', epoch expected 7, "
+              "seen 5, credit 8, in round 4711.");
 }
 
 TEST_P(GpuChannels, name_lost_credits)
 {
     GpuWorld world(GetParam().devices(), options_with(300ms, GetParam()));
     EXPECT_EQ(ring_errors(world, 1000000, 2, 1, Fault::LostCredits), 0u);
-    EXPECT_EQ(failure_of(world), "Rank 1 waited 0.3 s in vain for a free slot from rank 0: channel 'down 4', epoch "
+    EXPECT_EQ(failure_of(world), "Rank 1 timed out after 0.3 s waiting for a free slot from rank 0: channel 'down 4', epoch "
                                  "expected 7, seen 5, credit 7, in round -1.");
 }
 
@@ -324,7 +325,7 @@ TEST_P(GpuLinks, on_which_a_signal_gets_lost_are_named)
         // Both wait from then on, and either tells.
         const std::string of[] = {"0", std::to_string(second)};
         const auto sentence = [&](int waits) {
-            return "Rank " + of[waits] + " waited 0.3 s in vain for a message from rank " + of[1 - waits] +
+            return "Rank " + of[waits] + " timed out after 0.3 s waiting for a message from rank " + of[1 - waits] +
                    ": channel 'self test'";
         };
         const std::string told = std::string(e.what()).substr(0, sentence(0).size());

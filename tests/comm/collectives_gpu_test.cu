@@ -313,7 +313,7 @@ TEST_P(GpuCollectives, name_the_rank_that_is_missing)
     }
     catch (const CommError& e)
     {
-        EXPECT_EQ(std::string(e.what()), "Rank 0 waited 0.3 s in vain for a message from rank " + std::to_string(last) +
+        EXPECT_EQ(std::string(e.what()), "Rank 0 timed out after 0.3 s waiting for a message from rank " + std::to_string(last) +
                                              ": channel 'sum of energies 2', epoch expected 1, seen 0, credit 0, in round -1.");
     }
 }

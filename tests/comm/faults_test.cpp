@@ -179,7 +179,7 @@ TEST_P(Faults, a_lost_message_is_named_with_channel_and_epochs)
         run_to_the_end(with_incident(lost, 1), 2, [](Communicator& c) { c.rank() == 0 ? send_all(c, 1) : receive_all(c, 0); });
     EXPECT_EQ(ends[0].kind, "");
     EXPECT_EQ(ends[1].kind, "CommError");
-    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 waited 1 s in vain for a message from rank 0: channel 'lossy 3', "
+    EXPECT_THAT(ends[1].text, HasSubstr("Rank 1 timed out after 1 s waiting for a message from rank 0: channel 'lossy 3', "
                                         "epoch expected 59, seen 57, credit 60, in round 2058."));
 }
 
@@ -197,7 +197,7 @@ TEST_P(Faults, a_lost_credit_is_named_by_the_sender)
     });
     EXPECT_EQ(ends[1].kind, "");
     EXPECT_EQ(ends[0].kind, "CommError");
-    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 waited 1 s in vain for a free slot from rank 1: channel 'lossy 3', "
+    EXPECT_THAT(ends[0].text, HasSubstr("Rank 0 timed out after 1 s waiting for a free slot from rank 1: channel 'lossy 3', "
                                         "epoch expected 10, seen 8, credit 10, in round 1011."));
 }
 
@@ -396,13 +396,14 @@ TEST_P(Faults, an_end_that_is_never_opened_is_named)
         if (c.rank() == 0) { c.open_send("one way", 1, small).begin(0); }
     });
     EXPECT_EQ(channel[0].kind, "CommError");
-    EXPECT_EQ(channel[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'one way', in round -1.");
+    EXPECT_EQ(channel[0].text, "Rank 0 timed out after 1 s waiting for rank 1 to open channel 'one way', in round -1.");
     const auto setup_message = run_to_the_end({deadline}, 2, [](Communicator& c) {
         const SetupMessage one{1, Bytes(1)};
         if (c.rank() == 0) { c.exchange(std::span(&one, 1), {}); }
     });
     EXPECT_EQ(setup_message[0].kind, "CommError");
-    EXPECT_EQ(setup_message[0].text, "Rank 0 waited 1 s in vain for rank 1 to open channel 'setup messages', in round -1.");
+    EXPECT_EQ(setup_message[0].text,
+              "Rank 0 timed out after 1 s waiting for rank 1 to open channel 'setup messages', in round -1.");
 }
 
 TEST_P(Faults, a_parcel_nobody_takes_is_named_by_its_sender)

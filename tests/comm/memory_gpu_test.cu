@@ -201,7 +201,7 @@ TEST_F(GpuWorlds, wait_for_a_gpu_that_is_stuck_for_twice_the_deadline_unless_it_
             catch (const CommError& error)
             {
                 EXPECT_STREQ(error.what(),
-                             "The host waited 0.2 s in vain for rank 1: its GPU is stuck, or one that it waits for.");
+                             "The host timed out after 0.2 s waiting for rank 1: its GPU is stuck, or one that it waits for.");
             }
             EXPECT_GE(Clock::now() - begin, 200ms);
             EXPECT_LT(Clock::now() - begin, 600ms);

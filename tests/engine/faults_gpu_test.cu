@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run on GPUs whose ranks lose messages, or one of whose GPUs or proxies is stuck, ends soon, with one error that says which
-// wait was in vain; if a proxy fails, with its sentence.
+// wait timed out; if a proxy fails, with its sentence.
 #include "base/error.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu/ranks.hpp"
@@ -39,11 +39,11 @@ std::string told(std::chrono::milliseconds time)
     text << std::chrono::duration<double>(time).count();
     return text.str();
 }
-const std::string in_vain = "Rank [0-9] waited " + told(deadline) +
-                            " s in vain for a message from rank [0-9]: channel '[a-z ]+(, pulse [0-9]+)?', epoch "
-                            "expected [0-9]+, seen [0-9]+, credit [0-9]+, in step -?[0-9]+\\.";
-const std::string host_in_vain =
-    "The host waited " + told(2 * deadline) + " s in vain for rank [0-9]: its GPU is stuck, or one that it waits for\\.";
+const std::string timed_out = "Rank [0-9] timed out after " + told(deadline) +
+                              " s waiting for a message from rank [0-9]: channel '[a-z ]+(, pulse [0-9]+)?', epoch "
+                              "expected [0-9]+, seen [0-9]+, credit [0-9]+, in step -?[0-9]+\\.";
+const std::string host_timed_out =
+    "The host timed out after " + told(2 * deadline) + " s waiting for rank [0-9]: its GPU is stuck, or one that it waits for\\.";
 
 // Four ranks, or eight where there are more than four GPUs; on virtual nodes of so many (0: on none).
 struct Where
@@ -184,7 +184,7 @@ TEST_P(GpuFaultsOfMessages, that_are_lost_end_the_run_with_one_error)
     if (where_.ranks_per_node > 0) { EXPECT_TRUE(has_channel); }
     if (!has_channel) { return; } // the method has no such messages
     EXPECT_LT(time(), soon);
-    EXPECT_THAT(error, MatchesRegex(in_vain));
+    EXPECT_THAT(error, MatchesRegex(timed_out));
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, GpuFaultsOfMessages,
@@ -203,7 +203,7 @@ TEST_P(GpuFaultsOfGpus, that_are_stuck_end_the_run_with_one_error)
     const int last = where_.gpus - 1;
     const std::string error = end_of_run({}, [&](GpuRanks<Mixed>& ranks) { stall(ranks.queue(last), 7 * deadline); });
     EXPECT_LT(time(), 7 * deadline + soon);
-    EXPECT_THAT(error, AnyOf(MatchesRegex(in_vain), MatchesRegex(host_in_vain)));
+    EXPECT_THAT(error, AnyOf(MatchesRegex(timed_out), MatchesRegex(host_timed_out)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, GpuFaultsOfGpus, ::testing::ValuesIn(everywhere()),
@@ -226,7 +226,7 @@ TEST_P(GpuFaultsOfProxies, that_are_held_end_the_run_with_one_error)
 {
     const std::string error = end_of_run_with(20, [] { std::this_thread::sleep_for(3 * deadline); });
     EXPECT_GE(messages(), 20);
-    EXPECT_THAT(error, AnyOf(MatchesRegex(in_vain), MatchesRegex(host_in_vain)));
+    EXPECT_THAT(error, AnyOf(MatchesRegex(timed_out), MatchesRegex(host_timed_out)));
     EXPECT_LT(time(), soon);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run whose ranks lose a message of any kind ends on every rank, soon, with one error that says which wait was in vain.
+// A run whose ranks lose a message of any kind ends on every rank, soon, with one error that says which wait timed out.
 #include "base/error.hpp"
 #include "comm/world.hpp"
 #include "engine/rank_run.hpp"
@@ -75,8 +75,8 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
 
 TEST(LostSignal, ends_the_run_on_every_rank_with_one_error)
 {
-    const std::regex in_vain("Rank [0-3] waited 0.7 s in vain for (a message|a free slot) from rank [0-3]: channel "
-                             "'[a-z ]+(, pulse [0-9])?', epoch expected [0-9]+, seen [0-9]+, credit [0-9]+, in step [0-9]+\\.");
+    const std::regex timed_out("Rank [0-3] timed out after 0.7 s waiting for (a message|a free slot) from rank [0-3]: channel "
+                               "'[a-z ]+(, pulse [0-9])?', epoch expected [0-9]+, seen [0-9]+, credit [0-9]+, in step [0-9]+\\.");
     for (const HaloMethod halo : {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct})
     {
         // Of setting up, of a repartition, of a step: whatever it is that rank 1 puts then.
@@ -92,7 +92,7 @@ TEST(LostSignal, ends_the_run_on_every_rank_with_one_error)
                 ASSERT_FALSE(error.empty());
                 if (error == "aborted") { continue; }
                 ++primary;
-                EXPECT_TRUE(std::regex_match(error, in_vain)) << error;
+                EXPECT_TRUE(std::regex_match(error, timed_out)) << error;
             }
             EXPECT_EQ(primary, 1);
         }

@@ -108,10 +108,11 @@ TEST(HaloFaults, a_lost_signal_ends_all_ranks_and_names_the_message)
         EXPECT_EQ(outcome.wrong, 0);
         // Rank 1 waits for the positions. Rank 0 soon waits as well, for forces; should it be the first to tire, it speaks.
         const std::regex positions(
-            "Rank 1 waited [0-9.]+ s in vain for a message from rank 0: channel 'halo coordinates, pulse 0', "
+            "Rank 1 timed out after [0-9.]+ s waiting for a message from rank 0: channel 'halo coordinates, pulse 0', "
             "epoch expected 3, seen 1, .*in step 2\\.");
-        const std::regex forces("Rank 0 waited [0-9.]+ s in vain for a message from rank 1: channel 'halo forces, pulse 0', "
-                                "epoch expected 3, seen 1, .*in step 2\\.");
+        const std::regex forces(
+            "Rank 0 timed out after [0-9.]+ s waiting for a message from rank 1: channel 'halo forces, pulse 0', "
+            "epoch expected 3, seen 1, .*in step 2\\.");
         EXPECT_TRUE(std::regex_match(text, positions) || std::regex_match(text, forces)) << text;
     }
 }

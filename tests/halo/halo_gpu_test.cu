@@ -216,9 +216,9 @@ GpuWorldOptions options_with(std::chrono::nanoseconds deadline)
     return options;
 }
 
-std::string in_vain(const std::string& channel)
+std::string timed_out(const std::string& channel)
 {
-    return "Rank [0-9] waited 0\\.2 s in vain for a message from rank [0-9]: channel '" + channel +
+    return "Rank [0-9] timed out after 0\\.2 s waiting for a message from rank [0-9]: channel '" + channel +
            "(, pulse [0-9]+)?', epoch expected [0-9]+, seen [0-9]+, credit 0, in step -1\\.";
 }
 
@@ -243,7 +243,7 @@ TEST_P(GpuHaloFaults, of_a_rank_that_no_longer_sends_are_told_within_the_deadlin
         EXPECT_EQ(ranks.errors(), HaloErrors{});
         ranks.silence(1, silence);
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_THAT(failure_of(ranks), MatchesRegex(in_vain(told(channel))));
+        EXPECT_THAT(failure_of(ranks), MatchesRegex(timed_out(told(channel))));
         EXPECT_LT(std::chrono::steady_clock::now() - begin, fault_deadline + 5s);
     }
 }
@@ -254,7 +254,7 @@ TEST_P(GpuHaloFaults, of_a_rank_whose_wishes_get_lost_are_told_within_the_deadli
     options.loses = [](const std::string& label, int source) { return label.starts_with("halo plan") && source == 1; };
     GpuHaloRanks<Mixed> ranks(layout(), method(), small_partitions(layout()), options);
     const auto begin = std::chrono::steady_clock::now();
-    EXPECT_THAT(failure_of(ranks), MatchesRegex(in_vain(told("halo plan"))));
+    EXPECT_THAT(failure_of(ranks), MatchesRegex(timed_out(told("halo plan"))));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, fault_deadline + 5s);
 }
 
@@ -266,7 +266,7 @@ TEST_P(GpuHaloFaults, of_a_rank_that_is_stuck_are_told_within_the_deadline)
     EXPECT_EQ(failure_of(ranks), "");
     const auto begin = std::chrono::steady_clock::now();
     ranks.stall(1, 1500ms);
-    EXPECT_THAT(failure_of(ranks), MatchesRegex(in_vain("repartition")));
+    EXPECT_THAT(failure_of(ranks), MatchesRegex(timed_out("repartition")));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 1500ms + 5s);
 }
 

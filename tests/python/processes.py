@@ -11,7 +11,7 @@ from runs import command
 
 DEADLINE = 2  # s, of a wait for another rank
 KILLED = r"E601 The process of ranks? {}( to \d)? \(\d+\) was killed by signal 9 \(Killed\)\."
-EITHER_STOPPED = r"E601 (The process of rank 1 \(\d+\) has been stopped for 2 s\.|Rank \d waited 2 s in vain for .*)"
+EITHER_STOPPED = r"E601 (The process of rank 1 \(\d+\) has been stopped for 2 s\.|Rank \d timed out after 2 s waiting for .*)"
 
 
 def start(folder, *options):

@@ -18,9 +18,9 @@ import pytest
 from simulation import GPUS
 
 DEADLINE = 2  # s, of a wait for another rank
-IN_VAIN = (r"E601 Rank \d waited 2 s in vain for (a message|a free slot) from rank \d: channel '[a-z ]+(?:, pulse \d+)?', epoch expected \d+, "
+TIMED_OUT = (r"E601 Rank \d timed out after 2 s waiting for (a message|a free slot) from rank \d: channel '[a-z ]+(?:, pulse \d+)?', epoch expected \d+, "
            r"seen \d+, credit \d+, in step -?\d+\.")
-HOST_IN_VAIN = r"E601 The host waited 4 s in vain for rank \d: its GPU is stuck, or one that it waits for\."
+HOST_TIMED_OUT = r"E601 The host timed out after 4 s waiting for rank \d: its GPU is stuck, or one that it waits for\."
 HOST_HELD = r"E601 The host was held for 6 s in the driver of its GPUs: one of them is stuck\."
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace
 WAIT_ALL = 0x40000000
@@ -81,7 +81,7 @@ def test_a_rank_that_is_held_for_long_ends_the_run(series, tmp_path, halo):
     assert run.poll() is None, run.communicate()[1]
     try:
         hold(busiest_thread(run.pid), 2 * DEADLINE)
-        expect_end(run, 10, [IN_VAIN])
+        expect_end(run, 10, [TIMED_OUT])
     finally:
         run.kill()
 
@@ -126,4 +126,4 @@ def test_a_gpu_that_is_stuck_for_ever_ends_the_run(series, tmp_path, kernel, hal
     run = start(series, tmp_path, "--gpus", gpus, "--ranks", max(2, gpus), "--halo", halo,
                 environment={"CUDA_INJECTION64_PATH": library, "PARHELION_STALL_GPU": str(gpus - 1), "PARHELION_STALL_AT_KERNEL": str(kernel)})
     told_by_waits = gpus > 1 and kernel == 1  # the test of links, where the host asks the driver for nothing
-    expect_end(run, 30, [IN_VAIN, HOST_IN_VAIN] + ([] if told_by_waits else [HOST_HELD]))
+    expect_end(run, 30, [TIMED_OUT, HOST_TIMED_OUT] + ([] if told_by_waits else [HOST_HELD]))

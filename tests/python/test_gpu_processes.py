@@ -186,7 +186,7 @@ def test_a_launched_process_that_ends_or_is_stopped_is_named(tmp_path, how, opti
         for process in processes:
             process.kill()
     other.communicate()
-    lost = r"E601 (The process of rank 1 on \S+ has (ended, or its connection is lost|been silent for [\d.]+ s)\.|Rank \d waited 3 s in vain for .*)"
+    lost = r"E601 (The process of rank 1 on \S+ has (ended, or its connection is lost|been silent for [\d.]+ s)\.|Rank \d timed out after 3 s waiting for .*)"
     assert re.fullmatch(lost, said.splitlines()[-1])
 
 

@@ -102,7 +102,7 @@ def test_a_program_that_skips_everything_says_nothing():
 
 
 def test_results_are_read_as_they_were_written():
-    for result in (Result(Outcome.KILLED, "failure of A.b; waited 1 s\tin vain"), Result(Outcome.SURVIVED)):
+    for result in (Result(Outcome.KILLED, "failure of A.b; timed out after 1 s\twaiting"), Result(Outcome.SURVIVED)):
         assert Result.parse(str(result)) == result
 
 

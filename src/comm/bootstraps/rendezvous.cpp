@@ -230,7 +230,7 @@ Bytes Rendezvous::wait_for(const std::string& key, std::chrono::nanoseconds pati
     changed_.wait_for(lock, patience, [&] { return (value = heard_.get(key)).has_value() || failure_; });
     if (value) { return *std::move(value); }
     if (failure_) { throw PeerAborted(failure_->text); }
-    throw CommError(fmt::format("Rank {} waited {:g} s in vain for '{}'.", options_.here.first, seconds(patience), key));
+    throw CommError(fmt::format("Rank {} timed out after {:g} s waiting for '{}'.", options_.here.first, seconds(patience), key));
 }
 
 std::string Rendezvous::host() const { return is_host() ? options_.address.host : address_of(members_[0].stream.socket()).host; }

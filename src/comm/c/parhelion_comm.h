@@ -32,7 +32,7 @@ enum
     PH_ERROR_BYTES_DIFFER = 8,  /* the two sides of a message have buffers of different sizes */
     PH_ERROR_PEER_FREED = 9,    /* the destination has freed its request */
     PH_ERROR_NOT_MATCHED = 10,  /* on GPUs: the other side has not made its request yet */
-    PH_ERROR_TIMEOUT = 20,      /* a wait was in vain, or memory was full: the sentence names rank and peer */
+    PH_ERROR_TIMEOUT = 20,      /* a wait timed out, or memory was full: the sentence names rank and peer */
     PH_ERROR_STOPPED = 21,      /* another rank has stopped the run */
     PH_ERROR_SYSTEM = 22,       /* the operating system refused something */
     PH_ERROR_INTERNAL = 23,     /* a defect of this library */

@@ -20,7 +20,7 @@ int main()
         ReceiveChannel receive = comm.open_receive("ring", previous, options);
         for (int round = 0; round < rounds; ++round)
         {
-            comm.set_tag(round); // where we are, should a wait be in vain
+            comm.set_tag(round); // where we are, should a wait time out
             std::memcpy(send.begin(sizeof values), values, sizeof values);
             send.publish(sizeof values); // the signal: the next rank may read
             const Message message = receive.wait();

@@ -161,7 +161,7 @@ std::unique_ptr<GpuArena> GpuWorld::arena(const std::string& name, int rank, std
         if (is_last_look)
         {
             throw CommError(
-                fmt::format("Waited {:g} s in vain for the {}.", std::chrono::duration<double>(deadline_).count(), key));
+                fmt::format("Timed out after {:g} s waiting for the {}.", std::chrono::duration<double>(deadline_).count(), key));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -423,8 +423,9 @@ void GpuWorld::wait_until(int rank, HostWait how, HasHappened&& has_happened)
         if (has_given_up_) { throw PeerAborted("another thread of this process has failed"); }
         if (is_last_look)
         {
-            throw CommError(fmt::format("The host waited {:g} s in vain for rank {}: its GPU is stuck, or one that it waits for.",
-                                        std::chrono::duration<double>(2 * deadline_).count(), rank));
+            throw CommError(
+                fmt::format("The host timed out after {:g} s waiting for rank {}: its GPU is stuck, or one that it waits for.",
+                            std::chrono::duration<double>(2 * deadline_).count(), rank));
         }
         const std::chrono::nanoseconds waited = now() - begin;
         is_last_look = waited > 2 * deadline_;

@@ -422,7 +422,7 @@ void PartitionedEngine::wait_until(RequestState& state, Done&& done)
         {
             const Verdict verdict = fail<HostAtomics>(watch(), state.record(watch()));
             world_.throw_failure(rank_, verdict,
-                                 fmt::format("Rank {} waited {:g} s in vain for {}: partitioned message {}.", rank_,
+                                 fmt::format("Rank {} timed out after {:g} s waiting for {}: partitioned message {}.", rank_,
                                              static_cast<double>(watch().deadline_ns) * 1e-9, state.lacks(), state.text()));
         }
         const Verdict verdict = patience.next();

@@ -476,7 +476,7 @@ std::vector<std::string> ends_of(const std::function<void(Member&, std::uint64_t
 TEST(PartitionedCollectiveFaults, a_dead_member_ends_all_waits_with_one_sentence)
 {
     const std::vector<std::string> texts = ends_of([](Member&, std::uint64_t) { throw RankDied(); });
-    const std::string sentence = " waited 0.2 s in vain for rank ";
+    const std::string sentence = " timed out after 0.2 s waiting for rank ";
     EXPECT_EQ(texts[1], "");
     const bool is_first = texts[0].find(sentence) != std::string::npos;
     EXPECT_NE(texts[is_first ? 0 : 2].find(sentence), std::string::npos) << texts[0] << "\n" << texts[2];

@@ -180,77 +180,78 @@ TEST(PartitionedFailures, say_what_a_wait_lacked_and_end_all_others)
         EXPECT_TRUE(comes_true([&] { return HostAtomics::load_acquire_system(&abort->epoch) != 0; }));
         world.throw_failure(1, Verdict::Aborted);
     };
-    EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
-                  if (c.rank() == 1) { return linger(w); }
-                  Outgoing out(p, {2, 2}, {1, 5, "west"});
-                  out.request.start();
-                  out.request.pready_range(0, 1);
-                  out.request.wait();
-              }),
-              "Rank 0 waited 0.1 s in vain for rank 1 to call precv_init: partitioned message from rank 0 to rank 1, tag 5, "
-              "group 'west', epoch 1.");
-    EXPECT_EQ(
-        first_of([&](World& w, Communicator& c, Partitioned& p) {
-            if (c.rank() == 1)
-            {
-                Incoming in(p, {2, 2}, {0});
-                EXPECT_TRUE(comes_true([&] {
-                    static_cast<void>(in.request.test());
-                    p.allocate(0);
-                    return true;
-                }));
-                in.start();
-                in.receive_all({1, 0, 1});
-                return linger(w);
-            }
-            Outgoing out(p, {2, 2}, {1});
-            for (std::uint64_t epoch = 1; epoch <= 2; ++epoch)
-            {
-                out.request.start();
-                out.send_all({epoch, 0, 1}, epoch);
-                out.wait();
-            }
-        }),
-        "Rank 0 waited 0.1 s in vain for rank 1 to start the epoch: partitioned message from rank 0 to rank 1, tag 0, epoch 2.");
-    EXPECT_EQ(
-        first_of([&](World& w, Communicator& c, Partitioned& p) {
-            if (c.rank() == 1)
-            {
-                Incoming in(p, {2, 2}, {0});
-                in.start();
-                in.request.pbuf_prepare();
-                return linger(w);
-            }
-            Outgoing out(p, {2, 2}, {1});
-            out.request.start();
-            out.send(1, {1, 0, 1});
-            out.wait();
-        }),
-        "Rank 0 waited 0.1 s in vain for 1 of 2 partitions of its own to be marked ready: partitioned message from rank 0 to "
-        "rank 1, tag 0, epoch 1.");
     EXPECT_EQ(
         first_of([&](World& w, Communicator& c, Partitioned& p) {
             if (c.rank() == 1) { return linger(w); }
-            Incoming in(p, {2, 2}, {1});
-            in.start();
-            in.request.wait();
+            Outgoing out(p, {2, 2}, {1, 5, "west"});
+            out.request.start();
+            out.request.pready_range(0, 1);
+            out.request.wait();
         }),
-        "Rank 0 waited 0.1 s in vain for rank 1 to call psend_init: partitioned message from rank 1 to rank 0, tag 0, epoch 1.");
-    EXPECT_EQ(
-        first_of([&](World& w, Communicator& c, Partitioned& p) {
-            if (c.rank() == 1)
-            {
-                Outgoing out(p, {4, 1}, {0});
-                out.request.start();
-                out.request.pbuf_prepare();
-                out.request.pready_list({0, 2});
-                return linger(w);
-            }
-            Incoming in(p, {2, 2}, {1});
-            in.start();
-            in.request.wait();
-        }),
-        "Rank 0 waited 0.1 s in vain for signal 2 of 4 from rank 1: partitioned message from rank 1 to rank 0, tag 0, epoch 1.");
+        "Rank 0 timed out after 0.1 s waiting for rank 1 to call precv_init: partitioned message from rank 0 to rank 1, tag 5, "
+        "group 'west', epoch 1.");
+    EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
+                  if (c.rank() == 1)
+                  {
+                      Incoming in(p, {2, 2}, {0});
+                      EXPECT_TRUE(comes_true([&] {
+                          static_cast<void>(in.request.test());
+                          p.allocate(0);
+                          return true;
+                      }));
+                      in.start();
+                      in.receive_all({1, 0, 1});
+                      return linger(w);
+                  }
+                  Outgoing out(p, {2, 2}, {1});
+                  for (std::uint64_t epoch = 1; epoch <= 2; ++epoch)
+                  {
+                      out.request.start();
+                      out.send_all({epoch, 0, 1}, epoch);
+                      out.wait();
+                  }
+              }),
+              "Rank 0 timed out after 0.1 s waiting for rank 1 to start the epoch: partitioned message from rank 0 to rank 1, "
+              "tag 0, epoch 2.");
+    EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
+                  if (c.rank() == 1)
+                  {
+                      Incoming in(p, {2, 2}, {0});
+                      in.start();
+                      in.request.pbuf_prepare();
+                      return linger(w);
+                  }
+                  Outgoing out(p, {2, 2}, {1});
+                  out.request.start();
+                  out.send(1, {1, 0, 1});
+                  out.wait();
+              }),
+              "Rank 0 timed out after 0.1 s waiting for 1 of 2 partitions of its own to be marked ready: partitioned message "
+              "from rank 0 to "
+              "rank 1, tag 0, epoch 1.");
+    EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
+                  if (c.rank() == 1) { return linger(w); }
+                  Incoming in(p, {2, 2}, {1});
+                  in.start();
+                  in.request.wait();
+              }),
+              "Rank 0 timed out after 0.1 s waiting for rank 1 to call psend_init: partitioned message from rank 1 to rank 0, "
+              "tag 0, epoch 1.");
+    EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
+                  if (c.rank() == 1)
+                  {
+                      Outgoing out(p, {4, 1}, {0});
+                      out.request.start();
+                      out.request.pbuf_prepare();
+                      out.request.pready_list({0, 2});
+                      return linger(w);
+                  }
+                  Incoming in(p, {2, 2}, {1});
+                  in.start();
+                  in.request.wait();
+              }),
+              "Rank 0 timed out after 0.1 s waiting for signal 2 of 4 from rank 1: partitioned message from rank 1 to rank 0, "
+              "tag 0, epoch 1.");
 }
 
 TEST(PartitionedFailures, of_another_rank_end_a_wait)

@@ -103,7 +103,7 @@ TEST_P(GpuPartitions, that_do_not_come_end_all_waits_with_a_sentence)
     GpuWorld world(layout().devices(), options_with(300ms));
     GpuPartitioned partitioned(world);
     EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {4, 2, 1}, how()), 1000, Level::Block, Fault::SignalLost), 0u);
-    EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+    EXPECT_NE(failure_of(world).find("timed out after 0.3 s waiting for "), std::string::npos) << failure_of(world);
     EXPECT_NE(failure_of(world).find("partitioned message from rank"), std::string::npos) << failure_of(world);
 }
 
@@ -116,7 +116,7 @@ TEST_P(GpuPartitions, for_who_does_not_start_end_all_waits_with_a_sentence)
     // between it and the rank that waits for it.
     const int most = ring.ranks[0].words * world.ranks();
     EXPECT_LE(ring_errors(world, ring, 1000, Level::Warp, Fault::NeverStarted), static_cast<unsigned long long>(most));
-    EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+    EXPECT_NE(failure_of(world).find("timed out after 0.3 s waiting for "), std::string::npos) << failure_of(world);
 }
 
 // --- on virtual nodes: by proxies between them, and by kernel copy inside one
@@ -158,7 +158,7 @@ TEST_P(GpuNodes, that_lose_a_message_end_all_waits_with_a_sentence)
     GpuWorld world(devices(), options(300ms));
     GpuPartitioned partitioned(world);
     EXPECT_EQ(ring_errors(world, make_ring(world, partitioned, {4, 2, 1}, {}), 1000, Level::Block, Fault::SignalLost), 0u);
-    EXPECT_NE(failure_of(world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(world);
+    EXPECT_NE(failure_of(world).find("timed out after 0.3 s waiting for "), std::string::npos) << failure_of(world);
 }
 
 // --- what is queued, a block for each partition

@@ -142,7 +142,7 @@ TEST_F(GpuProxiesOfNodes, whose_messages_come_too_late_end_waits_with_a_sentence
     {
         Carried m({.nodes = 2, .latency = 60s}, 1, 300ms);
         m.time();
-        EXPECT_NE(failure_of(m.world).find("waited 0.3 s in vain for "), std::string::npos) << failure_of(m.world);
+        EXPECT_NE(failure_of(m.world).find("timed out after 0.3 s waiting for "), std::string::npos) << failure_of(m.world);
     }
     EXPECT_LT(Clock::now() - begin, 30s);
 }

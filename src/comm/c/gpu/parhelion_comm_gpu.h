@@ -67,7 +67,7 @@ int ph_gpu_execute(ph_gpu_request* request);      /* of a collective: these four
 /* For kernels: a SendPrequest*, ReceivePrequest* or CollectivePrequest* of the C++ interface. */
 int ph_gpu_prequest(ph_gpu_request* request, void** prequest);
 
-/* Waits until all that is queued is done, and tells what went wrong: a wait in vain, a rule that a kernel broke. */
+/* Waits until all that is queued is done, and tells what went wrong: a wait that timed out, a rule that a kernel broke. */
 int ph_gpu_check(ph_gpu* all);
 /* Of an inactive request that nothing queued uses; of a collective the slots are free once all members are. */
 int ph_gpu_free(ph_gpu_request** request);
