@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace parhelion {
 
@@ -77,8 +78,24 @@ private:
         }
     }
 
+    // The old types stand for modifiers, and GROMACS takes no other one beside them.
+    void vdw_type()
+    {
+        if (!input_.modifier_of_vdwtype) { return; }
+        const MdpEntry& type = input_.entries.find("vdwtype")->second;
+        const std::string given = type.key + " = " + type.value, modifier = "Force-switch";
+        if (input_.gives("vdw-modifier") && p_.lj_modifier != LjModifier::None && p_.lj_modifier != LjModifier::PotentialShift)
+        {
+            fail("vdw-modifier", given + " is a modifier itself, " + modifier +
+                                     ", and cannot have another. Use vdwtype = Cut-off with the modifier that you want.");
+        }
+        p_.lj_modifier = *std::exchange(input_.modifier_of_vdwtype, std::nullopt);
+        note("N173", "vdwtype", given + " is taken as vdwtype = Cut-off with vdw-modifier = " + modifier + ", as by GROMACS.");
+    }
+
     void cutoffs()
     {
+        vdw_type();
         const bool has_mesh = p_.coulomb == CoulombKind::Pme;
         if (p_.coulomb_cutoff < p_.lj_cutoff || (p_.coulomb_cutoff > p_.lj_cutoff && !has_mesh))
         {
@@ -96,7 +113,7 @@ private:
             }
             if (!input_.gives("rvdw-switch"))
             {
-                note("N119", "vdw-modifier",
+                note("N119", input_.gives("vdw-modifier") ? "vdw-modifier" : "vdwtype",
                      "force-switch without rvdw-switch switches the forces from 0 nm on, as in GROMACS. Give rvdw-switch.");
             }
         }
@@ -245,14 +262,6 @@ private:
     void pressure()
     {
         if (p_.barostat == Barostat::None) { return; }
-        if (input_.pressure_coupling_type != "isotropic")
-        {
-            const bool later = input_.pressure_coupling_type != "surfacetension";
-            throw InputError("E140", input_.where("pcoupltype"),
-                             "pcoupltype = " + input_.entries.find("pcoupltype")->second.value + " is not supported " +
-                                 (later ? "yet (planned)" : "(not planned)") +
-                                 "; another box would deform differently. Use isotropic.");
-        }
         p_.compressibility = single("compressibility", input_.compressibility, 0);
         p_.reference_pressure = single("ref-p", input_.reference_p, std::numeric_limits<double>::lowest());
         if (!input_.gives("tau-p"))

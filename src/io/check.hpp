@@ -13,6 +13,9 @@ namespace parhelion {
 // does, and refuses contradictions (E107) and unsupported combinations (E140). Called by the .mdp reader; idempotent.
 void check_parameters(MdpInput& input, Diagnostics& diagnostics);
 
+// Throws InputError E140 for SHAKE where the molecules have constraints: known before the system is whole.
+void check_constraint_algorithm(const MdpInput& input, const Topology& topology);
+
 // Whether the parameters suit the system: box against cut-off, groups, restraints, charge, and for dynamics degrees of
 // freedom, time step against bond vibrations, velocities. Builds the groups that the parameters name, writes their names as the
 // system has them, and leaves velocities only where they will be used. Throws InputError E150 ... E157.

@@ -13,6 +13,11 @@ namespace parhelion {
 
 namespace {
 
+bool has_constraints(const Topology& topology)
+{
+    return std::ranges::any_of(topology.molecule_types, [](const MoleculeType& type) { return !type.constraints.empty(); });
+}
+
 class SystemCheck
 {
 public:
@@ -106,12 +111,26 @@ private:
     }
     void energy_groups()
     {
-        bool all = true;
+        std::vector<std::string> names;
+        std::int64_t atoms = 0;
         for (const std::string& name : input_.energy_groups)
         {
-            all = named_.require(name, input_.where("energygrps")) == "System" && all;
+            names.push_back(named_.require(name, input_.where("energygrps")));
+            const auto group = system_.groups.find(names.back());
+            atoms +=
+                group == system_.groups.end() ? system_.topology.atom_count() : static_cast<std::int64_t>(group->second.size());
         }
-        if (!all) { note("N128", "energygrps", "energies of the whole system are written, none between groups."); }
+        if (!names.empty() && atoms < system_.topology.atom_count()) { names.emplace_back("rest"); } // as GROMACS calls it
+        if (names.size() < 2) { return; }
+        std::string pairs;
+        for (std::size_t a = 0; a < names.size(); ++a)
+        {
+            for (std::size_t b = a; b < names.size(); ++b) { pairs += (pairs.empty() ? "" : ", ") + names[a] + "-" + names[b]; }
+        }
+        warn("W170", "energygrps",
+             "energygrps = " + input_.entries.find("energygrps")->second.value +
+                 ": energies between groups are not computed (planned), so that Coul-SR, LJ-SR, Coul-14 and LJ-14 of " + pairs +
+                 " will be missing in the .edr. Those of the whole system are written.");
     }
     // A temperature group, not coupled, of the atoms that are in none. It has the name that GROMACS gives it.
     void add_rest()
@@ -167,14 +186,10 @@ private:
     // Constraints that depend on each other have no unique forces. The simplest such: one pair twice.
     void constraints()
     {
-        const bool any = std::ranges::any_of(system_.topology.molecule_types,
-                                             [](const MoleculeType& type) { return !type.constraints.empty(); });
-        if (input_.shake && any)
+        if (input_.shake && !has_constraints(system_.topology))
         {
-            fail("E140", "constraint-algorithm",
-                 "constraint-algorithm = SHAKE is not supported (not planned), and there are constraints. Use LINCS.");
+            note("N127", "constraint-algorithm", "SHAKE is not used: there is nothing for it to constrain.");
         }
-        if (input_.shake) { note("N127", "constraint-algorithm", "SHAKE is not used: there is nothing for it to constrain."); }
         for (const MoleculeType& type : system_.topology.molecule_types)
         {
             const auto name = [&](std::int32_t atom) {
@@ -397,6 +412,13 @@ private:
 };
 
 } // namespace
+
+void check_constraint_algorithm(const MdpInput& input, const Topology& topology)
+{
+    if (!input.shake || !has_constraints(topology)) { return; }
+    throw InputError("E140", input.where("constraint-algorithm"),
+                     "constraint-algorithm = SHAKE is not supported (not planned), and there are constraints. Use LINCS.");
+}
 
 void check_system(MdpInput& input, System& system, Diagnostics& diagnostics) { SystemCheck(input, system, diagnostics).run(); }
 

@@ -2,7 +2,6 @@
 #include "io/file_kind.hpp"
 
 #include "base/error.hpp"
-#include "io/text.hpp"
 
 #include <fmt/format.h>
 
@@ -84,11 +83,11 @@ FileKind kind_of_file(std::string_view bytes)
     return {};
 }
 
-void expect_own_format(const std::filesystem::path& path, std::string_view wanted)
+MappedFile open_own_format(const std::filesystem::path& path, std::string_view wanted)
 {
-    const MappedFile file(path);
+    MappedFile file(path);
     const FileKind kind = kind_of_file(file.text());
-    if (kind.name.empty()) { return; }
+    if (kind.name.empty()) { return file; }
     throw InputError("E115", {path.string(), 0},
                      fmt::format("is {}, but {}.{}{}", kind.name, wanted, kind.advice.empty() ? "" : " ", kind.advice));
 }

@@ -2,6 +2,8 @@
 // What a file is, by its first bytes: for the message to somebody who gave another file than the one that is wanted.
 #pragma once
 
+#include "io/text.hpp"
+
 #include <filesystem>
 #include <string_view>
 
@@ -18,8 +20,8 @@ inline constexpr std::string_view kind_trr = "a trajectory (.trr)", kind_cpt = "
 
 FileKind kind_of_file(std::string_view bytes);
 
-// Throws InputError E115 if the file is of a known kind: texts that our own readers understand are of none. `wanted` is what the
-// option takes: "-c takes a .gro". E110 if it cannot be read.
-void expect_own_format(const std::filesystem::path& path, std::string_view wanted);
+// Opens the file and throws InputError E115 if it is of a known kind: texts that our own readers understand are of none. `wanted`
+// is what the option takes: "-c takes a .gro". E110 if it cannot be read.
+MappedFile open_own_format(const std::filesystem::path& path, std::string_view wanted);
 
 } // namespace parhelion

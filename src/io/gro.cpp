@@ -3,10 +3,10 @@
 
 #include "io/error_list.hpp"
 #include "io/output_file.hpp"
-#include "io/text.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <iterator>
@@ -20,10 +20,25 @@ constexpr double largest = 1e15;         // nm, nm/ps: keeps what is computed fr
 constexpr std::size_t first_column = 20; // of the numbers: residue number, residue, atom, atom number take five columns each
 constexpr double power_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
+bool begins_with_digits(std::string_view text)
+{
+    constexpr std::string_view begins = "0123456789+-.";
+    return !text.empty() && begins.find(text[0]) != begins.npos;
+}
+
+// As GROMACS decides: what it begins with is one, as of "0.1 nm" or "nano".
+bool reads_as_number(std::string_view field)
+{
+    const std::string text(field);
+    char* stop = nullptr;
+    std::strtod(text.c_str(), &stop);
+    return stop != text.c_str();
+}
+
 class GroReader
 {
 public:
-    explicit GroReader(const std::filesystem::path& path) : file_(path), rest_(file_.text()) { result_.path = path; }
+    explicit GroReader(MappedFile file) : file_(std::move(file)), rest_(file_.text()) { result_.path = file_.path(); }
     GroFile read();
 
 private:
@@ -31,7 +46,7 @@ private:
     std::int64_t read_atom_count();
     void read_columns(std::string_view first_atom);
     void read_atom(std::string_view line);
-    bool has_velocity(std::string_view line) const;
+    bool has_velocity(std::string_view line);
     double number(std::string_view line, std::size_t column) const;
     void read_box();
     [[noreturn]] void fail(const std::string& message) const
@@ -84,10 +99,18 @@ void GroReader::read_columns(std::string_view first_atom)
     velocities_ = has_velocity(first_atom);
 }
 
-bool GroReader::has_velocity(std::string_view line) const
+// Text behind the positions is a remark where GROMACS reads no number of a velocity in it either.
+bool GroReader::has_velocity(std::string_view line)
 {
     const std::size_t end = first_column + 3 * width_;
-    return line.size() > end && !trimmed(line.substr(end)).empty();
+    if (line.size() <= end || trimmed(line.substr(end)).empty()) { return false; }
+    if (begins_with_digits(trimmed(line.substr(end, width_)))) { return true; }
+    for (std::size_t column = end; column < std::min(line.size(), end + 3 * width_); column += width_)
+    {
+        if (reads_as_number(line.substr(column, width_))) { return true; }
+    }
+    if (result_.first_remark == 0) { result_.first_remark = line_; }
+    return false;
 }
 
 // The number in the `width_` columns from `column` on.
@@ -160,6 +183,12 @@ void GroReader::read_box()
     if (rest_.empty()) { fail("the file ends before the line of the box. Is it complete?"); }
     std::vector<std::string_view> words;
     split_words(take(), words);
+    for (const std::size_t numbers : {std::size_t{3}, std::size_t{9}})
+    {
+        if (words.size() <= numbers || reads_as_number(words[numbers])) { continue; }
+        words.resize(numbers);
+        result_.first_remark = result_.first_remark == 0 ? line_ : result_.first_remark;
+    }
     if (words.size() != 3 && words.size() != 9)
     {
         fail("the last line is the box: three numbers (or nine), not " + std::to_string(words.size()) +
@@ -221,7 +250,7 @@ GroFile GroReader::read()
 
 } // namespace
 
-GroFile read_gro(const std::filesystem::path& path) { return GroReader(path).read(); }
+GroFile read_gro(MappedFile file) { return GroReader(std::move(file)).read(); }
 
 void compare_names(const GroFile& coordinates, const Topology& topology, Diagnostics& diagnostics)
 {
@@ -259,6 +288,11 @@ void compare_names(const GroFile& coordinates, const Topology& topology, Diagnos
                                      "used. Is the order of the molecules the same?",
                                      different, in_quotes({name.data(), strnlen(name.data(), name.size())}),
                                      topology.describe(first)));
+    }
+    if (coordinates.first_remark > 0)
+    {
+        diagnostics.note("N172", {coordinates.path.string(), coordinates.first_remark},
+                         "this is the first line with text behind the columns. It is a remark, as for GROMACS.");
     }
     if (coordinates.has_more_frames)
     {

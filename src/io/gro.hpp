@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/vec3.hpp"
+#include "io/text.hpp"
 #include "model/topology.hpp"
 
 #include <array>
@@ -33,11 +34,13 @@ struct GroFile
     std::vector<Vec3<double>> v; // nm/ps; empty if the file has none
     std::vector<GroNames> names;
     bool has_more_frames = false; // only the first was read
+    int first_remark = 0;         // line of the first text behind the columns; 0: there is none
 };
 
 // Throws InputError: not readable, columns that are not finite numbers, fewer lines than atoms, a box that is not rectangular or
 // has an edge that is not positive, velocities for some atoms only.
-GroFile read_gro(const std::filesystem::path& path);
+GroFile read_gro(MappedFile file);
+inline GroFile read_gro(const std::filesystem::path& path) { return read_gro(MappedFile(path)); }
 
 // Throws InputError if the numbers of atoms differ. Warns (W030) if names of atoms differ, which are then those of the topology,
 // and notes (N030) further frames.

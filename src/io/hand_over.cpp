@@ -122,10 +122,11 @@ std::vector<Vec3<double>> in_nm(const std::vector<Vec3<Fixed>>& fractions, const
     return x;
 }
 
-std::string read_cpt(const std::filesystem::path& path, std::optional<double> at, const RunParameters& parameters,
-                     const System& system, Start& start, HandOver& hand_over)
+std::string read_cpt(const MappedFile& file, std::optional<double> at, const RunParameters& parameters, const System& system,
+                     Start& start, HandOver& hand_over)
 {
-    Checkpoint checkpoint = read_checkpoint(path.string());
+    const std::filesystem::path& path = file.path();
+    Checkpoint checkpoint = file.is_pipe() ? parse_checkpoint(file.text(), path.string()) : read_checkpoint(path.string());
     SavedState& state = checkpoint.state;
     expect_atoms(path, std::visit([](const auto& x) { return x.size(); }, state.x), system);
     const double time = to_real(value_in(checkpoint.run, "tinit")).value_or(0) +
@@ -166,7 +167,7 @@ HandOver read_hand_over(const std::filesystem::path& path, std::optional<double>
         const MappedFile file(path);
         const std::string_view bytes = file.text();
         const FileKind kind = kind_of_file(bytes);
-        if (kind.name == kind_cpt) { hand_over.text = read_cpt(path, at, parameters, system, start, hand_over); }
+        if (kind.name == kind_cpt) { hand_over.text = read_cpt(file, at, parameters, system, start, hand_over); }
         else if (kind.name == kind_trr) { hand_over.text = read_trr(path, bytes, at, parameters, system, start); }
         else
         {

@@ -9,6 +9,7 @@
 #include "io/text.hpp"
 #include "io/top.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace parhelion {
@@ -22,9 +23,36 @@ Topology topology_of(const InputFiles& files, const MdpInput& mdp, Diagnostics& 
     options.include_paths = files.include_paths;
     for (const std::string& path : mdp.parameters.include_paths) { options.include_paths.emplace_back(path); }
     options.defined_at = mdp.where("define");
-    Topology topology = read_topology(files.topology, options, diagnostics);
+    if (mdp.distance_restraints) { options.acting_sections.emplace_back("distance_restraints"); }
+    if (mdp.orientation_restraints) { options.acting_sections.emplace_back("orientation_restraints"); }
+    Topology topology = read_topology(open_own_format(files.topology, "-p takes a topology (.top)"), options, diagnostics);
     convert_bonds_to_constraints(topology, mdp.parameters.constraints);
     return topology;
+}
+
+// Values of a state B are noted wherever they are, also in a topology that could not be read to its end.
+void check_free_energy(const MdpInput& mdp, const Diagnostics& diagnostics)
+{
+    if (!mdp.free_energy) { return; }
+    const auto state_b = std::ranges::find(diagnostics.notes, "N023", &Warning::id);
+    const bool has_state_b = state_b != diagnostics.notes.end();
+    if (!has_state_b && !mdp.gives("couple-moltype")) { return; }
+    throw InputError("E140", mdp.where("free-energy"),
+                     "free-energy = yes asks for free energy perturbation, which is not supported yet (planned), and " +
+                         (has_state_b ? "the topology has values of a state B, first at " + state_b->where.text()
+                                      : std::string("couple-moltype names a molecule")) +
+                         ". Set it to no or use GROMACS.");
+}
+
+// What the .mdp asks for, and nothing in the topology needs. The sections that it asks for were refused where they stand.
+void note_what_is_idle(const MdpInput& mdp, Diagnostics& diagnostics)
+{
+    for (const auto& [key, is_asked] :
+         {std::pair("disre", mdp.distance_restraints), {"orire", mdp.orientation_restraints}, {"free-energy", mdp.free_energy}})
+    {
+        if (!is_asked) { continue; }
+        diagnostics.note("N170", mdp.where(key), std::string(key) + " has nothing to act on in this topology.");
+    }
 }
 
 void read_restraint_reference(const std::filesystem::path& path, System& system, Diagnostics& diagnostics)
@@ -35,8 +63,7 @@ void read_restraint_reference(const std::filesystem::path& path, System& system,
         diagnostics.note("N124", {path.string(), 0}, "not used: the topology has no position restraints.");
         return;
     }
-    expect_own_format(path, "-r takes a structure (.gro)");
-    GroFile reference = read_gro(path);
+    GroFile reference = read_gro(open_own_format(path, "-r takes a structure (.gro)"));
     compare_names(reference, system.topology, diagnostics);
     system.restraint_reference = std::move(reference.x);
     system.restraint_reference_box = reference.box;
@@ -46,8 +73,7 @@ void read_restraint_reference(const std::filesystem::path& path, System& system,
 void read_about_atoms(const InputFiles& files, bool has_topology, System& system, Diagnostics& diagnostics, ErrorList& errors)
 {
     const bool fits = errors.attempt([&] {
-        expect_own_format(files.structure, "-c takes a structure (.gro)");
-        GroFile structure = read_gro(files.structure);
+        GroFile structure = read_gro(open_own_format(files.structure, "-c takes a structure (.gro)"));
         if (has_topology) { compare_names(structure, system.topology, diagnostics); }
         system.title = std::move(structure.title);
         system.box = system.restraint_reference_box = structure.box;
@@ -61,9 +87,8 @@ void read_about_atoms(const InputFiles& files, bool has_topology, System& system
     });
     errors.attempt([&] {
         if (files.index.empty()) { return; }
-        expect_own_format(files.index, "-n takes index groups (.ndx)");
-        if (has_topology && fits) { system.groups = read_ndx(files.index, system.topology.atom_count()); }
-        else { const MappedFile is_there(files.index); }
+        const MappedFile index = open_own_format(files.index, "-n takes index groups (.ndx)");
+        if (has_topology && fits) { system.groups = read_ndx(index, system.topology.atom_count()); }
     });
 }
 
@@ -93,15 +118,16 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
 {
     ErrorList errors;
     MdpInput mdp;
-    errors.attempt([&] {
-        expect_own_format(files.mdp, "-f takes run parameters (.mdp)");
-        mdp = read_mdp_input(files.mdp, diagnostics, errors);
-    });
+    errors.attempt(
+        [&] { mdp = read_mdp_input(open_own_format(files.mdp, "-f takes run parameters (.mdp)"), diagnostics, errors); });
     System system;
-    const bool has_topology = errors.attempt([&] {
-        expect_own_format(files.topology, "-p takes a topology (.top)");
-        system.topology = topology_of(files, mdp, diagnostics);
-    });
+    const bool has_topology = errors.attempt([&] { system.topology = topology_of(files, mdp, diagnostics); });
+    errors.attempt([&] { check_free_energy(mdp, diagnostics); });
+    if (has_topology)
+    {
+        errors.attempt([&] { check_constraint_algorithm(mdp, system.topology); });
+        note_what_is_idle(mdp, diagnostics);
+    }
     read_about_atoms(files, has_topology, system, diagnostics, errors);
     // All files were understood, whether what the .mdp asks for is supported or not.
     std::optional<HandOver> hand_over;

@@ -3,7 +3,6 @@
 
 #include "io/check.hpp"
 #include "io/mdp_table.hpp"
-#include "io/text.hpp"
 
 #include <algorithm>
 
@@ -11,14 +10,14 @@ namespace parhelion {
 
 namespace {
 
-// Whether the value switches a refused feature off: every word is one of the option's harmless ones (numbers by value).
-bool is_off(const MdpOption& option, const std::string& value)
+// Whether every word of the value is one of these (numbers by value).
+bool consists_of(const std::vector<std::string>& these, const std::string& value)
 {
     const std::vector<std::string> words = words_of(value);
     return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
-        return std::any_of(option.words.begin(), option.words.end(), [&](const std::string& off) {
-            return normalised(off) == normalised(word) || (equals_number(off, 1) && equals_number(word, 1)) ||
-                   (equals_number(off, 0) && equals_number(word, 0));
+        return std::any_of(these.begin(), these.end(), [&](const std::string& one) {
+            return normalised(one) == normalised(word) || (equals_number(one, 1) && equals_number(word, 1)) ||
+                   (equals_number(one, 0) && equals_number(word, 0));
         });
     });
 }
@@ -74,6 +73,22 @@ public:
         apply(*option, {key, std::string(trimmed(line.substr(equals + 1))), where});
     }
 
+    // Once all lines are read: what would be refused, unless nothing uses it.
+    void judge_undecided(ErrorList& errors)
+    {
+        for (const Undecided& one : undecided_)
+        {
+            const auto& [option, entry, refusal] = one;
+            if (!option->is_unused(input_))
+            {
+                errors.attempt([&] { throw InputError(refusal); });
+                continue;
+            }
+            diagnostics_.note("N170", entry.where,
+                              entry.key + " = " + entry.value + " is not used " + option->unused_where + ".");
+        }
+    }
+
     MdpInput finish()
     {
         if (!ignored_.empty())
@@ -104,25 +119,48 @@ private:
             if (option.support == Support::Honoured && !option.print({}).empty()) { empty_.push_back(entry.key); }
             return;
         }
+        input_.entries.emplace(entry.key, entry);
+        try
+        {
+            use(option, entry);
+        }
+        catch (const InputError& error)
+        {
+            if (!option.is_unused || (error.id() != "E105" && error.id() != "E140")) { throw; }
+            undecided_.push_back({&option, entry, error});
+        }
+    }
+
+    void use(const MdpOption& option, const MdpEntry& entry)
+    {
         switch (option.support)
         {
         case Support::Honoured:
             option.set(input_, entry);
             break;
         case Support::Refused:
-            if (!is_off(option, entry.value)) { refuse(option, entry); }
+            if (consists_of(option.words, entry.value)) { break; }
+            if (option.asked == nullptr || !consists_of(option.words_for_topology, entry.value)) { refuse(option, entry); }
+            input_.*option.asked = true;
             break;
         case Support::Harmless:
             ignored_.push_back(entry.key);
             break;
         }
-        input_.entries.emplace(entry.key, entry);
     }
+
+    struct Undecided
+    {
+        const MdpOption* option;
+        MdpEntry entry;
+        InputError refusal;
+    };
 
     Diagnostics& diagnostics_;
     MdpInput input_;
     std::map<std::string, int> first_line_;
     std::vector<std::string> ignored_, empty_;
+    std::vector<Undecided> undecided_;
 };
 
 } // namespace
@@ -142,6 +180,7 @@ MdpInput read_text(std::string_view text, const std::string& name, Diagnostics& 
     {
         errors.attempt([&] { reader.read_line(take_line(text), number); });
     }
+    reader.judge_undecided(errors);
     MdpInput input = reader.finish();
     // A line that could not be read may be what an option lacks; one that asks for something unsupported was at least read.
     if (errors.holds_only("E140"))
@@ -161,14 +200,9 @@ MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnosti
     return input;
 }
 
-MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics, ErrorList& errors)
+MdpInput read_mdp_input(const MappedFile& file, Diagnostics& diagnostics, ErrorList& errors)
 {
-    MdpInput input;
-    errors.attempt([&] {
-        const MappedFile file(path);
-        input = read_text(file.text_without_mark(), path.string(), diagnostics, errors);
-    });
-    return input;
+    return read_text(file.text_without_mark(), file.path().string(), diagnostics, errors);
 }
 
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics)

@@ -6,10 +6,12 @@
 #include "io/error_list.hpp"
 #include "io/mdp_value.hpp"
 #include "io/named_list.hpp"
+#include "io/text.hpp"
 #include "model/run_parameters.hpp"
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace parhelion {
@@ -25,10 +27,13 @@ struct MdpInput
     std::vector<std::string> temperature_groups;
     std::vector<double> tau_t, reference_t;           // ps, K
     std::vector<double> compressibility, reference_p; // 1/bar, bar
-    std::string pressure_coupling_type = "isotropic"; // normalised word
     int nose_hoover_chain = 10;                       // leap-frog has none
     std::vector<std::string> energy_groups;           // which must exist; energies are those of the whole system
     bool shake = false;                               // where nothing is constrained, either algorithm will do
+    // vdwtype = Shift or Switch: what takes the place of vdw-modifier.
+    std::optional<LjModifier> modifier_of_vdwtype;
+    // Asked for, and refused if the topology has anything that they act on.
+    bool distance_restraints = false, orientation_restraints = false, free_energy = false;
 
     bool gives(std::string_view key) const { return entries.find(key) != entries.end(); }
     // The line that sets the option, or the file as a whole.
@@ -39,7 +44,7 @@ struct MdpInput
 // `errors`, or thrown where there is no such argument: E110 unreadable file, E101 no key or no '=', E102 option given twice, E103
 // wrong type, E104 unknown option, E105 out of range, E106 unknown word, E107 options that contradict each other, E140 not
 // supported.
-MdpInput read_mdp_input(const std::filesystem::path& path, Diagnostics& diagnostics, ErrorList& errors);
+MdpInput read_mdp_input(const MappedFile& file, Diagnostics& diagnostics, ErrorList& errors);
 MdpInput read_mdp_text(std::string_view text, const std::string& name, Diagnostics& diagnostics);
 RunParameters read_mdp(const std::filesystem::path& path, Diagnostics& diagnostics);
 

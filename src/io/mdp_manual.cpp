@@ -9,6 +9,8 @@ namespace {
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 std::string outlook_text(Outlook outlook) { return outlook == Outlook::Planned ? "planned" : "not planned"; }
 
+std::string unused_text(const MdpOption& option) { return option.unused_where.empty() ? "" : "not used " + option.unused_where; }
+
 std::string honoured_row(const MdpOption& option)
 {
     std::vector<std::string> words;
@@ -26,15 +28,21 @@ std::string honoured_row(const MdpOption& option)
             notes += (notes.empty() ? "" : "; ") + ("refused (" + outlook_text(outlook) + "): ") + joined(refused, ", ");
         }
     }
+    notes += (notes.empty() || option.unused_where.empty() ? "" : "; ") + unused_text(option);
     const std::string values = words.empty() ? option.numbers : joined(words, ", ");
     return "| `" + option.name + "` | " + values + " | " + code(option.print({})) + " | " + notes + " |\n";
 }
 
 std::string refused_row(const MdpOption& option)
 {
-    const std::string accepted = option.words.empty() ? "only empty" : "only " + code(joined(option.words, "`, `"));
+    std::string accepted = option.words.empty() ? "only empty" : "only " + code(joined(option.words, "`, `"));
+    if (option.asked != nullptr)
+    {
+        accepted += "; " + code(joined(option.words_for_topology, "`, `")) + " where the topology has nothing for it";
+    }
     return "| `" + option.name + "` | " + accepted + " | " + code(option.words.empty() ? "" : option.words[0]) +
-           " | refused: " + option.remark + " (" + outlook_text(option.outlook) + ") |\n";
+           " | refused: " + option.remark + " (" + outlook_text(option.outlook) + ")" +
+           (option.unused_where.empty() ? "" : "; " + unused_text(option)) + " |\n";
 }
 
 // Neighbouring harmless rows with the same reason share a paragraph.
@@ -65,7 +73,9 @@ std::string mdp_manual()
         "`_`\n"
         "do not matter. An option without a value keeps its default, which is GROMACS'. `#` stands for a number. A refused "
         "option stops\n"
-        "the program unless its value says that the feature is off. What is without effect is listed in the log.\n";
+        "the program unless its value says that the feature is off. What is without effect is listed in the log, as is a value "
+        "that\n"
+        "would be refused, or is out of range, where nothing uses the option (\"not used\" in the notes).\n";
     std::string section;
     std::vector<const MdpOption*> without_effect;
     bool in_table = false;

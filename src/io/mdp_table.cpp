@@ -44,6 +44,32 @@ namespace {
 
 using P = RunParameters;
 
+// --- where options are without effect
+
+MdpOption& unused_by_minimiser(MdpOption& row)
+{
+    return row.unused_if("with integrator = steep",
+                         [](const MdpInput& in) { return in.parameters.integrator == Integrator::SteepestDescent; });
+}
+MdpOption& unused_but_by_minimiser(MdpOption& row)
+{
+    return row.unused_if("without integrator = steep",
+                         [](const MdpInput& in) { return in.parameters.integrator != Integrator::SteepestDescent; });
+}
+MdpOption& unused_without_mesh(MdpOption& row)
+{
+    return row.unused_if("without coulombtype = PME",
+                         [](const MdpInput& in) { return in.parameters.coulomb != CoulombKind::Pme; });
+}
+MdpOption& unused_without_barostat(MdpOption& row)
+{
+    return row.unused_if("where pcoupl is off", [](const MdpInput& in) {
+        return in.parameters.barostat == Barostat::None || in.parameters.integrator == Integrator::SteepestDescent;
+    });
+}
+
+// --- rows
+
 // -DNAME[=VALUE] or -Ipath words without their prefix.
 void set_prefixed(std::vector<std::string>& list, const MdpEntry& entry, const char* prefix)
 {
@@ -82,21 +108,23 @@ void multiple_time_stepping(TableBuilder& t)
     t.yes_no("mts", &P::multiple_time_steps, "with integrator = md or sd; nothing to do without PME");
     t.only("mts-levels", "2", {});
     t.special(
-        "mts-level2-forces", "`longrange-nonbonded`",
-        [](MdpInput&, const MdpEntry& e) {
-            const std::string with_pairs = "These forces are computed in every step: use longrange-nonbonded, PME's mesh, alone.";
-            for (const std::string& word : words_of(e.value))
-            {
-                word_index({e.key, word, e.where}, {"longrange-nonbonded"},
-                           {{"nonbonded", never, with_pairs},
-                            {"pair", never, with_pairs},
-                            {"dihedral", never, with_pairs},
-                            {"angle", never, with_pairs},
-                            {"pull", planned, "Use longrange-nonbonded, PME's mesh, alone."},
-                            {"awh", never, "Use longrange-nonbonded, PME's mesh, alone."}});
-            }
-        },
-        [](const P&) { return std::string("longrange-nonbonded"); }, "PME's mesh; the other groups of forces are refused");
+         "mts-level2-forces", "`longrange-nonbonded`",
+         [](MdpInput&, const MdpEntry& e) {
+             const std::string with_pairs =
+                 "These forces are computed in every step: use longrange-nonbonded, PME's mesh, alone.";
+             for (const std::string& word : words_of(e.value))
+             {
+                 word_index({e.key, word, e.where}, {"longrange-nonbonded"},
+                            {{"nonbonded", never, with_pairs},
+                             {"pair", never, with_pairs},
+                             {"dihedral", never, with_pairs},
+                             {"angle", never, with_pairs},
+                             {"pull", planned, "Use longrange-nonbonded, PME's mesh, alone."},
+                             {"awh", never, "Use longrange-nonbonded, PME's mesh, alone."}});
+             }
+         },
+         [](const P&) { return std::string("longrange-nonbonded"); }, "PME's mesh; the other groups of forces are refused")
+        .unused_if("with mts = no", [](const MdpInput& in) { return !in.parameters.multiple_time_steps; });
     t.number("mts-level2-factor", &P::mesh_factor, at_least(2));
 }
 
@@ -127,17 +155,17 @@ void run_control(TableBuilder& t)
          {"tpic", never, "Use GROMACS for test-particle insertion."},
          {"mimic", never, "Use GROMACS for QM/MM."}});
     t.number("tinit", &P::start_time);
-    t.number("dt", &P::dt, positive);
+    unused_by_minimiser(t.number("dt", &P::dt, positive));
     t.number("nsteps", &P::steps, at_least_or<std::int64_t>(0, -1), "-1: no limit");
     t.number("init-step", &P::first_step, between<std::int64_t>(0, most_first_step));
-    t.word<ComMode>("comm-mode", &P::com_mode, {{"Linear", ComMode::Linear}, {"None", ComMode::None}},
-                    {{"Angular", never, "Rotation cannot be removed in a periodic box: use Linear."},
-                     {"Linear-acceleration-correction", never, "Use Linear."}});
+    unused_by_minimiser(t.word<ComMode>("comm-mode", &P::com_mode, {{"Linear", ComMode::Linear}, {"None", ComMode::None}},
+                                        {{"Angular", never, "Rotation cannot be removed in a periodic box: use Linear."},
+                                         {"Linear-acceleration-correction", never, "Use Linear."}}));
     t.number("nstcomm", &P::com_interval, at_least(0));
     t.list("comm-grps", &P::com_groups, "groups", "empty: System");
     t.number("ld-seed", &P::random_seed, {}, "-1: chosen at the start and logged");
-    t.number("emtol", &P::em_tolerance, positive, "kJ/mol/nm");
-    t.number("emstep", &P::em_step, positive, "nm");
+    unused_but_by_minimiser(t.number("emtol", &P::em_tolerance, positive, "kJ/mol/nm"));
+    unused_but_by_minimiser(t.number("emstep", &P::em_step, positive, "nm"));
     multiple_time_stepping(t);
     t.refused(planned, "mass repartitioning", {"mass-repartition-factor=1"});
     t.harmless("numbering of continued runs is done by the checkpoint", "simulation-part");
@@ -154,34 +182,56 @@ void output(TableBuilder& t)
     t.number("nstcalcenergy", &P::energy_calc, at_least_or(0, -1), "at most nstenergy; -1: as nstenergy, at most 100");
     t.number("nstenergy", &P::energy_out, at_least(0), "rounded up to a multiple of nstcalcenergy");
     t.number("nstxout-compressed", &P::compressed_out, at_least(0));
-    t.number("compressed-x-precision", &P::compressed_precision, between(1e-6, 1e12), "steps a nm");
+    t.number("compressed-x-precision", &P::compressed_precision, between(1e-6, 1e12), "steps a nm")
+        .unused_if("with nstxout-compressed = 0", [](const MdpInput& in) { return in.parameters.compressed_out == 0; });
     t.list("compressed-x-grps", &P::compressed_groups, "groups", "empty: System");
     t.special(
         "energygrps", "groups", [](MdpInput& in, const MdpEntry& e) { in.energy_groups = words_of(e.value); },
-        [](const P&) { return std::string(); }, "energies of the whole system are written, none between groups");
+        [](const P&) { return std::string(); }, "energies of the whole system are written, none between groups: W170");
     t.harmless("unused by GROMACS too",
                "user1-grps user2-grps userint1 userint2 userint3 userint4 userreal1 userreal2 userreal3 userreal4");
 }
 
 void pme(TableBuilder& t)
 {
-    t.number("fourierspacing", &P::mesh_spacing, positive, "nm, the most between grid points of PME");
+    unused_without_mesh(t.number("fourierspacing", &P::mesh_spacing, positive, "nm, the most between grid points of PME"));
     constexpr int most_points = 4096;
     for (const auto& [name, field] :
          {std::pair("fourier-nx", &P::mesh_nx), {"fourier-ny", &P::mesh_ny}, {"fourier-nz", &P::mesh_nz}})
     {
-        t.number(name, field, between(0, most_points), "0: by fourierspacing, as GROMACS chooses");
+        unused_without_mesh(t.number(name, field, between(0, most_points), "0: by fourierspacing, as GROMACS chooses"));
     }
-    t.number("pme-order", &P::pme_order, between(3, 8));
-    t.number("ewald-rtol", &P::ewald_tolerance, Range<double>{.lowest = 0, .highest = 0.1, .bound = Bound::Exclusive});
-    t.only("ewald-geometry", "3d", {{"3dc", planned, "Use 3d."}});
-    t.refused(planned, "a surface term of PME", {"epsilon-surface=0"});
+    unused_without_mesh(t.number("pme-order", &P::pme_order, between(3, 8)));
+    unused_without_mesh(
+        t.number("ewald-rtol", &P::ewald_tolerance, Range<double>{.lowest = 0, .highest = 0.1, .bound = Bound::Exclusive}));
+    unused_without_mesh(t.only("ewald-geometry", "3d", {{"3dc", planned, "Use 3d."}}));
+    unused_without_mesh(t.refused(planned, "a surface term of PME", {"epsilon-surface=0"}));
+}
+
+// GROMACS replaces the old types by modifiers.
+void vdw_type(TableBuilder& t)
+{
+    const std::vector<std::string> types = {"Cut-off", "Shift"};
+    const std::vector<RefusedWord> refused = {
+        {"PME", planned, "Use cut-off."},
+        {"Switch", planned, "GROMACS takes it as vdw-modifier = potential-switch. Force-switch is another force."},
+        {"User", never, "Use cut-off."},
+        {"Encad-shift", never, "Use cut-off."}};
+    MdpOption& row = t.special(
+        "vdwtype", "",
+        [types, refused](MdpInput& in, const MdpEntry& e) {
+            if (word_index(e, types, refused) == 1) { in.modifier_of_vdwtype = LjModifier::ForceSwitch; }
+        },
+        [](const P&) { return std::string("Cut-off"); }, "Shift: vdw-modifier = Force-switch, as for GROMACS");
+    row.words = types;
+    row.refused_words = refused;
 }
 
 void cutoffs(TableBuilder& t)
 {
-    const std::string use_force_switch = "Use vdwtype = cut-off with vdw-modifier = force-switch.";
     const std::string use_pme = "Use PME.";
+    const std::string gone = "It went with the group scheme, and GROMACS refuses it, too. Use PME; of the forces with a cut-off, "
+                             "reaction-field with epsilon-rf = 0 is nearest to it.";
     t.section("Pair list and cut-offs");
     t.only("cutoff-scheme", "Verlet", {{"group", never, "Use Verlet, as GROMACS 2020 and later do."}});
     t.number("nstlist", &P::list_interval, at_least(1),
@@ -194,7 +244,8 @@ void cutoffs(TableBuilder& t)
     t.number("verlet-buffer-tolerance", &P::buffer_tolerance,
              Range<double>{.lowest = 0, .bound = Bound::Exclusive, .has_also = true, .also = -1},
              "-1: rlist and nstlist as given; above 1e-5, 1e-5 is used, so that energies do not drift");
-    t.number("rlist", &P::list_cutoff, positive, "only with verlet-buffer-tolerance = -1");
+    t.number("rlist", &P::list_cutoff, positive, "only with verlet-buffer-tolerance = -1")
+        .unused_if("with a verlet-buffer-tolerance", [](const MdpInput& in) { return in.parameters.buffer_tolerance > 0; });
     t.word<CoulombKind>(
         "coulombtype", &P::coulomb,
         {{"Cut-off", CoulombKind::CutOff}, {"Reaction-Field", CoulombKind::ReactionField}, {"PME", CoulombKind::Pme}},
@@ -205,13 +256,13 @@ void cutoffs(TableBuilder& t)
          {"PME-User-Switch", never, use_pme},
          {"FMM", never, use_pme},
          {"User", never, use_pme},
-         {"Switch", never, use_pme},
-         {"Shift", never, use_pme},
-         {"Encad-shift", never, use_pme},
+         {"Switch", never, gone},
+         {"Shift", never, gone},
+         {"Encad-shift", never, gone},
          {"Poisson", never, use_pme},
          {"Generalized-Reaction-Field", never, "Use reaction-field with the epsilon-rf of the salt solution."},
          {"Reaction-Field-nec", never, "Use reaction-field."},
-         {"Reaction-Field-zero", never, "Use reaction-field."}});
+         {"Reaction-Field-zero", never, "Use reaction-field with epsilon-rf = 0, which is the same force."}});
     t.word<bool>("coulomb-modifier", &P::coulomb_potential_shift,
                  {{"Potential-shift", true}, {"Potential-shift-Verlet", true}, {"None", false}},
                  {{"Potential-switch", never, ""}, {"Exact-cutoff", never, ""}, {"Force-switch", never, ""}},
@@ -220,12 +271,7 @@ void cutoffs(TableBuilder& t)
     t.number("rcoulomb", &P::coulomb_cutoff, positive, "equal to rvdw; with PME, rvdw or longer");
     t.number("epsilon-r", &P::epsilon_r, at_least(0.0), "0: infinite");
     t.number("epsilon-rf", &P::epsilon_rf, at_least(0.0), "0: infinite");
-    t.only("vdwtype", "Cut-off",
-           {{"PME", planned, "Use cut-off."},
-            {"Switch", never, use_force_switch},
-            {"Shift", never, use_force_switch},
-            {"User", never, "Use cut-off."},
-            {"Encad-shift", never, "Use cut-off."}});
+    vdw_type(t);
     t.word<LjModifier>(
         "vdw-modifier", &P::lj_modifier,
         {{"Potential-shift", LjModifier::PotentialShift},
@@ -233,7 +279,10 @@ void cutoffs(TableBuilder& t)
          {"None", LjModifier::None},
          {"Force-switch", LjModifier::ForceSwitch}},
         {{"Potential-switch", planned, "Use force-switch or potential-shift."}, {"Exact-cutoff", never, "Use potential-shift."}});
-    t.number("rvdw-switch", &P::lj_switch, at_least(0.0), "only with force-switch");
+    t.number("rvdw-switch", &P::lj_switch, at_least(0.0), "only with force-switch")
+        .unused_if("without a switch", [](const MdpInput& in) {
+            return in.parameters.lj_modifier != LjModifier::ForceSwitch && !in.modifier_of_vdwtype;
+        });
     t.number("rvdw", &P::lj_cutoff, positive);
     t.word<DispersionCorrection>(
         "DispCorr", &P::dispersion_correction,
@@ -260,18 +309,21 @@ void coupling(TableBuilder& t)
 {
     const std::string use_vrescale = "Use v-rescale.";
     t.section("Temperature and pressure");
-    t.word<Thermostat>("tcoupl", &P::thermostat,
-                       {{"No", Thermostat::None},
-                        {"Berendsen", Thermostat::Berendsen},
-                        {"Nose-Hoover", Thermostat::NoseHoover},
-                        {"V-rescale", Thermostat::VRescale},
-                        {"yes", Thermostat::Berendsen}},
-                       {{"Andersen", never, use_vrescale},
-                        {"Andersen-massive", never, use_vrescale},
-                        {"Andersen-interval", never, use_vrescale}},
-                       "yes: Berendsen");
+    unused_by_minimiser(t.word<Thermostat>("tcoupl", &P::thermostat,
+                                           {{"No", Thermostat::None},
+                                            {"Berendsen", Thermostat::Berendsen},
+                                            {"Nose-Hoover", Thermostat::NoseHoover},
+                                            {"V-rescale", Thermostat::VRescale},
+                                            {"yes", Thermostat::Berendsen}},
+                                           {{"Andersen", never, use_vrescale},
+                                            {"Andersen-massive", never, use_vrescale},
+                                            {"Andersen-interval", never, use_vrescale}},
+                                           "yes: Berendsen"));
     t.number("nsttcouple", &P::temperature_interval, at_least_or(1, -1),
-             "-1: 100, or fewer so that tau-t is 5 intervals (Nose-Hoover 20)");
+             "-1: 100, or fewer so that tau-t is 5 intervals (Nose-Hoover 20)")
+        .unused_if("where tcoupl is off", [](const MdpInput& in) {
+            return in.parameters.thermostat == Thermostat::None || in.parameters.integrator == Integrator::SteepestDescent;
+        });
     t.special(
         "nh-chain-length", "whole number >= 1",
         [](MdpInput& in, const MdpEntry& e) { in.nose_hoover_chain = number_of<int>(e, e.value, at_least(1)); },
@@ -289,21 +341,20 @@ void coupling(TableBuilder& t)
         "ref-t", "a number >= 0 per group",
         [](MdpInput& in, const MdpEntry& e) { in.reference_t = numbers_of(e, at_least(0.0)); },
         [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return number_text(group.reference); }); }, "K");
-    t.word<Barostat>("pcoupl", &P::barostat,
-                     {{"No", Barostat::None},
-                      {"Berendsen", Barostat::Berendsen},
-                      {"C-rescale", Barostat::CRescale},
-                      {"Parrinello-Rahman", Barostat::ParrinelloRahman}},
-                     {{"MTTK", never, "Use Parrinello-Rahman."}, {"Isotropic", never, "Use Berendsen or C-rescale."}});
-    const std::vector<std::string> types = {"Isotropic", "Semiisotropic", "Anisotropic", "Surface-Tension"};
-    t.special(
+    unused_by_minimiser(
+        t.word<Barostat>("pcoupl", &P::barostat,
+                         {{"No", Barostat::None},
+                          {"Berendsen", Barostat::Berendsen},
+                          {"C-rescale", Barostat::CRescale},
+                          {"Parrinello-Rahman", Barostat::ParrinelloRahman}},
+                         {{"MTTK", never, "Use Parrinello-Rahman."}, {"Isotropic", never, "Use Berendsen or C-rescale."}}));
+    const std::string other_box = "Another box would deform differently: use isotropic where that is meant, or GROMACS.";
+    unused_without_barostat(t.only(
         "pcoupltype", "Isotropic",
-        [types](MdpInput& in, const MdpEntry& e) { in.pressure_coupling_type = normalised(types[word_index(e, types, {})]); },
-        [](const P&) { return std::string("Isotropic"); },
-        "Semiisotropic, Anisotropic (planned) and Surface-Tension (not planned) are refused when pcoupl is on");
-    t.number("nstpcouple", &P::pressure_interval, at_least_or(1, -1),
-             "-1: 100, or fewer so that tau-p is 10 intervals (Parrinello-Rahman 20)");
-    t.number("tau-p", &P::tau_p, positive, "ps");
+        {{"Semiisotropic", planned, other_box}, {"Anisotropic", planned, other_box}, {"Surface-Tension", never, other_box}}));
+    unused_without_barostat(t.number("nstpcouple", &P::pressure_interval, at_least_or(1, -1),
+                                     "-1: 100, or fewer so that tau-p is 10 intervals (Parrinello-Rahman 20)"));
+    unused_without_barostat(t.number("tau-p", &P::tau_p, positive, "ps"));
     t.special(
         "compressibility", "number >= 0", [](MdpInput& in, const MdpEntry& e) { in.compressibility = numbers_of(e, {}); },
         [](const P& p) { return number_text(p.compressibility); }, "1/bar; must be given when pcoupl is on");
@@ -314,9 +365,11 @@ void coupling(TableBuilder& t)
                             {{"No", RefcoordScaling::None}, {"All", RefcoordScaling::All}, {"COM", RefcoordScaling::Com}}, {},
                             "COM: of all reference positions; GROMACS takes those of a molecule type's first copy");
     t.yes_no("gen-vel", &P::generate_velocities);
-    t.number("gen-temp", &P::generation_temperature, at_least(0.0), "K");
+    t.number("gen-temp", &P::generation_temperature, at_least(0.0), "K").unused_if("with gen-vel = no", [](const MdpInput& in) {
+        return !in.parameters.generate_velocities;
+    });
     t.number("gen-seed", &P::generation_seed, {}, "-1: chosen at the start and logged");
-    t.refused(planned, "simulated annealing", {"annealing=no"});
+    unused_by_minimiser(t.refused(planned, "simulated annealing", {"annealing=no"}));
     t.harmless("only with annealing, which is refused", "annealing-npoints annealing-time annealing-temp");
     t.harmless("chains are not written", "print-nose-hoover-chain-variables");
     t.harmless("only for ensembles whose temperature is not that of tc-grps; the buffer uses the highest ref-t",

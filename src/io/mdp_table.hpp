@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -43,8 +44,29 @@ struct MdpOption
     std::vector<RefusedWord> refused_words{};
     std::string numbers{}; // the range of a numeric option
 
+    // Where no value of the option can have an effect, and in words. There, and only there, a value that would be refused as not
+    // supported or out of range is told in a note and not used.
+    std::function<bool(const MdpInput&)> is_unused{};
+    std::string unused_where{};
+    // Refused, but not with these values as long as the topology has nothing that they act on; which is told to `asked`.
+    std::vector<std::string> words_for_topology{};
+    bool MdpInput::*asked = nullptr;
+
     std::function<void(MdpInput&, const MdpEntry&)> set{};    // honoured
     std::function<std::string(const RunParameters&)> print{}; // honoured
+
+    MdpOption& unused_if(std::string where, std::function<bool(const MdpInput&)> condition)
+    {
+        unused_where = std::move(where);
+        is_unused = std::move(condition);
+        return *this;
+    }
+    MdpOption& unless_topology_has_it(bool MdpInput::*in, std::vector<std::string> values)
+    {
+        asked = in;
+        words_for_topology = std::move(values);
+        return *this;
+    }
 };
 
 const std::vector<MdpOption>& mdp_table();

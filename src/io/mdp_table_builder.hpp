@@ -42,18 +42,19 @@ public:
     void section(std::string heading) { section_ = std::move(heading); }
 
     template <class T>
-    void number(std::string name, T RunParameters::*field, Range<T> range = {}, std::string remark = "")
+    MdpOption& number(std::string name, T RunParameters::*field, Range<T> range = {}, std::string remark = "")
     {
         MdpOption& row = honoured(std::move(name), std::move(remark));
         row.numbers = std::is_floating_point_v<T> ? "number" : "whole number";
         if (const std::string limits = range.text(); !limits.empty()) { row.numbers += " " + limits; }
         row.set = [field, range](MdpInput& in, const MdpEntry& e) { in.parameters.*field = number_of<T>(e, e.value, range); };
         row.print = [field](const RunParameters& p) { return text_of(p.*field); };
+        return row;
     }
 
     template <class E>
-    void word(std::string name, E RunParameters::*field, const std::vector<std::pair<std::string, E>>& accepted,
-              std::vector<RefusedWord> refused_words = {}, std::string remark = "")
+    MdpOption& word(std::string name, E RunParameters::*field, const std::vector<std::pair<std::string, E>>& accepted,
+                    std::vector<RefusedWord> refused_words = {}, std::string remark = "")
     {
         MdpOption& row = honoured(std::move(name), std::move(remark));
         std::vector<E> values;
@@ -69,13 +70,14 @@ public:
         row.print = [field, values, words = row.words](const RunParameters& p) {
             return words[static_cast<std::size_t>(std::find(values.begin(), values.end(), p.*field) - values.begin())];
         };
+        return row;
     }
     void yes_no(std::string name, bool RunParameters::*field, std::string remark = "")
     {
         word<bool>(std::move(name), field, {{"no", false}, {"yes", true}}, {}, std::move(remark));
     }
     // One word is all there is; the others are refused.
-    void only(std::string name, std::string accepted, std::vector<RefusedWord> refused_words, std::string remark = "")
+    MdpOption& only(std::string name, std::string accepted, std::vector<RefusedWord> refused_words, std::string remark = "")
     {
         MdpOption& row = honoured(std::move(name), std::move(remark));
         row.words = {accepted};
@@ -84,6 +86,7 @@ public:
             word_index(e, words, refused);
         };
         row.print = [accepted](const RunParameters&) { return accepted; };
+        return row;
     }
     void list(std::string name, std::vector<std::string> RunParameters::*field, std::string values, std::string remark = "")
     {
@@ -93,15 +96,16 @@ public:
         row.print = [field](const RunParameters& p) { return joined(p.*field, " "); };
     }
     template <class Set, class Print>
-    void special(std::string name, std::string values, Set set, Print print, std::string remark = "")
+    MdpOption& special(std::string name, std::string values, Set set, Print print, std::string remark = "")
     {
         MdpOption& row = honoured(std::move(name), std::move(remark));
         row.numbers = std::move(values);
         row.set = set;
         row.print = print;
+        return row;
     }
-    // "name=off|other-off" for every switch of the feature; no '=': only an empty value is accepted.
-    void refused(Outlook outlook, const std::string& feature, const std::vector<std::string>& switches)
+    // "name=off|other-off" for every switch of the feature; no '=': only an empty value is accepted. Returns the last one's row.
+    MdpOption& refused(Outlook outlook, const std::string& feature, const std::vector<std::string>& switches)
     {
         for (const std::string& text : switches)
         {
@@ -116,6 +120,7 @@ public:
             }
             rows.push_back(std::move(row));
         }
+        return rows.back();
     }
     void harmless(const std::string& reason, std::string_view names)
     {

@@ -3,6 +3,9 @@
 // off.
 #include "io/mdp_table_builder.hpp"
 
+#include <algorithm>
+#include <ranges>
+
 namespace parhelion {
 
 void add_special_forces(TableBuilder& t)
@@ -10,16 +13,33 @@ void add_special_forces(TableBuilder& t)
     t.section("Special forces and ensembles");
     t.refused(never, "walls", {"nwall=0"});
     t.harmless("only with walls, which are refused", "wall-type wall-r-linpot wall-atomtype wall-density wall-ewald-zfac");
-    t.refused(never, "acceleration of groups", {"acc-grps", "accelerate=0"});
-    t.refused(planned, "frozen groups", {"freezegrps", "freezedim=N"});
+    const auto is_off = [](const char* key) { // it is read, and was not refused
+        return [key](const MdpInput& in) {
+            const auto entry = in.entries.find(key);
+            const std::vector<std::string> words =
+                entry == in.entries.end() ? std::vector<std::string>() : words_of(entry->second.value);
+            return !words.empty() &&
+                   std::ranges::all_of(words, [](const std::string& w) { return equals_number(w, 0) || normalised(w) == "n"; });
+        };
+    };
+    t.refused(never, "acceleration of groups", {"acc-grps"}).unused_if("where accelerate is 0", is_off("accelerate"));
+    t.refused(never, "acceleration of groups", {"accelerate=0"});
+    t.refused(planned, "frozen groups", {"freezegrps"}).unused_if("where freezedim is N", is_off("freezedim"));
+    t.refused(planned, "frozen groups", {"freezedim=N"});
     t.refused(never, "a cosine acceleration profile", {"cos-acceleration=0"});
     t.refused(never, "box deformation", {"deform=0", "deform-init-flow=no"});
-    t.refused(never, "an electric field",
-              {"electric-field-x=0", "electric-field-y=0", "electric-field-z=0", "E-x=0", "E-xt=0", "E-y=0", "E-yt=0", "E-z=0",
-               "E-zt=0"});
-    t.refused(never, "distance restraints", {"disre=no"});
+    for (const char* const name : {"electric-field-x", "electric-field-y", "electric-field-z"})
+    {
+        const auto has_no_amplitude = [name](const MdpInput& in) {
+            return equals_number(words_of(in.entries.at(name).value)[0], 0);
+        };
+        t.refused(never, "an electric field", {std::string(name) + "=0"}).unused_if("with an amplitude of 0", has_no_amplitude);
+    }
+    t.refused(never, "an electric field", {"E-x=0", "E-xt=0", "E-y=0", "E-yt=0", "E-z=0", "E-zt=0"});
+    t.refused(never, "distance restraints", {"disre=no"})
+        .unless_topology_has_it(&MdpInput::distance_restraints, {"simple", "ensemble"});
     t.harmless("only with distance restraints, which are refused", "disre-weighting disre-mixed disre-fc disre-tau nstdisreout");
-    t.refused(never, "orientation restraints", {"orire=no"});
+    t.refused(never, "orientation restraints", {"orire=no"}).unless_topology_has_it(&MdpInput::orientation_restraints, {"yes"});
     t.harmless("only with orientation restraints, which are refused", "orire-fc orire-tau orire-fitgrp nstorireout");
     t.harmless("dihedral restraints are chosen in the topology", "dihre dihre-fc dihre-tau nstdihreout");
     t.refused(planned, "pulling", {"pull=no"});
@@ -83,7 +103,7 @@ void add_special_forces(TableBuilder& t)
 void add_free_energy(TableBuilder& t)
 {
     t.section("Free energy and expanded ensemble");
-    t.refused(planned, "free energy perturbation", {"free-energy=no"});
+    t.refused(planned, "free energy perturbation", {"free-energy=no"}).unless_topology_has_it(&MdpInput::free_energy, {"yes"});
     t.harmless(
         "only with free-energy, which is refused",
         "couple-moltype couple-lambda0 couple-lambda1 couple-intramol init-lambda init-lambda-state delta-lambda nstdhdl "

@@ -39,14 +39,13 @@ void add_group(AtomLists& groups, const std::string& name, std::vector<std::int6
 
 } // namespace
 
-AtomLists read_ndx(const std::filesystem::path& path, std::int64_t atom_count)
+AtomLists read_ndx(const MappedFile& file, std::int64_t atom_count)
 {
-    const MappedFile file(path);
     AtomLists groups;
     std::string name;
     std::vector<std::int64_t> atoms;
     std::vector<std::string_view> words;
-    SourceLocation where{path.string(), 0}, heading = where;
+    SourceLocation where{file.path().string(), 0}, heading = where;
     for (std::string_view rest = file.text_without_mark(); !rest.empty();)
     {
         std::string_view line = take_line(rest);

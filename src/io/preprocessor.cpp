@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <utility>
 
 namespace parhelion {
 
@@ -59,7 +60,7 @@ std::vector<std::filesystem::path> library_paths()
     return paths;
 }
 
-Preprocessor::Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
+Preprocessor::Preprocessor(MappedFile root, const std::vector<std::string>& defines,
                            const std::vector<std::filesystem::path>& include_paths, SourceLocation defined_at)
     : include_paths_(include_paths), defined_at_(std::move(defined_at))
 {
@@ -80,7 +81,7 @@ Preprocessor::Preprocessor(const std::filesystem::path& root, const std::vector<
         macros_[name].value = std::move(value);
         user_defines_.push_back(std::move(name));
     }
-    open(root, root.string());
+    open(std::move(root));
 }
 
 void Preprocessor::fail(const char* id, Place place, const std::string& message) const
@@ -88,12 +89,13 @@ void Preprocessor::fail(const char* id, Place place, const std::string& message)
     throw InputError(id, where(place), message);
 }
 
-void Preprocessor::open(const std::filesystem::path& path, const std::string& shown)
+void Preprocessor::open(MappedFile file)
 {
-    auto source = std::make_unique<Source>(Source{MappedFile(path), {}, real_path(path), path.parent_path(), {}, 0, {}});
+    const std::filesystem::path path = file.path(), folder = file.is_pipe() ? "" : path.parent_path();
+    auto source = std::make_unique<Source>(Source{std::move(file), {}, real_path(path), folder, {}, 0, {}});
     source->rest = source->file.text_without_mark();
     source->place.file = static_cast<std::int32_t>(names_.size());
-    names_.push_back(shown);
+    names_.push_back(path.string());
     sources_.push_back(std::move(source));
 }
 
@@ -250,7 +252,7 @@ void Preprocessor::include(const Source& from, std::string_view rest)
                  "more than " + std::to_string(sources_.size() >= deepest_include ? deepest_include : most_includes) +
                      " files include one another. Check the includes.");
         }
-        open(path, path.string());
+        open(MappedFile(path));
         return;
     }
     std::string searched;

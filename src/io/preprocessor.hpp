@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -44,9 +45,14 @@ class Preprocessor
 {
 public:
     // `defines`: "NAME" or "NAME=VALUE". Includes are looked for in the including file's folder, then `include_paths` in order,
-    // then library_paths(). Messages about `defines` point to `defined_at`. Throws InputError if `root` cannot be read.
-    Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
+    // then library_paths(). Messages about `defines` point to `defined_at`. A root that is a pipe is in the working folder.
+    Preprocessor(MappedFile root, const std::vector<std::string>& defines,
                  const std::vector<std::filesystem::path>& include_paths, SourceLocation defined_at = {});
+    Preprocessor(const std::filesystem::path& root, const std::vector<std::string>& defines,
+                 const std::vector<std::filesystem::path>& include_paths, SourceLocation defined_at = {})
+        : Preprocessor(MappedFile(root), defines, include_paths, std::move(defined_at))
+    {
+    }
 
     // The next line with something on it; false at the end. Throws InputError on a bad directive, a missing or circular include,
     // an unterminated #ifdef (naming the line it began on) and a macro that expands without end. The next call then goes on
@@ -89,7 +95,7 @@ private:
     void test(Source& source, std::string_view name, bool wanted, std::string_view directive);
     void define(Place place, std::string_view rest);
     void include(const Source& from, std::string_view rest);
-    void open(const std::filesystem::path& path, const std::string& shown);
+    void open(MappedFile file);
     void expand(std::string_view text, int depth, Place place);
     [[noreturn]] void fail(const char* id, Place place, const std::string& message) const;
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,44 +16,94 @@
 
 namespace parhelion {
 
-MappedFile::MappedFile(const std::filesystem::path& path)
+namespace {
+
+// Closes a file at the end of its scope.
+class OpenFile
 {
-    const auto refuse = [&](const std::string& why) {
-        throw InputError("E110", {path.string(), 0}, "cannot be read: " + why + ". Check the name and the permissions.");
-    };
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) { refuse(std::strerror(errno)); }
-    struct stat status = {};
-    const bool regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-    void* mapped = nullptr;
-    if (regular && status.st_size > 0)
+public:
+    explicit OpenFile(const std::filesystem::path& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    ~OpenFile()
     {
-        mapped = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+        if (number_ >= 0) { ::close(number_); }
     }
-    const int error = errno;
-    ::close(file);
-    if (!regular) { refuse("it is not a regular file"); }
-    if (mapped == MAP_FAILED) { refuse(std::strerror(error)); }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    int number() const { return number_; }
+
+private:
+    int number_;
+};
+
+} // namespace
+
+void MappedFile::refuse(const std::string& why) const
+{
+    throw InputError("E110", {path_.string(), 0}, "cannot be read: " + why + ". Check the name and the permissions.");
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path)
+{
+    const OpenFile file(path);
+    if (file.number() < 0) { refuse(std::strerror(errno)); }
+    struct stat status = {};
+    if (::fstat(file.number(), &status) != 0) { refuse(std::strerror(errno)); }
+    if (S_ISREG(status.st_mode)) { map(file.number(), static_cast<std::size_t>(status.st_size)); }
+    else if (S_ISFIFO(status.st_mode)) { drain(file.number()); }
+    else { refuse("it is not a regular file, nor a pipe"); }
+}
+
+void MappedFile::map(int file, std::size_t size)
+{
+    if (size == 0) { return; }
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapped == MAP_FAILED) { refuse(std::strerror(errno)); }
+    ::madvise(mapped, size, MADV_SEQUENTIAL);
     data_ = static_cast<const char*>(mapped);
-    size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ > 0) { ::madvise(mapped, size_, MADV_SEQUENTIAL); }
+    size_ = size;
+}
+
+// Waits for the writer, who may not have opened the pipe yet: until then reading would find its end.
+void MappedFile::drain(int pipe)
+{
+    constexpr int patience_ms = 60'000;
+    constexpr std::size_t piece = std::size_t{1} << 20, most = std::size_t{1} << 34; // the largest .gro that is useful has 5 GB
+    bytes_ = std::make_unique<std::string>();
+    for (;;)
+    {
+        pollfd waits{pipe, POLLIN, 0};
+        const int ready = ::poll(&waits, 1, patience_ms);
+        if (ready < 0 && errno == EINTR) { continue; }
+        if (ready < 0) { refuse(std::strerror(errno)); }
+        if (ready == 0) { refuse("nothing has come out of this pipe for a minute"); }
+        bytes_->resize(size_ + piece);
+        const ssize_t got = ::read(pipe, bytes_->data() + size_, piece);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) { continue; }
+        if (got < 0) { refuse(std::strerror(errno)); }
+        if (got == 0) { break; }
+        size_ += static_cast<std::size_t>(got);
+        if (size_ > most) { refuse("more comes out of this pipe than any input has"); }
+    }
+    bytes_->resize(size_);
+    data_ = bytes_->data();
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), released_(other.released_)
+    : path_(std::move(other.path_)), bytes_(std::move(other.bytes_)), data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)), released_(other.released_)
 {
 }
 
 MappedFile::~MappedFile()
 {
-    if (size_ > 0) { ::munmap(const_cast<char*>(data_), size_); }
+    if (size_ > 0 && !is_pipe()) { ::munmap(const_cast<char*>(data_), size_); }
 }
 
 void MappedFile::release_before(std::size_t position)
 {
     constexpr std::size_t block = std::size_t{1} << 24;
     const std::size_t end = position / block * block;
-    if (end <= released_) { return; }
+    if (end <= released_ || is_pipe()) { return; }
     ::madvise(const_cast<char*>(data_) + released_, end - released_, MADV_DONTNEED);
     released_ = end;
 }

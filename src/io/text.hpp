@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@
 
 namespace parhelion {
 
-// The bytes of a file, read-only, for the life of the object. Throws InputError E110 if it cannot be opened or is not a regular
-// file.
+// The bytes of a file, read-only, for the life of the object: mapped, or those that come out of a pipe until its other end is
+// closed. A pipe can be read once, so whoever looks at a file twice hands this on instead of its path. Throws InputError E110 if
+// the file cannot be opened or is neither a regular file nor a pipe, and if nothing comes out of a pipe for a minute.
 class MappedFile
 {
 public:
@@ -22,6 +24,8 @@ public:
     MappedFile(MappedFile&& other) noexcept;
     MappedFile& operator=(MappedFile&&) = delete;
 
+    const std::filesystem::path& path() const { return path_; }
+    bool is_pipe() const { return bytes_ != nullptr; }
     std::string_view text() const { return {data_, size_}; }
     // Without the byte order mark that some editors begin a text with.
     std::string_view text_without_mark() const
@@ -34,6 +38,12 @@ public:
     void release_before(std::size_t position);
 
 private:
+    [[noreturn]] void refuse(const std::string& why) const;
+    void map(int file, std::size_t size);
+    void drain(int pipe);
+
+    std::filesystem::path path_;
+    std::unique_ptr<std::string> bytes_; // of a pipe
     const char* data_ = nullptr;
     std::size_t size_ = 0;
     std::size_t released_ = 0;

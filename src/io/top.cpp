@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace parhelion {
 
@@ -24,9 +26,9 @@ bool equal_but_for_case(std::string_view a, std::string_view b)
 class TopologyReader
 {
 public:
-    TopologyReader(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics)
-        : source_(path, options.defines, options.include_paths, options.defined_at), file_(path.string()),
-          diagnostics_(diagnostics)
+    TopologyReader(MappedFile file, const TopologyOptions& options, Diagnostics& diagnostics)
+        : file_(file.path().string()), source_(std::move(file), options.defines, options.include_paths, options.defined_at),
+          acting_sections_(options.acting_sections), diagnostics_(diagnostics)
     {
     }
 
@@ -40,6 +42,8 @@ private:
         Place place;
     };
 
+    void refuse_unsupported();
+    void drop_remark(Fields& line);
     void enter_section(const Fields& line);
     void read_line(const Fields& line);
     void read_before_sections(const Fields& line);
@@ -49,11 +53,12 @@ private:
     std::size_t find_molecule(const Fields& line);
     Topology build();
 
+    std::string file_;
     Preprocessor source_;
     ErrorList errors_;
     bool is_whole_ = true;       // until something is missing without which the lines below mean nothing
     bool skips_section_ = false; // its heading is wrong
-    std::string file_;
+    const std::vector<std::string>& acting_sections_;
     Diagnostics& diagnostics_;
     ForceField force_field_;
     const SectionInfo* section_ = nullptr;
@@ -71,19 +76,48 @@ Topology TopologyReader::read()
         is_whole_ = errors_.attempt([&] { more = source_.next(line); }) && is_whole_;
         if (more && is_whole_)
         {
-            errors_.attempt([&] { read_line(Fields(source_, line)); });
+            errors_.attempt([&] {
+                Fields fields(source_, line);
+                drop_remark(fields);
+                read_line(fields);
+            });
         }
     }
+    refuse_unsupported();
     errors_.throw_if_any();
     source_.warn_of_unused_defines(diagnostics_);
     return build();
+}
+
+// Of the molecules that the system contains.
+void TopologyReader::refuse_unsupported()
+{
+    std::set<std::size_t> contained;
+    for (const Block& block : blocks_)
+    {
+        if (!contained.insert(block.draft).second) { continue; }
+        errors_.attempt([&] { drafts_[block.draft].refuse_unsupported(source_); });
+    }
+}
+
+// Of an atom's line, mass and charge may end it; a '#' behind both is the atom type of a state B, here as in GROMACS.
+void TopologyReader::drop_remark(Fields& line)
+{
+    if (section_ == nullptr || section_->section == Section::System || line.text().front() == '[') { return; }
+    constexpr std::size_t charge = 6, mass = 7;
+    const bool is_atom = section_->section == Section::Atoms;
+    if (is_atom && line.size() > mass + 1 && line[mass + 1].starts_with('#')) { return; }
+    if (!line.end_at_remark(is_atom ? charge : 1)) { return; }
+    if (std::ranges::any_of(diagnostics_.notes, [](const Warning& note) { return note.id == "N171"; })) { return; }
+    diagnostics_.note("N171", line.where(), "this is the first line with a remark behind '#', which is not read, as in GROMACS.");
 }
 
 void TopologyReader::enter_section(const Fields& line)
 {
     std::string_view name = line.text().substr(1);
     const std::size_t end = name.find(']');
-    if (end == name.npos || !trimmed(name.substr(end + 1)).empty())
+    const std::string_view behind = end == name.npos ? "" : trimmed(name.substr(end + 1));
+    if (end == name.npos || !(behind.empty() || behind.starts_with('#')))
     {
         line.fail("E120", "a section heading is a name in brackets, alone on its line. Write [ name ].");
     }
@@ -96,6 +130,7 @@ void TopologyReader::enter_section(const Fields& line)
         line.fail("E120",
                   "unknown section " + in_quotes(name) + "." + (near.empty() ? " Remove it." : " Did you mean '" + near + "'?"));
     }
+    if (std::ranges::find(acting_sections_, section_->name) != acting_sections_.end()) { section_ = acting(*section_); }
     const Section s = section_->section;
     const std::string shown = "[ " + std::string(section_->name) + " ]";
     if (s == Section::UnsupportedSystem) { line.fail("E130", std::string(section_->refusal) + ". Nothing was run."); }
@@ -268,9 +303,9 @@ Topology TopologyReader::build()
 
 } // namespace
 
-Topology read_topology(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics)
+Topology read_topology(MappedFile file, const TopologyOptions& options, Diagnostics& diagnostics)
 {
-    return TopologyReader(path, options, diagnostics).read();
+    return TopologyReader(std::move(file), options, diagnostics).read();
 }
 
 } // namespace parhelion

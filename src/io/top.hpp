@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "io/text.hpp"
 #include "model/topology.hpp"
 
 #include <filesystem>
@@ -18,9 +19,14 @@ struct TopologyOptions
     std::vector<std::string> defines;                 // "NAME" or "NAME=VALUE"
     std::vector<std::filesystem::path> include_paths; // searched after the including file's folder
     SourceLocation defined_at{};                      // where `defines` come from, for messages
+    std::vector<std::string> acting_sections{};       // those that act only if the .mdp asks for it, as it does
 };
 
 // Throws InputError for anything wrong or unsupported; the Topology is finished (Topology::finish) and has at least one atom.
-Topology read_topology(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics);
+Topology read_topology(MappedFile file, const TopologyOptions& options, Diagnostics& diagnostics);
+inline Topology read_topology(const std::filesystem::path& path, const TopologyOptions& options, Diagnostics& diagnostics)
+{
+    return read_topology(MappedFile(path), options, diagnostics);
+}
 
 } // namespace parhelion

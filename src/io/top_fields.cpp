@@ -5,6 +5,20 @@
 
 namespace parhelion {
 
+bool Fields::end_at_remark(std::size_t first)
+{
+    for (std::size_t i = first; i < words_.size(); ++i)
+    {
+        const std::size_t at = words_[i].find('#');
+        if (at == words_[i].npos) { continue; }
+        if (!to_real(at > 0 ? words_[i].substr(0, at) : words_[i - 1])) { continue; }
+        words_[i] = words_[i].substr(0, at);
+        words_.resize(at > 0 ? i + 1 : i);
+        return true;
+    }
+    return false;
+}
+
 void Fields::fail(const char* id, const std::string& message) const { throw InputError(id, where(), message); }
 
 std::string_view Fields::word(std::size_t i, std::string_view what) const

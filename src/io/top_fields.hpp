@@ -18,6 +18,10 @@ class Fields
 public:
     Fields(const Preprocessor& source, const SourceLine& line) : source_(source), line_(line) { split_words(line.text, words_); }
 
+    // Leaves out a remark that begins with '#', which GROMACS does not read behind a number: from column `first` on, counted from
+    // 0. Returns whether there was one.
+    bool end_at_remark(std::size_t first);
+
     std::size_t size() const { return words_.size(); }
     std::string_view operator[](std::size_t i) const { return words_[i]; }
     Place place() const { return line_.place; }

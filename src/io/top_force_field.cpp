@@ -61,13 +61,20 @@ bool read_table(const Fields& line, std::size_t first, InteractionParameters& p)
     return true;
 }
 
+// V = 1/2 sum_n F_n (1 - (-1)^n cos n phi), n = 1 ... 4, as the polynomial sum_n C_n cos^n psi with psi = phi - 180 degrees, in
+// which cos n phi is written by powers of cos phi = -cos psi (GROMACS manual, "Fourier dihedral function").
+InteractionParameters ryckaert_bellemans(const InteractionParameters& fourier)
+{
+    const double f1 = fourier[0], f2 = fourier[1], f3 = fourier[2], f4 = fourier[3];
+    return {0.5 * (f1 + f3) + f2, 0.5 * (3 * f3 - f1), 4 * f4 - f2, -2 * f3, -4 * f4, 0};
+}
+
 } // namespace
 
 void note_state_b(const Fields& line, Diagnostics& diagnostics)
 {
     if (std::ranges::any_of(diagnostics.notes, [](const Warning& note) { return note.id == "N023"; })) { return; }
-    diagnostics.note("N023", line.where(),
-                     "this is the first line with values of a state B. They are not used, as free-energy is not on.");
+    diagnostics.note("N023", line.where(), "this is the first line with values of a state B. Only free-energy would use them.");
 }
 
 bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p,
@@ -88,6 +95,7 @@ bool read_parameters(const Fields& line, std::size_t first, const TermForm& form
     {
         if (line.real(first + i, "parameter of state B") != p[i - n]) { note_state_b(line, diagnostics); }
     }
+    if (form.is_fourier()) { p = ryckaert_bellemans(p); }
     const bool is_periodic = form.kind == InteractionKind::ProperDihedral || form.kind == InteractionKind::PeriodicImproper;
     if (is_periodic && (p[2] != std::nearbyint(p[2]) || std::abs(p[2]) > 100))
     {

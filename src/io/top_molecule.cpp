@@ -84,7 +84,8 @@ void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const F
 
 void MoleculeDraft::note_unsupported(const Fields& line, std::string what)
 {
-    if (!unsupported_) { unsupported_.emplace(line.place(), std::move(what)); }
+    const auto same = [&](const auto& noted) { return noted.second == what; };
+    if (std::ranges::none_of(unsupported_, same)) { unsupported_.emplace_back(line.place(), std::move(what)); }
 }
 
 // Columns: number, type, residue number, residue, name, charge group, [charge [mass]], [type, charge, mass of state B].
@@ -211,15 +212,23 @@ std::string MoleculeDraft::describe(const Term& term) const
     return text;
 }
 
+void MoleculeDraft::refuse_unsupported(const Preprocessor& source) const
+{
+    ErrorList errors;
+    for (const auto& [place, what] : unsupported_)
+    {
+        errors.attempt([&] {
+            throw InputError("E130", source.where(place),
+                             what + ". It is part of molecule " + in_quotes(name_) +
+                                 ", which the system contains. Nothing was run.");
+        });
+    }
+    errors.throw_if_any();
+}
+
 MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& force_field, Topology& topology,
                                     std::vector<std::int32_t>& type_of, ParameterTable& parameters) const
 {
-    if (unsupported_)
-    {
-        throw InputError("E130", source.where(unsupported_->first),
-                         unsupported_->second + ". It is part of molecule " + in_quotes(name_) +
-                             ", which the system contains. Nothing was run.");
-    }
     if (massless_) { throw InputError("E125", source.where(massless_->first), massless_->second); }
     if (atoms_.empty())
     {

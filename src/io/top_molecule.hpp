@@ -27,8 +27,12 @@ public:
     // resolve.
     void read(const Fields& line, const SectionInfo& section, const ForceField& force_field, Diagnostics& diagnostics);
 
-    // The molecule for a simulation: adds its parameters and atom types to `topology` (type_of[force-field type] = index there,
-    // or -1), throws InputError, or InputErrors, for what is unsupported or has no parameters.
+    // Throws InputError, or InputErrors, for all that is unsupported in it.
+    void refuse_unsupported(const Preprocessor& source) const;
+
+    // The molecule for a simulation, if nothing in it is unsupported: adds its parameters and atom types to `topology`
+    // (type_of[force-field type] = index there, or -1), throws InputError, or InputErrors, for what has no parameters or cannot
+    // be.
     MoleculeType resolve(const Preprocessor& source, ForceField& force_field, Topology& topology,
                          std::vector<std::int32_t>& type_of, class ParameterTable& parameters) const;
 
@@ -68,8 +72,8 @@ private:
     std::vector<InteractionParameters> parameters_;
     std::vector<SettleLine> settles_;
     std::vector<std::pair<std::int32_t, std::int32_t>> exclusions_;
-    std::optional<std::pair<Place, std::string>> unsupported_; // the first thing a simulation would trip over
-    std::optional<std::pair<Place, std::string>> massless_;    // the first atom without a mass: only a virtual site needs none
+    std::vector<std::pair<Place, std::string>> unsupported_; // of each kind the first that a simulation would trip over
+    std::optional<std::pair<Place, std::string>> massless_;  // the first atom without a mass: only a virtual site needs none
 };
 
 // The parameter lists of a Topology while they grow: equal parameters of one kind are kept once.

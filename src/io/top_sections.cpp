@@ -71,6 +71,7 @@ constexpr TermForm forms[] = {
     {Section::Dihedrals, 2, Role::Interaction, HarmonicImproper, Section::DihedralTypes, 2},
     {Section::Dihedrals, 3, Role::Interaction, RyckaertBellemans, Section::DihedralTypes, 3},
     {Section::Dihedrals, 4, Role::Interaction, PeriodicImproper, Section::DihedralTypes, 4},
+    {Section::Dihedrals, 5, Role::Interaction, RyckaertBellemans, Section::DihedralTypes, 5},
     {Section::Dihedrals, 9, Role::Interaction, ProperDihedral, Section::DihedralTypes, 1},
     {Section::Cmap, 1, Role::Directed, InteractionKind::Cmap, Section::CmapTypes, 1},
     {Section::Pairs, 1, Role::Interaction, Pair14, Section::PairTypes, 1},
@@ -98,7 +99,6 @@ constexpr KnownFunction refused_functions[] = {
     {Section::Angles, 8, "tabulated; not planned"},
     {Section::Angles, 9, "linear; not planned"},
     {Section::Angles, 10, "restricted bending; not planned"},
-    {Section::Dihedrals, 5, "Fourier; not planned, but function type 3 with converted coefficients is the same"},
     {Section::Dihedrals, 8, "tabulated; not planned"},
     {Section::Dihedrals, 10, "restricted; not planned"},
     {Section::Dihedrals, 11, "combined bending-torsion; not planned"},
@@ -115,6 +115,17 @@ const SectionInfo* find_section(std::string_view name)
     const auto found = std::find_if(std::begin(sections), std::end(sections),
                                     [&](const SectionInfo& s) { return normalised(s.name) == wanted; });
     return found == std::end(sections) ? nullptr : found;
+}
+
+const SectionInfo* acting(const SectionInfo& skipped)
+{
+    constexpr static SectionInfo acting_sections[] = {
+        {"distance_restraints", Section::UnsupportedTerm,
+         "distance restraints, for which the .mdp asks by disre, are not supported (not planned)"},
+        {"orientation_restraints", Section::UnsupportedTerm,
+         "orientation restraints, for which the .mdp asks by orire, are not supported (not planned)"},
+    };
+    return std::ranges::find(acting_sections, skipped.name, &SectionInfo::name);
 }
 
 std::string nearest_section(std::string_view name)

@@ -54,6 +54,8 @@ struct SectionInfo
 
 // The section of this name (case, '-' and '_' do not count), or null.
 const SectionInfo* find_section(std::string_view name);
+// What stands for distance or orientation restraints where the .mdp asks for them.
+const SectionInfo* acting(const SectionInfo& skipped);
 // The known name nearest to `name`, or empty.
 std::string nearest_section(std::string_view name);
 
@@ -83,7 +85,9 @@ struct TermForm
 
     constexpr bool is_constraint() const { return role == Role::Constraint || role == Role::ConstraintWithoutBond; }
     constexpr int atoms() const { return is_constraint() ? 2 : row_of(kind).atoms; }
-    constexpr int parameters() const { return is_constraint() ? 1 : row_of(kind).parameters; }
+    // A Fourier dihedral is one of Ryckaert and Bellemans in other words: what its lines give is converted when it is read.
+    constexpr bool is_fourier() const { return section == Section::Dihedrals && function == 5; }
+    constexpr int parameters() const { return is_constraint() ? 1 : is_fourier() ? 4 : row_of(kind).parameters; }
 };
 
 // The name of a section that is not unsupported.

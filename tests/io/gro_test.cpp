@@ -75,6 +75,39 @@ TEST_F(GroTest, the_first_of_several_frames_is_read_and_that_is_told)
     EXPECT_FALSE(read(frame + "\n \n").has_more_frames);
 }
 
+// As gmx editconf 2022.5 reads them; where it would take numbers out of the text, it is refused.
+TEST_F(GroTest, text_behind_the_columns_is_a_remark)
+{
+    const std::string position = "    1SOL     OW    1   0.230   0.628   0.113", velocity = "  0.1000 -0.2000  0.3000";
+    const auto file = [&](const std::string& a, const std::string& b, const std::string& box = "3 3 3") {
+        return "t\n2\n" + position + a + "\n" + position + b + "\n" + box + "\n";
+    };
+    for (const std::string remark : {" ; a remark", " # r", "; r", " a long remark, longer than velocities would be", " ! 1"})
+    {
+        SCOPED_TRACE(remark);
+        for (const std::string& text : {file(remark, remark), file(remark, ""), file(remark, " \r")})
+        {
+            const GroFile gro = read(text);
+            EXPECT_THAT(gro.v, IsEmpty());
+            EXPECT_EQ(gro.x[0].z, 0.113);
+            EXPECT_EQ(gro.first_remark, 3);
+        }
+        EXPECT_EQ(read(file("", remark)).first_remark, 4);
+        const GroFile moving = read(file(velocity + remark, velocity + remark));
+        EXPECT_EQ(moving.v[1], (Vec3<double>{0.1, -0.2, 0.3}));
+        EXPECT_EQ(read(file("", "", "3 3 3" + std::string(" ; box"))).box, (Vec3<double>{3, 3, 3}));
+    }
+    EXPECT_EQ(read(file("", "", "3 3 3 0 0 0 0 0 0 ; box")).first_remark, 5);
+    EXPECT_EQ(read(file("", "")).first_remark, 0);
+    expect_error(file(velocity, " ; a remark"), "E170", 4, "some atoms only");
+    expect_error(file("  0.5", ""), "E170", 3, "incomplete");
+    expect_error(file(" ; 1 2 3 4 5 6 7 8 9", ""), "E170", 3, "not a finite number");
+    expect_error(file(" C 12.011 0.5", ""), "E170", 3, "incomplete");
+    expect_error(file("     nan     nan     nan", ""), "E170", 3, "not a finite number");
+    expect_error(file("     inf     0.1     0.1", ""), "E170", 3, "not a finite number");
+    expect_error(file("  0.1000  0.2x00  0.3000", ""), "E170", 3, "not a finite number");
+}
+
 TEST_F(GroTest, broken_files_are_refused_at_their_line)
 {
     const std::string atoms(two_lines);

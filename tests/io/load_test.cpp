@@ -2,6 +2,7 @@
 #include "io/load.hpp"
 
 #include "io/groups.hpp"
+#include "io/input_folder.hpp"
 #include "small_input.hpp"
 
 #include <algorithm>
@@ -171,6 +172,55 @@ TEST(Load, reads_the_reference_systems)
     }
 }
 
+// Options that would be refused are taken where the topology has nothing that they act on, and only there.
+TEST(Load, restraints_and_free_energy_are_refused_only_where_there_are_any)
+{
+    SmallInput input;
+    input.replace("run.mdp", "free-energy             = no", "free-energy = yes\ndisre = simple");
+    Diagnostics diagnostics;
+    EXPECT_NO_THROW(input.load(diagnostics));
+    const auto refused = [&](const char* id, const std::string& where, const char* says) {
+        Diagnostics again;
+        expect_refused([&] { input.load(again); }, id, where.substr(0, where.find(':')),
+                       std::stoi(where.substr(where.find(':') + 1)), says);
+    };
+    const std::string topology = input.texts().at("topol.top");
+    input.replace("topol.top", " 5 6 1\n", " 5 6 1\n[ distance_restraints ]\n1 2 1 0 1 .1 .2 .3 1\n[ bonds ]\n");
+    const auto line =
+        std::count(topology.begin(), topology.begin() + static_cast<std::ptrdiff_t>(topology.find(" 5 6 1\n")), '\n');
+    refused("E130", "topol.top:" + std::to_string(line + 3), "disre");
+    input.put("topol.top", topology);
+    input.replace("topol.top", " 5 6 1\n", " 5 6 1 0.109 280000 0.110 280000\n");
+    refused("E140", "run.mdp:33", "values of a state B, first at");
+    input.put("topol.top", topology);
+    input.replace("run.mdp", "disre = simple", "couple-moltype = ETH");
+    refused("E140", "run.mdp:33", "couple-moltype names a molecule");
+}
+
+// Each file has something that is not supported, and is told of in the first round, beside a slip.
+TEST(Load, what_is_not_supported_is_told_of_all_files_at_once)
+{
+    SmallInput input;
+    input.replace("run.mdp", "free-energy             = no", "free-energy = yes\nfoo = 1\npcoupltype = semiisotropic");
+    input.replace("topol.top", " 5 6 1\n",
+                  " 5 6 1 0.109 280000 0.110 280000\n 5 6 3 1 1 1\n[ virtual_sites2 ]\n3 1 2 1 0.5\n[ bonds ]\n");
+    input.replace("conf.gro", "   2.20000   2.30000   2.40000", "2.2 2.3 2.4 0 0 0.1 0 0 0");
+    Diagnostics diagnostics;
+    try
+    {
+        input.load(diagnostics);
+        FAIL() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        for (const char* const part : {"unknown option 'foo'", "pcoupltype = semiisotropic", "free-energy = yes",
+                                       "function type 3 of [ bonds ]", "virtual sites", "triclinic"})
+        {
+            EXPECT_THAT(error.what(), HasSubstr(part));
+        }
+    }
+}
+
 class LoadRefusal : public ::testing::TestWithParam<Change>
 {
 };
@@ -233,7 +283,15 @@ TEST_P(LoadRemark, has_id_place_and_words)
 INSTANTIATE_TEST_SUITE_P(
     Load, LoadRemark,
     ::testing::Values(
-        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL ETH", "N128", "run.mdp:21", "energies of the whole system"},
+        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL ETH", "W170", "run.mdp:21",
+               "energygrps = SOL ETH: energies between groups are not computed (planned), so that Coul-SR, LJ-SR, Coul-14 and "
+               "LJ-14 of SOL-SOL, SOL-ETH, SOL-rest, ETH-ETH, ETH-rest, rest-rest will be missing"},
+        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = ETH", "W170", "run.mdp:21", "of ETH-ETH, ETH-rest, rest-rest"},
+        Change{"run.mdp", "V-rescale", "V-rescale\ndisre = simple", "N170", "run.mdp:21", "disre has nothing to act on"},
+        Change{"run.mdp", "V-rescale", "V-rescale\norire = yes", "N170", "run.mdp:21", "orire has nothing to act on"},
+        Change{"run.mdp", "free-energy             = no", "free-energy = yes", "N170", "run.mdp:33", "nothing to act on"},
+        Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   2.30000   2.40000 ; box", "N172", "conf.gro:43",
+               "behind the columns"},
         Change{"run.mdp", "ref-p                   = 1", "ref-p = 1 1 1", "N129", "run.mdp:27", "first value of ref-p, 1"},
         Change{"run.mdp", "constraints             = h-bonds", "constraint-algorithm = shake", "N127", "run.mdp:31", "nothing"},
         Change{"run.mdp", "-DPOSRES -DFC", "-DPOSRE -DFC", "W024", "run.mdp:5", "-DPOSRE is not used"},

@@ -46,6 +46,20 @@ InputError refusal(const std::string& text)
     return InputError("none", {}, "");
 }
 
+// All that is wrong with the text, a line for each.
+std::string refusals(const std::string& text)
+{
+    try
+    {
+        read(text);
+    }
+    catch (const InputError& error)
+    {
+        return error.what();
+    }
+    return "accepted";
+}
+
 struct Bad
 {
     const char* text;
@@ -133,7 +147,13 @@ TEST(MdpTable, every_refused_word_and_switch_is_named_with_its_line_and_outlook)
         if (option.support == Support::Refused) { values = {"SOL"}; }
         for (const std::string& value : values)
         {
-            const InputError error = refusal("\n" + option.name + " = " + value + "\n");
+            // Where the option is used.
+            std::string others;
+            for (const std::string other : {"coulombtype = PME", "mts = yes", "tcoupl = berendsen", "pcoupl = berendsen"})
+            {
+                if (!other.starts_with(option.name + " ")) { others += other + "\n"; }
+            }
+            const InputError error = refusal("\n" + option.name + " = " + value + "\n" + (option.is_unused ? others : ""));
             EXPECT_EQ(error.id(), "E140");
             EXPECT_EQ(error.where().text(), "test.mdp:2");
             EXPECT_THAT(error.message(), HasSubstr(option.name));
@@ -143,6 +163,88 @@ TEST(MdpTable, every_refused_word_and_switch_is_named_with_its_line_and_outlook)
         {
             if (option.support == Support::Refused) { EXPECT_NO_THROW(read(option.name + " = " + off + "\n")) << option.name; }
         }
+    }
+}
+
+TEST(MdpReader, what_nothing_uses_may_have_any_value_and_is_told)
+{
+    const std::string steep = "integrator = steep\n", field = "coulombtype = reaction-field\n";
+    for (const auto& [line, others, in_use] :
+         {std::array<std::string, 3>{"dt = 0", steep, "integrator = md\n"},
+          {"dt = -1", steep, ""},
+          {"tcoupl = andersen", steep, ""},
+          {"comm-mode = angular", steep, ""},
+          {"annealing = single", steep, ""},
+          {"pcoupl = MTTK", steep, ""},
+          {"emstep = 0", "", steep},
+          {"emtol = 0", "", steep},
+          {"pcoupltype = semiisotropic", "", "pcoupl = berendsen\ncompressibility = 1e-5\nref-p = 1\ntau-p = 1\n"},
+          {"pcoupltype = semiisotropic", steep + "pcoupl = berendsen\n", ""},
+          {"tau-p = 0", "", "pcoupl = berendsen\n"},
+          {"nstpcouple = 0", "", "pcoupl = berendsen\n"},
+          {"nsttcouple = 0", "", "tcoupl = berendsen\n"},
+          {"fourierspacing = 0", field, "coulombtype = PME\n"},
+          {"fourier-nx = -1", field, "coulombtype = PME\n"},
+          {"pme-order = 0", field, "coulombtype = PME\n"},
+          {"ewald-rtol = 0", field, "coulombtype = PME\n"},
+          {"ewald-geometry = 3dc", field, "coulombtype = PME\n"},
+          {"epsilon-surface = 5", field, "coulombtype = PME\n"},
+          {"mts-level2-forces = pair", "mts = no\n", "mts = yes\n"},
+          {"rlist = 0", "", "verlet-buffer-tolerance = -1\n"},
+          {"gen-temp = -1", "", "gen-vel = yes\n"},
+          {"compressed-x-precision = 0", "", "nstxout-compressed = 10\n"},
+          {"rvdw-switch = -1", "", "vdw-modifier = force-switch\n"},
+          {"freezegrps = SOL", "freezedim = N N N\n", "freezedim = N Y N\n"},
+          {"acc-grps = SOL", "accelerate = 0 0.0 0\n", "accelerate = 0 0.1 0\n"},
+          {"electric-field-x = 0 150 5 1", "", ""},
+          {"freezegrps = SOL", "freezedim = N N N\n", ""}})
+    {
+        SCOPED_TRACE(line + "; " + others);
+        Diagnostics diagnostics;
+        const MdpInput input = read_mdp_text(line + "\n" + others, "test.mdp", diagnostics);
+        EXPECT_GT(input.parameters.dt, 0);
+        const auto told = std::ranges::find(diagnostics.notes, "N170", &Warning::id);
+        ASSERT_NE(told, diagnostics.notes.end());
+        EXPECT_EQ(told->where.text(), "test.mdp:1");
+        EXPECT_THAT(told->message, HasSubstr(line + " is not used "));
+        // Whichever comes first.
+        Diagnostics again;
+        EXPECT_NO_THROW(read_mdp_text(others + line + "\n", "test.mdp", again));
+        if (!in_use.empty()) { EXPECT_THAT(refusals(line + "\n" + in_use), HasSubstr(" test.mdp:1  ")); }
+    }
+    EXPECT_EQ(refusal("electric-field-x = 0.1 150 5 1\n").id(), "E140");
+    EXPECT_EQ(refusal("freezegrps = SOL\n").id(), "E140");
+}
+
+// A user with three unsupported things sees all three, though another line cannot be read.
+TEST(MdpReader, what_is_not_supported_is_told_in_the_first_round)
+{
+    const std::string told =
+        refusals("pcoupltype = semiisotropic\nfreezegrps = SOL\nvdwtype = PME\nfoo = bar\npcoupl = berendsen\n");
+    for (const char* const part :
+         {"test.mdp:1  pcoupltype", "test.mdp:2  freezegrps", "test.mdp:3  vdwtype", "test.mdp:4  unknown"})
+    {
+        EXPECT_THAT(told, HasSubstr(part));
+    }
+}
+
+TEST(MdpReader, old_types_of_van_der_waals_forces_are_the_modifiers_that_gromacs_makes_of_them)
+{
+    Diagnostics diagnostics;
+    const RunParameters p =
+        read_mdp_text("vdwtype = shift\nrvdw-switch = 0.8\nvdw-modifier = none\n", "test.mdp", diagnostics).parameters;
+    EXPECT_EQ(p.lj_modifier, LjModifier::ForceSwitch);
+    EXPECT_EQ(p.lj_switch, 0.8);
+    ASSERT_EQ(diagnostics.notes.size(), 1U);
+    EXPECT_EQ(diagnostics.notes[0].id, "N173");
+    EXPECT_THAT(mdp_text(p), HasSubstr("\nvdwtype                  = Cut-off\n"));
+    EXPECT_THAT(mdp_text(p), HasSubstr("\nvdw-modifier             = Force-switch\n"));
+    EXPECT_EQ(refusal("vdwtype = shift\nvdw-modifier = force-switch\n").id(), "E107"); // as GROMACS
+    EXPECT_EQ(refusal("vdwtype = shift\nrvdw-switch = 1.0\n").id(), "E107");
+    EXPECT_THAT(refusal("vdwtype = switch\n").message(), HasSubstr("GROMACS takes it as vdw-modifier = potential-switch"));
+    for (const char* const type : {"shift", "switch", "encad-shift"})
+    {
+        EXPECT_THAT(refusal("coulombtype = " + std::string(type) + "\n").message(), HasSubstr("GROMACS refuses it, too"));
     }
 }
 
@@ -270,4 +372,4 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"integrator = mdd\n", "E106", 1, "Did you mean 'md'?"}, Bad{"gen-vel = maybe\n", "E106", 1, "no, yes"},
         Bad{"vdwtype = PME\n", "E140", 1, "planned"}, Bad{"integrator = md-vv\n", "E140", 1, "not supported yet (planned)"},
         Bad{"annealing = single\n", "E140", 1, "simulated annealing"}, Bad{"freezedim = Y Y N\n", "E140", 1, "frozen groups"},
-        Bad{"electric-field-x = 0 0.5 0 0\n", "E140", 1, "an electric field"}));
+        Bad{"electric-field-x = 0.5 0 0 0\n", "E140", 1, "an electric field"}));

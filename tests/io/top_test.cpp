@@ -334,7 +334,6 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
         {"[ bonds ]\n1 2 6 0.1 1", "harmonic without exclusion"},
         {"[ bonds ]\n1 2 7 0.1 1", "FENE"},
         {"[ angles ]\n1 2 3 6 1 1", "quartic"},
-        {"[ dihedrals ]\n1 2 3 4 5 1 1 1 1", "Fourier"},
         {"[ dihedrals ]\n1 2 3 4 8 1 1", "tabulated"},
         {"[ pairs ]\n1 2 2 1 1 1 1 1", "planned"},
         {"[ position_restraints ]\n1 2 1 0.5 1000", "flat-bottomed"},
@@ -359,6 +358,100 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
                       "E130", "intermolecular");
     const std::string site = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n1 A 1 R X 1\n";
     expect_error(site, "2 V 1 R V 1", one_molecule, "E130", "virtual sites");
+}
+
+// Whoever has three unsupported things is told of three, whatever else is wrong.
+TEST_F(TopTest, all_that_is_unsupported_is_told_at_once)
+{
+    const std::string terms = "[ bonds ]\n1 2 3 0.1 1 1\n2 3 3 0.1 1 1\n3 4 7 0.1 1\n[ virtual_sites2 ]\n3 1 2 1 0.5\n";
+    for (const std::string& slip : {std::string(), std::string("1 nonsense 1\n")})
+    {
+        try
+        {
+            read_with("", terms + "[ angles ]\n" + slip);
+            FAIL() << "accepted";
+        }
+        catch (const InputError& error)
+        {
+            const std::string text = error.what();
+            EXPECT_THAT(text, HasSubstr("topol.top:19  function type 3 of [ bonds ]")) << text;
+            EXPECT_THAT(text, HasSubstr("topol.top:21  function type 7 of [ bonds ]")) << text;
+            EXPECT_THAT(text, HasSubstr("topol.top:23  virtual sites are not supported")) << text;
+            EXPECT_EQ(text.find("topol.top:20 "), text.npos) << text;
+            EXPECT_EQ(text.find("nonsense") != text.npos, !slip.empty()) << text;
+        }
+    }
+}
+
+TEST_F(TopTest, sections_that_act_only_if_asked_for_are_refused_only_then)
+{
+    const std::string restrained = std::string(lennard_jones) + std::string(chain) +
+                                   "[ distance_restraints ]\n1 2 1 0 1 0.1 0.2 0.3 1\n" + std::string(one_molecule);
+    TopologyOptions options;
+    EXPECT_NO_THROW(read(restrained, options));
+    options.acting_sections = {"orientation_restraints"};
+    EXPECT_NO_THROW(read(restrained, options));
+    options.acting_sections = {"distance_restraints"};
+    expect_refused([&] { read(restrained, options); }, "E130", "topol.top", 19, "distance restraints, for which the .mdp asks");
+    EXPECT_NO_THROW(read(std::string(lennard_jones) + std::string(chain) + std::string(one_molecule), options));
+}
+
+// V = 1/2 [F1 (1 + cos phi) + F2 (1 - cos 2 phi) + F3 (1 + cos 3 phi) + F4 (1 - cos 4 phi)], evaluated at all angles.
+TEST_F(TopTest, fourier_dihedrals_become_the_same_function_of_ryckaert_and_bellemans)
+{
+    const double f[] = {1.5, -0.75, 2.25, 0.5};
+    const std::string numbers = "1.5 -0.75 2.25 0.5";
+    for (const auto& [types, terms] :
+         {std::pair(std::string(), "[ dihedrals ]\n1 2 3 4 5 " + numbers + "\n"),
+          {std::string(), "[ dihedrals ]\n1 2 3 4 5 " + numbers + " " + numbers + "\n"},
+          {"[ dihedraltypes ]\nA A B A 3 9 9 9 9 9 9\nA A B A 5 " + numbers + "\n", std::string("[ dihedrals ]\n1 2 3 4 5\n")}})
+    {
+        const InteractionParameters c = only_term(read_with(types, terms), RyckaertBellemans);
+        ASSERT_THAT(c, SizeIs(6));
+        for (double phi = -3; phi < 3.2; phi += 0.1)
+        {
+            const double fourier = 0.5 * (f[0] * (1 + std::cos(phi)) + f[1] * (1 - std::cos(2 * phi)) +
+                                          f[2] * (1 + std::cos(3 * phi)) + f[3] * (1 - std::cos(4 * phi)));
+            double polynomial = 0;
+            for (int n = 5; n >= 0; --n) { polynomial = polynomial * std::cos(phi - M_PI) + c[static_cast<std::size_t>(n)]; }
+            EXPECT_NEAR(polynomial, fourier, 1e-14); // some roundings of numbers up to 5
+        }
+    }
+    expect_term_error("[ dihedrals ]\n1 2 3 4 5 1 1 1", "E121", "has 3 parameters; function type 5 takes 4");
+    expect_term_error("[ dihedrals ]\n1 2 3 4 5 1 1 1 1 1 1", "E121", "has 6 parameters");
+    expect_term_error("[ dihedrals ]\n1 2 3 4 5", "E131", "function type 5");
+    EXPECT_THAT(read_with("", "[ dihedrals ]\n1 2 3 4 5 0 0 0 0\n").molecule_types[0].of(RyckaertBellemans), IsEmpty());
+}
+
+// Each was tried with gmx grompp 2022.5.
+TEST_F(TopTest, a_remark_behind_a_hash_is_not_read_where_gromacs_does_not_read_it)
+{
+    const auto with = [&](const std::string& remark, const std::string& terms) {
+        return "[ defaults ] " + remark + "\n1 2 no 1 1 " + remark + "\n[ atomtypes ]\nA 12 0.5 A 0.3 0.4 " + remark +
+               "\n[ bondtypes ]\nA A 1 0.125 7 " + remark + "\n[ nonbond_params ]\nA A 1 0.3 0.5 " + remark +
+               "\n[ moleculetype ]\nM 1 " + remark + "\n[ atoms ]\n1 A 1 M A 1 0 " + remark + "\n2 A 1 M A 1 " + remark + "\n" +
+               terms + "[ system ]\ntitle # 1\n[ molecules ]\nM 3 " + remark + "\n";
+    };
+    const std::string bond = "[ bonds ] # all\n1 2 1 ";
+    for (const char* const parameters : {"0.125 7 # a remark", "0.125 7 #5 6", "0.125 7# 1", "# 3 4", "0.125 7#"})
+    {
+        SCOPED_TRACE(parameters);
+        const Topology topology = read(with("# a remark", bond + parameters + "\n"));
+        EXPECT_THAT(only_term(topology, HarmonicBond), ElementsAre(0.125, 7));
+        EXPECT_EQ(topology.atom_count(), 6);
+        EXPECT_EQ(topology.name, "title # 1");
+        EXPECT_EQ(topology.molecule_types[0].atoms[1].charge, 0.5);
+    }
+    ASSERT_THAT(diagnostics_.notes, SizeIs(1)); // of all there are
+    EXPECT_EQ(diagnostics_.notes[0].id, "N171");
+    const std::string before = "[ defaults ]\n1 2\n[ atomtypes ]\nA 12 0.5 A 0.3 0.4\n[ moleculetype ]\nM 1\n[ atoms ]\n";
+    const std::string after = "[ system ]\ns\n[ molecules ]\nM 1\n";
+    expect_error(before, "1 A 1 M A 1 0 12 # r", after, "E122", "unknown atom type '#'");
+    expect_error(before, "1 A 1 # A", after, "E121", "column 6");
+    expect_term_error("[ bonds ]\n1 2 1 0.1 # 7", "E121", "has 1 parameters");
+    expect_term_error("[ bonds ]\n# 1 2 1 0.1 7", "E112", "unknown preprocessor directive");
+    expect_term_error("[ bonds ]\n1 2 1 0.1 7 a remark", "E121", "is 'a', not a finite number");
+    EXPECT_EQ(read(before + "1 A 1 #M #A 1\n" + after).molecule_types[0].atoms[0].name, "#A");
 }
 
 TEST_F(TopTest, a_state_b_that_nothing_asks_for_is_not_used_and_noted_once)
