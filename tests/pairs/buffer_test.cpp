@@ -222,3 +222,66 @@ TEST(ListPlan, is_made_at_once_for_an_interval_of_any_length)
     EXPECT_EQ(longest.cutoff, long_interval.cutoff);
     EXPECT_GE(longest.interval, 1);
 }
+
+namespace {
+
+// A molecule of so many bonded pairs, in each of which a light atom is held to a heavy one; charges and lengths by pair.
+System fitted(int bonds, double (*charge)(int), double (*length)(int))
+{
+    System system = random_liquid({8, 8, 8}, 0, 1, 1);
+    MoleculeType molecule = system.topology.molecule_types[1];
+    const Atom atom = molecule.atoms[0];
+    molecule.atoms.clear(), system.x.clear(), system.v.clear();
+    for (int bond = 0; bond < bonds; ++bond)
+    {
+        for (const int end : {0, 1})
+        {
+            molecule.atoms.push_back(atom);
+            molecule.atoms.back().mass = end == 0 ? 12 : 1;
+            molecule.atoms.back().charge = (end == 0 ? 1 : -1) * charge(bond);
+            system.x.push_back({0.3 * (bond % 26) + 0.1 * end, 0.3 * (bond / 26 % 26), 0.3 * (bond / 26 / 26)});
+        }
+        molecule.constraints.push_back({2 * bond, 2 * bond + 1, length(bond)});
+    }
+    molecule.exclusion_start.assign(molecule.atoms.size() + 1, 0);
+    system.topology.molecule_types = {molecule};
+    system.topology.blocks = {{0, 1, 0}};
+    system.topology.finish();
+    return system;
+}
+
+double usual_length(int) { return 0.1; }
+
+} // namespace
+
+TEST(MissingPairs, take_of_many_charges_only_their_sizes_in_sum)
+{
+    const auto many = [](int m) { return (m % 2 == 0 ? 1 : -1) * (0.1 + 1e-4 * m); };
+    const auto mean = [](int) { return 0.1 + 1e-4 * 49.5; };
+    const RunParameters run = warm(0.9);
+    for (const double cutoff : {0.92, 0.95, 1.0})
+    {
+        const double expected = missing_pair_error(fitted(100, mean, usual_length), run, {10, cutoff, 0, 0});
+        EXPECT_NEAR(missing_pair_error(fitted(100, many, usual_length), run, {10, cutoff, 0, 0}), expected, 1e-12 * expected);
+    }
+}
+
+TEST(PlanPairList, is_made_at_once_for_ten_thousand_charges_or_lengths)
+{
+    const RunParameters run = warm(0.9);
+    const auto charge = [](int m) { return 0.1 + 1e-5 * m; };
+    const auto one_charge = [](int) { return 0.1 + 1e-5 * 4999.5; };
+    const ListPlan many = plan_pair_list(fitted(10000, charge, usual_length), run), // pairs of kinds would take minutes
+        one = plan_pair_list(fitted(10000, one_charge, usual_length), run);
+    EXPECT_EQ(many.cutoff, one.cutoff);
+    EXPECT_EQ(many.interval, one.interval);
+
+    // Of so many motions similar ones count as one, as the one that is farther.
+    const auto length = [](int m) { return 0.09 + 2e-6 * m; };
+    const System fitted_lengths = fitted(10000, one_charge, length);
+    const ListPlan plan{20, 1.0, 0, 0};
+    const double error = missing_pair_error(fitted_lengths, run, plan);
+    EXPECT_GE(error, missing_pair_error(fitted(10000, one_charge, [](int) { return 0.09; }), run, plan));
+    EXPECT_LE(error, 1.05 * missing_pair_error(fitted(10000, one_charge, [](int) { return 0.11; }), run, plan)); // masses: 2 %
+    EXPECT_GT(plan_pair_list(fitted_lengths, run).interval, 0);
+}
