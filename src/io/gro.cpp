@@ -328,6 +328,27 @@ void append_fixed(std::string& text, double value, std::size_t width, int decima
     text.append(c, length);
 }
 
+// Readers take it from the distance of the decimal points. The usual one, decimals + 5, unless a number is longer.
+std::size_t column_width(const std::vector<Vec3<double>>& x, const std::vector<Vec3<double>>& v, int decimals)
+{
+    std::size_t width = static_cast<std::size_t>(decimals) + 5;
+    for (const auto& [list, digits] : {std::pair(&x, decimals), {&v, decimals + 1}})
+    {
+        double least = 0, most = 0;
+        for (const Vec3<double>& a : *list)
+        {
+            for (int d = 0; d < 3; ++d) { least = std::min(least, a[d]), most = std::max(most, a[d]); }
+        }
+        for (const double number : {least, most})
+        {
+            std::string text;
+            append_fixed(text, number, 0, digits);
+            width = std::max(width, text.size());
+        }
+    }
+    return width;
+}
+
 void append_number(std::string& text, std::int64_t number)
 {
     char digits[5];
@@ -357,7 +378,7 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
     const std::int64_t atoms = topology.atom_count();
     PARHELION_EXPECTS(static_cast<std::int64_t>(x.size()) == atoms && (v.empty() || v.size() == x.size()));
     PARHELION_EXPECTS(decimals >= 1 && decimals <= 12);
-    const auto width = static_cast<std::size_t>(decimals) + 5;
+    const std::size_t width = column_width(x, v, decimals);
     WholeFile file(path.string());
     std::string text = fmt::format("{}\n{:5}\n", title.substr(0, title.find('\n')), atoms);
     std::size_t atom = 0;
@@ -387,8 +408,15 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
         }
         residues_before += block.count * static_cast<std::int64_t>(type.residues.size());
     }
+    // The box has no columns: blanks separate its numbers, however long they are.
     const int box_decimals = std::max(5, decimals);
-    for (int d = 0; d < 3; ++d) { append_fixed(text, box[d], static_cast<std::size_t>(box_decimals) + 5, box_decimals); }
+    for (int d = 0; d < 3; ++d)
+    {
+        std::string edge;
+        append_fixed(edge, box[d], static_cast<std::size_t>(box_decimals) + 5, box_decimals);
+        if (d > 0 && edge.front() != ' ') { text += ' '; }
+        text += edge;
+    }
     text += '\n';
     file.append(text);
     file.finish();

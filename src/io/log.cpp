@@ -61,8 +61,10 @@ void Log::averages(const std::vector<std::string>& terms, const TermAverages& av
                                    averages.count(), errors_text(blocks), "term", "mean", "error", "rmsd", "unit");
     for (std::size_t i = 0; i < terms.size(); ++i)
     {
-        fmt::format_to(std::back_inserter(text), "   {:<16}{:>16.8g}{:>16.2g}{:>16.8g}   {}\n", terms[i], averages.mean(i),
-                       blocks.error(i), averages.standard_deviation(i), unit_of_term(terms[i]));
+        const double error = blocks.error(i);
+        fmt::format_to(std::back_inserter(text), "   {:<16}{:>16.8g}{:>16}{:>16.8g}   {}\n", terms[i], averages.mean(i),
+                       std::isnan(error) ? "-" : fmt::format("{:.2g}", error), averages.standard_deviation(i),
+                       unit_of_term(terms[i]));
     }
     write(text);
 }

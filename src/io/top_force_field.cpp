@@ -260,6 +260,20 @@ void ForceField::read_bonded_type(const Fields& line, Section section, Diagnosti
     add_entry(line, *form, canonical(*form, key), parameters, diagnostics);
 }
 
+// Of one block of function type 9, whose lines are summed.
+void ForceField::add_line(const Fields& line, std::vector<InteractionParameters>& lines, const InteractionParameters& parameters,
+                          Diagnostics& diagnostics)
+{
+    if (std::ranges::find(lines, parameters) != lines.end())
+    {
+        diagnostics.warn(
+            "W160", line.where(),
+            "repeats a line of function type 9 for the same dihedral, and both are summed (GROMACS does so since 2025, "
+            "and took one before). Remove one, or allow it if twice the barrier is meant.");
+    }
+    lines.push_back(parameters);
+}
+
 void ForceField::add_entry(const Fields& line, const TermForm& form, Key names, const InteractionParameters& parameters,
                            Diagnostics& diagnostics)
 {
@@ -275,7 +289,7 @@ void ForceField::add_entry(const Fields& line, const TermForm& form, Key names, 
     const bool same = entry.lines.size() == 1 && entry.lines[0] == parameters;
     if (form.section == Section::Dihedrals && form.function == 9)
     {
-        if (before == at->second) { entry.lines.push_back(parameters); }
+        if (before == at->second) { add_line(line, entry.lines, parameters, diagnostics); }
         else if (!same)
         {
             line.fail("E124", "second block of function type 9 for the same dihedral (which of the two counts would be a guess). "

@@ -111,6 +111,8 @@ private:
     std::optional<std::size_t> best_entry(const Pool& table, const TermForm& form, const std::array<Names, most_atoms>& atoms);
     void read_type_pair(const Fields& line, std::map<TypePair, VW>& table, std::string_view what, Diagnostics& diagnostics);
     Pool& pool(const TermForm& form) { return pools_[{form.types, form.pool}]; }
+    static void add_line(const Fields& line, std::vector<InteractionParameters>& lines, const InteractionParameters& parameters,
+                         Diagnostics& diagnostics);
     void add_entry(const Fields& line, const TermForm& form, Key names, const InteractionParameters& parameters,
                    Diagnostics& diagnostics);
 

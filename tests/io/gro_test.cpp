@@ -177,6 +177,29 @@ TEST_F(GroTest, what_is_written_is_read_back_to_the_last_digit_written)
     }
 }
 
+TEST_F(GroTest, numbers_of_any_size_are_read_back)
+{
+    const Topology topology = small_topology(1);
+    const auto atoms = static_cast<std::size_t>(topology.atom_count());
+    const auto path = folder_.path() / "large.gro";
+    const Vec3<double> box{1500, 999.9999999, 123456.5};
+    for (const double size : {999.25, 1000.5, 12345.75, 1e7})
+    {
+        for (const int decimals : {3, 6})
+        {
+            const std::vector<Vec3<double>> x(atoms, {size, -size, 0.5}), v(atoms, {-size, size, -size});
+            for (const auto& velocities : {v, std::vector<Vec3<double>>()})
+            {
+                write_gro(path, topology, "t", box, x, velocities, decimals);
+                const GroFile file = read_gro(path);
+                EXPECT_EQ(file.x, x);
+                EXPECT_EQ(file.v, velocities);
+                EXPECT_LE(norm(file.box - box), 1e-5);
+            }
+        }
+    }
+}
+
 TEST_F(GroTest, numbers_agree_with_those_of_the_c_library_for_any_width)
 {
     std::mt19937_64 random(11);

@@ -59,6 +59,21 @@ TEST(Log, keeps_sections_warnings_and_averages)
     EXPECT_THAT(text, testing::ContainsRegex("Temperature +300 +0.26 +1 +K")); // 1 / sqrt(15)
 }
 
+TEST(Log, has_no_number_for_the_error_of_a_short_run)
+{
+    const ScratchFile file("md.log");
+    Log log(file.path());
+    TermAverages averages(1);
+    BlockAverages blocks(1);
+    averages.add(std::vector<double>{299.0});
+    blocks.add(std::vector<double>{299.0});
+    log.averages({"Temperature"}, averages, blocks);
+    log.close();
+    EXPECT_THAT(file.text(), HasSubstr("too few energy calculations for errors"));
+    EXPECT_THAT(file.text(), testing::ContainsRegex("Temperature +299 +- +0 +K"));
+    EXPECT_THAT(file.text(), testing::Not(HasSubstr("nan")));
+}
+
 TEST(Report, has_the_promised_fields_in_order)
 {
     RunReport report;

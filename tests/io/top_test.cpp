@@ -636,6 +636,10 @@ TEST_F(TopTest, definitions_are_told_by_warnings_when_replaced_or_unused)
     EXPECT_THAT(ids(), ElementsAre("W020"));
     read_with("[ bondtypes ]\nA A 1 0.1 5\nA A 1 0.1 5\n", "");
     EXPECT_THAT(ids(), IsEmpty());
+    read_with("[ dihedraltypes ]\nA A A A 9 0 1 1\nA A A A 9 0 2 2\nA A A A 9 0 1 1\n", "");
+    EXPECT_THAT(ids(), ElementsAre("W160"));
+    read_with("[ dihedraltypes ]\nA A A A 9 0 1 1\nA A A A 9 0 1 2\n", "");
+    EXPECT_THAT(ids(), IsEmpty());
     EXPECT_EQ(read_with("[ atomtypes ]\nA 17 0.5 A 0.3 0.4\n", "").molecule_types[0].atoms[0].mass, 17);
     EXPECT_THAT(ids(), ElementsAre("W022"));
     diagnostics_.notes.clear();
