@@ -155,6 +155,14 @@ static std::string mesh_text(const PlanSummary& plan)
                        interval == 1 ? "" : fmt::format(", computed every {} steps", interval));
 }
 
+// What lists are planned for, where atoms do not fill the box evenly.
+static std::string list_conditions_text(const PlanSummary& plan)
+{
+    if (plan.list_crowding <= 1) { return ""; }
+    return fmt::format(", for atoms of up to {:.0f} K that see up to {:.3g} times the mean density of the box",
+                       plan.list_temperature, plan.list_crowding);
+}
+
 std::string describe_plan(const PlanSummary& plan)
 {
     const std::string ranks = plan.ranks == 1
@@ -170,17 +178,17 @@ std::string describe_plan(const PlanSummary& plan)
     const auto line_if_any = [](const std::string& name, const std::string& text) {
         return text.empty() ? "" : fmt::format("{:<10}{}\n", name, text);
     };
-    return fmt::format("plan      {}\n"
-                       "{}{}{}{}{}"
-                       "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm)\n"
-                       "{}"
-                       "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
-                       "memory    {:.0f} MB\n",
-                       where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links),
-                       line_if_any("transport", plan.transport), line_if_any("threads", threads_remark(plan)),
-                       line_if_any("helpers", helpers_text(plan.helpers)), plan.list_interval, plan.list_cutoff, plan.buffer,
-                       line_if_any("PME", mesh_text(plan)), plan.energy_interval, plan.temperature_interval,
-                       plan.pressure_interval, plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
+    return fmt::format(
+        "plan      {}\n"
+        "{}{}{}{}{}"
+        "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm){}\n"
+        "{}"
+        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
+        "memory    {:.0f} MB\n",
+        where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links), line_if_any("transport", plan.transport),
+        line_if_any("threads", threads_remark(plan)), line_if_any("helpers", helpers_text(plan.helpers)), plan.list_interval,
+        plan.list_cutoff, plan.buffer, list_conditions_text(plan), line_if_any("PME", mesh_text(plan)), plan.energy_interval,
+        plan.temperature_interval, plan.pressure_interval, plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
 }
 
 std::string describe_machine()

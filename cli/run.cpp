@@ -233,7 +233,7 @@ void say_end(const Job& job, const Result& result, const PlanSummary& plan, RunF
 {
     const RunOptions& options = job.options;
     files.log().line(summary_line(result.summary, job.minimises()));
-    if (const std::string drift = drift_remark(result.summary, job.parameters.dt); !drift.empty()) { files.warning(drift); }
+    if (const std::string drift = drift_remark(result.summary, job.parameters); !drift.empty()) { files.warning(drift); }
     if (result.summary.end == RunEnd::Stopped)
     {
         files.message(job.minimises() ? fmt::format("stopped; {0}.gro is how far it got: start again from it with -c {0}.gro and "

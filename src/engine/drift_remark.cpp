@@ -1,21 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/drift_remark.hpp"
 
+#include "pairs/list_conditions.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace parhelion {
 
-std::string drift_remark(const RunSummary& summary, double dt)
+namespace {
+
+bool has_drift(const RunSummary& summary, const RunParameters& run)
 {
-    constexpr double absurd_rate = 1, noticeable = 0.01; // kT/ns/atom, kT/atom
-    const double rate = std::abs(summary.drift), moved = rate * static_cast<double>(summary.steps) * dt * 1e-3;
-    const bool is_absurd = rate > absurd_rate && moved > noticeable && rate > 4 * summary.drift_error; // false for NaN
-    if (!is_absurd) { return ""; }
-    return fmt::format(
-        "warning: the conserved quantity drifts by {:+.3f} +- {:.3f} kT/ns/atom, which is absurd: the run does not "
-        "conserve energy. Is the time step ({:g} ps) too long, or has the system not been minimised?",
-        summary.drift, summary.drift_error, dt);
+    constexpr double shortest = 1, noticeable = 0.001; // ps, kT/atom
+    constexpr std::int64_t fewest_energies = 10;
+    const double length = static_cast<double>(summary.steps) * run.dt, rate = std::abs(summary.drift);
+    if (length < shortest || summary.steps < fewest_energies * std::max(1, run.energy_calc)) { return false; }
+    return rate > sound_drift + 5 * summary.drift_error && rate * length * 1e-3 > noticeable; // false for NaN
+}
+
+// Steps between couplings over the shortest relaxation time: above 1/20 the period of the oscillation is badly sampled (W112).
+bool couples_too_seldom(const RunParameters& run)
+{
+    constexpr double most = 1.0 / 20;
+    double longest = 0;
+    for (const TemperatureGroup& group : run.temperature_groups)
+    {
+        if (run.thermostat != Thermostat::NoseHoover || group.tau <= 0) { continue; }
+        longest = std::max(longest, run.temperature_interval * run.dt / group.tau);
+    }
+    if (run.barostat == Barostat::ParrinelloRahman) { longest = std::max(longest, run.pressure_interval * run.dt / run.tau_p); }
+    return longest > most;
+}
+
+bool energies_jump_at_cutoff(const RunParameters& run)
+{
+    return run.lj_modifier == LjModifier::None || (run.coulomb == CoulombKind::CutOff && !run.coulomb_potential_shift);
+}
+
+// The likeliest first: what the run itself shows, then what its settings make likely.
+std::string likely_cause(const RunSummary& summary, const RunParameters& run)
+{
+    constexpr double large_part = 1.0 / 3; // of the drift; the estimate is an upper one
+    const double hottest = run.generate_velocities ? std::max(free_temperature, run.generation_temperature) : free_temperature;
+    if (summary.list_drift > large_part * std::abs(summary.drift))
+    {
+        return fmt::format(
+            "Pairs come within the cut-off that the pair list lacks: with rlist and nstlist as given that makes up to "
+            "{:.2g} kT/ns/atom at {:.0f} K. Give verlet-buffer-tolerance instead, or a longer rlist.",
+            summary.list_drift, summary.list_temperature);
+    }
+    if (energies_jump_at_cutoff(run)) { return "Energies jump where pairs cross the cut-off. Use potential-shift as modifier."; }
+    if (couples_too_seldom(run))
+    {
+        return "The thermostat or barostat acts too seldom for its time constant. Use a lower nsttcouple or nstpcouple, or a "
+               "longer "
+               "tau-t or tau-p.";
+    }
+    const auto& groups = run.temperature_groups;
+    const double asked = std::accumulate(groups.begin(), groups.end(), hottest,
+                                         [](double t, const TemperatureGroup& group) { return std::max(t, group.reference); });
+    if (summary.list_temperature > 1.3 * asked)
+    {
+        return fmt::format(
+            "Atoms became as hot as some {:.0f} K: the start was far from rest. Minimise and equilibrate it first, and use "
+            "a shorter time step until then.",
+            summary.list_temperature);
+    }
+    return fmt::format("Pair lists and cut-offs do not explain it, which leaves the time step ({:g} ps) and the accuracy of "
+                       "constraints. Try a shorter dt.",
+                       run.dt);
+}
+
+} // namespace
+
+std::string drift_remark(const RunSummary& summary, const RunParameters& run)
+{
+    if (!has_drift(summary, run)) { return ""; }
+    return fmt::format("warning: {} the conserved quantity drifts by {:+.3f} +- {:.3f} kT/ns/atom (a sound run stays below "
+                       "{:g}). {}",
+                       "W140", summary.drift, summary.drift_error, sound_drift, likely_cause(summary, run));
 }
 
 } // namespace parhelion

@@ -116,8 +116,10 @@ template <class N>
 Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : system_(std::move(system)), setup_{.system = system_,
                                          .parameters = with_seeds(std::move(parameters), saved),
-                                         .list_plan = lists_miss_nothing<N> ? plan_complete_list(system_, setup_.parameters)
-                                                                            : plan_pair_list(system_, setup_.parameters),
+                                         .list_conditions = start_conditions(system_, setup_.parameters),
+                                         .list_plan = lists_miss_nothing<N>
+                                                          ? plan_complete_list(system_, setup_.parameters, setup_.list_conditions)
+                                                          : plan_pair_list(system_, setup_.parameters, setup_.list_conditions),
                                          .grid = {},
                                          .update_groups = make_update_groups(system_.topology),
                                          .halo_method = options.halo,
@@ -191,6 +193,8 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.list_interval = setup_.list_plan.interval;
     plan_.list_cutoff = setup_.list_plan.cutoff;
     plan_.buffer = setup_.list_plan.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
+    plan_.list_temperature = setup_.list_conditions.temperature;
+    plan_.list_crowding = most_crowded(setup_.list_conditions);
     plan_.temperature_interval = p.thermostat == Thermostat::None ? 0 : p.temperature_interval;
     plan_.pressure_interval = p.barostat == Barostat::None ? 0 : p.pressure_interval;
     plan_.energy_interval = p.energy_calc;
@@ -263,6 +267,7 @@ RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::ato
         summary = run.integrate(steps, heard, stop);
         if (is_spread()) { gather_end(run, summary); }
     });
+    plan_.list_interval = runs_[0]->rank().list_plan.interval; // it may have become shorter
     if (is_spread()) { return summaries[0]; }
     for (std::size_t rank = 1; rank < runs_.size(); ++rank) { summaries[0].pairs_per_atom += summaries[rank].pairs_per_atom; }
     return summaries[0];

@@ -42,7 +42,7 @@ struct Rank
     const CellGrid& grid; // of the ranks
     const UpdateGroups& update_groups;
     Halo<N> halo;
-    ListPlan list_plan;
+    ListPlan list_plan; // but for its intervals
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
     PositionRestraints restraints;
@@ -63,6 +63,7 @@ struct Rank
     std::int64_t step = 0;
     ParticleState<N> state;
     Coupling coupling;
+    ListConditions list_conditions; // that the lists in use are planned for
 
     // Between one phase and the next.
     PairList pairs;

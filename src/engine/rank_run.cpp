@@ -47,7 +47,10 @@ std::int64_t steps_in_half_a_second(std::int64_t steps, const Stopwatch& since)
 
 template <class N>
 RankRun<N>::RankRun(const RunSetup& setup, Communicator&& comm)
-    : setup_(setup), comm_(std::move(comm)), queue_(setup.threads), rank_(make_rank())
+    : setup_(setup), comm_(std::move(comm)), queue_(setup.threads),
+      list_watch_(setup.system, setup.parameters, setup.list_conditions, setup.list_plan, cpu_list_costs,
+                  lists_miss_nothing<N> ? ListsMiss::Nothing : ListsMiss::WhatIsTolerated),
+      rank_(make_rank())
 {
 }
 
@@ -91,6 +94,7 @@ Rank<N> RankRun<N>::make_rank()
         .step = setup_.parameters.first_step,
         .state = {},
         .coupling = {.thermostat = std::move(thermostat), .barostat = {}, .bath_heat = 0, .half_step = {}},
+        .list_conditions = setup_.list_conditions,
         .pairs = {},
         .listed = {},
         .buffers = {},
@@ -174,6 +178,50 @@ auto RankRun<N>::agree(bool stop, bool checkpoint, std::int64_t steps_until_look
     std::int64_t orders[3] = {stop, checkpoint, -steps_until_look}; // the slowest rank decides
     comm_.max(orders);
     return {orders[0] != 0, orders[1] != 0, rank_.step - orders[2]};
+}
+
+template <class N>
+ListConditions RankRun<N>::conditions_anew(double sure_temperature)
+{
+    OutputDue positions;
+    positions.x = true;
+    const std::vector<AtomData<N>> parts = gather(comm_, atom_data(rank_.state, positions));
+    ListConditions now = setup_.list_conditions;
+    if (comm_.rank() == 0)
+    {
+        std::vector<Vec3<std::uint32_t>> leading;
+        for (const auto& x : in_input_order(parts, &AtomData<N>::x))
+        {
+            leading.push_back({leading_bits(x.x), leading_bits(x.y), leading_bits(x.z)});
+        }
+        now = list_watch_.conditions_anew(sure_temperature, rank_.state.box.length(), leading);
+    }
+    else { now = {0, std::vector<double>(now.crowding.size())}; }
+    sum_over_ranks(rank_, std::span(&now.temperature, 1));
+    sum_over_ranks(rank_, std::span(now.crowding));
+    return now;
+}
+
+template <class N>
+void RankRun<N>::watch_lists(RunSpan& run, Observer& observer)
+{
+    Rank<N>& r = rank_;
+    HottestGroup hottest;
+    for (int g = 0; g < r.temperature_groups(); ++g)
+    {
+        hottest.add(r.coupling.half_step.energy(g), r.degrees_of_freedom[static_cast<std::size_t>(g)]);
+    }
+    const bool anew = ListWatch::is_time_to_look(r.step - setup_.first_step, r.list_plan.interval);
+    ListConditions now = anew ? conditions_anew(hottest.sure()) : ListWatch::risen(r.list_conditions, hottest.sure());
+    if (now == r.list_conditions) { return; }
+    r.list_plan = list_watch_.plan(now);
+    run.schedule.set_list_interval(r.list_plan.interval);
+    if (r.list_plan.interval < shortest_interval_)
+    {
+        observer.message(note_on_lists(r.step, r.list_conditions, now, r.list_plan));
+        shortest_interval_ = r.list_plan.interval;
+    }
+    r.list_conditions = std::move(now);
 }
 
 template <class N>
@@ -284,13 +332,15 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
     queue_.clock().reset();
     orders_ = {};
     last_look_ = {rank_.step, {}};
-    const RunSpan run(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step, steps);
+    rank_.list_plan = list_watch_.plan(rank_.list_conditions);
+    shortest_interval_ = rank_.list_plan.interval;
+    RunSpan run(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step, steps);
     return *run_steps(*this, run, observer, stop);
 }
 
 // Where a list begins, and where it serves for longer than a stop may take.
 template <class N>
-Look RankRun<N>::look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
+Look RankRun<N>::look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
 {
     const bool begins_list = run.begins_list(rank_.step);
     if (!begins_list && rank_.step < orders_.next_look) { return Look::GoOn; }
@@ -302,7 +352,11 @@ Look RankRun<N>::look(const RunSpan& run, const std::atomic<bool>& stop, Observe
     orders_ = agree(stop.load(std::memory_order_relaxed), begins_list && observer.checkpoint_due(), pace);
     last_look_ = {rank_.step, {}};
     // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
-    if (begins_list) { take_snapshot(rank_, at_repartition_); }
+    if (begins_list)
+    {
+        watch_lists(run, observer);
+        take_snapshot(rank_, at_repartition_);
+    }
     if (orders_.checkpoint)
     {
         SavedState state = gather_saved_state();
@@ -332,6 +386,7 @@ bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obser
     take_step(run.schedule.flags_at_end(rank_.step), observer);
     put_back(std::move(end), rank_);
     set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
+    set_list_evidence(summary, list_watch_.error(rank_.list_conditions, rank_.list_plan), rank_.list_conditions);
     return true;
 }
 

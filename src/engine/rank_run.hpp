@@ -3,6 +3,7 @@
 // the same time and agrees with the others on everything that decides what comes next; rank 0 speaks to the observer.
 #pragma once
 
+#include "engine/list_watch.hpp"
 #include "engine/rank.hpp"
 #include "engine/run_loop.hpp"
 #include "engine/simulation.hpp"
@@ -19,9 +20,10 @@ namespace parhelion {
 struct RunSetup
 {
     const System& system;
-    RunParameters parameters;    // intervals and seeds are filled in
-    std::int64_t first_step = 0; // of the run, which another simulation may have begun
-    ListPlan list_plan;
+    RunParameters parameters;       // intervals and seeds are filled in
+    std::int64_t first_step = 0;    // of the run, which another simulation may have begun
+    ListConditions list_conditions; // of the start
+    ListPlan list_plan;             // for them
     CellGrid grid;
     UpdateGroups update_groups;
     HaloMethod halo_method = HaloMethod::Direct;
@@ -50,7 +52,7 @@ public:
     SavedState gather_saved_state();
     // Its parts (engine/run_loop.hpp).
     std::int64_t next_step() const { return rank_.step; }
-    Look look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
+    Look look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
     bool advance(const RunSpan& run, Observer& observer);
     bool complete(Observer&) { return true; } // nothing is queued
     void begin_timed(RunSummary&) { queue_.clock().reset(); }
@@ -73,6 +75,9 @@ private:
         std::int64_t next_look = 0; // the step before which ranks ask again, at the latest
     };
     Orders agree(bool stop, bool checkpoint, std::int64_t steps_until_look);
+    // Where a list begins: plans lists again, if atoms have become faster or more crowded.
+    void watch_lists(RunSpan& run, Observer& observer);
+    ListConditions conditions_anew(double sure_temperature);
     std::vector<Vec3<double>> gather_forces();
     // One step, its frames and its energies to the observers.
     void take_step(StepFlags flags, Observer& observer);
@@ -85,6 +90,7 @@ private:
     const RunSetup& setup_;
     Communicator comm_;
     CpuQueue queue_;
+    ListWatch list_watch_;
     Rank<N> rank_;
     Snapshot<N> at_repartition_; // the last one
     Orders orders_;              // of the last look
@@ -93,7 +99,8 @@ private:
         std::int64_t step = 0;
         Stopwatch since;
     } last_look_;
-    Slope drift_; // of the conserved energy of the observed steps, kJ/mol/ps
+    Slope drift_;               // of the conserved energy of the observed steps, kJ/mol/ps
+    int shortest_interval_ = 0; // of lists, that has been told in this run
     double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet
 };
 

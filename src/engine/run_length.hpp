@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "engine/simulation.hpp"
 #include "engine/slope.hpp"
+#include "pairs/list_conditions.hpp"
 #include "trace/stopwatch.hpp"
 
 #include <algorithm>
@@ -51,6 +52,13 @@ inline void set_drift(RunSummary& summary, const Slope& conserved, double temper
     const double kt = units::boltzmann * (temperature > 0 ? temperature : 300.0), scale = 1000 / kt / static_cast<double>(atoms);
     summary.drift = conserved.value() * scale;
     summary.drift_error = conserved.error() * scale;
+}
+
+// error: of the lists, kJ/mol/ps per atom (ListWatch::error()).
+inline void set_list_evidence(RunSummary& summary, double error, const ListConditions& conditions)
+{
+    summary.list_drift = 1000 * error / (units::boltzmann * conditions.temperature);
+    summary.list_temperature = conditions.temperature;
 }
 
 } // namespace parhelion

@@ -2,7 +2,8 @@
 // The loop over the steps of a run, the same on CPUs and GPUs. What differs is six functions of an engine:
 //
 //   next_step()                      the step to be taken next
-//   look(run, stop, observer)        tells progress, makes a checkpoint if one is due, and says whether the run ends here
+//   look(run, stop, observer)        tells progress, makes a checkpoint if one is due, and says whether the run ends here; sets
+//                                    the interval of the lists from here on
 //   advance(run, observer)           takes a step, or queues as many as a GPU is given at once
 //   complete(observer)               waits for all that is queued
 //   begin_timed(summary)             forgets the times of the steps so far
@@ -34,7 +35,7 @@ struct RunSpan
     const std::int64_t first, last;
     const std::int64_t steady; // the first step that is timed
     const double time_step;    // ps
-    const Schedule schedule;
+    Schedule schedule;
 };
 
 enum class Look : std::uint8_t
@@ -46,7 +47,7 @@ enum class Look : std::uint8_t
 
 // Nothing if the engine cannot go on.
 template <class Engine>
-std::optional<RunSummary> run_steps(Engine& engine, const RunSpan& run, Observer& observer, const std::atomic<bool>& stop)
+std::optional<RunSummary> run_steps(Engine& engine, RunSpan& run, Observer& observer, const std::atomic<bool>& stop)
 {
     const Stopwatch whole;
     Stopwatch timed = whole;

@@ -53,6 +53,8 @@ public:
     }
 
     int list_interval() const { return list_interval_; }
+    // From the next step on that begins a list.
+    void set_list_interval(int interval) { list_interval_ = interval; }
 
     // Of the step that observes the configuration with which a run ends, which may be before the last step.
     StepFlags flags_at_end(std::int64_t step) const
@@ -68,7 +70,7 @@ public:
         f.repartition = (step - first_) % list_interval_ == 0;
         f.observe = observed(step);
         f.couple_temperature = couples_temperature(step);
-        f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1);
+        f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1) || every(step + 1, watch_interval);
         f.couple_pressure = p_.barostat != Barostat::None && couples(step, p_.pressure_interval);
         f.remove_com = p_.com_mode == ComMode::Linear && every(step, p_.com_interval);
         f.due.x = written(step, p_.x_out);
@@ -82,6 +84,8 @@ public:
     }
 
 private:
+    static constexpr int watch_interval = 100; // at most, from one look at the temperature to the next (engine/list_watch.hpp)
+
     static bool every(std::int64_t step, int interval) { return interval > 0 && step % interval == 0; }
     bool written(std::int64_t step, int interval) const { return every(step, interval) || (interval > 0 && step == last_); }
     // wants_plain: the step's plain forces are wanted, whether the mesh moves atoms in it or not.

@@ -119,6 +119,8 @@ struct PlanSummary
     int list_interval = 0;        // steps between pair-list rebuilds
     double list_cutoff = 0;       // nm
     double buffer = 0;            // list_cutoff - cutoff, nm
+    double list_temperature = 0;  // K, that lists are planned for
+    double list_crowding = 1;     // the largest density of partners they are planned for, relative to an even box
     std::optional<MeshPlan> mesh; // PME's
     std::size_t bytes = 0;        // engine memory, estimated
     int temperature_interval = 0, pressure_interval = 0, energy_interval = 0, com_interval = 0;
@@ -166,7 +168,10 @@ struct RunSummary
     std::vector<StepWork> work;      // of each GPU
     double drift = 0;                // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
     double drift_error = 0;          // its standard error; NaN likewise
-    double pairs_per_atom = 0;       // entries of the pair list that are tested, per atom
+    // Pair lists at the end of the run: what they may add to the drift by the estimate that plans them, kT per ns per atom, and
+    // what they were planned for, K.
+    double list_drift = 0, list_temperature = 0;
+    double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;
     double largest_force = 0; // kJ/mol/nm

@@ -2,6 +2,7 @@
 #include "engine/snapshot.hpp"
 
 #include "engine/coupling_values.hpp"
+#include "engine/list_watch.hpp"
 
 #include <fmt/format.h>
 
@@ -33,6 +34,7 @@ void take_snapshot(const Rank<N>& r, Snapshot<N>& snapshot)
     snapshot.step = r.step;
     snapshot.state = r.state;
     snapshot.coupling = r.coupling;
+    snapshot.list_conditions = r.list_conditions;
 }
 
 template <class N>
@@ -41,6 +43,7 @@ void put_back(Snapshot<N>&& snapshot, Rank<N>& r)
     r.step = snapshot.step;
     r.state = std::move(snapshot.state);
     r.coupling = std::move(snapshot.coupling);
+    r.list_conditions = std::move(snapshot.list_conditions);
 }
 
 template <class N>
@@ -53,6 +56,7 @@ SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomDat
     saved.x = in_input_order(parts, &AtomData<N>::x);
     saved.v = in_input_order(parts, &AtomData<N>::v);
     write_coupling(snapshot.coupling, saved);
+    write_conditions(snapshot.list_conditions, saved);
     return saved;
 }
 
@@ -65,6 +69,7 @@ void put_back(const SavedState& saved, Rank<N>& r)
     r.step = saved.step;
     r.coupling.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
     read_coupling(saved, r.coupling);
+    read_conditions(saved, r.list_conditions);
 }
 
 template <class N>

@@ -17,6 +17,7 @@ struct Snapshot
     std::int64_t step = 0;
     ParticleState<N> state;
     Coupling coupling;
+    ListConditions list_conditions;
 };
 
 // Reuses the snapshot's memory.

@@ -235,7 +235,8 @@ void cutoffs(TableBuilder& t)
     t.section("Pair list and cut-offs");
     t.only("cutoff-scheme", "Verlet", {{"group", never, "Use Verlet, as GROMACS 2020 and later do."}});
     t.number("nstlist", &P::list_interval, at_least(1),
-             "the plan may take more steps, and fewer in a small box, with --reproducible or above 10000; so many if "
+             "the plan may take more steps, and fewer in a small box, where atoms become hotter or draw together, with "
+             "--reproducible or above 10000; so many if "
              "verlet-buffer-tolerance = -1");
     t.only("pbc", "xyz",
            {{"no", never, "Put the molecules in a large box with pbc = xyz."},
@@ -243,7 +244,8 @@ void cutoffs(TableBuilder& t)
             {"screw", never, "Use xyz."}});
     t.number("verlet-buffer-tolerance", &P::buffer_tolerance,
              Range<double>{.lowest = 0, .bound = Bound::Exclusive, .has_also = true, .also = -1},
-             "-1: rlist and nstlist as given; above 1e-5, 1e-5 is used, so that energies do not drift");
+             "-1: rlist and nstlist as given; above 1e-5, 1e-5 is used, or below 300 K in proportion less, so that energies do "
+             "not drift");
     t.number("rlist", &P::list_cutoff, positive, "only with verlet-buffer-tolerance = -1")
         .unused_if("with a verlet-buffer-tolerance", [](const MdpInput& in) { return in.parameters.buffer_tolerance > 0; });
     t.word<CoulombKind>(

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "pairs/crowding.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,8 @@ struct AtomKind
     double charge = 0, mass = 0;
     // The heaviest atom it is held to by a constraint: then it moves with it, and around it.
     double partner_mass = 0, arm = 0;
-    auto motion() const { return std::tuple(mass, partner_mass, arm); }
+    int crowding_class = 0; // of its molecule
+    auto motion() const { return std::tuple(mass, partner_mass, arm, crowding_class); }
     auto key() const { return std::tuple_cat(std::tuple(type, charge), motion()); }
 };
 struct CountedKind
@@ -49,7 +51,8 @@ std::vector<CountedKind> atom_kinds(const Topology& topology)
     {
         const MoleculeType& molecule = topology.molecule_types[static_cast<std::size_t>(block.type)];
         std::vector<AtomKind> kinds;
-        for (const Atom& atom : molecule.atoms) { kinds.push_back({atom.type, atom.charge, atom.mass, 0, 0}); }
+        const int of_class = crowding_class(topology, block.type);
+        for (const Atom& atom : molecule.atoms) { kinds.push_back({atom.type, atom.charge, atom.mass, 0, 0, of_class}); }
         for (const Constraint& c : molecule.constraints) { hold(molecule, kinds, c.a, c.b, c.length); }
         for (const Settle& s : molecule.settles)
         {
@@ -68,9 +71,9 @@ std::vector<CountedKind> atom_kinds(const Topology& topology)
     return result;
 }
 
-// Atoms that move alike. What the estimate sums is linear in |q_a| |q_b| and in the Lennard-Jones potential of two types, so of
-// charges it takes their sum, and of types how many atoms each has: exact, and ten thousand different charges cost as much as
-// one.
+// Atoms that move alike, in molecules that are crowded alike. What the estimate sums is linear in |q_a| |q_b| and in the
+// Lennard-Jones potential of two types, so of charges it takes their sum, and of types how many atoms each has: exact, and ten
+// thousand different charges cost as much as one.
 struct Movers
 {
     AtomKind kind;     // of one of them
@@ -179,32 +182,22 @@ PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParamet
     return sum;
 }
 
-double temperature(const System& system, const RunParameters& run)
-{
-    double t = run.generate_velocities ? run.generation_temperature : 0;
-    for (const TemperatureGroup& group : run.temperature_groups) { t = std::max(t, group.reference); }
-    if (!run.generate_velocities && !system.v.empty())
-    {
-        double mv2 = 0;
-        for (std::size_t i = 0; i < system.v.size(); ++i)
-        {
-            mv2 += system.topology.atom(static_cast<std::int64_t>(i)).mass * norm2(system.v[i]);
-        }
-        const double freedoms =
-            std::max(1.0, 3.0 * static_cast<double>(system.v.size()) - static_cast<double>(system.topology.constraint_count()));
-        t = std::max(t, mv2 / (freedoms * units::boltzmann));
-    }
-    return t > 0 ? t : 300; // at rest and uncoupled: what falls together may get as warm as a liquid
-}
+double force_cutoff(const RunParameters& run) { return std::max(run.lj_cutoff, run.coulomb_cutoff); }
 
 // The estimate for one system, ready to be asked for many plans.
 class ErrorEstimate
 {
 public:
-    ErrorEstimate(const System& system, const RunParameters& run)
-        : cutoff_(std::max(run.lj_cutoff, run.coulomb_cutoff)), dt_(run.dt), kt_(units::boltzmann * temperature(system, run)),
+    ErrorEstimate(const System& system, const RunParameters& run, const ListConditions& conditions)
+        : cutoff_(force_cutoff(run)), dt_(run.dt), kt_(units::boltzmann * conditions.temperature),
           movers_(movers(atom_kinds(system.topology)))
     {
+        const auto classes = static_cast<std::size_t>(crowding_classes(system.topology));
+        PARHELION_EXPECTS(conditions.crowding.size() == classes * classes);
+        const auto crowding = [&](const AtomKind& a, const AtomKind& b) {
+            return conditions
+                .crowding[static_cast<std::size_t>(a.crowding_class) * classes + static_cast<std::size_t>(b.crowding_class)];
+        };
         const double volume = system.box.x * system.box.y * system.box.z;
         const auto atoms = static_cast<double>(system.topology.atom_count());
         const PotentialAtCutoff of_unit_charges = coulomb_at_cutoff(run, coulomb_factor(run));
@@ -212,7 +205,7 @@ public:
         {
             for (std::size_t b = a; b < movers_.size(); ++b)
             {
-                pairs_.push_back({a, b, (a == b ? 0.5 : 1.0) / (volume * atoms),
+                pairs_.push_back({a, b, (a == b ? 0.5 : 1.0) / (volume * atoms) * crowding(movers_[a].kind, movers_[b].kind),
                                   potential_at_cutoff(system.topology, run, of_unit_charges, movers_[a], movers_[b])});
             }
         }
@@ -280,25 +273,32 @@ double cost(const ListPlan& plan, const ListCosts& costs)
     return forces(plan.pruned_cutoff) + upkeep * (costs.build + prunings * costs.prune);
 }
 
+// The cheapest way to prune a list.
+ListPlan pruned(const ErrorEstimate& error, const ListCosts& costs, int interval, double cutoff, double list_cutoff,
+                double tolerance)
+{
+    ListPlan best{interval, list_cutoff, 0, 0};
+    int latest = interval;
+    for (int parts = 2; interval / parts >= 3; ++parts)
+    {
+        const int prune_interval = (interval + parts - 1) / parts;
+        if (std::exchange(latest, prune_interval) == prune_interval) { continue; }
+        const double pruned_cutoff = cutoff_for(error, prune_interval, cutoff, list_cutoff, tolerance).value_or(list_cutoff);
+        if (const ListPlan plan{interval, list_cutoff, prune_interval, pruned_cutoff}; cost(plan, costs) < cost(best, costs))
+        {
+            best = plan;
+        }
+    }
+    return best;
+}
+
 // The best plan for an interval between builds, if the box has room for its buffer.
 std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& costs, int interval, double cutoff, double largest,
                                  double tolerance)
 {
     const std::optional<double> list_cutoff = cutoff_for(error, interval, cutoff, largest, tolerance);
     if (!list_cutoff) { return std::nullopt; }
-    ListPlan best{interval, *list_cutoff, 0, 0};
-    int latest = interval;
-    for (int parts = 2; interval / parts >= 3; ++parts)
-    {
-        const int prune_interval = (interval + parts - 1) / parts;
-        if (std::exchange(latest, prune_interval) == prune_interval) { continue; }
-        const double pruned_cutoff = cutoff_for(error, prune_interval, cutoff, *list_cutoff, tolerance).value_or(*list_cutoff);
-        if (const ListPlan plan{interval, *list_cutoff, prune_interval, pruned_cutoff}; cost(plan, costs) < cost(best, costs))
-        {
-            best = plan;
-        }
-    }
-    return best;
+    return pruned(error, costs, interval, cutoff, *list_cutoff, tolerance);
 }
 
 // Atoms of any use to a simulation have left each other's reach by then, and plans for a number without bound take forever.
@@ -314,8 +314,7 @@ struct ListRange
 };
 ListRange list_range(const System& system, const RunParameters& run)
 {
-    const double cutoff = std::max(run.lj_cutoff, run.coulomb_cutoff),
-                 half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+    const double cutoff = force_cutoff(run), half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
     if (cutoff > half_box)
     {
         throw InputError("E311", {},
@@ -326,56 +325,108 @@ ListRange list_range(const System& system, const RunParameters& run)
     return {cutoff, run.barostat == Barostat::None ? half_box : std::max(cutoff, shrinkage_allowed * half_box)};
 }
 
-} // namespace
-
-double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan)
+double tolerance_in_force(const RunParameters& run, const ListConditions& conditions)
 {
-    return ErrorEstimate(system, run)(plan.interval, plan.cutoff);
+    return std::min(run.buffer_tolerance, largest_tolerance(conditions.temperature));
+}
+bool is_as_given(const RunParameters& run) { return run.integrator == Integrator::SteepestDescent || run.buffer_tolerance < 0; }
+ListPlan plan_as_given(const RunParameters& run, const ListRange& range)
+{
+    if (run.integrator == Integrator::SteepestDescent) { return {1, range.cutoff, 0, 0}; }
+    return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, range.cutoff, range.largest), 0, 0};
 }
 
-ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs)
+// How far beyond the cut-off a list must reach that few atoms outrun, nm.
+double complete_buffer(const std::vector<CountedKind>& kinds, double temperature, double age)
 {
-    const auto [rc, largest] = list_range(system, run);
-    if (run.integrator == Integrator::SteepestDescent) { return {1, rc, 0, 0}; }
-    if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest), 0, 0}; }
-    const double tolerance = std::min(run.buffer_tolerance, largest_buffer_tolerance);
-    const ErrorEstimate error(system, run);
+    constexpr double far = 5.5; // standard deviations: an atom in a million moves as far
+    double variance = 0;
+    for (const CountedKind& kind : kinds)
+    {
+        variance = std::max(variance, displacement_variance(kind.kind, units::boltzmann * temperature, age));
+    }
+    return 2 * far * std::sqrt(variance);
+}
+
+} // namespace
+
+double missing_pair_error(const System& system, const RunParameters& run, const ListConditions& conditions, const ListPlan& plan)
+{
+    return ErrorEstimate(system, run, conditions)(plan.interval, plan.cutoff);
+}
+double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan)
+{
+    return missing_pair_error(system, run, start_conditions(system, run), plan);
+}
+
+ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListConditions& conditions, const ListCosts& costs)
+{
+    const ListRange range = list_range(system, run);
+    if (is_as_given(run)) { return plan_as_given(run, range); }
+    const double tolerance = tolerance_in_force(run, conditions);
+    const ErrorEstimate error(system, run, conditions);
     const int asked = std::clamp(run.list_interval, 1, longest_planned_interval);
     std::optional<ListPlan> best;
     for (const int interval : {asked, 10, 12, 15, 20, 25, 30, 40, 50})
     {
         if (interval < asked) { continue; }
-        const std::optional<ListPlan> plan = plan_for(error, costs, interval, rc, largest, tolerance);
+        const std::optional<ListPlan> plan = plan_for(error, costs, interval, range.cutoff, range.largest, tolerance);
         if (plan && (!best || cost(*plan, costs) < cost(*best, costs))) { best = plan; }
     }
     // A small box: made in every step, a list needs no buffer.
     for (int interval = asked; !best; --interval)
     {
-        best = plan_for(error, costs, std::max(1, interval), rc, largest, tolerance);
+        best = plan_for(error, costs, std::max(1, interval), range.cutoff, range.largest, tolerance);
     }
     return *best;
 }
-
-ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListCosts& costs)
+ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs)
 {
-    const auto [rc, largest] = list_range(system, run);
-    if (run.integrator == Integrator::SteepestDescent) { return {1, rc, 0, 0}; }
-    if (run.buffer_tolerance < 0) { return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, rc, largest), 0, 0}; }
-    constexpr double far = 5.5; // standard deviations: an atom in a million moves as far
-    const double kt = units::boltzmann * temperature(system, run);
+    return plan_pair_list(system, run, start_conditions(system, run), costs);
+}
+
+ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListConditions& conditions,
+                            const ListCosts& costs)
+{
+    const ListRange range = list_range(system, run);
+    if (is_as_given(run)) { return plan_as_given(run, range); }
     const std::vector<CountedKind> kinds = atom_kinds(system.topology);
-    ListPlan best{1, rc, 0, 0};
+    ListPlan best{1, range.cutoff, 0, 0};
     for (const int interval : {2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25})
     {
-        double variance = 0;
-        for (const CountedKind& kind : kinds)
-        {
-            variance = std::max(variance, displacement_variance(kind.kind, kt, (interval - 1) * run.dt));
-        }
-        const ListPlan plan{interval, rc + 2 * far * std::sqrt(variance), 0, 0};
-        if (plan.cutoff <= largest && cost(plan, costs) < cost(best, costs)) { best = plan; }
+        const double buffer = complete_buffer(kinds, conditions.temperature, (interval - 1) * run.dt);
+        const ListPlan plan{interval, range.cutoff + buffer, 0, 0};
+        if (plan.cutoff <= range.largest && cost(plan, costs) < cost(best, costs)) { best = plan; }
     }
     return best;
+}
+ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListCosts& costs)
+{
+    return plan_complete_list(system, run, start_conditions(system, run), costs);
+}
+
+ListPlan shorten_pair_list(const System& system, const RunParameters& run, const ListConditions& conditions, const ListPlan& plan,
+                           const ListCosts& costs)
+{
+    if (is_as_given(run)) { return plan; }
+    const double tolerance = tolerance_in_force(run, conditions);
+    const ErrorEstimate error(system, run, conditions);
+    int interval = plan.interval;
+    while (interval > 1 && error(interval, plan.cutoff) > tolerance) { --interval; }
+    return pruned(error, costs, interval, force_cutoff(run), plan.cutoff, tolerance);
+}
+
+ListPlan shorten_complete_list(const System& system, const RunParameters& run, const ListConditions& conditions,
+                               const ListPlan& plan)
+{
+    if (is_as_given(run)) { return plan; }
+    const std::vector<CountedKind> kinds = atom_kinds(system.topology);
+    ListPlan shorter = plan;
+    const auto reach = [&] {
+        return force_cutoff(run) + complete_buffer(kinds, conditions.temperature, (shorter.interval - 1) * run.dt);
+    };
+    while (shorter.interval > 1 && reach() > plan.cutoff) { --shorter.interval; }
+    return shorter;
 }
 
 } // namespace parhelion

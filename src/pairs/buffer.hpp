@@ -4,12 +4,16 @@
 // The idea (Pall & Hess, Comput. Phys. Commun. 184, 2641 (2013)): a pair missing from the list costs energy only if it comes
 // within the cut-off before the list is rebuilt. From the spread of displacements over the list's lifetime follows how many pairs
 // do, from the potential near the cut-off what each costs. The bound here sums absolute values over all kinds of pairs, so signs
-// that cancel in a real liquid do not. See docs/decisions/0006-pair-list-buffer.md.
+// that cancel in a real liquid do not. How fast atoms are and how many partners they meet are the conditions that a list is
+// planned for (list_conditions.hpp). Where these rise during a run, its lists keep their cutoff, for which everything is laid
+// out, and are built more often. See docs/decisions/0006-pair-list-buffer.md.
 #pragma once
 
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
+#include "pairs/list_conditions.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace parhelion {
@@ -45,22 +49,36 @@ inline ListCosts gpu_list_costs(double atoms, bool of_several)
     return {margin, 1.3 * build / forces, 1.2 * prune / forces, growth, true, aging + halo};
 }
 
-// The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 0.004 kT/ns at 300 K. GROMACS' default
-// tolerance, 0.005, lets spce/rf gain 0.20 kT/ns per atom.
+// The energy error of missing pairs that a default run accepts, kJ/mol/ps per atom: 0.004 kT/ns at 300 K, and in proportion less
+// where it is colder. GROMACS' default tolerance, 0.005, lets spce/rf gain 0.20 kT/ns per atom.
 inline constexpr double largest_buffer_tolerance = 1e-5;
+inline double largest_tolerance(double kelvin) { return largest_buffer_tolerance * std::min(1.0, kelvin / 300); }
 
 // With a tolerance: the cheapest intervals, of at least list_interval steps between builds, and the cutoffs for which missing
-// pairs cost less than min(tolerance, largest_buffer_tolerance). Without (< 0): list_interval and list_cutoff as given, not
+// pairs cost less than min(tolerance, largest_tolerance()). Without (< 0): list_interval and list_cutoff as given, not
 // pruned. Never more than half the box: where that leaves no room for a buffer, the list is rebuilt more often. Minimisation
 // rebuilds in every step, without buffer. Throws InputError if the cut-off itself exceeds half the shortest box edge.
+ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListConditions& conditions,
+                        const ListCosts& costs = cpu_list_costs);
+// For the conditions of the start.
 ListPlan plan_pair_list(const System& system, const RunParameters& run, const ListCosts& costs = cpu_list_costs);
 
 // The same for lists that must miss nothing (pairs/listed_positions.hpp): a tolerance is not needed, and the cutoff is one that
 // few atoms move far enough for, so that lists are seldom built before their time. Not pruned.
+ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListConditions& conditions,
+                            const ListCosts& costs = cpu_list_costs);
 ListPlan plan_complete_list(const System& system, const RunParameters& run, const ListCosts& costs = cpu_list_costs);
+
+// `plan`, made by the function above of the same name, for other conditions: the same cutoff, and as many steps between builds as
+// the tolerance, or the distance that atoms move, allows, but no more than before. Without a tolerance the plan as it is.
+ListPlan shorten_pair_list(const System& system, const RunParameters& run, const ListConditions& conditions, const ListPlan& plan,
+                           const ListCosts& costs);
+ListPlan shorten_complete_list(const System& system, const RunParameters& run, const ListConditions& conditions,
+                               const ListPlan& plan);
 
 // Upper estimate of the energy error of pairs that enter the cut-off unlisted, kJ/mol/ps per atom, for a list with the interval
 // and cutoff of this plan.
+double missing_pair_error(const System& system, const RunParameters& run, const ListConditions& conditions, const ListPlan& plan);
 double missing_pair_error(const System& system, const RunParameters& run, const ListPlan& plan);
 
 } // namespace parhelion

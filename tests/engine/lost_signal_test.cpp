@@ -27,6 +27,7 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
     const RunSetup setup{.system = data.system,
                          .parameters = data.parameters,
                          .first_step = 0,
+                         .list_conditions = start_conditions(data.system, data.parameters),
                          .list_plan = plan_pair_list(data.system, data.parameters),
                          .grid = {{2, 2, 1}},
                          .update_groups = make_update_groups(data.system.topology),

@@ -7,7 +7,8 @@ five minutes each on one core.
 import pytest
 
 from ensembles import drift, mean_and_error
-from simulation import PME, WATER, run, water
+from simulation import PME, WATER, argon, run, small_water, temperature_coupling, water
+from test_list_plans import SETTINGS, at, in_vacuum
 
 
 @pytest.mark.parametrize("system", ["spce", "etoh"])
@@ -30,6 +31,24 @@ PME_CASES = {"etoh": ("etoh", {}), "etoh-mts": ("etoh", MTS), "villin": ("villin
 def test_energy_does_not_drift_with_pme(case, tmp_path):
     system, more = PME_CASES[case]
     result = run(tmp_path, water(system), WATER, PME, more, {"comm-mode": "None", "nstlog": 0}, time=200, every=50)
+    temperature, _ = mean_and_error(result["Temperature"])
+    slope, error = drift(result, temperature)
+    print(f"{case}: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")
+    assert abs(slope) <= 0.01
+    assert error <= 0.002
+
+
+# A lattice of water that relaxes to a drop, and argon that is a gas at first: its plan is made for what it is when it condenses.
+VACUUM_CASES = {
+    "drop_of_water": (lambda folder: in_vacuum(small_water(folder), 40), WATER, {"continuation": "no", "DispCorr": "No"}),
+    "gas_that_condenses": (lambda folder: argon(folder, cells=5, edge=11), SETTINGS, at(50), temperature_coupling("v-rescale", 50, 0.5)),
+}
+
+
+@pytest.mark.parametrize("case", VACUUM_CASES)
+def test_energy_does_not_drift_in_vacuum(case, tmp_path):
+    make, *settings = VACUUM_CASES[case]
+    result = run(tmp_path, make(tmp_path), *settings, {"comm-mode": "None"}, time=405, every=50).after(5)
     temperature, _ = mean_and_error(result["Temperature"])
     slope, error = drift(result, temperature)
     print(f"{case}: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")

@@ -5,6 +5,7 @@
 #include "device/gpu/launch.cuh"
 #include "dynamics/thermostat_body.hpp"
 #include "engine/guard.hpp"
+#include "engine/list_watch.hpp"
 #include "engine/observe_body.hpp"
 #include "trace/phases.hpp"
 
@@ -113,6 +114,7 @@ template <class A>
 __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
 {
     Mat3<double> total;
+    HottestGroup hottest;
     for (int g = 0; g < a.groups; ++g)
     {
         const Mat3<double> before = a.group[g].half_step, after = take_kinetic(a.kinetic_of(g));
@@ -120,7 +122,9 @@ __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
         temperatures[g] = temperature(trace(mean), a.temperature_groups[g].degrees_of_freedom);
         total += mean;
         a.group[g].half_step = after;
+        hottest.add(trace(after), a.temperature_groups[g].degrees_of_freedom);
     }
+    a.scalars->sure_temperature = hottest.sure();
     return total;
 }
 

@@ -56,10 +56,8 @@ SimulationOptions for_mesh(SimulationOptions options, const RunParameters& param
     return options;
 }
 
-// For the box that the run began with, also where it goes on in another: with the lists it had it has the bits it would have had.
 // How many ranks there will be is settled with the list's cutoff; here only what it costs depends on it.
-template <class N>
-ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
+ListCosts list_costs(const RunSetup& setup, const SimulationOptions& options)
 {
     const RunParameters& p = setup.parameters;
     const std::int64_t atoms = setup.system.topology.atom_count();
@@ -71,8 +69,18 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
                            gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
     };
     const int ranks = asked > 0 ? asked - options.mesh_ranks : chosen().grid.ranks(); // with atoms
-    const ListCosts costs = gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
-    return lists_miss_nothing<N> ? plan_complete_list(setup.system, p, costs) : plan_pair_list(setup.system, p, costs);
+    return gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
+}
+
+// For the box that the run began with, also where it goes on in another: with the lists it had it has the bits it would have had.
+template <class N>
+ListWatch make_list_watch(const RunSetup& setup, const ListCosts& costs)
+{
+    const RunParameters& p = setup.parameters;
+    const ListPlan plan = lists_miss_nothing<N> ? plan_complete_list(setup.system, p, setup.list_conditions, costs)
+                                                : plan_pair_list(setup.system, p, setup.list_conditions, costs);
+    return {setup.system, p,     setup.list_conditions,
+            plan,         costs, lists_miss_nothing<N> ? ListsMiss::Nothing : ListsMiss::WhatIsTolerated};
 }
 
 } // namespace
@@ -80,9 +88,10 @@ ListPlan plan_list(const RunSetup& setup, const SimulationOptions& options)
 template <class N>
 GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
     : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
-      list_plan_(plan_list<N>(setup_, for_mesh(options, setup_.parameters))), processes_(options),
-      ranks_(host_.lone_run().rank(), setup_, list_plan_, for_mesh(options, setup_.parameters),
-             GpuSegments<N>::most_records(list_plan_.interval), processes_),
+      list_watch_(make_list_watch<N>(setup_, list_costs(setup_, for_mesh(options, setup_.parameters)))),
+      list_conditions_(host_.lone_run().rank().list_conditions), list_plan_(list_watch_.plan(list_conditions_)),
+      processes_(options), ranks_(host_.lone_run().rank(), setup_, list_plan_, for_mesh(options, setup_.parameters),
+                                  GpuSegments<N>::most_records(list_plan_.interval), processes_),
       segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, host_.lone_run().rank().step),
       output_(setup_, ranks_, host_.lone_run().queue())
 {
@@ -135,6 +144,7 @@ bool GpuEngine<N>::complete_oldest(Observer& observer)
     if (const std::uint32_t flags = segments_.wait_for_oldest(); flags != 0) { return recover(flags, observer); }
     attempts_ = 0;
     const auto completed = segments_.take_oldest();
+    sure_temperature_ = completed.scalars.sure_temperature;
     const Segment& segment = completed.segment;
     output_.hand_on(completed, observer);
     // Of the list that a CPU would have: pairs are taken by their nearest image, so a longer one may reach beyond half the box.
@@ -235,7 +245,8 @@ template <class N>
 std::optional<RunSummary> GpuEngine<N>::run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     intervals_halved_ = 0;
-    const RunSpan run(setup_.parameters, list_plan_.interval, setup_.first_step, segments_.step(), steps);
+    shortest_interval_ = list_plan_.interval;
+    RunSpan run(setup_.parameters, list_plan_.interval, setup_.first_step, segments_.step(), steps);
     output_.begin_run(run.last);
     output_.tell_progress(run.first, observer);
     return run_steps(*this, run, observer, stop);
@@ -249,10 +260,51 @@ T GpuEngine<N>::of_first(T value)
     return processes_.of_first(value);
 }
 
+// What another list would do to what is under way is nobody's business: it is completed first.
 template <class N>
-Look GpuEngine<N>::look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
+bool GpuEngine<N>::watch_lists(RunSpan& run, Observer& observer)
+{
+    ListConditions now = ListWatch::risen(list_conditions_, sure_temperature_);
+    const bool anew = ListWatch::is_time_to_look(segments_.step() - setup_.first_step, list_plan_.interval);
+    if (anew && !conditions_anew(now, observer)) { return false; }
+    if (now == list_conditions_) { return true; }
+    if (!complete(observer)) { return false; }
+    ranks_.forget_graphs();
+    list_plan_ = list_watch_.plan(now);
+    run.schedule.set_list_interval(list_plan_.interval);
+    if (list_plan_.interval < shortest_interval_)
+    {
+        observer.message(note_on_lists(segments_.step(), list_conditions_, now, list_plan_));
+        shortest_interval_ = list_plan_.interval;
+    }
+    list_conditions_ = std::move(now);
+    plan_.list_interval = list_plan_.interval;
+    return true;
+}
+
+template <class N>
+bool GpuEngine<N>::conditions_anew(ListConditions& conditions, Observer& observer)
+{
+    if (!complete(observer)) { return false; }
+    segments_.keep_last_repartition();
+    ranks_.synchronize();
+    const GpuSnapshot<N>& snapshot = segments_.at_repartition();
+    std::vector<Vec3<std::uint32_t>> leading;
+    for (const auto& x : snapshot.x.to_vector(ranks_.queue()))
+    {
+        leading.push_back({leading_bits(x.x), leading_bits(x.y), leading_bits(x.z)});
+    }
+    const Vec3<double> box = snapshot.scalars.to_vector(ranks_.queue())[0].box_length;
+    const WatchPause pause(watch_);
+    conditions = list_watch_.conditions_anew(sure_temperature_, box, leading);
+    return true;
+}
+
+template <class N>
+Look GpuEngine<N>::look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
 {
     if (!run.begins_list(segments_.step())) { return Look::GoOn; }
+    if (!watch_lists(run, observer)) { return Look::GiveUp; }
     if (of_first(observer.checkpoint_due()))
     {
         if (!complete(observer)) { return Look::GiveUp; }
@@ -299,6 +351,7 @@ bool GpuEngine<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obs
     if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
     if (!observe_here(run.schedule.flags_at_end(step), observer)) { return false; }
     set_drift(summary, output_.drift(), output_.latest_temperature(), atoms);
+    set_list_evidence(summary, list_watch_.error(list_conditions_, list_plan_), list_conditions_);
     tell_of_halved_intervals(observer);
     if (processes_.are_several()) { last_ = read_frame(segments_.keep_now()); }
     return true;
@@ -339,7 +392,9 @@ SavedState GpuEngine<N>::saved_state()
     if (runs_on_ == RunsOn::Gpus)
     {
         ranks_.synchronize();
-        return to_saved_state(ranks_.queue(), segments_.at_repartition(), setup_.parameters.random_seed);
+        SavedState saved = to_saved_state(ranks_.queue(), segments_.at_repartition(), setup_.parameters.random_seed);
+        write_conditions(list_conditions_, saved);
+        return saved;
     }
     const WatchPause pause(watch_);
     return host_.saved_state();

@@ -47,7 +47,7 @@ public:
 
     // The parts of a run on GPUs (engine/run_loop.hpp).
     std::int64_t next_step() const { return segments_.step(); }
-    Look look(const RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
+    Look look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
     bool advance(const RunSpan& run, Observer& observer);
     bool complete(Observer& observer); // with the output of what was queued, and what its failure demands
     void begin_timed(RunSummary& summary);
@@ -61,6 +61,9 @@ private:
     };
 
     void make_plan(const SimulationOptions& options);
+    // Where a list begins: plans lists again, if atoms have become faster or more crowded.
+    bool watch_lists(RunSpan& run, Observer& observer);
+    bool conditions_anew(ListConditions& conditions, Observer& observer);
 
     // Running. What returns a bool says whether the run is still on GPUs.
     bool complete_oldest(Observer& observer); // its output, or what its failure demands
@@ -92,7 +95,9 @@ private:
     Engine<N> host_;             // prepares, explains, and takes over
     const RunSetup& setup_;
     const bool keeps_trace_;
-    const ListPlan list_plan_;
+    const ListWatch list_watch_;
+    ListConditions list_conditions_;                     // that the lists in use are planned for
+    ListPlan list_plan_;                                 // for them
     const std::size_t held_before_ = gpu_memory::held(); // by others
     GpuProcesses processes_;
     GpuRanks<N> ranks_;
@@ -105,6 +110,8 @@ private:
     RunsOn runs_on_ = RunsOn::Gpus;
     std::string why_on_cpu_;
     int attempts_ = 0;                  // to make more room, in a row
+    double sure_temperature_ = 0;       // DeviceScalars', of the last segment that is complete
+    int shortest_interval_ = 0;         // of lists, that has been told in this run
     std::int64_t intervals_halved_ = 0; // because a list was stale, in this run
 };
 

@@ -63,6 +63,8 @@ public:
     GpuQueue& queue(int gpu = 0) { return gpus_[static_cast<std::size_t>(gpu)]->queue; }
     const GpuCoupling<N>& coupling() const { return gpus_[0]->ranks[0].coupling; }
 
+    // After a change of the list plan's intervals. Waits for all that is queued.
+    void forget_graphs();
     // Queues steps that begin `list_age` steps after the lists were built: a list interval, or a part of one.
     void replay(std::int64_t list_age, std::span<const StepFlags> steps);
     // Whether steps that are replayed from here on leave records.

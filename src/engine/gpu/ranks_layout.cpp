@@ -443,10 +443,16 @@ void GpuRanks<N>::make_room_for_repartition()
 }
 
 template <class N>
-Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
+void GpuRanks<N>::forget_graphs()
 {
     synchronize();
-    for (const auto& gpu : gpus_) { gpu->graphs.clear(); } // they name the old memory
+    for (const auto& gpu : gpus_) { gpu->graphs.clear(); }
+}
+
+template <class N>
+Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
+{
+    forget_graphs(); // they name the old memory
     is_allocated_ = false;
     if ((flags & gpu_flag_slot_overflow) != 0) // whatever else came of it
     {
@@ -481,6 +487,7 @@ Growth GpuRanks<N>::grow_capacity(std::uint32_t flags)
     template void GpuRanks<N>::take_from_exchange_buffers();                                                                     \
     template void GpuRanks<N>::deal_out();                                                                                       \
     template void GpuRanks<N>::make_room_for_repartition();                                                                      \
+    template void GpuRanks<N>::forget_graphs();                                                                                  \
     template Growth GpuRanks<N>::grow_capacity(std::uint32_t);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -64,7 +64,8 @@ struct DeviceScalars
     Vec3<double> box_length;  // nm
     Vec3<double> nm_per_unit; // of the policy's Fixed
     std::int64_t step = 0;
-    std::uint32_t flags = 0; // of GpuFlag
+    double sure_temperature = 0; // K, of the hottest group when kinetic energies were summed last; 0: not yet
+    std::uint32_t flags = 0;     // of GpuFlag
     // A rank's part of the bonded terms of the system less those that ranks have taken, which must add up to 0; since the last
     // repartition, until ranks agree on their flags.
     std::int32_t missing_terms = 0;
