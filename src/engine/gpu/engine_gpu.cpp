@@ -260,7 +260,7 @@ T GpuEngine<N>::of_first(T value)
     return processes_.of_first(value);
 }
 
-// What another list would do to what is under way is nobody's business: it is completed first.
+// What is under way was queued for the lists as they were, so it is completed first.
 template <class N>
 bool GpuEngine<N>::watch_lists(RunSpan& run, Observer& observer)
 {
