@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "io/check.hpp"
 #include "io/groups.hpp"
+#include "model/dependent_constraints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -183,7 +184,8 @@ private:
         return together;
     }
 
-    // Constraints that depend on each other have no unique forces. The simplest such: one pair twice.
+    // Constraints that depend on each other have no unique forces, and a water that is held by others is not rigid for SETTLE.
+    // The simplest such: one pair twice.
     void constraints()
     {
         if (input_.shake && !has_constraints(system_.topology))
@@ -218,6 +220,63 @@ private:
                      " is constrained twice, by a bond, a constraint or settles that is given more than once. Remove one of "
                      "them.");
         }
+        for (const MoleculeBlock& block : system_.topology.blocks) { independence(block); }
+    }
+
+    // Of all copies: rings bend.
+    void independence(const MoleculeBlock& block)
+    {
+        const MoleculeType& type = system_.topology.molecule_types[static_cast<std::size_t>(block.type)];
+        stop_if_water_is_held(type);
+        const std::vector<Constraint>& constraints = type.constraints;
+        if (have_no_ring(constraints)) { return; }
+        stop_if_dependent(type, constraints, flat_triangles(constraints), block.first_atom);
+        std::vector<Vec3<double>> direction(constraints.size());
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
+            std::ranges::transform(constraints, direction.begin(),
+                                   [&](const Constraint& c) { return separation(first + c.a, first + c.b); });
+            const bool have_directions = std::ranges::all_of(direction, [](const auto& d) { return norm2(d) > 0; });
+            if (have_directions) { stop_if_dependent(type, constraints, dependent_constraints(constraints, direction), first); }
+        }
+    }
+    void stop_if_water_is_held(const MoleculeType& type) const
+    {
+        for (const Constraint& c : type.constraints)
+        {
+            for (const Settle& s : type.settles)
+            {
+                for (const std::int32_t atom : {s.oxygen, s.hydrogen_a, s.hydrogen_b})
+                {
+                    if (c.a != atom && c.b != atom) { continue; }
+                    fail("E134", "constraints",
+                         "atom " + std::to_string(atom + 1) + " of molecule type " + type.name +
+                             " is held by a settle and, by a constraint or a bond that constraints = makes one, to an atom "
+                             "outside it (each would undo what the other does). Replace the settle by three constraints.");
+                }
+            }
+        }
+    }
+    void stop_if_dependent(const MoleculeType& type, const std::vector<Constraint>& constraints,
+                           const std::vector<std::size_t>& dependent, std::int64_t first_atom) const
+    {
+        if (dependent.empty()) { return; }
+        std::string which;
+        for (const std::size_t i : dependent)
+        {
+            const auto name = [&](std::int32_t atom) {
+                return std::to_string(atom + 1) + " (" + type.atoms[static_cast<std::size_t>(atom)].name + ")";
+            };
+            which += (which.empty() ? "" : ", ") + name(constraints[i].a) + " to " + name(constraints[i].b);
+        }
+        fail("E158", "constraints",
+             "in molecule type " + type.name +
+                 " constraints depend on others, as the third of three atoms on a line or the last of four in a plane: " + which +
+                 ", with " + system_.topology.describe(first_atom) +
+                 " as the first atom (their forces have no unique answer, and degrees of freedom would be counted wrong). Remove "
+                 "these; a bond, an angle or a dihedral can keep the shape. If LINCS does not converge without them (E501), use "
+                 "bonds for more of them.");
     }
 
     void restraints()
@@ -364,13 +423,14 @@ private:
                  "ended.");
     }
 
-    // Of the nearest images, nm.
-    double distance(std::int64_t a, std::int64_t b) const
+    // From b to a's nearest image, nm.
+    Vec3<double> separation(std::int64_t a, std::int64_t b) const
     {
         Vec3<double> d = system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)];
         for (int k = 0; k < 3; ++k) { d[k] -= system_.box[k] * std::round(d[k] / system_.box[k]); }
-        return norm(d);
+        return d;
     }
+    double distance(std::int64_t a, std::int64_t b) const { return norm(separation(a, b)); }
 
     // PME's mesh acts between them, too; what it does is taken away with the pairs of the list.
     void excluded_pairs()

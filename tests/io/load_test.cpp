@@ -259,6 +259,10 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = ETH non-water", "E154", "run.mdp:8", "atom 1 CB"},
         Change{"topol.top", " 5 6 1\n", " 5 6 1\n 6 5 1\n", "E157", "run.mdp:31",
                "in molecule type ETH the distance of atoms 5 (CA) and 6 (HA1) is constrained twice"},
+        Change{"topol.top", " 5 6 1\n", " 5 6 1 0.109 280000\n 6 7 1 0.218 280000\n", "E158", "run.mdp:31",
+               "in molecule type ETH constraints depend on others, as the third of three atoms on a line"},
+        Change{"topol.top", " 8 9 1\n", " 8 9 1\n 6 2 1 0.2 1000\n\n[ settles ]\n 5 1 0.109 0.17\n", "E134", "run.mdp:31",
+               "atom 6 of molecule type ETH is held by a settle and"},
         Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"}));
 
 class LoadRemark : public ::testing::TestWithParam<Change>

@@ -310,8 +310,8 @@ protected:
     // Whether the message points at one of the input files, and at a line unless the file as a whole is to blame.
     static bool well_placed(const InputError& error)
     {
-        static const std::vector<std::string> of_whole_file = {"E107", "E110", "E132", "E150", "E151",
-                                                               "E152", "E153", "E154", "E156", "E157"};
+        static const std::vector<std::string> of_whole_file = {"E107", "E110", "E132", "E150", "E151", "E134",
+                                                               "E152", "E153", "E154", "E156", "E157", "E158"};
         if (error.id().empty() || error.where().file.empty() || error.message().empty()) { return false; }
         return error.where().line > 0 || std::find(of_whole_file.begin(), of_whole_file.end(), error.id()) != of_whole_file.end();
     }
