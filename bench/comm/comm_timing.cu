@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <span>
+#include <tuple>
 
 namespace parhelion {
 

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <bit>
+#include <cstdio>
 #include <fmt/format.h>
 
 using namespace parhelion;

@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -14,6 +14,7 @@
 #include <hwy/targets.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <ctime>
 #include <fmt/format.h>
 

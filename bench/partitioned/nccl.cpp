@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <string>
+#include <utility>
 
 namespace parhelion::partitioned_bench {
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <thread>
+#include <utility>
 
 namespace parhelion {
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <system_error>
 
 namespace parhelion {
 

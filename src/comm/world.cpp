@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <type_traits>
 
 namespace parhelion {
 

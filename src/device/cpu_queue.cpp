@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <system_error>
+#include <utility>
 
 namespace parhelion {
 

@@ -15,6 +15,7 @@
 #include <exception>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace parhelion {

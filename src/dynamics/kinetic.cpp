@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "trace/phases.hpp"
 
+#include <utility>
+
 namespace parhelion {
 
 Mat3<double> KineticEnergies::total() const

@@ -10,6 +10,7 @@
 #include "model/run_parameters.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>

@@ -4,6 +4,7 @@
 #include "state/cluster_array.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace parhelion {
 

@@ -6,6 +6,7 @@
 #include "support/gpu_test.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <ostream>
 #include <string>
 #include <vector>

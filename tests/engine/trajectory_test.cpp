@@ -3,6 +3,7 @@
 #include "run_helpers.hpp"
 #include "support/compare.hpp"
 
+#include <cstdio>
 #include <gtest/gtest.h>
 
 using namespace parhelion;

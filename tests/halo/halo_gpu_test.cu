@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <tuple>
 
 using namespace parhelion;
 using namespace parhelion::test;

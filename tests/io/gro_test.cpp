@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock-more-matchers.h>
 #include <random>
+#include <utility>
 
 using namespace parhelion;
 using testing::HasSubstr;

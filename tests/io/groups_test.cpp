@@ -8,6 +8,7 @@
 #include "io/residue_types.hpp"
 
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 using namespace parhelion;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <gmock/gmock-more-matchers.h>
 #include <random>
+#include <utility>
 
 using namespace parhelion;
 using testing::ElementsAre;

@@ -3,6 +3,7 @@
 #include "model/topology.hpp"
 
 #include <gmock/gmock-more-matchers.h>
+#include <utility>
 
 namespace parhelion {
 namespace {

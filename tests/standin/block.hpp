@@ -10,6 +10,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

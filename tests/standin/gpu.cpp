@@ -2,6 +2,7 @@
 #include "gpu.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 

@@ -12,6 +12,7 @@
 #include "device/gpu/launch_begun.cuh"
 #include "trace/phases.hpp"
 
+#include <cstring>
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <numeric>

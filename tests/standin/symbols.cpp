@@ -2,6 +2,7 @@
 // Names of kernels: most are not visible to the dynamic linker, so the program reads its own table of symbols.
 #include "block.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <elf.h>

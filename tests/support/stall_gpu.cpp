@@ -6,6 +6,7 @@
 #include <cupti.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <dlfcn.h>
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <type_traits>
 #include <utility>
 
 namespace parhelion {

@@ -4,6 +4,7 @@
 
 #include "comm/bootstraps/process_messages.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace parhelion {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <type_traits>
 #include <utility>
 
 namespace parhelion {

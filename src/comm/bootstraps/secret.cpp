@@ -11,6 +11,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace parhelion {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <type_traits>
 
 namespace parhelion {
 

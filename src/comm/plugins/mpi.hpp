@@ -6,6 +6,7 @@
 #include "comm/plugin.h"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <mpi.h>

@@ -3,7 +3,9 @@
 // the order of messages between two ranks. Works with every MPI library and between hosts. Cost: a copy at either end.
 #include "comm/plugins/mpi.hpp"
 
+#include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace parhelion::mpi {

@@ -6,6 +6,7 @@
 // payload.
 #include "comm/plugin.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -4,9 +4,11 @@
 // with signal the payload alone comes before the signal. So what a plugin fails to order goes wrong soon.
 #include "shmem.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

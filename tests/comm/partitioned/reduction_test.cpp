@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 using namespace parhelion;

@@ -6,7 +6,9 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>

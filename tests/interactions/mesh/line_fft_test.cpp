@@ -6,7 +6,9 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <random>
+#include <utility>
 
 using namespace parhelion;
 using namespace parhelion::mesh;

@@ -4,7 +4,10 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace parhelion {
 
