@@ -3,20 +3,16 @@
 #include "comm/c/parhelion_comm.h"
 
 #include "comm/c/guarded.hpp"
+#include "comm/c/run_options.hpp"
 #include "comm/launch_processes.hpp"
 #include "comm/own_cores.hpp"
 #include "comm/partitioned/collectives.hpp"
 #include "comm/run_ranks.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <functional>
-#include <future>
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,18 +27,12 @@ struct ph_request
 
 struct ph_comm
 {
-    explicit ph_comm(Communicator& communicator) : ranks(communicator), partitioned(communicator) {}
-    ~ph_comm()
-    {
-        if (pauses > 0) { ranks.resume_deadlines(); }
-    }
-    ph_comm(const ph_comm&) = delete;
-    ph_comm& operator=(const ph_comm&) = delete;
+    explicit ph_comm(Communicator& communicator) : ranks(communicator), partitioned(communicator), pauses(communicator) {}
 
     Communicator& ranks;
     Partitioned partitioned;
     std::vector<std::unique_ptr<ph_request>> requests; // after `partitioned`, which outlives them
-    int pauses = 0;                                    // of deadlines, that have not ended
+    DeadlinePauses pauses;
 };
 
 namespace {
@@ -86,36 +76,6 @@ int with_request(ph_request* request, Call&& call)
     return guarded([&] { std::visit(call, of(request).request); });
 }
 
-// Of a run's options what the caller's header knows, defaults where nothing is said.
-ph_options checked(const ph_options* given)
-{
-    ph_options options{};
-    if (given != nullptr)
-    {
-        expect_argument(given->size >= sizeof(std::size_t) && given->size <= sizeof options,
-                        "The size of the options is not theirs: begin with {.size = sizeof(ph_options)}, and use a library that "
-                        "is as new as the header.");
-        std::memcpy(&options, given, given->size);
-    }
-    if (options.deadline_seconds == 0) { options.deadline_seconds = 30; }
-    if (options.memory_bytes == 0) { options.memory_bytes = WorldOptions().payload_bytes; }
-    expect_argument(options.deadline_seconds > 0 && options.deadline_seconds < 1e9,
-                    "The deadline is a number of seconds above 0 and below 1e9.");
-    expect_argument(options.memory_bytes <= std::size_t{1} << 62, "No machine has so much memory for a rank.");
-    expect_argument(options.bind == PH_BIND_CORE || options.bind == PH_BIND_NONE, "There is no such way to bind ranks.");
-    return options;
-}
-
-WorldOptions world_options(const ph_options& options)
-{
-    WorldOptions of_world;
-    of_world.deadline =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.deadline_seconds));
-    constexpr std::size_t of_library = std::size_t{1} << 20; // for sums and barriers among all ranks
-    of_world.payload_bytes = round_up_window(options.memory_bytes) + of_library;
-    return of_world;
-}
-
 // What a rank does of a run.
 void be_rank(Communicator& communicator, ph_rank_program program, void* data)
 {
@@ -128,21 +88,6 @@ void be_rank(Communicator& communicator, ph_rank_program program, void* data)
     const std::string why = last_error.empty() ? "." : "; the last error there: " + last_error;
     throw ProgramStopped("The program of rank " + std::to_string(communicator.rank()) + " returned " + std::to_string(status) +
                          why);
-}
-
-// Runs the ranks here. With `interrupted` all of them are threads of their own, while this one asks whether to go on.
-void run_and_ask(World& world, int (*interrupted)(void*), void* data, const std::function<void(Communicator&)>& body)
-{
-    if (interrupted == nullptr) { return run_ranks(world, body); }
-    std::future<void> ranks = std::async(std::launch::async, [&] { run_ranks(world, body); });
-    bool is_stopped = false;
-    while (ranks.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
-    {
-        const bool is_asked_to = interrupted(data) != 0; // also later: a program may be told again
-        if (is_asked_to && !std::exchange(is_stopped, true)) { world.stop(world.here().first); }
-    }
-    if (is_stopped) { throw ProgramStopped("The run was interrupted."); }
-    ranks.get();
 }
 
 } // namespace
@@ -201,15 +146,15 @@ int ph_pause_deadlines(ph_comm* comm)
 {
     return guarded([&] {
         expect_argument(comm != nullptr, "Deadlines are paused by a rank.");
-        if (comm->pauses++ == 0) { comm->ranks.pause_deadlines(); }
+        comm->pauses.pause();
     });
 }
 
 int ph_resume_deadlines(ph_comm* comm)
 {
     return guarded([&] {
-        expect_argument(comm != nullptr && comm->pauses > 0, "Deadlines are resumed by the rank that has paused them.");
-        if (--comm->pauses == 0) { comm->ranks.resume_deadlines(); }
+        expect_argument(comm != nullptr, "Deadlines are resumed by a rank.");
+        comm->pauses.resume();
     });
 }
 
