@@ -375,7 +375,7 @@ unsigned long long many_errors(GpuWorld& world, Algorithm algorithm, int epochs,
 
 TEST_P(GpuPartitionedCollectives, of_many_epochs_are_right_whatever_the_delays)
 {
-    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", 40000) / 2, 20);
+    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", 10000) / 2, 20);
     for (const Algorithm algorithm : {Algorithm::OneShot, Algorithm::TwoShot, Algorithm::Ring})
     {
         GpuWorld world(GetParam().devices(), options());

@@ -67,7 +67,7 @@ TEST_P(GpuPartitions, of_unequal_counts_arrive_whole_in_any_order)
 
 TEST_P(GpuPartitions, of_many_epochs_arrive_whole_whatever_the_delays)
 {
-    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", 20000), 20);
+    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", 5000), 20);
     for (const Level level : {Level::Block, Level::Warp, Level::Lane})
     {
         GpuWorldOptions options = options_with(10s);

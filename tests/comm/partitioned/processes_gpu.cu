@@ -116,7 +116,7 @@ void send_partitions(ProcessWorld& process)
 {
     GpuPartitioned partitioned(process.world());
     const bool take_turns = process.world().ranks() > gpu_count(); // for milliseconds each, where processes share a GPU
-    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", take_turns ? 200 : 20000), 20);
+    const int epochs = std::max(number_in("PARHELION_TEST_EXCHANGES", take_turns ? 200 : 5000), 20);
     for (const Mechanism mechanism : {Mechanism::KernelCopy, Mechanism::ProgressionEngine})
     {
         for (const Level level : {Level::Block, Level::Warp, Level::Lane})
