@@ -25,6 +25,8 @@ namespace parhelion {
 namespace {
 
 using Json = nlohmann::ordered_json;
+// What is read: it finds a name among many at once, where the other would look at each.
+using ReadJson = nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "arrays are written as they are in memory");
 
 constexpr std::uint64_t format_version = 1;
@@ -89,7 +91,7 @@ Json to_json(const TermAverages& averages)
 }
 
 // The library converts numbers of any kind into one another.
-std::int64_t integer_from(const Json& json, std::int64_t least, std::int64_t most)
+std::int64_t integer_from(const ReadJson& json, std::int64_t least, std::int64_t most)
 {
     constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     require(json.is_number_integer() && (!json.is_number_unsigned() || json.get<std::uint64_t>() <= largest),
@@ -99,7 +101,7 @@ std::int64_t integer_from(const Json& json, std::int64_t least, std::int64_t mos
     return value;
 }
 
-TermAverages averages_from(const Json& json)
+TermAverages averages_from(const ReadJson& json)
 {
     auto mean = json.at("mean").get<std::vector<double>>(), squares = json.at("squared_deviations").get<std::vector<double>>();
     require(mean.size() == squares.size(), "averages of different lengths");
@@ -111,11 +113,13 @@ void add_mark(Json& outputs, const std::string& name, const FileMark& mark)
     outputs[name + "_bytes"] = mark.bytes;
     if (mark.tail) { outputs[name + "_tail"] = *mark.tail; }
 }
-FileMark mark_from(const Json& outputs, const std::string& name)
+// What is beyond a length will be cut off, so a length alone does not do: it has to be the right file.
+FileMark mark_from(const ReadJson& outputs, const std::string& name)
 {
     FileMark mark;
     mark.bytes = static_cast<std::uint64_t>(integer_from(outputs.at(name + "_bytes"), 0, std::numeric_limits<off_t>::max()));
     const auto tail = outputs.find(name + "_tail");
+    require(tail != outputs.end() || mark.bytes == 0, "the length of a file without a hash of its end");
     if (tail == outputs.end()) { return mark; }
     require(tail->is_number_unsigned(), "a hash is not one");
     mark.tail = tail->get<std::uint64_t>();
@@ -127,7 +131,7 @@ Json to_json(const BlockAverages& blocks)
     const BlockAverages::Data& data = blocks.data();
     return {{"length", data.length}, {"in_block", data.in_block}, {"sums", to_json(data.sums)}, {"means", to_json(data.means)}};
 }
-BlockAverages blocks_from(const Json& json, std::size_t terms)
+BlockAverages blocks_from(const ReadJson& json, std::size_t terms)
 {
     BlockAverages::Data data{integer_from(json.at("length"), 1, latest_step), integer_from(json.at("in_block"), 0, latest_step),
                              json.at("sums").get<std::vector<double>>(), json.at("means").get<std::vector<double>>()};
@@ -159,7 +163,7 @@ Json describe(const Checkpoint& checkpoint)
 
 // All but positions and velocities. Throws what the JSON library throws if something is missing, and std::domain_error if it is
 // nothing that a run can have.
-Checkpoint checkpoint_from(const Json& about)
+Checkpoint checkpoint_from(const ReadJson& about)
 {
     Checkpoint checkpoint;
     SavedState& state = checkpoint.state;
@@ -171,7 +175,7 @@ Checkpoint checkpoint_from(const Json& about)
     state.box = {box[0], box[1], box[2]};
     for (const double edge : box) { require(edge > 0 && edge <= longest_edge, "an edge of the box has no possible length"); }
     for (const auto& [name, values] : about.at("coupling").items()) { state.coupling[name] = values.get<std::vector<double>>(); }
-    const Json& outputs = about.at("outputs");
+    const ReadJson& outputs = about.at("outputs");
     OutputPosition& position = checkpoint.outputs;
     position.files = {mark_from(outputs, "xtc"), mark_from(outputs, "trr"), mark_from(outputs, "edr")};
     position.log = mark_from(outputs, "log");
@@ -330,7 +334,7 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name)
     const std::span<const unsigned char> text = reader.section(about_name);
     try
     {
-        const Json about = Json::parse(text.begin(), text.end());
+        const ReadJson about = ReadJson::parse(text.begin(), text.end());
         Checkpoint checkpoint = checkpoint_from(about);
         const std::int64_t bits = integer_from(about.at("position_bits"), 32, 64);
         require(bits == 32 || bits == 64, "positions of a size that none have");

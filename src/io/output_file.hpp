@@ -19,7 +19,7 @@ namespace parhelion {
 struct FileMark
 {
     std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> tail = std::nullopt; // hash of the last of them; nothing in checkpoints of earlier versions
+    std::optional<std::uint64_t> tail = std::nullopt; // hash of the last of them; nothing: not known
 };
 
 // Throws InputError E192 if the file is missing or has fewer bytes, E195 if they are others. Touches nothing. An empty path: of

@@ -6,6 +6,7 @@ The hashes are computed here, by the published definition of XXH64 (https://gith
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 
@@ -134,6 +135,37 @@ def test_what_no_run_can_have_is_refused(tmp_path, what, value):
     place[last] = value
     code, said = outcome(tmp_path, whole, about, "no")
     assert code == 4 and "E190" in said, (code, said)
+
+
+def test_many_names_take_no_longer_than_few(tmp_path):
+    """Each looked for among all others, they took minutes: run() has a limit of two."""
+    whole = folder_with_checkpoint(tmp_path, "no")
+    about = description(whole)
+    for where in ([], ["run"], ["outputs"]):
+        crafted = json.loads(json.dumps(about))
+        place = crafted[where[0]] if where else crafted
+        place.update({f"name {n}": "" for n in range(300000)})
+        code, said = outcome(tmp_path, whole, crafted, "no")
+        assert code in (0, 4), said
+
+
+def test_a_terminal_takes_no_orders_from_a_checkpoint(tmp_path):
+    whole = folder_with_checkpoint(tmp_path, "no")
+    about = description(whole)
+    about["run"]["dt"] = "\x1b]0;title\x07\x9b31m\x7f"
+    code, said = outcome(tmp_path, whole, about, "no")
+    assert code == 4 and "E191" in said and "?]0;title?" in said
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", said), ascii(said)
+
+
+@pytest.mark.parametrize("file", ["xtc", "edr", "log"])
+def test_lengths_of_files_that_may_be_others_are_refused(tmp_path, file):
+    whole = folder_with_checkpoint(tmp_path, "no")
+    about = description(whole)
+    about["outputs"][f"{file}_bytes"] = 100
+    del about["outputs"][f"{file}_tail"]
+    code, said = outcome(tmp_path, whole, about, "no")
+    assert code == 4 and "E190" in said, said
 
 
 ODD = [0, 1, -1, 2**31 - 1, -(2**31), 2**53, 2**63 - 1, 2**64 - 1, 0.5, -0.5, 1e-300, 1e-9, 1e9, 1e308, -1e308, None, True, "", "word", [], {}, [1, 2]]
