@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@ RunLock::RunLock(const std::string& prefix)
 {
     const std::string path = prefix + ".log";
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor_ < 0 && std::filesystem::is_symlink(std::filesystem::symlink_status(path)))
+    if (descriptor_ < 0 && errno == ELOOP)
     {
         throw InputError(
             "E196", {path, 0},
