@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "run_files.hpp"
 #include "run_processes.hpp"
+#include "run_start.hpp"
 #include "say.hpp"
 
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <unistd.h>
 
 namespace parhelion {
 
@@ -66,7 +68,6 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
     const char* const given = own_environment()("PARHELION_SECRET_FILE");
     const std::string path = given != nullptr ? given : options.prefix + ".secret";
     std::optional<SecretFile> made; // until all have met
-    if (writes() && given == nullptr) { made.emplace(path); }
     if (given != nullptr && !read_secret(path))
     {
         throw SystemError(fmt::format("There is no secret {}, which PARHELION_SECRET_FILE names.", path));
@@ -75,12 +76,29 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
     meeting.ranks = shares.ranks;
     meeting.here = ranks_of_process(launch.process, shares);
     meeting.address = launch.address;
-    meeting.secret = [path] { return read_secret(path); };
+    meeting.secret = [&] {
+        if (writes() && given == nullptr) { made.emplace(path); }
+        return read_secret(path);
+    };
     meeting.deadline = shares.deadline;
     meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
+    meeting.on_stuck = [first = writes(), log = options.prefix + log_ending](const std::string& sentence, bool is_told_by_first) {
+        if (first) { add_last_line(log, sentence); }
+        speaks = first || !is_told_by_first;
+        end_at_once(sentence);
+    };
+    if (launch.is_parent)
+    {
+        meeting.why_end = [parent = ::getppid(), rank = meeting.here.first, launcher = launch.launcher]() -> std::string {
+            if (::getppid() == parent) { return ""; }
+            return fmt::format("What has started the process of rank {} on {} ({}) has ended.", rank, host_name(), launcher);
+        };
+    }
     met_ = std::make_shared<Rendezvous>(meeting);
     speaks = writes();
 }
+
+LaunchedRun::~LaunchedRun() { met_->listen({}); }
 
 void LaunchedRun::place(SimulationOptions& engine) const
 {
@@ -97,6 +115,7 @@ Network LaunchedRun::network()
 {
     if (transport_ == "tcp") { return tcp_network(met_); }
     plugin_ = std::make_unique<PluginRanks>(PluginOptions{.transport = transport_, .deadline = met_->deadline()});
+    met_->listen({.on_loss = [&plugin = *plugin_](const std::string& sentence) { plugin.lose(sentence); }});
     return plugin_->network(met_->ranks());
 }
 

@@ -23,6 +23,9 @@ public:
     // Meets the others. The secret is in the file that PARHELION_SECRET_FILE names, or else in one beside the output, there until
     // all have met. Throws InputError E010, CommError, SystemError.
     LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares);
+    ~LaunchedRun();
+    LaunchedRun(const LaunchedRun&) = delete;
+    LaunchedRun& operator=(const LaunchedRun&) = delete;
 
     bool writes() const { return launch_.process == 0; }
     const std::string& transport() const { return transport_; } // that of its network, between CPUs

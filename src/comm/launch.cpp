@@ -128,6 +128,8 @@ std::optional<Launch> recognise_launch(const Environment& variable)
         launch.process = number(launcher, launcher.process, process, 0, launch.processes - 1);
         if (launch.processes == 1) { return std::nullopt; }
         launch.address = find_first(launcher, variable, launch.processes);
+        if (launch.address.host.empty()) { refuse(launcher, "does not say where its first process is: the host has no name"); }
+        launch.is_parent = &launcher != launchers;
         return launch;
     }
     return std::nullopt;

@@ -20,7 +20,8 @@ struct Launch
     std::string launcher; // as people call it
     int process = 0;
     int processes = 1;
-    Address address; // of the first process
+    Address address;       // of the first process
+    bool is_parent = true; // of this process, as launchers are; not whoever sets variables by hand
 };
 
 // Nothing: nobody that is known has started several processes. Throws InputError E210 if somebody has, and does not say enough.

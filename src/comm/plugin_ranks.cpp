@@ -144,10 +144,29 @@ Network PluginRanks::network(int ranks)
     meet(options_.deadline);
     std::memset(plugin_.memory() + world_begin_, 0, world_end_ - world_begin_);
     world_end_ = world_begin_;
-    heard_ = std::make_shared<Heard>();
+    {
+        const std::scoped_lock lock(heard_mutex_);
+        heard_ = std::make_shared<Heard>();
+        if (!loss_.empty()) { heard_->loss(loss_); }
+    }
     meet(options_.deadline);
-    return {std::make_unique<PluginBootstrap>(*this, ranks, heard_),
+    return {std::make_unique<PluginBootstrap>(*this, ranks, heard()),
             [this](const SymmetricMemory& memory) { return std::make_unique<PluginTransport>(*this, memory); }};
+}
+
+std::shared_ptr<Heard> PluginRanks::heard()
+{
+    const std::scoped_lock lock(heard_mutex_);
+    return heard_;
+}
+
+void PluginRanks::lose(const std::string& sentence)
+{
+    {
+        const std::scoped_lock lock(heard_mutex_);
+        loss_ = sentence;
+    }
+    if (const std::shared_ptr<Heard> world = heard()) { world->loss(sentence); }
 }
 
 void PluginRanks::meet(std::chrono::nanoseconds patience)
@@ -214,13 +233,13 @@ void PluginRanks::take(int source, const Bytes& packet)
     switch (says)
     {
     case Says::Put:
-        heard_->value(std::string(reinterpret_cast<const char*>(&*key), key_bytes), Bytes(value, packet.end()));
+        heard()->value(std::string(reinterpret_cast<const char*>(&*key), key_bytes), Bytes(value, packet.end()));
         return;
     case Says::Notice: {
         Notice notice{};
         std::memcpy(&notice, &*value, sizeof notice);
         has_failed_ = has_failed_ || notice.kind == Notice::Kind::Failed;
-        heard_->notice(notice);
+        heard()->notice(notice);
         return;
     }
     case Says::Met:

@@ -3,8 +3,8 @@
 // transport of the plugin's memory and puts. A process makes it once; worlds may come one after another, each with a network of
 // its own from here.
 //
-// A rank that is lost is the launcher's business, which ends the others. Packets of the bootstrap move when a rank waits or asks,
-// as messages do.
+// A rank that is lost is the launcher's business, which ends the others, or of somebody who calls lose(). Packets of the
+// bootstrap move when a rank waits or asks, as messages do.
 #pragma once
 
 #include "comm/bootstraps/heard.hpp"
@@ -40,6 +40,9 @@ public:
     // Of a world of so many of them, from 0. All call, also the others, and after the world before has ended here. Throws
     // CommError if somebody does not.
     Network network(int ranks);
+    // Ranks elsewhere have ended, as the sentence says: the present world and later ones end their waits. From any thread, also
+    // while another one is in a call of the library.
+    void lose(const std::string& sentence);
     // Waits for all. Throws CommError.
     void meet() { meet(options_.deadline); }
 
@@ -56,6 +59,7 @@ private:
     };
     void send_to_others(Says says, const std::string& key, const void* data, std::size_t bytes);
     void take(int source, const Bytes& packet);
+    std::shared_ptr<Heard> heard();
     void move_locked();
     void meet(std::chrono::nanoseconds patience);
 
@@ -63,10 +67,12 @@ private:
     Plugin plugin_;
     std::mutex mutex_; // of what follows, and of all calls of the open plugin
     std::unique_ptr<Mailboxes> mailboxes_;
-    std::shared_ptr<Heard> heard_;                // of the present world
     std::vector<int> met_;                        // how often each rank has said that it is there
     std::size_t world_begin_ = 0, world_end_ = 0; // what of the memory the present world has
     bool has_failed_ = false;                     // somebody has said so
+    std::mutex heard_mutex_;                      // of what follows; taken within the other, and for moments
+    std::shared_ptr<Heard> heard_;                // of the present world
+    std::string loss_;                            // or nothing
 };
 
 } // namespace parhelion

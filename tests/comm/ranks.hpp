@@ -225,7 +225,7 @@ inline std::shared_ptr<Rendezvous> meet(int ranks, RankRange here, int port, std
     options.deadline = deadline;
     return std::make_shared<Rendezvous>(options);
 }
-inline int free_port() { return address_of(listen_at({"127.0.0.1", 0}).get()).port; }
+inline int free_port() { return address_of(listen_at({"127.0.0.1", 0}).front().get()).port; }
 
 // The network of ranks whose memory is all within reach of whoever delivers.
 inline Network network_of_host(Carrier carrier, PeerAccess access, std::unique_ptr<Bootstrap> bootstrap)

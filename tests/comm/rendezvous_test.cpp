@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes that meet over TCP, on this host: who is let in, what all learn, and how all end when one does.
-#include "comm/ranks.hpp"
-#include "comm/run_ranks.hpp"
+#include "comm/met_processes.hpp"
 
 #include <array>
-#include <cstring>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock-matchers.h>
+#include <limits>
+#include <optional>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,19 +21,6 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 namespace {
-
-constexpr auto patience = 2s;
-
-RendezvousOptions options_of(int ranks, int rank, int port, const std::string& secret = "the secret of a test")
-{
-    RendezvousOptions options;
-    options.ranks = ranks;
-    options.here = {rank, 1};
-    options.address = {"127.0.0.1", port};
-    options.secret = [secret] { return Secret(secret); };
-    options.deadline = patience;
-    return options;
-}
 
 // What a rendezvous of this rank ends by, or nothing.
 std::string turned_away(const RendezvousOptions& options)
@@ -68,64 +57,6 @@ FileDescriptor connect(int port)
         return socket.get() >= 0;
     }));
     return socket;
-}
-
-// How a process ended, for the test to read.
-struct Ended
-{
-    Word is_comm_error; // or something else
-    char text[400];
-};
-
-void ring_for_ever(std::shared_ptr<Rendezvous> met)
-{
-    WorldOptions options;
-    options.deadline = patience;
-    options.payload_bytes = std::size_t{1} << 22;
-    options.signal_slots = 1 << 10;
-    World world(tcp_network(std::move(met)), options);
-    run_ranks(world, [](Communicator& c) {
-        const int next = (c.rank() + 1) % c.ranks(), previous = (c.rank() + c.ranks() - 1) % c.ranks();
-        const ChannelOptions channel{2, Credits::Yes, 64};
-        SendChannel send = c.open_send("ring", next, channel);
-        ReceiveChannel receive = c.open_receive("ring", previous, channel);
-        for (;;)
-        {
-            send_payload(send, {send.next_epoch(), c.rank(), next}, 64);
-            receive.wait();
-            receive.ack();
-        }
-    });
-}
-
-// A process whose part is `body`.
-pid_t start(Ended& ended, const std::function<void()>& body)
-{
-    const pid_t id = ::fork();
-    if (id != 0) { return id; }
-    try
-    {
-        body();
-    }
-    catch (const std::exception& error)
-    {
-        ended.is_comm_error = dynamic_cast<const CommError*>(&error) != nullptr ? 1 : 0;
-        std::strncpy(ended.text, error.what(), sizeof ended.text - 1);
-    }
-    ::_exit(0);
-}
-
-void be_rank(const RendezvousOptions& options, const std::function<void(std::shared_ptr<Rendezvous>)>& body)
-{
-    const auto met = std::make_shared<Rendezvous>(options);
-    try
-    {
-        body(met);
-    }
-    catch (...)
-    {
-        met->end_by(std::current_exception());
-    }
 }
 
 // Ranks in a process each, of which one gets a signal after a while; how each of the others ended.
@@ -303,9 +234,120 @@ TEST(Rendezvous, of_processes_killed_or_stopped_at_any_moment_ends_all_others)
     }
 }
 
-TEST(Secrets, are_read_from_files_of_their_owner_alone)
+TEST(Rendezvous, is_not_held_up_by_many_who_say_nothing)
 {
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / ("secret." + std::to_string(::getpid()));
+    const int port = free_port();
+    std::vector<FileDescriptor> idle;
+    const auto start = std::chrono::steady_clock::now();
+    strangers_during(port, [&] {
+        for (int n = 0; n < 400; ++n) { idle.push_back(connect(port)); }
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - start, patience); // nor do they end it
+}
+
+TEST(Rendezvous, turns_away_ranks_that_overflow)
+{
+    const int port = free_port();
+    const Secret secret("the secret of a test");
+    constexpr int most = std::numeric_limits<std::int32_t>::max();
+    strangers_during(port, [&] {
+        for (const ProcessCard& card :
+             {ProcessCard{2, most, most, {}}, ProcessCard{2, 1, most, {}}, ProcessCard{2, -most, most, {}},
+              ProcessCard{2, 1, -most, {}}, ProcessCard{2, most, 2, {}}})
+        {
+            const Greeted greeted = greet(connect(port), card, secret, std::chrono::steady_clock::now() + 5s);
+            EXPECT_LT(greeted.socket.get(), 0);
+            EXPECT_EQ(greeted.why_not, "there is no rank " + std::to_string(card.first) + " of 2");
+        }
+    });
+}
+
+TEST(Rendezvous, ends_a_process_whose_rank_does_not_come_back)
+{
+    const int port = free_port();
+    const pid_t stuck = ::fork();
+    if (stuck == 0)
+    {
+        RendezvousOptions options = options_of(2, 0, port);
+        options.on_stuck = [](const std::string& sentence, bool) {
+            ::_exit(sentence.find("rank 1") != std::string::npos ? 6 : 1);
+        };
+        const Rendezvous met(options);
+        for (;;) { ::pause(); } // as in a call of a library that waits for rank 1
+    }
+    const pid_t lost = ::fork();
+    if (lost == 0)
+    {
+        const Rendezvous met(options_of(2, 1, port));
+        ::_exit(0);
+    }
+    ::waitpid(lost, nullptr, 0);
+    int status = 0;
+    ASSERT_TRUE(comes_true([&] { return ::waitpid(stuck, &status, WNOHANG) == stuck; }));
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 6);
+}
+
+namespace {
+
+std::string refused(const Address& address)
+{
+    try
+    {
+        listen_at(address);
+        return "";
+    }
+    catch (const SystemError& error)
+    {
+        return error.what();
+    }
+}
+
+// A place for secrets, empty.
+class SecretPlace : public testing::Test
+{
+protected:
+    SecretPlace() { std::filesystem::create_directory(folder); }
+    ~SecretPlace() override { std::filesystem::remove_all(folder); }
+    std::string refused_secret() const
+    {
+        try
+        {
+            read_secret(path);
+            return "";
+        }
+        catch (const SystemError& error)
+        {
+            return error.what();
+        }
+    }
+    void write(const std::string& text) const
+    {
+        std::ofstream(path) << text;
+        ::chmod(path.c_str(), 0600);
+    }
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("secrets." + std::to_string(::getpid()));
+    const std::filesystem::path path = folder / "md.secret";
+};
+
+} // namespace
+
+TEST(Listening, is_at_numbers_of_this_host_alone)
+{
+    EXPECT_THAT(refused({"nosuchhost.invalid", 0}), HasSubstr("There is no host 'nosuchhost.invalid'"));
+    EXPECT_THAT(refused({"", 0}), HasSubstr("There is no host ''"));
+    for (const char* const host : {"192.0.2.1", "0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "2001:db8::1"})
+    {
+        EXPECT_THAT(refused({host, 0}), HasSubstr("is not a number of this host alone")) << host;
+    }
+    const Listeners listeners = listen_at({"127.0.0.1", 0});
+    EXPECT_THAT(refused(address_of(listeners.front().get())), HasSubstr("is in use already"));
+}
+
+using Secrets = SecretPlace;
+
+TEST_F(Secrets, are_read_from_files_of_their_owner_alone)
+{
     EXPECT_FALSE(read_secret(path));
     {
         const SecretFile file(path);
@@ -314,14 +356,82 @@ TEST(Secrets, are_read_from_files_of_their_owner_alone)
         const Secret a = *read_secret(path), b = *read_secret(path);
         EXPECT_TRUE(a.has_signed(b.sign("text"), "text"));
         EXPECT_FALSE(a.has_signed(b.sign("text"), "test"));
-        const SecretFile next(path);
-        EXPECT_FALSE(a.has_signed(read_secret(path)->sign("text"), "text"));
         ::chmod(path.c_str(), 0640);
-        EXPECT_THROW(read_secret(path), SystemError);
+        EXPECT_THAT(refused_secret(), HasSubstr("chmod 600"));
     }
-    EXPECT_FALSE(std::filesystem::exists(path));
-    std::ofstream(path) << "short\n";
-    ::chmod(path.c_str(), 0600);
-    EXPECT_THROW(read_secret(path), SystemError);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+    write("short\n");
+    EXPECT_THAT(refused_secret(), HasSubstr("16 characters"));
+    write("");
+    EXPECT_FALSE(read_secret(path));
+}
+
+TEST_F(Secrets, of_a_run_that_waits_are_left_alone)
+{
+    std::optional<SecretFile> first(path);
+    const Secret secret = *read_secret(path);
+    EXPECT_THROW(const SecretFile second(path), SystemError);
+    ASSERT_TRUE(read_secret(path));
+    EXPECT_TRUE(secret.has_signed(read_secret(path)->sign("text"), "text"));
+    std::filesystem::rename(path, folder / "moved"); // somebody clears up
+    const SecretFile next(path);
+    first.reset();
+    EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST_F(Secrets, of_a_run_that_was_killed_are_replaced)
+{
+    write("of a run that is no more\n");
+    const Secret old = *read_secret(path);
+    const SecretFile file(path);
+    EXPECT_FALSE(old.has_signed(read_secret(path)->sign("text"), "text"));
+}
+
+TEST_F(Secrets, leave_nothing_where_there_is_no_room_for_them)
+{
+    const pid_t child = ::fork();
+    if (child == 0)
+    {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit none{0, 0};
+        ::setrlimit(RLIMIT_FSIZE, &none);
+        try
+        {
+            const SecretFile file(path);
+        }
+        catch (const SystemError&)
+        {
+            ::_exit(0);
+        }
+        ::_exit(1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST_F(Secrets, are_files_and_nothing_that_waits_or_never_ends)
+{
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_THAT(refused_secret(), HasSubstr("is no file"));
+    EXPECT_THROW(const SecretFile file(path), SystemError);
     std::filesystem::remove(path);
+    std::filesystem::create_directory(path);
+    EXPECT_THAT(refused_secret(), HasSubstr("is no file"));
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("/dev/zero", path);
+    EXPECT_THAT(refused_secret(), HasSubstr("is no file"));
+}
+
+TEST_F(Secrets, do_not_come_by_links_of_others)
+{
+    std::ofstream(folder / "mine") << "some sixteen characters and more";
+    ::chmod((folder / "mine").c_str(), 0600);
+    std::filesystem::create_symlink("mine", path);
+    EXPECT_TRUE(read_secret(path));
+    EXPECT_THROW(const SecretFile file(path), SystemError);
+    if (::geteuid() != 0) { GTEST_SKIP() << "needs root"; }
+    ASSERT_EQ(::lchown(path.c_str(), 65534, 65534), 0);
+    EXPECT_THAT(refused_secret(), HasSubstr("symbolic link of another user"));
 }

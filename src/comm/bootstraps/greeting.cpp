@@ -18,19 +18,27 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds longest_greeting = 5s;
-constexpr std::size_t most_visitors = 64;
+constexpr std::size_t most_visitors = 256;
 
 // Changes with whatever processes say to each other.
 struct Speech
 {
     char magic[8] = {'P', 'A', 'R', 'H', 'E', 'L', 'I', 'O'};
-    std::uint32_t version = 1;
+    std::uint32_t version = 2;
     std::uint32_t order_of_bytes = 0x01020304;
     std::uint32_t bytes_of_word = sizeof(std::size_t);
     std::uint32_t reserved = 0;
     friend bool operator==(const Speech&, const Speech&) = default;
 };
 static_assert(sizeof(Speech) == 24);
+
+// Of a connection.
+struct Ends
+{
+    EndPoint connecting, accepting;
+    friend bool operator==(const Ends&, const Ends&) = default;
+    std::string text() const { return fmt::format("from {} to {}", connecting.text(), accepting.text()); }
+};
 
 struct Challenge
 {
@@ -42,11 +50,12 @@ struct Answer
     Speech speech;
     Nonce nonce;
     ProcessCard card;
+    Ends ends;
     Signature signature;
 };
 struct Decision
 {
-    char why_not[160]; // empty: welcome
+    char why_not[320]; // empty: welcome
     Signature signature;
 };
 
@@ -57,14 +66,33 @@ std::string_view bytes_of(const T& value)
     return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-std::string to_sign(const char* side, const Nonce& of_accepting, const Nonce& of_connecting, std::string_view rest)
+// What makes one greeting differ from all others.
+struct Meeting
 {
-    std::string text = side;
-    for (const Nonce* nonce : {&of_accepting, &of_connecting}) { text += bytes_of(*nonce); }
-    return text += rest;
+    Nonce of_accepting, of_connecting;
+    Ends ends;
+};
+
+std::string to_sign(const char* side, const Meeting& meeting, std::string_view rest)
+{
+    return side + std::string(bytes_of(meeting)) + std::string(rest);
 }
 constexpr const char* connecting = "connecting";
 constexpr const char* accepting = "accepting";
+
+SealKeys keys_of(const Secret& secret, const char* here, const char* there, const Meeting& meeting)
+{
+    return {secret.key_of(to_sign(here, meeting, "")), secret.key_of(to_sign(there, meeting, ""))};
+}
+
+// What somebody says goes to the terminal.
+template <std::size_t n>
+void make_text(char (&text)[n])
+{
+    text[n - 1] = 0;
+    std::replace_if(
+        text, text + std::strlen(text), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+}
 
 template <std::size_t n>
 void copy_text(const std::string& text, char (&to)[n])
@@ -93,55 +121,65 @@ Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secr
     Challenge challenge;
     if (!receive_all(socket.get(), {reinterpret_cast<char*>(&challenge), sizeof challenge}, until))
     {
-        return {{}, "it did not greet", true};
+        return {{}, {}, "it did not greet", true};
     }
-    if (challenge.speech != Speech()) { return {{}, "it is another program, version or kind of machine"}; }
-    Answer answer{{}, make_nonce(), card, {}};
-    answer.signature = secret.sign(to_sign(connecting, challenge.nonce, answer.nonce, bytes_of(card)));
+    if (challenge.speech != Speech()) { return {{}, {}, "it is another program, version or kind of machine"}; }
+    const Ends ends{own_end(socket.get()), other_end(socket.get())};
+    Answer answer{{}, make_nonce(), card, ends, {}};
+    const Meeting meeting{challenge.nonce, answer.nonce, ends};
+    answer.signature = secret.sign(to_sign(connecting, meeting, bytes_of(card)));
     Decision decision;
     if (!send_all(socket.get(), bytes_of(answer), until) ||
         !receive_all(socket.get(), {reinterpret_cast<char*>(&decision), sizeof decision}, until))
     {
-        return {{}, "it broke off the greeting", true};
+        return {{}, {}, "it broke off the greeting", true};
     }
-    const std::string signed_text = to_sign(accepting, challenge.nonce, answer.nonce, bytes_of(decision.why_not));
-    if (!secret.has_signed(decision.signature, signed_text)) { return {{}, "its secret is another one", true, true}; }
-    if (decision.why_not[0] == 0) { return {std::move(socket)}; }
-    decision.why_not[sizeof decision.why_not - 1] = 0;
-    return {{}, decision.why_not};
+    const std::string signed_text = to_sign(accepting, meeting, bytes_of(decision.why_not));
+    if (!secret.has_signed(decision.signature, signed_text)) { return {{}, {}, "its secret is another one", true, true}; }
+    if (decision.why_not[0] == 0) { return {std::move(socket), keys_of(secret, connecting, accepting, meeting)}; }
+    make_text(decision.why_not);
+    return {{}, {}, decision.why_not};
 }
 
-Acceptor::Acceptor(FileDescriptor listener, Secret secret, std::function<void(const std::string&)> on_stranger)
-    : listener_(std::move(listener)), secret_(secret), on_stranger_(std::move(on_stranger))
+Acceptor::Acceptor(Listeners listeners, Secret secret, std::function<void(const std::string&)> on_stranger)
+    : listeners_(std::move(listeners)), secret_(secret), on_stranger_(std::move(on_stranger))
 {
 }
 
 std::vector<int> Acceptor::sockets() const
 {
-    std::vector<int> sockets = {listener_.get()};
+    std::vector<int> sockets;
+    for (const FileDescriptor& listener : listeners_) { sockets.push_back(listener.get()); }
     for (const Visitor& visitor : visitors_) { sockets.push_back(visitor.socket.get()); }
     return sockets;
 }
 
 std::optional<Acceptor::Guest> Acceptor::accept(const WhyNot& why_not)
 {
-    let_in();
+    for (const FileDescriptor& listener : listeners_) { let_in(listener.get()); }
     std::optional<Guest> guest;
     visitors_.remove_if([&](Visitor& visitor) { return !guest && has_greeted(visitor, why_not, guest); });
     return guest;
 }
 
-void Acceptor::let_in()
+// Whoever has been here longest without a word makes room: a process of the run answers at once.
+void Acceptor::let_in(int listener)
 {
-    while (visitors_.size() < most_visitors)
+    for (;;)
     {
-        FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (socket.get() < 0) { return; }
-        prepare(socket.get());
+        Accepted accepted = accept_one(listener);
+        const bool has_come = accepted.socket.get() >= 0;
+        if (!has_come && (errno != EMFILE || visitors_.empty())) { return; }
+        if (!has_come || visitors_.size() >= most_visitors)
+        {
+            turn_away(visitors_.front(), "did not greet");
+            visitors_.pop_front();
+        }
+        if (!has_come) { continue; }
         const auto now = std::chrono::steady_clock::now();
         const Challenge challenge{{}, make_nonce()};
-        if (!send_all(socket.get(), bytes_of(challenge), now)) { continue; } // an empty queue has room for it
-        visitors_.push_back({std::move(socket), challenge.nonce, now + longest_greeting});
+        if (!send_all(accepted.socket.get(), bytes_of(challenge), now)) { continue; } // an empty queue has room for it
+        visitors_.push_back({std::move(accepted.socket), challenge.nonce, now + longest_greeting, std::move(accepted.host)});
     }
 }
 
@@ -162,23 +200,37 @@ bool Acceptor::has_greeted(Visitor& visitor, const WhyNot& why_not, std::optiona
     Answer answer;
     std::memcpy(&answer, visitor.received.data(), sizeof answer);
     const bool speaks = answer.speech == Speech();
-    const bool knows =
-        speaks && secret_.has_signed(answer.signature, to_sign(connecting, visitor.nonce, answer.nonce, bytes_of(answer.card)));
+    Meeting meeting{visitor.nonce, answer.nonce, answer.ends};
+    const bool knows = speaks && secret_.has_signed(answer.signature, to_sign(connecting, meeting, bytes_of(answer.card)));
+    make_text(answer.card.host);
+    const Ends ends{other_end(visitor.socket.get()), own_end(visitor.socket.get())};
+    const std::string in_between = !knows || answer.ends == ends
+                                       ? ""
+                                       : fmt::format("somebody in between passes on what it says: it called {}, and that came {}",
+                                                     answer.ends.text(), ends.text());
     Decision decision{};
-    answer.card.host[sizeof answer.card.host - 1] = 0;
-    copy_text(knows ? why_not(answer.card) : "a stranger", decision.why_not);
-    decision.signature = secret_.sign(to_sign(accepting, visitor.nonce, answer.nonce, bytes_of(decision.why_not)));
+    copy_text(!knows ? "a stranger" : !in_between.empty() ? in_between : why_not(answer.card), decision.why_not);
+    decision.signature = secret_.sign(to_sign(accepting, meeting, bytes_of(decision.why_not)));
     send_all(visitor.socket.get(), bytes_of(decision), now);
+    if (!in_between.empty())
+    {
+        throw CommError(fmt::format("The {} has not come by itself: {}. Find out who that is, or name rank 0's host by a number "
+                                    "of its network (PARHELION_HOST).",
+                                    answer.card.name(), in_between));
+    }
     if (!knows) { turn_away(visitor, speaks ? "has another secret" : "is another program, version or kind of machine"); }
-    else if (decision.why_not[0] == 0) { guest = Guest{std::move(visitor.socket), answer.card}; }
+    else if (decision.why_not[0] == 0)
+    {
+        guest = Guest{std::move(visitor.socket), keys_of(secret_, accepting, connecting, meeting), answer.card};
+    }
     return true;
 }
 
 void Acceptor::turn_away(const Visitor& visitor, const char* why)
 {
     if (std::exchange(has_told_, true) || !on_stranger_) { return; }
-    on_stranger_(fmt::format("A connection from {} was turned away: who called {}. Others will be without a word.",
-                             peer_of(visitor.socket.get()), why));
+    on_stranger_(
+        fmt::format("A connection from {} was turned away: who called {}. Others will be without a word.", visitor.from, why));
 }
 
 } // namespace parhelion

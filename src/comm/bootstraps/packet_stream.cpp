@@ -10,15 +10,21 @@ namespace parhelion {
 
 namespace {
 
-struct Header
-{
-    ProcessSays says;
-    FailureKind failure;
-    std::uint64_t size;
-    std::uint64_t key_bytes, text_bytes;
-};
-
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24; // of a key or a text: more is no packet
+
+template <class T>
+std::string_view bytes_of(const T& value)
+{
+    static_assert(std::has_unique_object_representations_v<T>);
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+bool is_seal(std::string_view bytes, const Seal& seal)
+{
+    Seal there;
+    std::memcpy(there.data(), bytes.data(), sizeof there);
+    return Sealer::are_equal(there, seal);
+}
 
 } // namespace
 
@@ -26,9 +32,12 @@ void PacketStream::send(const ProcessPacket& packet)
 {
     if (!is_open()) { return; }
     const Header header{packet.says, packet.failure, packet.size, packet.key.size(), packet.text.size()};
-    outgoing_.append(reinterpret_cast<const char*>(&header), sizeof header);
-    outgoing_ += packet.key;
-    outgoing_ += packet.text;
+    const std::string body = packet.key + packet.text;
+    sending_.begin_packet();
+    outgoing_ += bytes_of(header);
+    outgoing_ += bytes_of(sending_.of_head(bytes_of(header)));
+    outgoing_ += body;
+    outgoing_ += bytes_of(sending_.of_body(body));
     flush();
 }
 
@@ -43,35 +52,47 @@ void PacketStream::flush()
     }
 }
 
-std::vector<ProcessPacket> PacketStream::receive()
+// False: nothing more has come.
+bool PacketStream::read()
 {
     std::array<char, 1 << 14> bytes;
-    while (is_open())
-    {
-        const ssize_t received = ::recv(socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-        if (received > 0) { incoming_.append(bytes.data(), static_cast<std::size_t>(received)); }
-        else if (received < 0 && errno == EINTR) { continue; }
-        else if (received < 0 && errno == EAGAIN) { break; }
-        else { close(); }
-    }
+    const ssize_t received = ::recv(socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (received > 0) { incoming_.append(bytes.data(), static_cast<std::size_t>(received)); }
+    else if (received < 0 && errno == EAGAIN) { return false; }
+    else if (received == 0 || errno != EINTR) { close(); }
+    return is_open();
+}
+
+// Of what has come. False: more is needed, or this is no header of the other side's.
+bool PacketStream::begin_packet(std::string_view bytes)
+{
+    if (bytes.size() < sizeof header_ + sizeof(Seal)) { return false; }
+    std::memcpy(&header_, bytes.data(), sizeof header_);
+    receiving_.begin_packet();
+    is_in_packet_ = is_seal(bytes.substr(sizeof header_), receiving_.of_head(bytes_of(header_))) &&
+                    header_.key_bytes <= most_bytes && header_.text_bytes <= most_bytes;
+    was_forged_ = !is_in_packet_;
+    return is_in_packet_;
+}
+
+std::vector<ProcessPacket> PacketStream::receive()
+{
     std::vector<ProcessPacket> packets;
-    std::size_t used = 0;
-    for (Header header; incoming_.size() - used >= sizeof header;)
+    if (was_forged_) { return packets; }
+    while (is_open() && read()) {}
+    std::string_view left = incoming_;
+    while ((is_in_packet_ || begin_packet(left)) && left.size() >= whole())
     {
-        std::memcpy(&header, incoming_.data() + used, sizeof header);
-        if (header.key_bytes > most_bytes || header.text_bytes > most_bytes)
-        {
-            close();
-            break;
-        }
-        const std::size_t whole = sizeof header + header.key_bytes + header.text_bytes;
-        if (incoming_.size() - used < whole) { break; }
-        const char* const key = incoming_.data() + used + sizeof header;
-        packets.push_back(
-            {header.says, header.failure, header.size, {key, header.key_bytes}, {key + header.key_bytes, header.text_bytes}});
-        used += whole;
+        const std::string_view body = left.substr(sizeof header_ + sizeof(Seal), header_.key_bytes + header_.text_bytes);
+        was_forged_ = !is_seal({body.data() + body.size(), sizeof(Seal)}, receiving_.of_body(body));
+        if (was_forged_) { break; }
+        packets.push_back({header_.says, header_.failure, header_.size, std::string(body.substr(0, header_.key_bytes)),
+                           std::string(body.substr(header_.key_bytes))});
+        left.remove_prefix(whole());
+        is_in_packet_ = false;
     }
-    incoming_.erase(0, used);
+    if (was_forged_) { close(); }
+    incoming_.erase(0, incoming_.size() - left.size());
     return packets;
 }
 

@@ -25,8 +25,8 @@ constexpr const char* processes_key = "processes of the run";
 constexpr std::chrono::milliseconds between_tries = 50ms;
 // How long a stale secret may lie where rank 0 is about to leave the right one.
 constexpr std::chrono::nanoseconds until_secret_is_right = 3s;
-// From a failure until nobody waits any longer to hear of it, or to be heard.
-constexpr std::chrono::seconds grace = 2s;
+// From a failure until nobody waits any longer to hear of it, or to be heard; and until a process ends whose ranks are stuck.
+constexpr std::chrono::seconds grace = 2s, until_stuck = 4s;
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -76,6 +76,7 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
         const Bytes cards = wait_for(processes_key, options_.deadline + grace); // rank 0 speaks first of who is missing
         processes_.resize(cards.size() / sizeof(ProcessCard));
         std::memcpy(processes_.data(), cards.data(), processes_.size() * sizeof(ProcessCard));
+        expect_all_ranks();
     }
     catch (const PeerAborted& error)
     {
@@ -89,13 +90,25 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
     }
 }
 
+// What the process of rank 0 has sent is a place in tables here.
+void Rendezvous::expect_all_ranks() const
+{
+    std::int64_t next = 0;
+    for (const ProcessCard& card : processes_)
+    {
+        PARHELION_EXPECTS(card.first == next && card.count >= 1);
+        next += card.count;
+    }
+    PARHELION_EXPECTS(next == options_.ranks);
+}
+
 Rendezvous::~Rendezvous() { leave(); }
 
 void Rendezvous::leave()
 {
     {
         const std::scoped_lock lock(mutex_);
-        is_leaving_ = true;
+        is_leaving_ = have_returned_ = true;
         leaving_until_ = Clock::now() + (failure_ ? grace : std::chrono::duration_cast<Clock::duration>(options_.deadline));
         if (!is_host()) { send({.says = ProcessSays::Done}); }
     }
@@ -111,13 +124,14 @@ std::string Rendezvous::why_not(const ProcessCard& card) const
     {
         return fmt::format("it was started for {} ranks, and rank 0 for {}", card.ranks, options_.ranks);
     }
-    const auto overlaps = [&](const ProcessCard& other) {
-        return card.first < other.first + other.count && other.first < card.first + card.count;
-    };
+    const auto end = [](const ProcessCard& c) { return std::int64_t{c.first} + c.count; };
+    if (card.first < 0 || card.count < 1 || end(card) > options_.ranks)
+    {
+        return fmt::format("there is no rank {} of {}", card.first, options_.ranks);
+    }
+    const auto overlaps = [&](const ProcessCard& other) { return card.first < end(other) && other.first < end(card); };
     const auto same = std::find_if(processes_.begin(), processes_.end(), overlaps);
-    if (same != processes_.end()) { return fmt::format("rank {} is there already, on {}", card.first, same->host); }
-    const bool is_possible = card.first >= 0 && card.count >= 1 && card.first + card.count <= options_.ranks;
-    return is_possible ? "" : fmt::format("there is no rank {} of {}", card.first, options_.ranks);
+    return same != processes_.end() ? fmt::format("rank {} is there already, on {}", card.first, same->host) : "";
 }
 
 std::string Rendezvous::who_has_not_come(int here) const
@@ -130,9 +144,10 @@ std::string Rendezvous::who_has_not_come(int here) const
 
 void Rendezvous::host_all()
 {
+    Listeners listeners = listen_at(options_.address); // before a secret is made: it is another run's if that listens here
     secret_ = options_.secret();
     PARHELION_EXPECTS(secret_);
-    Acceptor acceptor(listen_at(options_.address), *secret_, options_.on_stranger);
+    Acceptor acceptor(std::move(listeners), *secret_, options_.on_stranger);
     processes_ = {card()};
     const auto until = Clock::now() + options_.deadline;
     for (int here = options_.here.count; here < options_.ranks;)
@@ -140,7 +155,7 @@ void Rendezvous::host_all()
         if (std::optional<Acceptor::Guest> guest = acceptor.accept([&](const ProcessCard& c) { return why_not(c); }))
         {
             processes_.push_back(guest->card);
-            members_.push_back({PacketStream(std::move(guest->socket)), guest->card, 0});
+            members_.push_back({PacketStream(std::move(guest->socket), guest->keys), guest->card, 0});
             here += guest->card.count;
             continue;
         }
@@ -182,7 +197,7 @@ void Rendezvous::join()
         {
             ProcessCard host{options_.ranks, 0, 1, {}};
             options_.address.host.copy(host.host, sizeof host.host - 1);
-            members_.push_back({PacketStream(std::move(greeted.socket)), host, 0});
+            members_.push_back({PacketStream(std::move(greeted.socket), greeted.keys), host, 0});
             return;
         }
         last = greeted.why_not;
@@ -249,9 +264,21 @@ void Rendezvous::end_by(const std::exception_ptr& error)
         }
     }
     std::unique_lock lock(mutex_);
+    have_returned_ = true;
     changed_.wait_for(lock, grace, [&] { return failure_.has_value(); });
     if (!failure_) { failure_ = std::move(packet); }
     throw_error_of(*failure_);
+}
+
+void Rendezvous::lose(const std::string& sentence)
+{
+    const ProcessPacket failure{.says = ProcessSays::Failed, .failure = FailureKind::Comm, .text = sentence};
+    if (!is_host())
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!failure_) { send(failure); }
+    }
+    end(failure);
 }
 
 bool Rendezvous::is_told_by_first()
@@ -299,6 +326,8 @@ void Rendezvous::run()
             send({.says = ProcessSays::Alive});
             last_beat = now;
         }
+        if (const std::string why = options_.why_end ? options_.why_end() : ""; !why.empty()) { lose(why); }
+        end_if_stuck();
     } while (!is_over());
 }
 
@@ -361,7 +390,8 @@ void Rendezvous::look_after(Member& member, std::int64_t now)
     {
         const std::scoped_lock lock(mutex_);
         if (member.is_done || failure_) { return; }
-        if (!member.stream.is_open()) { how = "has ended, or its connection is lost"; }
+        if (member.stream.was_forged()) { how = "has not sent what comes over its connection: somebody in between changes it"; }
+        else if (!member.stream.is_open()) { how = "has ended, or its connection is lost"; }
         else if (now - member.heard_at > silence.count())
         {
             how = fmt::format("has been silent for {:.3g} s", seconds(silence));
@@ -379,11 +409,25 @@ void Rendezvous::end(const ProcessPacket& failure)
         const std::scoped_lock lock(mutex_);
         if (failure_) { return; }
         failure_ = failure;
+        failed_at_ = Clock::now();
         if (is_host()) { send(failure); }
         leaving_until_ = std::min(leaving_until_, Clock::now() + grace);
     }
     changed_.notify_all();
     heard_.loss(failure.text);
+}
+
+// Whoever is told by the process of rank 0 gives it time to speak: some launchers end all others with the first.
+void Rendezvous::end_if_stuck()
+{
+    std::unique_lock lock(mutex_);
+    const auto patience = is_told_by_first_ ? until_stuck + 1s : until_stuck;
+    if (!options_.on_stuck || !failure_ || have_returned_ || Clock::now() < failed_at_ + patience) { return; }
+    have_returned_ = true; // they will not; said once
+    const std::string sentence = failure_->text;
+    const bool is_told = is_told_by_first_;
+    lock.unlock();
+    options_.on_stuck(sentence, is_told);
 }
 
 bool Rendezvous::is_over()

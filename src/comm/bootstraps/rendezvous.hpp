@@ -32,6 +32,11 @@ struct RendezvousOptions
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // to meet, and of the silence of a process
     // Told, in the process of rank 0, of the first that connects and does not belong to the run.
     std::function<void(const std::string& sentence)> on_stranger = nullptr;
+    // Ends this process, by this sentence, whose ranks have not come back (end_by()) seconds after the run has failed: they are
+    // in a call of somebody's library that waits for who is lost. Called by the thread. Nothing: they always come back.
+    std::function<void(const std::string& sentence, bool is_told_by_first)> on_stuck = nullptr;
+    // Asked by the thread from time to time: why the run has to end, as this process finds, or an empty text.
+    std::function<std::string()> why_end = nullptr;
 };
 
 class Rendezvous : public Bootstrap
@@ -68,6 +73,8 @@ public:
     // This process ends by this error. Throws what the run ends by: the first error of all that the process of rank 0 has heard
     // of, or this one if none comes within seconds.
     [[noreturn]] void end_by(const std::exception_ptr& error);
+    // The run ends by this, which a part of it has found out here; all are told. Callable by any thread.
+    void lose(const std::string& sentence);
     // Has it been told by the process of rank 0, which then says it to people?
     bool is_told_by_first();
 
@@ -79,12 +86,14 @@ private:
         std::int64_t heard_at; // ns
         bool is_done = false;
     };
+    void end_if_stuck();
     bool is_host() const { return options_.here.first == 0; }
     Bytes wait_for(const std::string& key, std::chrono::nanoseconds patience);
     void host_all();
     void join();
     void leave();
     std::string why_not(const ProcessCard& card) const;
+    void expect_all_ranks() const;
     std::string who_has_not_come(int here) const;
     void run();
     void wait_for_news(int milliseconds);
@@ -104,6 +113,8 @@ private:
     std::condition_variable changed_;
     std::vector<Member> members_; // the others; only the process of rank 0 if this is not it
     std::optional<ProcessPacket> failure_;
+    TimePoint failed_at_{};      // if there is one
+    bool have_returned_ = false; // the ranks here
     bool is_told_by_first_ = false;
     bool is_leaving_ = false;
     TimePoint leaving_until_{};

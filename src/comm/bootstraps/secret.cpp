@@ -2,13 +2,13 @@
 #include "comm/bootstraps/secret.hpp"
 
 #include "base/error.hpp"
-#include "comm/bootstraps/process_messages.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sodium.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -30,6 +30,13 @@ const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<c
 [[noreturn]] void fail(const char* call, const std::filesystem::path& path)
 {
     throw SystemError(fmt::format("{} of the secret {} failed: {}.", call, path.string(), std::strerror(errno)));
+}
+
+struct stat status_of(const FileDescriptor& file, const std::filesystem::path& path)
+{
+    struct stat status;
+    if (::fstat(file.get(), &status) != 0) { fail("fstat", path); }
+    return status;
 }
 
 } // namespace
@@ -63,11 +70,23 @@ Nonce make_nonce()
 
 std::optional<Secret> read_secret(const std::filesystem::path& path)
 {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat link;
+    if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != ::geteuid() && link.st_uid != 0)
+    {
+        throw SystemError(fmt::format("The secret {} is a symbolic link of another user (who chooses with it what is read). Name "
+                                      "the file itself.",
+                                      path.string()));
+    }
+    const FileDescriptor file(
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)); // who writes to a FIFO is not waited for
     if (file.get() < 0 && errno == ENOENT) { return std::nullopt; }
     if (file.get() < 0) { fail("open", path); }
-    struct stat status;
-    if (::fstat(file.get(), &status) != 0) { fail("fstat", path); }
+    const struct stat status = status_of(file, path);
+    if (!S_ISREG(status.st_mode))
+    {
+        throw SystemError(fmt::format(
+            "The secret {} is no file, but a folder, a device or a pipe. Name a file that has the secret.", path.string()));
+    }
     if (status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
     {
         throw SystemError(fmt::format("The secret {} is not its owner's alone (whoever reads it can join the run). Give it to "
@@ -77,10 +96,52 @@ std::optional<Secret> read_secret(const std::filesystem::path& path)
     std::array<char, 4096> text;
     const ssize_t bytes = ::read(file.get(), text.data(), text.size());
     if (bytes < 0) { fail("read", path); }
+    if (bytes == 0) { return std::nullopt; }
     std::string_view secret(text.data(), static_cast<std::size_t>(bytes));
     while (!secret.empty() && secret.back() == '\n') { secret.remove_suffix(1); }
     return Secret(secret);
 }
+
+namespace {
+
+bool is_at(const std::filesystem::path& path, const FileDescriptor& file)
+{
+    struct stat there;
+    const struct stat here = status_of(file, path);
+    return ::lstat(path.c_str(), &there) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+// False: somebody else has. Where locks cannot be had, nobody has.
+bool lock(const FileDescriptor& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+[[noreturn]] void leave_alone(const std::filesystem::path& path)
+{
+    throw SystemError(
+        fmt::format("The secret {} is of another run with the same output, which waits for its processes (this one "
+                    "would take it away from them). Wait until it has begun or ended, or choose another prefix with "
+                    "-o.",
+                    path.string()));
+}
+
+// Of a run that was killed.
+void remove_stale(const std::filesystem::path& path)
+{
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+    if (file.get() < 0 && errno == ENOENT) { return; }
+    if (file.get() < 0) { fail("open", path); }
+    const struct stat status = status_of(file, path);
+    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid())
+    {
+        throw SystemError(
+            fmt::format("{} is where the secret of this run has to be, and no file that a run of this user has left. "
+                        "Remove it, or choose another prefix with -o.",
+                        path.string()));
+    }
+    if (!lock(file)) { leave_alone(path); }
+    if (is_at(path, file)) { ::unlink(path.c_str()); }
+}
+
+} // namespace
 
 SecretFile::SecretFile(std::filesystem::path path) : path_(std::move(path))
 {
@@ -88,14 +149,23 @@ SecretFile::SecretFile(std::filesystem::path path) : path_(std::move(path))
     std::array<char, 2 * sizeof random + 1> text;
     ::sodium_bin2hex(text.data(), text.size(), random.data(), random.size());
     text.back() = '\n';
-    // Whole from the beginning for whoever opens it by its name.
-    const std::string made = path_.string() + "." + std::to_string(::getpid());
-    const FileDescriptor file(::open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (file.get() < 0) { fail("open", made); }
-    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) { fail("write", made); }
-    if (::rename(made.c_str(), path_.c_str()) != 0) { fail("rename", made); }
+    remove_stale(path_);
+    file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (file_.get() < 0 && errno == EEXIST) { leave_alone(path_); }
+    if (file_.get() < 0) { fail("open", path_); }
+    if (!lock(file_) || !is_at(path_, file_)) { leave_alone(path_); }
+    if (::write(file_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    {
+        const int error = errno;
+        ::unlink(path_.c_str());
+        errno = error;
+        fail("write", path_);
+    }
 }
 
-SecretFile::~SecretFile() { ::unlink(path_.c_str()); }
+SecretFile::~SecretFile()
+{
+    if (is_at(path_, file_)) { ::unlink(path_.c_str()); }
+}
 
 } // namespace parhelion

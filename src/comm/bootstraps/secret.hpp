@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of a run know and strangers do not. It signs what they greet each other with (HMAC-SHA-512-256 of libsodium)
-// and is never sent. Messages that follow are neither signed nor encrypted: who can change what is on the wire can change a run.
+// What the processes of a run know and strangers do not. It signs what they greet each other with (HMAC-SHA-512-256 of
+// libsodium), gives the keys of what follows (comm/bootstraps/seal.hpp), and is never sent. Nothing is encrypted.
 #pragma once
+
+#include "comm/bootstraps/seal.hpp"
+#include "comm/file_descriptor.hpp"
 
 #include <array>
 #include <cstddef>
@@ -23,6 +26,8 @@ public:
 
     Signature sign(std::string_view text) const;
     bool has_signed(const Signature& signature, std::string_view text) const;
+    // For whoever knows the secret and the text; no text that is signed begins like one of these.
+    SealKey key_of(std::string_view text) const { return sign("key " + std::string(text)); }
 
 private:
     std::array<unsigned char, 32> key_;
@@ -30,10 +35,12 @@ private:
 
 Nonce make_nonce();
 
-// The secret in a file, which its owner alone may read; nothing if there is no such file. Throws SystemError.
+// The secret in a file; nothing if there is no such file, or nothing in it yet. Throws SystemError if it is not a file that this
+// user alone may read, or comes by a symbolic link of somebody else's.
 std::optional<Secret> read_secret(const std::filesystem::path& path);
 
-// A new secret in a file that its owner alone may read, in place of what was there; the file ends with this. Throws SystemError.
+// A new secret in a file that its owner alone may read, in place of one that a run has left which is no more; the file ends with
+// this. Throws SystemError, also if there is the secret of a run that still waits for others: that one is left alone.
 class SecretFile
 {
 public:
@@ -44,6 +51,7 @@ public:
 
 private:
     std::filesystem::path path_;
+    FileDescriptor file_; // with a lock, which says that somebody waits
 };
 
 } // namespace parhelion

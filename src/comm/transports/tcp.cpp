@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <optional>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -15,23 +16,39 @@
 
 namespace parhelion {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+// From the end of a connection without a farewell until that is an error of its own: the rendezvous mostly knows a better one.
+constexpr std::chrono::seconds until_cut_off = 2s;
+
+template <class T>
+std::string_view bytes_of(const T& value)
+{
+    static_assert(std::has_unique_object_representations_v<T>);
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+std::string_view bytes_of(const std::byte* data, std::size_t bytes) { return {reinterpret_cast<const char*>(data), bytes}; }
+
+} // namespace
+
 // The connection to one other process.
 class TcpTransport::Stream
 {
 public:
-    Stream(const SymmetricMemory& memory, RankRange here, FileDescriptor socket)
-        : memory_(memory), here_(here), socket_(std::move(socket))
+    // `wake` is made readable when the other side has ended.
+    Stream(const SymmetricMemory& memory, RankRange here, const ProcessCard& card, FileDescriptor socket, const SealKeys& keys,
+           int wake)
+        : memory_(memory), here_(here), card_(card), socket_(std::move(socket)), wake_(wake), sending_(keys.sending),
+          receiving_(keys.receiving)
     {
     }
 
     int socket() const { return socket_.get(); }
     // False if some of it, or of what came before, is still to be sent.
-    bool send(const Outgoing& outgoing)
-    {
-        const std::scoped_lock lock(mutex_);
-        queue_.push_back(outgoing);
-        return queue_.size() == 1 && flush();
-    }
+    bool send(const Header& header, const std::byte* data);
     bool has_more_to_send()
     {
         const std::scoped_lock lock(mutex_);
@@ -40,34 +57,73 @@ public:
     // Nothing follows.
     void finish()
     {
-        if (!std::exchange(is_finished_, true)) { ::shutdown(socket(), SHUT_WR); }
+        if (!std::exchange(is_finished_, true)) { send({0, 0, 0, 0, nobody, 0}, nullptr); }
     }
     // The other side has finished, or is gone.
-    bool has_ended() const { return has_ended_.load(std::memory_order_relaxed); }
+    bool has_ended() const { return end_.load(std::memory_order_relaxed) != End::No; }
+    // Why it must not have, in a sentence, or nothing; of a connection that was cut off not at once.
+    std::string what_went_wrong(TimePoint now);
+    bool was_cut_off() const { return end_.load(std::memory_order_relaxed) == End::CutOff; }
     // All that there is, unless somebody is at it.
     void receive();
 
 private:
+    static constexpr std::int32_t nobody = -1; // the destination of a farewell
+    enum class End : std::uint8_t
+    {
+        No,
+        Farewell,
+        CutOff,
+        Forged // what came is not what the other side had sent
+    };
+    struct Head
+    {
+        Header header;
+        Seal seal;
+    };
+    struct Outgoing
+    {
+        Head head;
+        const std::byte* data;
+        Seal seal;            // of the payload
+        std::size_t sent = 0; // of all three
+    };
     bool flush();
-    ssize_t read(void* to, std::size_t bytes);
+    void end(End how);
+    ssize_t read(std::byte* payload, std::size_t bytes);
     bool begin_put();
     bool receive_payload();
+    bool is_payload_sealed();
 
     const SymmetricMemory& memory_;
     const RankRange here_;
+    const ProcessCard card_;
     FileDescriptor socket_;
+    const int wake_;
     std::mutex mutex_; // of the queue
+    Sealer sending_;
     std::deque<Outgoing> queue_;
-    std::atomic<std::uint64_t> sent_{0}; // puts whose payload has been read here
-    bool is_finished_ = false;           // the thread's
-    std::atomic<bool> has_ended_{false};
-    std::mutex receiving_; // of what follows
+    std::atomic<std::uint64_t> sent_{0};       // puts whose payload has been read here
+    bool is_finished_ = false;                 // the thread's
+    std::optional<TimePoint> told_cut_off_at_; // likewise
+    std::atomic<End> end_{End::No};
+    std::mutex at_it_; // of what follows
+    Sealer receiving_;
     std::array<char, 1 << 16> buffer_;
-    std::size_t begin_ = 0, end_ = 0; // of what is in it
+    std::size_t first_ = 0, last_ = 0; // of what is in it
     Header header_{};
     bool is_in_put_ = false; // header_ holds
     std::size_t missing_ = 0;
 };
+
+bool TcpTransport::Stream::send(const Header& header, const std::byte* data)
+{
+    const std::scoped_lock lock(mutex_);
+    sending_.begin_packet();
+    Outgoing& last = queue_.emplace_back(Outgoing{{header, sending_.of_head(bytes_of(header))}, data, {}});
+    if (header.has_payload != 0) { last.seal = sending_.of_body(bytes_of(data, header.bytes)); }
+    return queue_.size() == 1 && flush();
+}
 
 // As much as goes without waiting; true if that is all. With mutex_ taken.
 bool TcpTransport::Stream::flush()
@@ -75,12 +131,18 @@ bool TcpTransport::Stream::flush()
     while (!queue_.empty())
     {
         Outgoing& next = queue_.front();
-        const std::size_t payload = next.header.has_payload != 0 ? next.header.bytes : 0, head = sizeof next.header;
-        const auto piece = [&](const void* data, std::size_t bytes, std::size_t skip) {
-            skip = std::min(skip, bytes);
-            return iovec{const_cast<char*>(static_cast<const char*>(data)) + skip, bytes - skip};
-        };
-        iovec pieces[] = {piece(&next.header, head, next.sent), piece(next.data, payload, next.sent - std::min(next.sent, head))};
+        const bool has_payload = next.head.header.has_payload != 0;
+        const std::string_view parts[] = {bytes_of(next.head), bytes_of(next.data, has_payload ? next.head.header.bytes : 0),
+                                          has_payload ? bytes_of(next.seal) : std::string_view()};
+        iovec pieces[std::size(parts)];
+        std::size_t left = 0, skip = next.sent;
+        for (std::size_t i = 0; i < std::size(parts); ++i)
+        {
+            const std::size_t gone = std::min(skip, parts[i].size());
+            skip -= gone;
+            pieces[i] = {const_cast<char*>(parts[i].data()) + gone, parts[i].size() - gone};
+            left += pieces[i].iov_len;
+        }
         msghdr message{};
         message.msg_iov = pieces;
         message.msg_iovlen = std::size(pieces);
@@ -93,7 +155,7 @@ bool TcpTransport::Stream::flush()
             return true;
         }
         next.sent += static_cast<std::size_t>(sent);
-        if (next.sent == head + payload)
+        if (static_cast<std::size_t>(sent) == left)
         {
             queue_.pop_front();
             sent_.fetch_add(1, std::memory_order_release);
@@ -102,67 +164,106 @@ bool TcpTransport::Stream::flush()
     return true;
 }
 
-ssize_t TcpTransport::Stream::read(void* to, std::size_t bytes)
+void TcpTransport::Stream::end(End how)
 {
-    const ssize_t received = ::recv(socket(), to, bytes, MSG_DONTWAIT);
-    has_ended_ = received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR);
+    end_.store(how, std::memory_order_relaxed);
+    ::eventfd_write(wake_, 1);
+}
+
+std::string TcpTransport::Stream::what_went_wrong(TimePoint now)
+{
+    switch (end_.load(std::memory_order_relaxed))
+    {
+    case End::Forged:
+        return fmt::format("The {} has not sent what comes over its connection: somebody in between changes it.", card_.name());
+    case End::CutOff:
+        if (!told_cut_off_at_) { told_cut_off_at_ = now; }
+        return now < *told_cut_off_at_ + until_cut_off
+                   ? ""
+                   : fmt::format("The {} has ended, or its connection is lost.", card_.name());
+    default:
+        return "";
+    }
+}
+
+// Payload to its place, and what follows into the buffer, which is empty if there is any payload.
+ssize_t TcpTransport::Stream::read(std::byte* payload, std::size_t bytes)
+{
+    iovec pieces[] = {{payload, bytes}, {buffer_.data() + last_, buffer_.size() - last_}};
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = std::size(pieces);
+    const ssize_t received = ::recvmsg(socket(), &message, MSG_DONTWAIT);
+    if (received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR)) { end(End::CutOff); }
+    if (received > 0) { last_ += static_cast<std::size_t>(received) - std::min(bytes, static_cast<std::size_t>(received)); }
     return received;
 }
 
 void TcpTransport::Stream::receive()
 {
-    const std::unique_lock lock(receiving_, std::try_to_lock);
+    const std::unique_lock lock(at_it_, std::try_to_lock);
     while (lock && !has_ended())
     {
         if (is_in_put_ ? receive_payload() : begin_put()) { continue; }
-        if (begin_ == end_) { begin_ = end_ = 0; }
-        else if (begin_ > 0) // less than a header
-        {
-            std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-            end_ -= std::exchange(begin_, 0);
-        }
-        const ssize_t received = read(buffer_.data() + end_, buffer_.size() - end_);
+        if (has_ended()) { return; }
+        std::memmove(buffer_.data(), buffer_.data() + first_, last_ - first_); // less than a header, or a seal
+        last_ -= std::exchange(first_, 0);
+        std::byte* const payload =
+            is_in_put_ ? memory_.payload(header_.destination, header_.offset) + header_.bytes - missing_ : nullptr;
+        const ssize_t received = read(payload, missing_);
         if (received <= 0) { return; }
-        end_ += static_cast<std::size_t>(received);
+        missing_ -= std::min(missing_, static_cast<std::size_t>(received));
     }
 }
 
-// From what is in the buffer. False: more is needed.
+// From what is in the buffer. False: more is needed, or this is no put of ours.
 bool TcpTransport::Stream::begin_put()
 {
-    if (end_ - begin_ < sizeof header_) { return false; }
-    std::memcpy(&header_, buffer_.data() + begin_, sizeof header_);
-    begin_ += sizeof header_;
+    Head head;
+    if (last_ - first_ < sizeof head) { return false; }
+    std::memcpy(&head, buffer_.data() + first_, sizeof head);
+    first_ += sizeof head;
+    receiving_.begin_packet();
+    header_ = head.header;
     missing_ = header_.has_payload != 0 ? header_.bytes : 0;
-    is_in_put_ = header_.destination >= here_.first && header_.destination < here_.first + here_.count &&
+    const bool is_theirs = Sealer::are_equal(head.seal, receiving_.of_head(bytes_of(header_)));
+    is_in_put_ = is_theirs && header_.destination >= here_.first && header_.destination < here_.first + here_.count &&
                  memory_.has_place(header_.destination, header_.offset, missing_, header_.signal);
-    has_ended_ = !is_in_put_; // no put of ours: waits for what else it sends end at their deadline
-    return true;
+    if (!is_in_put_) { end(is_theirs && header_.destination == nobody ? End::Farewell : End::Forged); }
+    return is_in_put_;
 }
 
-// False: more is needed than is there.
+// False: more is needed than is there, or it is not theirs.
 bool TcpTransport::Stream::receive_payload()
 {
-    std::byte* const end = memory_.payload(header_.destination, header_.offset) + (header_.has_payload != 0 ? header_.bytes : 0);
-    const std::size_t buffered = std::min(missing_, end_ - begin_);
+    const std::size_t buffered = std::min(missing_, last_ - first_);
     if (buffered > 0)
     {
-        std::memcpy(end - missing_, buffer_.data() + begin_, buffered);
-        begin_ += buffered;
+        std::byte* const behind = memory_.payload(header_.destination, header_.offset) + header_.bytes;
+        std::memcpy(behind - missing_, buffer_.data() + first_, buffered);
+        first_ += buffered;
         missing_ -= buffered;
     }
-    while (missing_ > 0) // past the buffer, which is empty
-    {
-        const ssize_t received = read(end - missing_, missing_);
-        if (received <= 0) { return false; }
-        missing_ -= static_cast<std::size_t>(received);
-    }
+    if (missing_ > 0 || (header_.has_payload != 0 && !is_payload_sealed())) { return false; }
     // The answer to a put comes after its payload was read, by way of the other side: here that becomes an order between threads,
     // and with the signal the rank's.
     static_cast<void>(sent_.load(std::memory_order_acquire));
     deliver(memory_, {-1, header_.destination, header_.offset, nullptr, header_.bytes, header_.signal, header_.epoch});
     is_in_put_ = false;
     return true;
+}
+
+// False also if the seal is not there yet.
+bool TcpTransport::Stream::is_payload_sealed()
+{
+    Seal seal;
+    if (last_ - first_ < sizeof seal) { return false; }
+    std::memcpy(&seal, buffer_.data() + first_, sizeof seal);
+    first_ += sizeof seal;
+    const std::byte* const payload = memory_.payload(header_.destination, header_.offset);
+    const bool is_theirs = Sealer::are_equal(seal, receiving_.of_body(bytes_of(payload, header_.bytes)));
+    if (!is_theirs) { end(End::Forged); }
+    return is_theirs;
 }
 
 // --- meeting
@@ -181,13 +282,13 @@ Address address_in(const Bytes& bytes)
 } // namespace
 
 TcpTransport::TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous)
-    : memory_(memory), here_(rendezvous.here()), deadline_(rendezvous.deadline()),
+    : memory_(memory), rendezvous_(rendezvous), here_(rendezvous.here()), deadline_(rendezvous.deadline()),
       stream_of_(static_cast<std::size_t>(rendezvous.ranks())), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     if (wake_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
     const TimePoint until = std::chrono::steady_clock::now() + deadline_;
     Acceptor acceptor(listen_at({rendezvous.host(), 0}), rendezvous.secret(), nullptr);
-    const std::string address = fmt::format("{} {}", rendezvous.host(), acceptor.address().port);
+    const std::string address = fmt::format("{} {}", rendezvous.host(), acceptor.port());
     const auto* const bytes = reinterpret_cast<const std::byte*>(address.data());
     rendezvous.put(key_of(here_.first), Bytes(bytes, bytes + address.size()));
     connect_to_earlier(rendezvous, until);
@@ -208,7 +309,7 @@ void TcpTransport::connect_to_earlier(Rendezvous& rendezvous, TimePoint until)
             throw CommError(fmt::format("Rank {} found no way for messages to the {} ({}): {}.", here_.first, card.name(),
                                         address.text(), greeted.why_not));
         }
-        add(card, std::move(greeted.socket));
+        add(card, std::move(greeted.socket), greeted.keys);
     }
 }
 
@@ -227,7 +328,7 @@ void TcpTransport::accept_later(Rendezvous& rendezvous, Acceptor& acceptor, Time
         if (std::optional<Acceptor::Guest> guest =
                 acceptor.accept([&](const ProcessCard& c) { return find(c) != missing.end() ? "" : "nobody waits for it"; }))
         {
-            add(guest->card, std::move(guest->socket));
+            add(guest->card, std::move(guest->socket), guest->keys);
             missing.erase(find(guest->card));
             continue;
         }
@@ -246,9 +347,9 @@ void TcpTransport::accept_later(Rendezvous& rendezvous, Acceptor& acceptor, Time
     }
 }
 
-void TcpTransport::add(const ProcessCard& card, FileDescriptor socket)
+void TcpTransport::add(const ProcessCard& card, FileDescriptor socket, const SealKeys& keys)
 {
-    streams_.push_back(std::make_unique<Stream>(memory_, here_, std::move(socket)));
+    streams_.push_back(std::make_unique<Stream>(memory_, here_, card, std::move(socket), keys, wake_.get()));
     std::fill_n(stream_of_.begin() + card.first, card.count, streams_.back().get());
 }
 
@@ -259,7 +360,7 @@ void TcpTransport::put_signal(const Put& put)
     Stream* const stream = stream_of_[static_cast<std::size_t>(put.destination)];
     if (stream == nullptr) { return deliver(memory_, put); }
     const Header header{put.offset, put.bytes, put.signal, put.epoch, put.destination, put.data != nullptr ? 1U : 0U};
-    if (!stream->send({header, put.data, 0})) { ::eventfd_write(wake_.get(), 1); }
+    if (!stream->send(header, put.data)) { ::eventfd_write(wake_.get(), 1); }
 }
 
 void TcpTransport::progress()
@@ -278,13 +379,26 @@ void TcpTransport::run()
             const short events = stream->has_more_to_send() ? POLLIN | POLLOUT : POLLIN;
             watched.push_back({stream->has_ended() ? -1 : stream->socket(), events, 0});
         }
-        ::poll(watched.data(), watched.size(), is_leaving_.load(std::memory_order_acquire) ? 10 : -1);
+        const bool is_one_cut_off = std::any_of(streams_.begin(), streams_.end(), [](const auto& s) { return s->was_cut_off(); });
+        const int patience = is_leaving_.load(std::memory_order_acquire) ? 10 : is_one_cut_off ? 100 : -1; // ms
+        ::poll(watched.data(), watched.size(), patience);
         eventfd_t times;
         if (watched[0].revents != 0) { ::eventfd_read(wake_.get(), &times); }
         for (std::size_t i = 0; i < streams_.size(); ++i)
         {
             if (watched[i + 1].revents != 0) { streams_[i]->receive(); }
         }
+        tell_of_losses();
+    }
+}
+
+void TcpTransport::tell_of_losses()
+{
+    const TimePoint now = std::chrono::steady_clock::now();
+    for (const auto& stream : streams_)
+    {
+        const std::string sentence = stream->what_went_wrong(now);
+        if (!sentence.empty()) { rendezvous_.lose(sentence); }
     }
 }
 
