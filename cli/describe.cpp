@@ -159,8 +159,8 @@ static std::string mesh_text(const PlanSummary& plan)
 static std::string list_conditions_text(const PlanSummary& plan)
 {
     if (plan.list_crowding <= 1) { return ""; }
-    return fmt::format(", for atoms of up to {:.0f} K that see up to {:.3g} times the mean density of the box",
-                       plan.list_temperature, plan.list_crowding);
+    return fmt::format(", for atoms of up to {:.0f} K that see up to {:.{}f} times the mean density of the box",
+                       plan.list_temperature, plan.list_crowding, plan.list_crowding < 10 ? 1 : 0);
 }
 
 std::string describe_plan(const PlanSummary& plan)

@@ -60,7 +60,9 @@ void read_conditions(const SavedState& saved, ListConditions& conditions)
     if (saved.of_another_run || found == saved.coupling.end()) { return; }
     const std::vector<double>& values = found->second;
     if (values.size() != 1 + conditions.crowding.size()) { state_does_not_fit("its pair lists are of another system"); }
-    conditions = {values[0], {values.begin() + 1, values.end()}};
+    const auto raise = [](double& to, double value) { to = std::max(to, value); };
+    raise(conditions.temperature, values[0]);
+    for (std::size_t i = 1; i < values.size(); ++i) { raise(conditions.crowding[i - 1], values[i]); }
 }
 
 } // namespace parhelion

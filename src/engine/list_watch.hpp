@@ -89,8 +89,8 @@ private:
 // What to tell of lists that are built more often from `step` on.
 std::string note_on_lists(std::int64_t step, const ListConditions& before, const ListConditions& now, const ListPlan& plan);
 
-// As a part of a saved state. One that lacks it, or is of another run, leaves the conditions as they are. Throws InputError
-// if it is of another system.
+// As a part of a saved state. Reading raises the conditions of the start to those that were in force; a state that lacks them, or
+// is of another run, leaves them as they are. Throws InputError if it is of another system.
 void write_conditions(const ListConditions& conditions, SavedState& saved);
 void read_conditions(const SavedState& saved, ListConditions& conditions);
 

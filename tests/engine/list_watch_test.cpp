@@ -2,10 +2,12 @@
 // Runs whose atoms become faster or more crowded than their pair lists were planned for.
 #include "engine/list_watch.hpp"
 
+#include "base/error.hpp"
 #include "list_watch_systems.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -111,4 +113,25 @@ TEST(ListWatch, goes_on_from_a_state_that_knows_nothing_of_it)
     old.step = 50;
     Observer nobody;
     EXPECT_NO_THROW(start(gas.start, on_one_thread(), &old).run(3, nobody, never));
+}
+
+TEST(ListWatch, takes_no_conditions_from_a_state_that_no_run_has)
+{
+    const ListConditions start{300, {1, 1}};
+    SavedState saved;
+    for (const double value : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN()})
+    {
+        saved.coupling["list-conditions"] = {value, value, value};
+        ListConditions conditions = start;
+        read_conditions(saved, conditions);
+        EXPECT_EQ(conditions, start) << value;
+    }
+    saved.coupling["list-conditions"] = {330, 1, 2};
+    ListConditions conditions = start;
+    read_conditions(saved, conditions);
+    EXPECT_EQ(conditions, (ListConditions{330, {1, 2}}));
+    saved.coupling["list-conditions"] = {330, 1};
+    EXPECT_THROW(read_conditions(saved, conditions), InputError);
+    saved.coupling["list-conditions"] = {};
+    EXPECT_THROW(read_conditions(saved, conditions), InputError);
 }
