@@ -16,7 +16,12 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
     coupling.tau = parameters.tau_p;
     coupling.compressibility = parameters.compressibility;
     coupling.reference = parameters.reference_pressure;
-    if (!parameters.temperature_groups.empty()) { coupling.temperature = parameters.temperature_groups[0].reference; }
+    if (parameters.barostat == Barostat::CRescale)
+    {
+        const std::optional<double> temperature = ensemble_temperature(parameters);
+        PARHELION_EXPECTS(temperature.has_value());
+        coupling.temperature = *temperature;
+    }
     coupling.seed = seed;
     return coupling;
 }

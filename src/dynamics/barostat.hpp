@@ -6,6 +6,10 @@
 //   C-rescale          Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020): stochastic, first order. Scales box and velocities.
 //   Berendsen          Berendsen et al., J. Chem. Phys. 81, 3684 (1984): first order, not an ensemble. Scales the box.
 //
+// All act on the mean of two pressures: the first after the last scaling and the last before the next (the trapezoidal rule). The
+// last one alone has no memory of its scaling where the pressure forgets within an interval: noise would come in and no friction,
+// and the volume would fluctuate too much (model/coupling_error.hpp). In every step, or every second, both are one.
+//
 // Positions are fractions of the box and follow it for free. Plain data and functions of it: the state is what a checkpoint
 // keeps.
 #pragma once
@@ -27,10 +31,11 @@ struct PressureCoupling
     double tau = 1;             // ps
     double compressibility = 0; // 1/bar
     double reference = 0;       // bar
-    double temperature = 0;     // K, of the noise (C-rescale): the reference of the first temperature group
+    double temperature = 0;     // K, of C-rescale's noise: the ensemble's
     std::uint64_t seed = 0;
 };
 
+// Requires an ensemble temperature for C-rescale.
 PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::uint64_t seed);
 
 struct BarostatState
@@ -39,6 +44,10 @@ struct BarostatState
     Vec3<double> box_velocity;   // nm/ps
     double pressure = 0;         // bar, of the last step in which it was computed; the engine keeps it up to date
     bool pressure_known = false; // false until the first step has passed: the box velocity stays 0 in that step
+
+    // All: of the first step after the last scaling whose pressure was computed, bar, and whether there has been one.
+    double first_pressure = 0;
+    bool first_known = false;
 
     // Berendsen, C-rescale: energy given to the system, kJ/mol. That of the last scaling is known in full one step later, with
     // the virial of the scaled positions.

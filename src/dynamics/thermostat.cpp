@@ -4,7 +4,26 @@
 #include "base/error.hpp"
 #include "dynamics/thermostat_body.hpp"
 
+#include <fmt/format.h>
+
 namespace parhelion {
+
+namespace {
+
+// The distribution of a kinetic energy has a finite density, and a meaning, from one degree of freedom on.
+void require_freedom(const TemperatureCoupling& coupling, const std::string& name, const TemperatureCoupling::Group& group)
+{
+    constexpr double rounding = 1e-6;
+    if (coupling.kind == Thermostat::None || group.tau <= 0 || group.degrees_of_freedom >= 1 - rounding) { return; }
+    throw InputError(
+        "E541", {},
+        fmt::format("the temperature group {} has {:.3g} degrees of freedom (a thermostat would scale what constraints, "
+                    "or the removed motion of the centre of mass, leave of next to nothing). Join it to another group, or "
+                    "leave it uncoupled with tau-t = -1.",
+                    name, group.degrees_of_freedom));
+}
+
+} // namespace
 
 TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, const std::vector<double>& degrees_of_freedom,
                                               std::uint64_t seed)
@@ -23,15 +42,25 @@ TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, c
         {
             coupling.groups[g].tau = parameters.temperature_groups[g].tau;
             coupling.groups[g].reference = parameters.temperature_groups[g].reference;
+            require_freedom(coupling, parameters.temperature_groups[g].name, coupling.groups[g]);
         }
     }
     return coupling;
 }
 
+namespace {
+
+GroupThermostatState group_state(const ThermostatState& state, std::size_t g)
+{
+    return {state.xi[g], state.xi_integral[g], state.heat[g], state.first_kinetic[g]};
+}
+
+} // namespace
+
 ThermostatState initial_state(const TemperatureCoupling& coupling)
 {
     const std::size_t groups = coupling.groups.size();
-    return {std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups)};
+    return {std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups)};
 }
 
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
@@ -44,15 +73,23 @@ void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, 
     velocities.friction.assign(groups, 0);
     for (std::size_t g = 0; g < groups; ++g)
     {
-        const GroupThermostat next =
-            couple_group(coupling.kind, coupling.groups[g], coupling.time_step,
-                         {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
-                         half_step.energy(static_cast<int>(g)), {state.xi[g], state.xi_integral[g], state.heat[g]});
+        const GroupThermostat next = couple_group(coupling.kind, coupling.groups[g], coupling.time_step,
+                                                  {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
+                                                  half_step.energy(static_cast<int>(g)), group_state(state, g));
         state.xi[g] = next.state.xi;
         state.xi_integral[g] = next.state.xi_integral;
         state.heat[g] = next.state.heat;
+        state.first_kinetic[g] = next.state.first_kinetic;
         velocities.scale[g] = next.scale;
         velocities.friction[g] = next.friction;
+    }
+}
+
+void note_kinetic(const KineticEnergies& half_step, ThermostatState& state)
+{
+    for (std::size_t g = 0; g < state.first_kinetic.size(); ++g)
+    {
+        state.first_kinetic[g] = first_kinetic(state.first_kinetic[g], half_step.energy(static_cast<int>(g)));
     }
 }
 
@@ -61,7 +98,7 @@ double conserved_contribution(const TemperatureCoupling& coupling, const Thermos
     double sum = 0;
     for (std::size_t g = 0; g < coupling.groups.size(); ++g)
     {
-        sum += conserved_contribution(coupling.kind, coupling.groups[g], {state.xi[g], state.xi_integral[g], state.heat[g]});
+        sum += conserved_contribution(coupling.kind, coupling.groups[g], group_state(state, g));
     }
     return sum;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/check.hpp"
 
+#include "model/coupling_error.hpp"
+
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <utility>
 
@@ -11,15 +14,8 @@ namespace {
 
 std::string nm(double length) { return number_text(length) + " nm"; }
 
-// The largest divisor of 100 steps such that `tau` holds `per_tau` intervals; 1 if there is none.
-int coupling_interval(double tau, double dt, int per_tau)
-{
-    constexpr int wanted = 100;
-    const double most = tau / (dt * per_tau) * (1 + 1e-9);
-    int interval = most >= wanted ? wanted : std::max(1, static_cast<int>(most));
-    while (wanted % interval != 0) { --interval; }
-    return interval;
-}
+// A relative error, with two digits, as a percentage.
+std::string percent(double error) { return error >= 1 ? "100 % or more" : fmt::format("{:.2g} %", 100 * error); }
 
 class ParameterCheck
 {
@@ -207,36 +203,47 @@ private:
         {
             note("N115", "nh-chain-length", "leap-frog has no Nose-Hoover chains: nh-chain-length = 1 is used, as in GROMACS.");
         }
-        p_.temperature_interval = interval("nsttcouple", p_.temperature_interval, "tau-t", shortest, second_order ? 20 : 5, 1);
+        p_.temperature_interval =
+            interval(p_.thermostat, p_.temperature_interval, {"nsttcouple", "tau-t", "kinetic energy", shortest}, 1);
     }
 
     // What has to be a multiple of this: intervals of steps whose energies or virial are wanted.
     int observable_interval() const { return p_.multiple_time_steps ? p_.mesh_factor : 1; }
     static int round_down(int steps, int multiple) { return std::max(multiple, steps / multiple * multiple); }
 
-    // The interval in steps to use, and a warning if it is too long for the time constant. multiple: of what it has to be one.
-    int interval(const char* key, int asked, const char* tau_key, double tau, int per_tau, int multiple)
+    // What a coupling interval is called and goes by.
+    struct Coupled
     {
+        const char* key;
+        const char* tau_key;
+        const char* fluctuates;
+        double tau; // ps
+    };
+
+    // The interval in steps to use, and a warning if the fluctuation is wrong with it. multiple: of what it has to be one.
+    template <class Kind>
+    int interval(Kind kind, int asked, const Coupled& c, int multiple)
+    {
+        const int best = round_down(longest_coupling_interval(kind, c.tau, p_.dt), multiple);
+        const int used = asked < 0 ? best : asked;
+        const double error = coupling_error(kind, c.tau / (used * p_.dt));
+        const bool is_too_long = error > coupling_error_bound * (1 + 1e-9);
         if (asked < 0)
         {
-            const int chosen = round_down(coupling_interval(tau, p_.dt, per_tau), multiple);
-            note("N116", key, std::string(key) + " = " + std::to_string(chosen) + " steps is used.");
-            warn_if_too_long(tau_key, chosen, tau_key, tau, per_tau, "");
-            return chosen;
+            note("N116", c.key,
+                 fmt::format("{} = {} steps is used{}.", c.key, used,
+                             error > 0 && !is_too_long
+                                 ? fmt::format(": the variance of the {} is right within {}", c.fluctuates, percent(error))
+                                 : ""));
         }
-        warn_if_too_long(key, asked, tau_key, tau, per_tau, asked > 1 ? std::string("lower ") + key + " or " : "");
-        return asked;
-    }
-
-    void warn_if_too_long(const char* key, int interval, const char* tau_key, double tau, int per_tau, const std::string& advice)
-    {
-        // Of v-rescale the kinetic energy has its distribution after any interval.
-        if (tau_key == std::string_view("tau-t") && p_.thermostat == Thermostat::VRescale) { return; }
-        if (!(tau < per_tau * interval * p_.dt * (1 - 1e-9))) { return; }
-        warn("W112", key,
-             std::string(tau_key) + " (" + number_text(tau) + " ps) is shorter than " + std::to_string(per_tau) +
-                 " coupling intervals of " + number_text(interval * p_.dt) +
-                 " ps, so the coupling is integrated badly: " + advice + "raise " + tau_key + ".");
+        if (!is_too_long) { return used; }
+        const std::string shorter = best < used ? fmt::format("Lower {} to {} or raise", c.key, best) : "Raise";
+        warn("W112", asked < 0 ? c.tau_key : c.key,
+             fmt::format(
+                 "{} ({} ps) has too few coupling intervals of {} ps: the variance of the {} will be about {} too large. {} "
+                 "{}.",
+                 c.tau_key, number_text(c.tau), number_text(used * p_.dt), c.fluctuates, percent(error), shorter, c.tau_key));
+        return used;
     }
 
     double single(const char* key, const std::vector<double>& values, double lowest)
@@ -275,6 +282,7 @@ private:
         {
             fail("pcoupl", "C-rescale needs a reference temperature for its noise, but tcoupl = No. Use tcoupl = v-rescale.");
         }
+        if (p_.barostat == Barostat::CRescale) { temperature_of_noise(); }
         const bool second_order = p_.barostat == Barostat::ParrinelloRahman;
         if (second_order && p_.compressibility <= 0)
         {
@@ -284,7 +292,7 @@ private:
         }
         barostat_constants(second_order);
         p_.pressure_interval =
-            interval("nstpcouple", p_.pressure_interval, "tau-p", p_.tau_p, second_order ? 20 : 10, observable_interval());
+            interval(p_.barostat, p_.pressure_interval, {"nstpcouple", "tau-p", "volume", p_.tau_p}, observable_interval());
         if (second_order && p_.thermostat == Thermostat::NoseHoover)
         {
             for (const TemperatureGroup& group : p_.temperature_groups)
@@ -301,6 +309,46 @@ private:
             warn("W115", "pcoupl",
                  "Parrinello-Rahman oscillates strongly from generated velocities. Equilibrate with C-rescale first.");
         }
+    }
+
+    // C-rescale's noise has one temperature. Where it follows from tc-grps, what is given besides must not contradict them.
+    void temperature_of_noise()
+    {
+        if (p_.temperature_groups.empty()) { return; } // temperature() has spoken
+        RunParameters of_groups = p_;
+        of_groups.ensemble_temperature_setting = EnsembleTemperature::Auto;
+        of_groups.given_ensemble_temperature = -1;
+        const std::optional<double> common = ensemble_temperature(of_groups), used = ensemble_temperature(p_);
+        if (!used)
+        {
+            fail("pcoupl",
+                 fmt::format("C-rescale needs one temperature for its noise, and there is none: {}. {}", why_no_temperature(),
+                             common
+                                 ? "Use ensemble-temperature-setting = auto."
+                                 : "Set ensemble-temperature-setting = constant and ensemble-temperature to that of the volume's "
+                                   "fluctuation, in K."));
+        }
+        if (common && *common != *used)
+        {
+            fail("ensemble-temperature",
+                 fmt::format(
+                     "ensemble-temperature ({} K) is not the temperature that all groups are coupled to ({} K), and a system has "
+                     "one. Remove it or correct ref-t.",
+                     number_text(*used), number_text(*common)));
+        }
+    }
+    std::string why_no_temperature() const
+    {
+        if (p_.ensemble_temperature_setting == EnsembleTemperature::NotAvailable)
+        {
+            return "ensemble-temperature-setting says so";
+        }
+        if (p_.ensemble_temperature_setting == EnsembleTemperature::Constant) { return "ensemble-temperature is not given"; }
+        for (const TemperatureGroup& group : p_.temperature_groups)
+        {
+            if (group.tau <= 0) { return fmt::format("the group {} is not coupled", group.name); }
+        }
+        return "the groups differ in ref-t";
     }
 
     // What no liquid or solid has; the box would jump, or not move.

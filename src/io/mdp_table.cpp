@@ -322,7 +322,7 @@ void coupling(TableBuilder& t)
                                             {"Andersen-interval", never, use_vrescale}},
                                            "yes: Berendsen"));
     t.number("nsttcouple", &P::temperature_interval, at_least_or(1, -1),
-             "-1: 100, or fewer so that tau-t is 5 intervals (Nose-Hoover 20)")
+             "-1: 100, or fewer so that tau-t is 5 intervals (Berendsen 25, Nose-Hoover 32)")
         .unused_if("where tcoupl is off", [](const MdpInput& in) {
             return in.parameters.thermostat == Thermostat::None || in.parameters.integrator == Integrator::SteepestDescent;
         });
@@ -355,7 +355,7 @@ void coupling(TableBuilder& t)
         "pcoupltype", "Isotropic",
         {{"Semiisotropic", planned, other_box}, {"Anisotropic", planned, other_box}, {"Surface-Tension", never, other_box}}));
     unused_without_barostat(t.number("nstpcouple", &P::pressure_interval, at_least_or(1, -1),
-                                     "-1: 100, or fewer so that tau-p is 10 intervals (Parrinello-Rahman 20)"));
+                                     "-1: 100, or fewer so that tau-p is 25 intervals (Parrinello-Rahman 29)"));
     unused_without_barostat(t.number("tau-p", &P::tau_p, positive, "ps"));
     t.special(
         "compressibility", "number >= 0", [](MdpInput& in, const MdpEntry& e) { in.compressibility = numbers_of(e, {}); },
@@ -374,8 +374,14 @@ void coupling(TableBuilder& t)
     unused_by_minimiser(t.refused(planned, "simulated annealing", {"annealing=no"}));
     t.harmless("only with annealing, which is refused", "annealing-npoints annealing-time annealing-temp");
     t.harmless("chains are not written", "print-nose-hoover-chain-variables");
-    t.harmless("only for ensembles whose temperature is not that of tc-grps; the buffer uses the highest ref-t",
-               "ensemble-temperature-setting ensemble-temperature");
+    t.word<EnsembleTemperature>("ensemble-temperature-setting", &P::ensemble_temperature_setting,
+                                {{"auto", EnsembleTemperature::Auto},
+                                 {"constant", EnsembleTemperature::Constant},
+                                 {"not-available", EnsembleTemperature::NotAvailable}},
+                                {{"variable", planned, "It belongs to simulated annealing."}},
+                                "auto: the ref-t of all groups, if they agree and all are coupled");
+    t.number("ensemble-temperature", &P::given_ensemble_temperature, at_least_or(0.0, -1.0),
+             "K, of the noise of C-rescale, which needs it where auto finds none; -1: not given");
     t.harmless("only with the Andersen thermostat, which is refused", "andersen-seed");
 
     t.section("Constraints");

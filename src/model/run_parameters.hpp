@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ enum class Barostat : std::uint8_t
     Berendsen,
     CRescale,
     ParrinelloRahman
+};
+enum class EnsembleTemperature : std::uint8_t
+{
+    Auto, // the reference temperature of all groups, if they have one and all are coupled
+    Constant,
+    NotAvailable
 };
 enum class ComMode : std::uint8_t
 {
@@ -113,8 +120,10 @@ struct RunParameters
     DispersionCorrection dispersion_correction = DispersionCorrection::None;
     // coupling
     Thermostat thermostat = Thermostat::None;
-    int temperature_interval = -1; // nsttcouple; -1: chosen as GROMACS does
+    int temperature_interval = -1; // nsttcouple; -1: chosen (coupling_error.hpp)
     std::vector<TemperatureGroup> temperature_groups;
+    EnsembleTemperature ensemble_temperature_setting = EnsembleTemperature::Auto;
+    double given_ensemble_temperature = -1; // ensemble-temperature, K; < 0: not given
     Barostat barostat = Barostat::None;
     int pressure_interval = -1; // nstpcouple
     double tau_p = 1;
@@ -134,6 +143,21 @@ struct RunParameters
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
     std::vector<std::string> include_paths; // from include = -Ipath
 };
+
+// The one temperature of the whole system, K: what is given, or what all temperature groups are coupled to. Empty if there is
+// none.
+inline std::optional<double> ensemble_temperature(const RunParameters& p)
+{
+    if (p.ensemble_temperature_setting == EnsembleTemperature::NotAvailable) { return {}; }
+    if (p.given_ensemble_temperature >= 0) { return p.given_ensemble_temperature; }
+    if (p.ensemble_temperature_setting == EnsembleTemperature::Constant || p.temperature_groups.empty()) { return {}; }
+    const double first = p.temperature_groups[0].reference;
+    for (const TemperatureGroup& group : p.temperature_groups)
+    {
+        if (group.tau <= 0 || group.reference != first) { return {}; }
+    }
+    return first;
+}
 
 // 1/(4 pi eps0 epsilon_r), kJ nm/(mol e^2).
 inline double coulomb_factor(const RunParameters& p) { return p.epsilon_r > 0 ? units::coulomb / p.epsilon_r : 0; }

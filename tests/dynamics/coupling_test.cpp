@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thermostats and barostats on an ideal gas, whose ensembles have closed forms: kinetic energy follows the gamma distribution,
 // the volume at constant pressure the density V^N exp(-P V / kT).
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "dynamics/barostat_body.hpp"
 #include "dynamics/kinetic.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/thermostat.hpp"
 #include "dynamics/toy_systems.hpp"
+#include "model/coupling_error.hpp"
 
 #include <gtest/gtest.h>
 
@@ -161,6 +163,16 @@ TEST(Thermostats, leave_groups_alone_that_have_no_time_constant)
         EXPECT_EQ(kick.group[1].push, 0.002);
         EXPECT_EQ(kick.group[0].keep.x < 1, kind != Thermostat::None);
     }
+}
+
+TEST(Thermostats, refuse_a_coupled_group_without_a_degree_of_freedom)
+{
+    RunParameters parameters = coupled(Thermostat::VRescale, 0.1);
+    EXPECT_NO_THROW(make_temperature_coupling(parameters, {1}, 1));
+    EXPECT_THROW(make_temperature_coupling(parameters, {0.6}, 1), InputError);
+    EXPECT_THROW(make_temperature_coupling(parameters, {0}, 1), InputError);
+    parameters.temperature_groups[0].tau = -1;
+    EXPECT_NO_THROW(make_temperature_coupling(parameters, {0.6}, 1));
 }
 
 TEST(Coupling, acts_in_the_step_after_each_multiple_of_its_interval)
@@ -338,4 +350,162 @@ TEST(ParrinelloRahman, conserves_its_energy_for_an_ideal_gas_in_any_rectangular_
     EXPECT_GT(largest / smallest, 1.05);
     EXPECT_LT((highest - lowest) / highest, 1e-3); // while the volume changes by a fifth
     EXPECT_NEAR(particles.box.length().x / start.x, particles.box.length().z / start.z, 1e-9);
+}
+
+namespace {
+
+// What forgets at once: between two couplings the kinetic energy becomes independent of what it was, as far as its energy allows.
+// A coupling that hears only the last value before it scales is driven by that noise without feeling its own work.
+struct HeatBath
+{
+    static constexpr double dof = 60;
+    double kinetic = dof / 2 * kt, energy = dof * kt; // of dof velocities, and of them and as many springs
+    RandomSequence random{17, RandomPurpose::Velocities, 0, 0};
+
+    // Any of the states with this energy.
+    void mix()
+    {
+        const double moving = random.next_sum_of_squares(dof), resting = random.next_sum_of_squares(dof);
+        kinetic = energy * moving / (moving + resting);
+    }
+    void scale(double velocity)
+    {
+        const double change = (velocity * velocity - 1) * kinetic;
+        kinetic += change;
+        energy += change;
+    }
+};
+
+KineticEnergies of_energy(double kinetic) { return {{Mat3<double>{{{kinetic, 0, 0}, {0, 0, 0}, {0, 0, 0}}}}}; }
+
+// An ideal gas at a constant temperature: its volume, and velocities that are drawn anew between two couplings.
+struct IsothermalGas
+{
+    static constexpr int atoms = 40;
+    static constexpr double pressure = 50;                         // bar
+    const double unit = kt * units::bar_per_kj_mol_nm3 / pressure; // nm^3
+    Vec3<double> box = std::cbrt((atoms + 1) * unit) * Vec3<double>{1, 1, 1};
+    double kinetic = 1.5 * atoms * kt;
+    RandomSequence random{23, RandomPurpose::Velocities, 0, 0};
+
+    double volume() const { return box.x * box.y * box.z; }
+    double pressure_now() const { return 2 * kinetic / (3 * volume()) * units::bar_per_kj_mol_nm3; }
+    void mix() { kinetic = 0.5 * kt * random.next_sum_of_squares(3 * atoms); }
+    void scale(const Vec3<double>& next)
+    {
+        kinetic *= (box.x / next.x) * (box.x / next.x);
+        box = next;
+    }
+};
+
+RunParameters at_bound(Barostat kind)
+{
+    RunParameters parameters = coupled(Thermostat::VRescale, 1, kind);
+    parameters.tau_p = 1;
+    parameters.dt = 1e-4;
+    parameters.pressure_interval = 1;
+    for (int interval = 1; coupling_error(kind, 1 / (interval * parameters.dt)) <= coupling_error_bound; ++interval)
+    {
+        parameters.pressure_interval = interval;
+    }
+    parameters.reference_pressure = IsothermalGas::pressure;
+    parameters.compressibility = 1 / IsothermalGas::pressure;
+    return parameters;
+}
+
+} // namespace
+
+TEST(NoseHoover, gives_the_canonical_variance_of_a_kinetic_energy_that_forgets_within_an_interval)
+{
+    RunParameters parameters = coupled(Thermostat::NoseHoover, 1);
+    parameters.dt = 1.0 / 32; // the longest interval within the bound
+    ASSERT_LE(coupling_error(Thermostat::NoseHoover, 32), coupling_error_bound);
+    const TemperatureCoupling coupling = make_temperature_coupling(parameters, {HeatBath::dof}, 0);
+    ThermostatState state = initial_state(coupling);
+    HeatBath bath;
+    Moments kinetic;
+    for (int step = 0; step < 600000; ++step)
+    {
+        VelocityCoupling velocities;
+        couple_temperature(coupling, step, of_energy(bath.kinetic), state, velocities);
+        bath.scale(kick_coefficients(parameters.dt, 1, velocities).group[0].keep.x);
+        note_kinetic(of_energy(bath.kinetic), state);
+        kinetic.add(bath.kinetic / kt);
+        bath.mix();
+    }
+    // Half of the variance comes anew in every step, half swings with the friction, whose memory is about 50 steps: by it 12000
+    // independent values. Bounded bias: that of coupling_error with half the heat capacity in motion, 2 % / 4.
+    const double canonical = HeatBath::dof / 2;
+    EXPECT_NEAR(kinetic.mean(), canonical, 4 * std::sqrt(canonical / 12000));
+    EXPECT_NEAR(kinetic.variance(), canonical, canonical * (0.005 + 4 * std::sqrt(2.0 / 12000)));
+}
+
+// p(V) ~ V^N exp(-P V / kT): mean (N + 1) kT / P, variance (N + 1) (kT / P)^2.
+TEST(ParrinelloRahman, gives_the_variance_of_the_volume_of_the_ideal_gas_with_the_longest_interval)
+{
+    const PressureCoupling coupling = make_pressure_coupling(at_bound(Barostat::ParrinelloRahman), 1);
+    IsothermalGas gas;
+    BarostatState state;
+    Moments volume;
+    for (int step = 0; step < 600000; ++step)
+    {
+        VelocityCoupling velocities;
+        advance_box_velocity(coupling, gas.box, state, velocities);
+        gas.scale(next_box(coupling, step, {}, gas.box, gas.kinetic, state).box);
+        volume.add(gas.volume() / gas.unit);
+        note_pressure(gas.pressure_now(), state);
+        gas.mix();
+        note_pressure(gas.pressure_now(), state);
+        state.pressure = gas.pressure_now();
+        state.pressure_known = true;
+    }
+    // The friction that the gas gives the box, G1 h^2 W^2 / 2 a step with G1 = 2/3, leaves a memory of some 60 steps. The box
+    // moves in its edge: of a measure between dL and dV the mean is between N + 1/3 and N + 1.
+    const double expected = IsothermalGas::atoms + 1;
+    EXPECT_NEAR(volume.mean(), IsothermalGas::atoms + 2.0 / 3, 1.0 / 3 + 4 * std::sqrt(expected / 10000));
+    EXPECT_NEAR(volume.variance(), expected, expected * (coupling_error_bound + 4 * std::sqrt(2.4 / 10000)));
+}
+
+TEST(CRescale, gives_the_variance_of_the_volume_of_the_ideal_gas_with_the_longest_interval)
+{
+    const PressureCoupling coupling = make_pressure_coupling(at_bound(Barostat::CRescale), 1);
+    IsothermalGas gas;
+    BarostatState state;
+    Moments volume;
+    for (int step = 0; step < 600000; ++step)
+    {
+        note_pressure(gas.pressure_now(), state);
+        gas.mix();
+        gas.scale(next_box(coupling, step, {0, gas.pressure_now()}, gas.box, gas.kinetic, state).box);
+        volume.add(gas.volume() / gas.unit);
+    }
+    // Memory: tau-p, 25 steps.
+    const double expected = IsothermalGas::atoms + 1;
+    EXPECT_NEAR(volume.mean(), expected, 4 * std::sqrt(expected / 12000));
+    EXPECT_NEAR(volume.variance(), expected, expected * (coupling_error_bound + 4 * std::sqrt(2.4 / 12000)));
+}
+
+TEST(CouplingError, is_that_of_the_linear_maps)
+{
+    // The variance of x' = x (1 - h) + noise, over that for short steps: 1 / (1 - h/2).
+    const double n = 25;
+    EXPECT_NEAR(coupling_error(Barostat::CRescale, n), 1 / (1 - 0.5 / n) - 1, 1 / (n * n));
+    EXPECT_EQ(coupling_error(Barostat::CRescale, n), coupling_error(Thermostat::Berendsen, n));
+    // The symplectic Euler map keeps a form of x and its velocity; of all its states with the same value, x has a variance that
+    // is larger by 1 / (1 - (W h)^2 / 4): its range is, by the determinant of the form.
+    for (const auto& [error, frequency] : {std::pair(coupling_error(Thermostat::NoseHoover, 40), std::sqrt(2.0)),
+                                           {coupling_error(Barostat::ParrinelloRahman, 40), std::sqrt(5.0 / 3)}})
+    {
+        const double wh = frequency * 2 * units::pi / 40;
+        double x = 0, v = 1, largest = 0;
+        const double form = x * x + v * v - wh * x * v;
+        for (int i = 0; i < 200000; ++i)
+        {
+            v -= wh * x;
+            x += wh * v;
+            largest = std::max(largest, x * x);
+        }
+        EXPECT_NEAR(largest / form - 1, error, 1.1 * error * error); // the next order: error^2
+    }
+    EXPECT_EQ(coupling_error(Thermostat::VRescale, 1), 0);
 }

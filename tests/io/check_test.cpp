@@ -16,6 +16,13 @@ const std::string pressed = coupled + "tau-t=1\npcoupl=c-rescale\ncompressibilit
 const std::string berendsen = "tcoupl=berendsen\ntc-grps=System\nref-t=300\ndt=0.002\n";
 const std::string rahman = "pcoupl=parrinello-rahman\ncompressibility=4.5e-5\nref-p=1\n";
 
+// Of groups A and B.
+std::string of_two_groups(const std::string& tau_t, const std::string& ref_t)
+{
+    return "tcoupl=v-rescale\ntc-grps=A B\ntau-t=" + tau_t + "\nref-t=" + ref_t +
+           "\ndt=0.002\npcoupl=C-rescale\ntau-p=1\ncompressibility=4.5e-5\nref-p=1\n";
+}
+
 RunParameters resolved(const std::string& text)
 {
     Diagnostics diagnostics;
@@ -35,21 +42,38 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.text; }
 
 TEST(CheckParameters, thermostat_acts_often_enough_for_its_time_constant)
 {
-    // 100 steps, or fewer for five (Nose-Hoover twenty) intervals per tau-t; always a divisor of 100.
+    // 100 steps, or fewer for the variance of the kinetic energy to be right within 2 %: 2 pi^2 (h/tau)^2 for Nose-Hoover, h / (2
+    // tau) for Berendsen, nothing for v-rescale, which keeps five intervals; always a divisor of 100.
     EXPECT_EQ(resolved(coupled + "tau-t=1\n").temperature_interval, 100);
     EXPECT_EQ(resolved(coupled + "tau-t=0.5\n").temperature_interval, 50);
     EXPECT_EQ(resolved(coupled + "tau-t=0.45\n").temperature_interval, 25);
     EXPECT_EQ(resolved(coupled + "tau-t=0.001\n").temperature_interval, 1);
     EXPECT_EQ(resolved(coupled + "tau-t=-1\n").temperature_interval, 100);
-    EXPECT_EQ(resolved("tcoupl=nose-hoover\ntc-grps=A B\ntau-t=2 0.8\nref-t=1 2\ndt=0.002").temperature_interval, 20);
+    EXPECT_EQ(resolved("tcoupl=nose-hoover\ntc-grps=A B\ntau-t=2 0.8\nref-t=1 2\ndt=0.002").temperature_interval, 10);
+    EXPECT_EQ(resolved("tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\ndt=0.002").temperature_interval, 25);
+    EXPECT_EQ(resolved(berendsen + "tau-t=1\n").temperature_interval, 20);
+    EXPECT_EQ(resolved(berendsen + "tau-t=5\n").temperature_interval, 100);
     EXPECT_EQ(resolved(coupled + "tau-t=1\nnsttcouple=7\n").temperature_interval, 7);
 }
 
 TEST(CheckParameters, barostat_acts_often_enough_for_its_time_constant)
 {
     EXPECT_EQ(resolved(pressed + "tau-p=5\n").pressure_interval, 100);
-    EXPECT_EQ(resolved(pressed + "tau-p=1\n").pressure_interval, 50);
-    EXPECT_EQ(resolved(rahman + "dt=0.002\ntau-p=2\n").pressure_interval, 50);
+    EXPECT_EQ(resolved(pressed + "tau-p=1\n").pressure_interval, 20);
+    EXPECT_EQ(resolved(rahman + "dt=0.002\ntau-p=2\n").pressure_interval, 25);
+    EXPECT_EQ(resolved(rahman + "dt=0.002\ntau-p=1\n").pressure_interval, 10);
+}
+
+TEST(CheckParameters, the_noise_of_a_barostat_has_the_temperature_of_all_groups_or_the_one_that_is_given)
+{
+    EXPECT_EQ(ensemble_temperature(resolved(of_two_groups("0.5 0.1", "310 310"))), 310);
+    for (const auto* given : {"ensemble-temperature=250\n", "ensemble-temperature=250\nensemble-temperature-setting=constant\n"})
+    {
+        EXPECT_EQ(ensemble_temperature(resolved(of_two_groups("-1 0.5", "0 300") + given)), 250);
+        EXPECT_EQ(ensemble_temperature(resolved(of_two_groups("0.5 0.5", "120 300") + given)), 250);
+    }
+    // Only C-rescale asks for it.
+    EXPECT_FALSE(ensemble_temperature(resolved("tcoupl=v-rescale\ntc-grps=A B\ntau-t=1 -1\nref-t=1 2\n")));
 }
 
 TEST(CheckParameters, energy_intervals_fit_each_other)
@@ -115,7 +139,7 @@ TEST(CheckParameters, nothing_is_said_of_what_grompp_takes_without_a_warning)
     const std::string steep = "integrator=steep\n";
     for (const std::string& text :
          {coupled + "tau-t=0.0001\nnsttcouple=10\n", coupled + "tau-t=0.01\n", rahman + "tau-p=0.4\ndt=0.002\n",
-          rahman + "tau-p=0.39\ndt=0.001\n", rahman + "tau-p=0.1\ndt=0.002\nnstpcouple=2\n", pressed + "tau-p=1\n",
+          rahman + "tau-p=0.39\ndt=0.001\n", rahman + "tau-p=0.12\ndt=0.002\nnstpcouple=2\n", pressed + "tau-p=1\n",
           steep + berendsen + "tau-t=1\n", std::string("vdw-modifier=force-switch\n")})
     {
         Diagnostics diagnostics;
@@ -165,6 +189,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=1e-5\n", "E107", 6, "one value of ref-p, found 0"},
         Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=-1\nref-p=1\n", "E105", 7, "negative compressibility"},
         Case{"pcoupl=C-rescale\ncompressibility=1e-5\nref-p=1\n", "E107", 1, "reference temperature"},
+        Case{of_two_groups("0.5 0.5", "120 300"), "E107", 6, "the groups differ in ref-t. Set ensemble-temperature-setting"},
+        Case{of_two_groups("-1 0.5", "300 300"), "E107", 6, "the group A is not coupled. Set"},
+        Case{of_two_groups("0.5 0.5", "300 300") + "ensemble-temperature-setting=not-available\n", "E107", 6,
+             "says so. Use ensemble-temperature-setting = auto"},
+        Case{of_two_groups("0.5 -1", "300 0") + "ensemble-temperature-setting=constant\n", "E107", 6, "is not given"},
+        Case{of_two_groups("0.5 0.5", "300 300") + "ensemble-temperature=310\n", "E107", 10,
+             "ensemble-temperature (310 K) is not the temperature that all groups are coupled to (300 K)"},
+        Case{"ensemble-temperature-setting=variable\n", "E140", 1, "simulated annealing"},
         Case{pressed + "pcoupltype=semiisotropic\n", "E140", 9, "not supported yet (planned)"},
         Case{pressed + "pcoupltype=surface-tension\n", "E140", 9, "not planned"},
         Case{"nstcalcenergy=2147483646\nnstenergy=2147483647\n", "E107", 2, "multiple"},
@@ -207,13 +239,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nstcomm=0\n", "N110", 1, "comm-mode = None"}, Case{"integrator=steep\ntcoupl=yes\n", "N111", 2, "no temperature"},
         Case{"integrator=sd\n" + coupled + "tau-t=2\n", "N112", 2, "inverse friction"}, Case{"rlist=1.1\n", "N113", 1, "0.005"},
         Case{"epsilon-rf=78\n", "N114", 1, "not used"}, Case{coupled + "tau-t=1\n", "N116", 0, "nsttcouple = 100"},
+        Case{"tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\ndt=0.002\n", "N116", 0,
+             "nsttcouple = 25 steps is used: the variance of the kinetic energy is right within 1.2 %."},
         Case{"nstenergy=50\n", "N117", 0, "nstcalcenergy = 50"}, Case{"nstenergy=150\n", "N118", 1, "200 is used"},
         Case{"vdw-modifier=force-switch\n", "N119", 1, "from 0 nm"},
         Case{"coulombtype=reaction-field\nepsilon-r=2\nepsilon-rf=1\n", "W111", 3, "smaller"},
         Case{"coulombtype=reaction-field\nepsilon-r=0\nepsilon-rf=78\n", "W111", 3, "smaller"},
-        Case{berendsen + "tau-t=0.01\nnsttcouple=10\n", "W112", 6, "5 coupling intervals of 0.02 ps"},
-        Case{berendsen + "tau-t=0.009\n", "W112", 5, "5 coupling intervals of 0.002 ps"},
-        Case{pressed + "tau-p=0.019\n", "W112", 9, "10 coupling intervals of 0.002 ps"},
+        Case{berendsen + "tau-t=0.01\nnsttcouple=10\n", "W112", 6,
+             "will be about 100 % or more too large. Lower nsttcouple to 1 or raise tau-t."},
+        Case{"tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\ndt=0.002\nnsttcouple=50\n", "W112", 6,
+             "the variance of the kinetic energy will be about 4.9 % too large. Lower nsttcouple to 25"},
+        Case{pressed + "tau-p=1\nnstpcouple=50\n", "W112", 10, "the variance of the volume will be about 5 % too large"},
+        Case{rahman + "tau-p=2\ndt=0.002\nnstpcouple=100\n", "W112", 6, "about 16 % too large"},
+        Case{berendsen + "tau-t=0.009\n", "W112", 5, "too few coupling intervals of 0.002 ps"},
+        Case{pressed + "tau-p=0.019\n", "W112", 9, "too few coupling intervals of 0.002 ps"},
         Case{pressed, "W113", 6, "tau-p is not given"},
         Case{
             "tcoupl=nose-hoover\ntc-grps=A\ntau-t=1\nref-t=1\npcoupl=parrinello-rahman\ncompressibility=1e-5\nref-p=1\ntau-p=1\n",
