@@ -42,15 +42,24 @@ double cost(const CellGrid& grid, const Vec3<double>& box, const GridCriteria& c
 
 std::string describe(const CellGrid& grid) { return fmt::format("{}x{}x{}", grid.cells[0], grid.cells[1], grid.cells[2]); }
 
-InputError does_not_fit(const std::string& cells, const Vec3<double>& box, const Vec3<double>& reach)
+double longest(const Vec3<double>& edges) { return std::max({edges.x, edges.y, edges.z}); }
+
+InputError does_not_fit(const std::string& cells, const Vec3<double>& box, const Vec3<double>& reach,
+                        const Vec3<double>& of_groups)
 {
+    // Of hydrogens and rigid water it is a tenth of a nm, and no cause.
+    const std::string groups = longest(of_groups) < 0.5
+                                   ? ""
+                                   : fmt::format(" {:.3f} nm of it are for atoms that constraints join: these stay on one rank, "
+                                                 "however long their molecule is. Constrain fewer bonds (constraints = h-bonds).",
+                                                 2 * longest(of_groups));
     return {
         "E630",
         {},
         fmt::format("the box of {:.3f} x {:.3f} x {:.3f} nm cannot be divided into {} cells: an edge that is divided must be "
-                    "longer than {:.3f} nm, twice the reach of pair lists. Use fewer ranks, or a grid that does not divide the "
+                    "longer than {:.3f} nm, twice the reach of pair lists.{} Use fewer ranks, or a grid that does not divide the "
                     "short edges.",
-                    box.x, box.y, box.z, cells, 2 * std::max({reach.x, reach.y, reach.z}))};
+                    box.x, box.y, box.z, cells, 2 * longest(reach), groups)};
 }
 
 } // namespace
@@ -100,10 +109,12 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, con
     return pulses;
 }
 
-GridCriteria cpu_grid_criteria(const Vec3<double>& reach)
+GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of_groups)
 {
     constexpr double message = 0.5; // nm^3: some tens of atoms
-    return {reach, reach, {}, message};
+    GridCriteria criteria{reach, reach, {}, message};
+    criteria.of_groups = of_groups;
+    return criteria;
 }
 
 std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
@@ -135,13 +146,13 @@ std::optional<CellGrid> find_slabs(int ranks, const Vec3<double>& box, const Gri
 CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
 {
     const std::optional<CellGrid> grid = find_grid(ranks, box, criteria);
-    if (!grid) { throw does_not_fit(fmt::format("{}", ranks), box, criteria.half_edge); }
+    if (!grid) { throw does_not_fit(fmt::format("{}", ranks), box, criteria.half_edge, criteria.of_groups); }
     return *grid;
 }
 
-void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups)
 {
-    if (!fits(grid, box, reach)) { throw does_not_fit(describe(grid), box, reach); }
+    if (!fits(grid, box, reach)) { throw does_not_fit(describe(grid), box, reach, of_groups); }
 }
 
 } // namespace parhelion

@@ -52,12 +52,13 @@ struct GridCriteria
     double message;         // nm^3; a message costs as much as so much halo
     std::array<int, 3> most_pulses{no_limit, no_limit, no_limit};
     int most_messages = no_limit;
+    Vec3<double> of_groups{}; // nm; how much of half_edge is for what update groups stick out of their cells
 
     static constexpr int no_limit = std::numeric_limits<int>::max();
 };
 
-// Of CPUs. reach (nm): of the pair list, with what atoms stray from their cells.
-GridCriteria cpu_grid_criteria(const Vec3<double>& reach);
+// Of CPUs. reach (nm): of the pair list, with what atoms stray from their cells; of_groups: how much of it that is.
+GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of_groups = {});
 
 // The grid of `ranks` cells whose halo costs least; of several, the one with the most cells along x, then y. None if no grid
 // fits.
@@ -67,7 +68,7 @@ std::optional<CellGrid> find_slabs(int ranks, const Vec3<double>& box, const Gri
 // Throws InputError E630 instead of none.
 CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
 
-// Throws InputError E630 if an edge that is divided is not longer than twice the reach (nm).
-void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
+// Throws InputError E630 if an edge that is divided is not longer than twice the reach (nm); of_groups as of GridCriteria.
+void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups = {});
 
 } // namespace parhelion

@@ -57,24 +57,22 @@ Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
     return largest;
 }
 
-// How far ahead of its cell a rank's partners can be: the list's reach and, on either side, a group that sticks out of its cell
-// and wanders until the next repartition.
-Vec3<double> halo_reach(const RunSetup& setup)
+// Of two groups that stick out of their cells towards each other, and wander until the next repartition.
+Vec3<double> reach_of_groups(const RunSetup& setup)
 {
     constexpr double wandering = 1.25; // groups stretch and turn
-    Vec3<double> reach = 2 * wandering * largest_groups(setup.system, setup.update_groups);
-    for (int d = 0; d < 3; ++d) { reach[d] += setup.list_plan.cutoff; }
-    return reach;
+    return 2 * wandering * largest_groups(setup.system, setup.update_groups);
 }
 
 CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks, const Vec3<double>& box)
 {
     if (ranks == 1) { return {}; }
-    const Vec3<double> reach = halo_reach(setup);
+    // How far ahead of its cell a rank's partners can be.
+    const Vec3<double> of_groups = reach_of_groups(setup), reach = of_groups + setup.list_plan.cutoff * Vec3<double>{1, 1, 1};
     const bool has_slabs = options.pme == MeshMethod::Shared && setup.parameters.coulomb == CoulombKind::Pme;
-    if (options.grid[0] == 0 && !has_slabs) { return choose_grid(ranks, box, cpu_grid_criteria(reach)); }
+    if (options.grid[0] == 0 && !has_slabs) { return choose_grid(ranks, box, cpu_grid_criteria(reach, of_groups)); }
     const CellGrid grid{options.grid[0] == 0 ? std::array{ranks, 1, 1} : options.grid};
-    check_grid(grid, box, reach);
+    check_grid(grid, box, reach, of_groups);
     return grid;
 }
 
@@ -198,7 +196,8 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.temperature_interval = p.thermostat == Thermostat::None ? 0 : p.temperature_interval;
     plan_.pressure_interval = p.barostat == Barostat::None ? 0 : p.pressure_interval;
     plan_.energy_interval = p.energy_calc;
-    plan_.com_interval = p.com_mode == ComMode::None ? 0 : p.com_interval;
+    const bool removes = p.com_mode != ComMode::None && p.integrator != Integrator::SteepestDescent;
+    plan_.com_interval = removes ? p.com_interval : 0;
     plan_.seed = p.random_seed;
     if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
     plan_.kernel = simd_target_name();

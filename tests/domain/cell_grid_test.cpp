@@ -122,4 +122,23 @@ TEST(CellGrid, that_does_not_fit_is_refused_with_the_numbers)
               "twice the reach of pair lists. Use fewer ranks, or a grid that does not divide the short edges.");
     EXPECT_NE(message([&] { check_grid({{1, 2, 1}}, {8, 2.4, 8}, reach); }).find("1x2x1"), std::string::npos);
     EXPECT_NO_THROW(check_grid({{2, 1, 1}}, {8, 2.4, 8}, reach));
+    // All bonds of a chain are constrained: what reaches so far is the chain. Hydrogens are no cause.
+    const Vec3<double> chains{4, 5, 6};
+    for (const std::string& text : {message([&] {
+                                        check_grid({{1, 2, 1}}, {8, 8, 8}, chains, {2, 3, 4.5});
+                                    }),
+                                    message([&] {
+                                        choose_grid(2, {8, 8, 8}, cpu_grid_criteria(chains, {2, 3, 4.5}));
+                                    })})
+    {
+        EXPECT_NE(
+            text.find("12.000 nm, twice the reach of pair lists. 9.000 nm of it are for atoms that constraints join: these stay "
+                      "on one rank"),
+            std::string::npos)
+            << text;
+    }
+    EXPECT_EQ(message([&] {
+                  check_grid({{1, 2, 1}}, {8, 8, 8}, chains, {0.2, 0.2, 0.2});
+              }).find("constraints"),
+              std::string::npos);
 }

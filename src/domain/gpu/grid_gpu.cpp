@@ -61,14 +61,19 @@ GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms
     constexpr int pulses = GpuStrips::most_offsets - 1;
     const double supercluster = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
     const double half_edge = reach + std::max(2 * overhang, supercluster), halo = farthest_ahead(reach, overhang);
-    return {{half_edge, half_edge, half_edge},        {halo, halo, halo}, {0, 0, supercluster}, message,
-            {pulses, pulses, GridCriteria::no_limit}, most_gpu_messages};
+    return {{half_edge, half_edge, half_edge},
+            {halo, halo, halo},
+            {0, 0, supercluster},
+            message,
+            {pulses, pulses, GridCriteria::no_limit},
+            most_gpu_messages,
+            {2 * overhang, 2 * overhang, 2 * overhang}};
 }
 
 GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, double reach, double overhang)
 {
     const double within = farthest(reach, overhang), ahead = farthest_ahead(reach, overhang);
-    check_grid(grid, box, {within, within, within});
+    check_grid(grid, box, {within, within, within}, {2 * overhang, 2 * overhang, 2 * overhang});
     const std::array<int, 3> cell = grid.cell_of(rank), pulses = pulses_for(grid, box, {ahead, ahead, ahead});
     GpuCell result;
     result.reach = rounding * reach;
