@@ -48,6 +48,79 @@ std::string pressure_text(const RunParameters& p)
 
 std::string time_text(double ps) { return ps < 1000 ? fmt::format("{:g} ps", ps) : fmt::format("{:g} ns", ps * 1e-3); }
 
+// How often the `period` blocks at `first` follow each other.
+std::size_t repeats(const std::vector<MoleculeBlock>& blocks, std::size_t first, std::size_t period)
+{
+    std::size_t n = 1;
+    const auto same = [&](std::size_t i) {
+        return blocks[i].type == blocks[i - period].type && blocks[i].count == blocks[i - period].count;
+    };
+    for (std::size_t i = first + period; i < blocks.size() && same(i); ++i) { n += (i - first + 1) % period == 0 ? 1 : 0; }
+    return n;
+}
+
+// "100 x ETH 700 x SOL"; what repeats is folded: "200 x (1 x PROT 7023 x SOL)".
+std::string molecules_text(const Topology& topology)
+{
+    constexpr std::size_t longest_period = 8, most_shown = 40;
+    std::vector<MoleculeBlock> blocks;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        if (!blocks.empty() && blocks.back().type == block.type) { blocks.back().count += block.count; }
+        else { blocks.push_back(block); }
+    }
+    std::string text;
+    std::size_t shown = 0;
+    for (std::size_t at = 0; at < blocks.size();)
+    {
+        if (shown >= most_shown) { return text + fmt::format(" and {} more blocks", blocks.size() - at); }
+        std::size_t period = 1, times = 1;
+        for (std::size_t p = 2; p <= longest_period && at + p <= blocks.size(); ++p)
+        {
+            if (const std::size_t n = repeats(blocks, at, p); n > 1 && n * p > times * period) { period = p, times = n; }
+        }
+        std::string once;
+        for (std::size_t i = at; i < at + period; ++i)
+        {
+            once += fmt::format("{}{} x {}", once.empty() ? "" : " ", blocks[i].count,
+                                topology.molecule_types[static_cast<std::size_t>(blocks[i].type)].name);
+        }
+        text += times == 1 ? " " + once : fmt::format(" {} x ({})", times, once);
+        at += period * times, shown += period;
+    }
+    return text;
+}
+
+// What is done at intervals; empty: nothing is.
+std::string intervals_text(const PlanSummary& plan)
+{
+    std::string text;
+    for (const auto& [what, steps] : {std::pair("energies", plan.energy_interval),
+                                      {"temperature", plan.temperature_interval},
+                                      {"pressure", plan.pressure_interval},
+                                      {"centre of mass", plan.com_interval}})
+    {
+        if (steps > 0) { text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, steps); }
+    }
+    return text.empty() ? "" : text + " steps";
+}
+
+// The density that lists are planned for, where atoms do not fill the box evenly.
+std::string list_conditions_text(const PlanSummary& plan)
+{
+    if (plan.list_crowding <= 1) { return ""; }
+    return fmt::format(", for atoms of up to {:.0f} K that see up to {:.{}f} times the mean density of the box",
+                       plan.list_temperature, plan.list_crowding, plan.list_crowding < 10 ? 1 : 0);
+}
+
+std::string list_text(const PlanSummary& plan)
+{
+    const std::string when =
+        plan.list_interval == 1 ? "made in every step" : fmt::format("rebuilt every {} steps", plan.list_interval);
+    const std::string buffer = plan.buffer > 0 ? fmt::format(" (buffer {:.4f} nm)", plan.buffer) : "";
+    return fmt::format("{}, cut-off {:.4f} nm{}{}", when, plan.list_cutoff, buffer, list_conditions_text(plan));
+}
+
 } // namespace
 
 std::string describe_system(const System& system)
@@ -56,11 +129,7 @@ std::string describe_system(const System& system)
     std::string text = fmt::format("system    {}: {} atoms, {} molecules, {} atom types, {} constraints, charge {:+.4g} e\n",
                                    topology.name, topology.atom_count(), topology.molecule_count(), topology.types(),
                                    topology.constraint_count(), without_noise(topology.total_charge()));
-    text += "molecules";
-    for (const MoleculeBlock& block : topology.blocks)
-    {
-        text += fmt::format(" {} x {}", block.count, topology.molecule_types[block.type].name);
-    }
+    text += "molecules" + molecules_text(topology);
     const double volume = system.box.x * system.box.y * system.box.z;
     text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y,
                         system.box.z, topology.total_mass() / volume * units::kg_per_m3);
@@ -155,14 +224,6 @@ static std::string mesh_text(const PlanSummary& plan)
                        interval == 1 ? "" : fmt::format(", computed every {} steps", interval));
 }
 
-// What lists are planned for, where atoms do not fill the box evenly.
-static std::string list_conditions_text(const PlanSummary& plan)
-{
-    if (plan.list_crowding <= 1) { return ""; }
-    return fmt::format(", for atoms of up to {:.0f} K that see up to {:.{}f} times the mean density of the box",
-                       plan.list_temperature, plan.list_crowding, plan.list_crowding < 10 ? 1 : 0);
-}
-
 std::string describe_plan(const PlanSummary& plan)
 {
     const std::string ranks = plan.ranks == 1
@@ -178,17 +239,15 @@ std::string describe_plan(const PlanSummary& plan)
     const auto line_if_any = [](const std::string& name, const std::string& text) {
         return text.empty() ? "" : fmt::format("{:<10}{}\n", name, text);
     };
-    return fmt::format(
-        "plan      {}\n"
-        "{}{}{}{}{}"
-        "pair list rebuilt every {} steps, cut-off {:.4f} nm (buffer {:.4f} nm){}\n"
-        "{}"
-        "intervals energies {}, temperature {}, pressure {}, centre of mass {} steps\n"
-        "memory    {:.0f} MB\n",
-        where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links), line_if_any("transport", plan.transport),
-        line_if_any("threads", threads_remark(plan)), line_if_any("helpers", helpers_text(plan.helpers)), plan.list_interval,
-        plan.list_cutoff, plan.buffer, list_conditions_text(plan), line_if_any("PME", mesh_text(plan)), plan.energy_interval,
-        plan.temperature_interval, plan.pressure_interval, plan.com_interval, static_cast<double>(plan.bytes) * 1e-6);
+    return fmt::format("plan      {}\n"
+                       "{}{}{}{}{}"
+                       "pair list {}\n"
+                       "{}{}"
+                       "memory    {:.0f} MB\n",
+                       where, line_if_any("GPUs", plan.gpus_remark), line_if_any("links", plan.links),
+                       line_if_any("transport", plan.transport), line_if_any("threads", threads_remark(plan)),
+                       line_if_any("helpers", helpers_text(plan.helpers)), list_text(plan), line_if_any("PME", mesh_text(plan)),
+                       line_if_any("intervals", intervals_text(plan)), static_cast<double>(plan.bytes) * 1e-6);
 }
 
 std::string describe_machine()

@@ -617,6 +617,47 @@ def test_a_long_forecast_is_told_in_days(tmp_path):
     assert re.search(r"forecast: .*; 1000000000 steps in at most \d+ d \d\d h\n", text)
 
 
+def test_a_minimisation_is_planned_and_forecast_in_words_of_its_own(tmp_path):
+    (tmp_path / "md.mdp").write_text(RUN.replace("integrator = md", "integrator = steep").replace("nsteps = 60", "nsteps = 1000000"))
+    text = parhelion("check", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
+    assert re.search(r"^pair list made in every step, cut-off 0\.9000 nm$", text, re.M)
+    assert re.search(r"^intervals energies 10 steps$", text, re.M)
+    assert re.search(r"^forecast: at least \S+ steps/s; [^;]* for 1000 steps at most, and it ends once no force is above 10 kJ/mol/nm, or after "
+                     r"1000000 steps$", text, re.M)
+    for word in ("temperature", "buffer", "centre of mass", " h ", " d "):
+        assert word not in text.split("plan ")[1], word
+
+
+def test_molecules_that_repeat_are_folded(tmp_path):
+    (tmp_path / "md.mdp").write_text("integrator = md\ndt = 0.001\nrvdw = 0.9\nrcoulomb = 0.9\nconstraints = none\n")
+    blocks = "A 1\nB 3\n" * 20 + "A 2\nA 1\n" + "B 1\nA 1\nC 1\n" * 2 + "".join("ABC"[i * i % 7 % 3] + f" {2 + i * i % 11}\n" for i in range(200))
+    types = "".join(f"[ moleculetype ]\n{name} 1\n[ atoms ]\n1 AR 1 {name} {name} 1 0\n" for name in "ABC")
+    (tmp_path / "topol.top").write_text("[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR AR 18 39.948 0 A 0.1 0.1\n" + types +
+                                        "[ system ]\nmany\n[ molecules ]\n" + blocks)
+    names = "".join(line.split()[0] * int(line.split()[1]) for line in blocks.splitlines())
+    sites = [(x, y, z) for x in range(14) for y in range(14) for z in range(14)]
+    (tmp_path / "conf.gro").write_text(f"many\n{len(names)}\n" + "".join(
+        f"    1{name:<5}{name:>5}{i % 100000:5}" + "%8.3f%8.3f%8.3f\n" % tuple(0.3 * k for k in site)
+        for i, (name, site) in enumerate(zip(names, sites))) + " 4.2 4.2 4.2\n")
+    text = parhelion("check", folder=tmp_path)
+    molecules = re.search("^molecules (.*)$", text, re.M)[1]
+    assert molecules.startswith("20 x (1 x A 3 x B) 3 x A 2 x (1 x B 1 x A 1 x C) ")
+    assert re.search(r" and \d+ more blocks$", molecules) and len(molecules) < 400
+
+
+def test_pipes_take_the_place_of_files(tmp_path):
+    """As a shell's <(command), of which each can be read once."""
+    (tmp_path / "md.mdp").write_text(RUN)
+    shutil.copytree(DATA / "etoh", tmp_path / "etoh")
+    files = ["-f", "md.mdp", "-c", "etoh/conf.gro", "-p", "etoh/topol.top"]
+    parhelion("energy", *files, "-o", "files", folder=tmp_path)
+    piped = " ".join(word if word.startswith("-") else f"<(cat {word})" for word in files)
+    done = subprocess.run(["bash", "-c", f"{os.environ['PARHELION_PROGRAM']} energy {piped} -o pipes"], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "pipes.energy.json").read_text())["energies"] == json.loads((tmp_path / "files.energy.json").read_text())["energies"]
+
+
 ETHANOL = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
 NPT = RUN + """tcoupl = v-rescale
 tc-grps = ETH Water
