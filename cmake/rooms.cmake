@@ -73,7 +73,7 @@ endfunction()
 # Two warnings would take the files of a batch for headers; -Wshadow is one of them.
 function(parhelion_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>")
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
 endfunction()
 
 # The .cpp and .cu files below src/<room>: those of its folders gpu/ in `gpu`, the others in `host`. example/ is a project of its own, plugins/ are
