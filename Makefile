@@ -60,6 +60,9 @@ nightly-gpu: test-packages $(oracles)/installed
 
 nightly: test-build
 	@ctest --test-dir build --output-on-failure --no-tests=error -L nightly
+	@cmake --preset standin --log-level=WARNING -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
+	@cmake --build --preset standin -j $(JOBS) --target standin_tests
+	@ctest --test-dir build-standin --output-on-failure --no-tests=error -L nightly -R '^standin\.'
 
 bench:
 	@tools/install_packages.sh build bench
