@@ -4,11 +4,25 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
+
+namespace {
+
+bool has_lincs(const Topology& topology)
+{
+    return std::ranges::any_of(topology.blocks, [&](const MoleculeBlock& block) {
+        return !topology.molecule_types[static_cast<std::size_t>(block.type)].constraints.empty();
+    });
+}
+
+} // namespace
 
 EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
     : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
+      has_lincs_(has_lincs(topology) && parameters.integrator != Integrator::SteepestDescent),
       has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman), mass_(topology.total_mass()),
       reference_pressure_(parameters.reference_pressure)
 {
@@ -33,6 +47,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     }
     if (dispersion_) { names_.emplace_back("Pres. DC"); }
     names_.emplace_back("Pressure");
+    if (has_lincs_) { names_.emplace_back("Constr. rmsd"); }
     if (pressure_coupled_)
     {
         for (const char* name : {"Box-X", "Box-Y", "Box-Z", "Volume", "Density", "pV", "Enthalpy"}) { names_.emplace_back(name); }
@@ -60,6 +75,7 @@ std::vector<double> EnergyTable::values(const Observables& o) const
     v.insert(v.end(), {o.potential, o.kinetic_energy, o.total, o.conserved, o.temperature});
     if (dispersion_) { v.push_back(o.pressure_correction); }
     v.push_back(o.pressure);
+    if (has_lincs_) { v.push_back(o.constraint_rmsd); }
     if (pressure_coupled_)
     {
         const double volume = o.box.x * o.box.y * o.box.z;

@@ -25,7 +25,7 @@ public:
 private:
     std::vector<EnergyTerm> terms_;
     std::vector<std::string> names_;
-    bool dispersion_ = false, pressure_coupled_ = false, has_box_velocity_ = false;
+    bool dispersion_ = false, pressure_coupled_ = false, has_lincs_ = false, has_box_velocity_ = false;
     double mass_ = 0;               // u
     double reference_pressure_ = 0; // bar
 };

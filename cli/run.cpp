@@ -2,6 +2,7 @@
 // `parhelion run`: read, check, plan, simulate, report.
 #include "commands.hpp"
 #include "describe.hpp"
+#include "engine/constraint_remark.hpp"
 #include "engine/drift_remark.hpp"
 #include "io/backup.hpp"
 #include "io/gro.hpp"
@@ -233,6 +234,7 @@ void say_end(const Job& job, const Result& result, const PlanSummary& plan, RunF
 {
     const RunOptions& options = job.options;
     files.log().line(summary_line(result.summary, job.minimises()));
+    if (const std::string remark = constraint_remark(result.summary); !remark.empty()) { files.warning("warning: " + remark); }
     if (const std::string drift = drift_remark(result.summary, job.parameters); !drift.empty()) { files.warning(drift); }
     if (result.summary.end == RunEnd::Stopped)
     {

@@ -52,11 +52,12 @@ void add_virial(ConstraintResult<N>& result, const Mat3<double>& rf)
 }
 
 template <class N>
-void add_failure(ConstraintResult<N>& result, std::int64_t atom_a, std::int64_t atom_b, double angle)
+void add_failure(ConstraintResult<N>& result, std::int64_t atom_a, std::int64_t atom_b, double angle, double deviation)
 {
     ConstraintResult<N> failure;
     failure.failures = 1;
     failure.worst_angle = angle;
+    failure.worst_deviation = deviation;
     failure.worst_atom_a = atom_a;
     failure.worst_atom_b = atom_b;
     result += failure;
@@ -150,7 +151,7 @@ private:
         }
         if (!(batch_.margin[i] > 0))
         {
-            add_failure(result_, p.first_atom + water_.oxygen, p.first_atom + water_.hydrogen_a, 180);
+            add_failure(result_, p.first_atom + water_.oxygen, p.first_atom + water_.hydrogen_a, 180, 0);
         }
     }
     void set_velocity(std::size_t slot, const Vec3<double>& change)
@@ -199,25 +200,48 @@ void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleSta
     }
 }
 
+// r (x) f of the forces along bonds that make the displacements of the multipliers in a step of dt.
+Mat3<double> pull_of_constraints(const LincsWork& work, double dt)
+{
+    Mat3<double> pull;
+    for (std::size_t i = 0; i < work.reference.size(); ++i)
+    {
+        const Vec3<double> force_on_a = (-work.multiplier[i] / (dt * dt)) * work.direction[i];
+        pull += outer(work.reference[i], force_on_a);
+    }
+    return pull;
+}
+
 template <class N>
 void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const LincsWork& work, double dt, double warn_cosine,
                      Virial virial, ConstraintResult<N>& result)
 {
-    Mat3<double> rf;
+    const bool wants_deviations = virial == Virial::Compute || work.largest_deviation > LincsSettings::tolerance;
+    result.largest_deviation = std::max(result.largest_deviation, work.largest_deviation);
     for (std::size_t i = 0; i < group.bonds.size(); ++i)
     {
         const LincsBond& bond = group.bonds[i];
         const Vec3<double>& old_bond = work.reference[i];
         const Vec3<double> new_bond = old_bond + (work.move[bond.a] - work.move[bond.b]);
-        if (!(dot(old_bond, new_bond) >= warn_cosine * std::sqrt(norm2(old_bond) * norm2(new_bond))))
+        const double new_length2 = norm2(new_bond);
+        const bool holds = dot(old_bond, new_bond) >= warn_cosine * std::sqrt(norm2(old_bond) * new_length2);
+        const double deviation = wants_deviations ? std::sqrt(new_length2) / bond.length - 1 : 0;
+        if (!holds || std::abs(deviation) > LincsSettings::failed)
         {
             add_failure(result, first_atom + group.atoms[bond.a], first_atom + group.atoms[bond.b],
-                        angle_between(old_bond, new_bond));
+                        angle_between(old_bond, new_bond), deviation);
         }
-        // The force on atom a is -multiplier direction / dt^2.
-        if (virial == Virial::Compute) { rf += outer(old_bond, (-work.multiplier[i] / (dt * dt)) * work.direction[i]); }
+        if (virial == Virial::Compute) { result.deviation_squares += to_sum<ScalarSum<N>>(deviation_square(deviation)); }
     }
-    if (virial == Virial::Compute) { add_virial(result, rf); }
+    if (virial == Virial::Compute) { add_virial(result, pull_of_constraints(work, dt)); }
+}
+
+template <class N>
+ConstraintResult<N> sum_of(const std::vector<ConstraintResult<N>>& results)
+{
+    ConstraintResult<N> total;
+    for (const ConstraintResult<N>& result : results) { total += result; }
+    return total;
 }
 
 // Calls body(place) for this thread's share of the places.
@@ -234,6 +258,8 @@ template <class N>
 ConstraintResult<N>& ConstraintResult<N>::operator+=(const ConstraintResult& other)
 {
     for (std::size_t i = 0; i < virial_sum.size(); ++i) { virial_sum[i] += other.virial_sum[i]; }
+    deviation_squares += other.deviation_squares;
+    largest_deviation = std::max(largest_deviation, other.largest_deviation);
     const bool is_worse = other.failures > 0 && (failures == 0 || other.worst_angle > worst_angle ||
                                                  (other.worst_angle == worst_angle && other.worst_atom_a < worst_atom_a));
     if (is_worse)
@@ -241,9 +267,21 @@ ConstraintResult<N>& ConstraintResult<N>::operator+=(const ConstraintResult& oth
         worst_angle = other.worst_angle;
         worst_atom_a = other.worst_atom_a;
         worst_atom_b = other.worst_atom_b;
+        worst_deviation = other.worst_deviation;
     }
     failures += other.failures;
     return *this;
+}
+
+std::int64_t lincs_constraint_count(const Topology& topology)
+{
+    std::int64_t count = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        count += block.count * static_cast<std::int64_t>(type.constraints.size());
+    }
+    return count;
 }
 
 Constraints::Constraints(const Topology& topology, const RunParameters& parameters, ConstraintMasses masses)
@@ -348,17 +386,17 @@ ConstraintResult<N> Constraints::apply(CpuQueue& queue, const ConstraintAssignme
         }
         results[static_cast<std::size_t>(thread)] = result;
     });
-    ConstraintResult<N> total;
-    for (const ConstraintResult<N>& result : results) { total += result; }
-    return total;
+    return sum_of(results);
 }
 
 template <class N, class T>
-void Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
-                          ClusterArray<T>& vectors) const
+ConstraintResult<N> Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
+                                         ClusterArray<T>& vectors, Virial virial) const
 {
     PARHELION_EXPECTS(assignment.molecule_types.size() == types_.size());
+    std::vector<ConstraintResult<N>> results(static_cast<std::size_t>(queue.threads()));
     queue.run([&](int thread) {
+        ConstraintResult<N> result;
         LincsWork work;
         for_every_group(
             queue, thread, assignment, [&](const TypeConstraints& type, const LincsGroup& group, std::int32_t first_atom) {
@@ -374,8 +412,11 @@ void Constraints::project(CpuQueue& queue, const ConstraintAssignment& assignmen
                                     type.name, first, last, first_atom + first, first_atom + last));
                 }
                 scatter(group, first_atom, state, 1, work, vectors);
+                if (virial == Virial::Compute) { add_virial(result, pull_of_constraints(work, 1)); }
             });
+        results[static_cast<std::size_t>(thread)] = result;
     });
+    return sum_of(results);
 }
 
 template <class N>
@@ -405,10 +446,10 @@ ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constrai
     template struct ConstraintResult<N>;                                                                                         \
     template ConstraintResult<N> Constraints::apply(CpuQueue&, const ConstraintAssignment&, ParticleState<N>&, double, Virial)   \
         const;                                                                                                                   \
-    template void Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&, ClusterArray<float>&)    \
-        const;                                                                                                                   \
-    template void Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&, ClusterArray<double>&)   \
-        const;                                                                                                                   \
+    template ConstraintResult<N> Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&,           \
+                                                      ClusterArray<float>&, Virial) const;                                       \
+    template ConstraintResult<N> Constraints::project(CpuQueue&, const ConstraintAssignment&, const ParticleState<N>&,           \
+                                                      ClusterArray<double>&, Virial) const;                                      \
     template ConstraintResult<N> constrain_positions(CpuQueue&, const Constraints&, const ConstraintAssignment&,                 \
                                                      ParticleState<N>&);                                                         \
     template ConstraintResult<N> constrain_start(CpuQueue&, const Constraints&, const ConstraintAssignment&, ParticleState<N>&,  \

@@ -64,12 +64,16 @@ template <class N>
 struct ConstraintResult
 {
     std::array<ScalarSum<N>, 9> virial_sum{}; // row by row; zero unless asked for
+    ScalarSum<N> deviation_squares{};         // of LINCS' bonds, as deviation_square(); zero unless the virial is asked for
 
-    // Constraints that could not be satisfied: a bond turned by more than lincs-warnangle, a water moved too far for SETTLE, or a
-    // number is not finite. The worst one: the atoms of the largest angle (of equal ones, the lowest global atoms).
+    double largest_deviation = 0; // of a bond of LINCS from its length, relative
+    // Constraints that could not be satisfied: a bond is off by more than LincsSettings::failed or turned by more than
+    // lincs-warnangle, a water moved too far for SETTLE, or a number is not finite. The worst one: the atoms of the largest angle
+    // (of equal ones, the lowest global atoms).
     std::int64_t failures = 0;
     std::int64_t worst_atom_a = -1, worst_atom_b = -1; // global
     double worst_angle = 0;                            // degrees
+    double worst_deviation = 0;                        // of that one, relative; 0 of a water
 
     // -1/2 sum r (x) f of the constraint forces, kJ/mol.
     Mat3<double> virial() const
@@ -80,6 +84,9 @@ struct ConstraintResult
     }
     ConstraintResult& operator+=(const ConstraintResult& other);
 };
+
+// Constraints that LINCS keeps, over all copies: those that are no settles.
+std::int64_t lincs_constraint_count(const Topology& topology);
 
 class Constraints
 {
@@ -102,10 +109,11 @@ public:
                               Virial virial) const;
 
     // Removes from `vectors` (velocities, or forces with Equal masses) what would change a constrained distance of state.x, to
-    // rounding. Throws InputError E158 if the constraints of a group depend on each other.
+    // rounding. Of what is removed from forces the virial is had, if it is asked for: that of the constraint forces on atoms at
+    // rest. Throws InputError E158 if the constraints of a group depend on each other.
     template <class N, class T>
-    void project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
-                 ClusterArray<T>& vectors) const;
+    ConstraintResult<N> project(CpuQueue& queue, const ConstraintAssignment& assignment, const ParticleState<N>& state,
+                                ClusterArray<T>& vectors, Virial virial = Virial::Skip) const;
 
 private:
     struct TypeConstraints

@@ -232,10 +232,14 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
             const double d2 = group.bonds[i].length * group.bonds[i].length;
             const double projection2 = 2 * d2 - norm2(moved_bond(group, work, i));
             work.rhs[i] = group.weight[i] * (group.bonds[i].length - std::sqrt(std::max(projection2, 0.0)));
-            worst = std::max(worst, std::abs(projection2 / d2 - 1));
+            worst = std::max(worst, std::abs(projection2 / d2 - 1)); // twice the relative deviation, to first order
         }
         const int extra = iteration - settings.iterations;
-        if (extra >= 0 && (worst <= 2 * LincsSettings::tolerance || extra == LincsSettings::max_extra_iterations)) { return; }
+        if (extra >= 0 && (worst <= 2 * LincsSettings::tolerance || extra == LincsSettings::max_extra_iterations))
+        {
+            work.largest_deviation = 0.5 * worst;
+            return;
+        }
         solve_and_move(group, order, work);
     }
 }
@@ -247,7 +251,11 @@ bool lincs_project(const LincsGroup& group, LincsWork& work)
     set_directions_and_matrix(group, work);
     std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
     double scale = 0;
-    for (const Vec3<double>& m : work.move) { scale = std::max(scale, norm2(m)); }
+    for (const Vec3<double>& m : work.move)
+    {
+        if (!std::isfinite(norm2(m))) { return true; } // no numbers to begin with: others look for such
+        scale = std::max(scale, norm2(m));
+    }
     for (int refinement = 0; refinement <= most_refinements; ++refinement)
     {
         double largest = 0;

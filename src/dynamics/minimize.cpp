@@ -27,14 +27,29 @@ void for_each_atom(CpuQueue& queue, const ParticleState<N>& state, Body&& body)
 } // namespace
 
 template <class N>
+ForcesAtRest<N> forces_at_rest(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
+                               const ParticleState<N>& state, ConstraintMasses masses)
+{
+    ForcesAtRest<N> forces;
+    forces.free.resize(state.home_slots());
+    for_each_atom(queue, state, [&](std::size_t slot, std::size_t) {
+        const double inverse_mass = masses == ConstraintMasses::Equal ? 1 : static_cast<double>(state.inverse_mass[slot]);
+        const auto f = state.f.get(slot);
+        forces.free.set(slot, inverse_mass * Vec3<double>{from_sum(f.x), from_sum(f.y), from_sum(f.z)});
+    });
+    forces.of_constraints = constraints.project(queue, assignment, state, forces.free, Virial::Compute);
+    return forces;
+}
+
+template <class N>
 Minimization SteepestDescent<N>::consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential,
-                                          ParticleState<N>& state)
+                                          const ClusterArray<double>& forces, ParticleState<N>& state)
 {
     accepted_ = accepts(potential);
     if (accepted_)
     {
         if (started_) { step_ *= grow; }
-        remember(queue, assignment, potential, state);
+        remember(queue, potential, forces, state);
         started_ = true;
     }
     else
@@ -48,19 +63,12 @@ Minimization SteepestDescent<N>::consider(CpuQueue& queue, const ConstraintAssig
 }
 
 template <class N>
-void SteepestDescent<N>::remember(CpuQueue& queue, const ConstraintAssignment& assignment, double potential,
+void SteepestDescent<N>::remember(CpuQueue& queue, double potential, const ClusterArray<double>& forces,
                                   const ParticleState<N>& state)
 {
     potential_ = potential;
     best_x_.resize(state.slot_of_global.size());
     best_f_.resize(state.slot_of_global.size());
-    ClusterArray<double> forces;
-    forces.resize(state.home_slots());
-    for_each_atom(queue, state, [&](std::size_t slot, std::size_t) {
-        const auto f = state.f.get(slot);
-        forces.set(slot, {from_sum(f.x), from_sum(f.y), from_sum(f.z)});
-    });
-    constraints_.project(queue, assignment, state, forces);
     for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) {
         best_x_[atom] = state.x.get(slot);
         best_f_[atom] = forces.get(slot);
@@ -112,9 +120,11 @@ bool SteepestDescent<N>::move(CpuQueue& queue, const ConstraintAssignment& assig
     return false;
 }
 
-template class SteepestDescent<Mixed>;
-template class SteepestDescent<Double>;
-template class SteepestDescent<MixedReproducible>;
-template class SteepestDescent<DoubleReproducible>;
+#define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template ForcesAtRest<N> forces_at_rest(CpuQueue&, const Constraints&, const ConstraintAssignment&, const ParticleState<N>&, \
+                                            ConstraintMasses);                                                                   \
+    template class SteepestDescent<N>;
+PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
+#undef PARHELION_INSTANTIATE
 
 } // namespace parhelion

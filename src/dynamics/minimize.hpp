@@ -26,6 +26,20 @@ enum class Minimization : std::uint8_t
     MachinePrecision, // the step has become too small to change a position; state.x is the best point
 };
 
+// What the forces of state.f do to atoms at rest, and what of them constraints take up.
+template <class N>
+struct ForcesAtRest
+{
+    // Forces by mass, without the part that constraints take up: kJ/mol/nm/u. With Equal masses, of 1 u, these are the forces
+    // that a minimisation follows.
+    ClusterArray<double> free;
+    ConstraintResult<N> of_constraints; // the virial of what they take up
+};
+// masses: those of `constraints`. Throws InputError E158.
+template <class N>
+ForcesAtRest<N> forces_at_rest(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
+                               const ParticleState<N>& state, ConstraintMasses masses);
+
 template <class N>
 class SteepestDescent
 {
@@ -36,10 +50,11 @@ public:
     {
     }
 
-    // Judges state.x by its potential (kJ/mol; what is not finite counts as higher) and state.f, and moves state.x to the next
-    // point. Uses state.v as scratch and leaves it 0. The order of slots may change between calls. The first point must have
-    // finite energy and forces and satisfy the constraints.
-    Minimization consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, ParticleState<N>& state);
+    // Judges state.x by its potential (kJ/mol; what is not finite counts as higher) and its free forces with Equal masses, and
+    // moves state.x to the next point. Uses state.v as scratch and leaves it 0. The order of slots may change between calls. The
+    // first point must have finite energy and forces and satisfy the constraints.
+    Minimization consider(CpuQueue& queue, const ConstraintAssignment& assignment, double potential,
+                          const ClusterArray<double>& forces, ParticleState<N>& state);
 
     // Takes state.x back to the best point: for who ends while consider() says Continue.
     void return_to_best(CpuQueue& queue, ParticleState<N>& state) const;
@@ -51,7 +66,7 @@ public:
     std::int64_t largest_force_atom() const { return largest_force_atom_; } // global
 
 private:
-    void remember(CpuQueue& queue, const ConstraintAssignment& assignment, double potential, const ParticleState<N>& state);
+    void remember(CpuQueue& queue, double potential, const ClusterArray<double>& forces, const ParticleState<N>& state);
     bool move(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state);
 
     const Constraints& constraints_;

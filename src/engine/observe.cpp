@@ -18,6 +18,7 @@ void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& co
     std::vector<ScalarSum<N>> sums(energies.energy.begin(), energies.energy.end());
     sums.insert(sums.end(), energies.virial.begin(), energies.virial.end());
     sums.insert(sums.end(), constraints.virial_sum.begin(), constraints.virial_sum.end());
+    sums.push_back(constraints.deviation_squares);
     sums = over_ranks(r, std::move(sums));
     auto next = sums.begin();
     const auto take = [&](auto& array) {
@@ -25,6 +26,7 @@ void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& co
         next += static_cast<std::ptrdiff_t>(array.size());
     };
     take(energies.energy), take(energies.virial), take(constraints.virial_sum);
+    constraints.deviation_squares = *next;
 }
 
 } // namespace
@@ -46,6 +48,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     o.box = r.state.box.length();
     o.forces = energies.result();
     o.kinetic = kinetic.total();
+    o.constraint_rmsd = rms_deviation(from_sum(constraints.deviation_squares), r.lincs_constraints);
     double degrees_of_freedom = 0;
     for (std::size_t g = 0; g < r.degrees_of_freedom.size(); ++g)
     {

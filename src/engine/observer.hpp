@@ -26,6 +26,7 @@ struct ObservedStep
     double pressure_correction = 0;                                     // dispersion correction of the pressure, bar
     Mat3<double> pressure_tensor{};                                     // bar
     double pressure = 0;                                                // bar
+    double constraint_rmsd = 0;                                         // of LINCS' bonds from their lengths, relative
     Vec3<double> box{}, box_velocity{};                                 // nm, nm/ps
 };
 

@@ -50,6 +50,7 @@ struct Rank
     DispersionTail dispersion;
     Constraints constraints;
     AtomGroups com_groups;
+    std::int64_t lincs_constraints = 0;     // of the system
     std::vector<double> degrees_of_freedom; // by temperature group
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;

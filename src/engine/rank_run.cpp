@@ -85,6 +85,7 @@ Rank<N> RankRun<N>::make_rank()
         .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
         .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
         .com_groups = std::move(com_groups),
+        .lincs_constraints = lincs_constraint_count(setup_.system.topology),
         .degrees_of_freedom = std::move(dof),
         .temperature_coupling = std::move(temperature_coupling),
         .pressure_coupling = make_pressure_coupling(setup_.parameters, seed),
@@ -261,8 +262,9 @@ void RankRun<N>::take_step(StepFlags flags, Observer& observer)
         Frame frame = gather_frame(flags.due);
         if (comm_.rank() == 0) { observer.frame(flags.due, std::move(frame)); }
     };
-    step(rank_, flags, output, [](Rank<N>& r) {
+    step(rank_, flags, output, [&](Rank<N>& r) {
         stop_if_unstable(r);
+        largest_deviation_ = std::max(largest_deviation_, r.constraint_result.largest_deviation);
         return true;
     });
     if (flags.observe)
@@ -317,8 +319,11 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
     });
     if (ranks_in_trouble > 0)
     {
-        // Forces of a bad start are what is asked for to see what is bad about it, and they are there.
-        rank_.constraint_result = {};
+        // Forces of a bad start are what is asked for to see what is bad about it, and they are there. Constraint forces are
+        // those before anything moves.
+        rank_.constraint_result =
+            forces_at_rest(queue_, rank_.constraints, rank_.assigned_constraints, rank_.state, ConstraintMasses::Physical)
+                .of_constraints;
         observe(rank_, rank_.coupling.half_step);
         balance_energy(rank_);
     }
@@ -385,6 +390,9 @@ bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obser
     if (summary.end == RunEnd::Stopped) { rank_.coupling.half_step = kinetic_energies(rank_); }
     take_step(run.schedule.flags_at_end(rank_.step), observer);
     put_back(std::move(end), rank_);
+    std::int64_t deviation[] = {in_deviation_units(largest_deviation_)};
+    comm_.max(deviation);
+    summary.constraint_deviation = deviation_unit * static_cast<double>(deviation[0]);
     set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
     set_list_evidence(summary, list_watch_.error(rank_.list_conditions, rank_.list_plan), rank_.list_conditions);
     return true;
@@ -404,16 +412,18 @@ void RankRun<N>::set_phases(RunSummary& summary)
                              static_cast<double>(setup_.system.topology.atom_count());
 }
 
-// Forces and energies at rest.
+// Forces and energies at rest; the forces that a minimisation follows.
 template <class N>
-void RankRun<N>::evaluate_static()
+ClusterArray<double> RankRun<N>::evaluate_static()
 {
     Rank<N>& r = rank_;
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     compute_forces(r, Compute::ForcesEnergiesVirial);
-    r.constraint_result = {};
+    ForcesAtRest<N> at_rest = forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal);
+    r.constraint_result = at_rest.of_constraints;
     observe(r, r.coupling.half_step);
     balance_energy(r);
+    return std::move(at_rest.free);
 }
 
 // A minimisation begins with numbers.
@@ -442,12 +452,12 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     for (;;)
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
-        evaluate_static();
+        const ClusterArray<double> forces = evaluate_static();
         if (r.step == first) { stop_if_overflowing(); }
         const bool accepted_now = descent.accepts(r.observables.potential); // what is taken back leaves nothing
         const OutputDue due = accepted_now ? schedule.flags(first + accepted++).due : OutputDue{}; // intervals count what is not
         if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
-        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, r.state);
+        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, forces, r.state);
         if (accepted_now)
         {
             r.observables.largest_force = descent.largest_force();

@@ -83,7 +83,7 @@ private:
     void take_step(StepFlags flags, Observer& observer);
     template <class Output>
     std::string take_step_of_point(Output&& output);
-    void evaluate_static();
+    ClusterArray<double> evaluate_static();
     void stop_if_overflowing();
     void set_phases(RunSummary& summary);
 
@@ -99,8 +99,9 @@ private:
         std::int64_t step = 0;
         Stopwatch since;
     } last_look_;
-    Slope drift_;               // of the conserved energy of the observed steps, kJ/mol/ps
-    int shortest_interval_ = 0; // of lists, that has been told in this run
+    Slope drift_;                  // of the conserved energy of the observed steps, kJ/mol/ps
+    int shortest_interval_ = 0;    // of lists, that has been told in this run
+    double largest_deviation_ = 0; // of a constraint so far: ConstraintResult::largest_deviation
     double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet
 };
 

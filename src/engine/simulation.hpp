@@ -171,7 +171,8 @@ struct RunSummary
     // Pair lists at the end of the run: what they may add to the drift by the estimate that plans them, kT per ns per atom, and
     // what they were planned for, K.
     double list_drift = 0, list_temperature = 0;
-    double pairs_per_atom = 0; // entries of the pair list that are tested, per atom
+    double constraint_deviation = 0; // largest of a bond of LINCS, relative; a GPU counts what is above the promise
+    double pairs_per_atom = 0;       // entries of the pair list that are tested, per atom
     // Steepest descent only.
     bool converged = false;
     double largest_force = 0; // kJ/mol/nm

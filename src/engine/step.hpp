@@ -24,6 +24,8 @@
 #include "engine/repartition.hpp"
 #include "engine/unstable_atom.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
 
 // Constraint forces and virial that the forces in r.state.f call for: of a kick that is taken back.
@@ -71,13 +73,19 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     kick(r.queue, coefficients, r.state); // U
     r.constraint_result = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt,
                                               flags.observe && !has_rest ? Virial::Compute : Virial::Skip); // C
-    if (has_rest) { r.constraint_result.virial_sum = of_plain_forces.virial_sum; }
+    if (has_rest)
+    {
+        r.constraint_result.virial_sum = of_plain_forces.virial_sum;
+        r.constraint_result.deviation_squares = of_plain_forces.deviation_squares;
+    }
     const bool stochastic = r.parameters.integrator == Integrator::StochasticDynamics;
     if (stochastic)
     {
         friction_and_noise(r.queue, r.stochastic, r.step, r.state, r.velocities_before_noise);
         const ConstraintResult<N> second = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, Virial::Skip);
+        const double largest_deviation = std::max(r.constraint_result.largest_deviation, second.largest_deviation);
         if (second.failures > r.constraint_result.failures) { r.constraint_result = second; }
+        r.constraint_result.largest_deviation = largest_deviation;
     }
     if (!guard(r)) { return; }
     drift(r.queue, dt, r.state); // D

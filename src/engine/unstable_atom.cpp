@@ -17,6 +17,10 @@ namespace {
 constexpr const char* advice =
     "Common causes: a start that overlaps or is not minimised, a time step too long, wrong parameters.";
 
+constexpr const char* diverged =
+    " LINCS did not converge: constraints of an atom couple the more the lighter it is and the smaller "
+    "their angles. Use bonds for some, or a larger lincs-order.";
+
 struct LargestTerm
 {
     std::string term;
@@ -134,11 +138,13 @@ template <class N>
 {
     const ConstraintResult<N>& c = r.constraint_result;
     const char* const how_many = r.comm.ranks() > 1 && known == Failures::OfThisRank ? "at least " : "";
+    const bool is_off = std::abs(c.worst_deviation) > LincsSettings::failed;
+    const std::string off = is_off ? fmt::format(" and is off its length by {:+.2g} %", 100 * c.worst_deviation) : "";
     throw PhysicsError(r.step, fmt::format("E501 step {}: {}{} constraint{} could not be satisfied or turned by more than "
-                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees: {} - {}.{}{} {}",
-                                           r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle,
+                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees{}: {} - {}.{}{} {}{}",
+                                           r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, off,
                                            r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b), force,
-                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice));
+                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice, is_off ? diverged : ""));
 }
 
 } // namespace

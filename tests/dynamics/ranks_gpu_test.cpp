@@ -90,7 +90,7 @@ struct Outcome
 {
     std::vector<PositionCharge<N>> xq;
     std::vector<VelocityMass<N>> v;
-    ScalarSum<N> sums[10] = {}; // virial, heat
+    ScalarSum<N> sums[11] = {}; // virial, heat, squares of deviations
     std::int32_t failed = -1;   // atom
     int flagged = 0;            // ranks
 };
@@ -128,7 +128,7 @@ public:
         {
             GpuState<N>& state = ranks_.parts[rank].state;
             DeviceBuffer<FailureReport> failure;
-            DeviceBuffer<ScalarSum<N>> sums(10);
+            DeviceBuffer<ScalarSum<N>> sums(11);
             const FailureReport none;
             failure.upload(queue_, {&none, 1});
             sums.clear(queue_);
@@ -162,6 +162,7 @@ public:
             args.failure = failure;
             args.virial = virial ? sums : nullptr;
             args.heat = sums + 9;
+            args.deviation_squares = sums + 10;
             update.step(queue_, args, state);
         });
         for (const ForceSlot<N>& f : ranks_.of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.f; }))
@@ -206,7 +207,7 @@ void expect_same(const Outcome<N>& outcome, const Outcome<N>& expected)
         differ += !same(outcome.xq[atom], expected.xq[atom]) || !same(outcome.v[atom], expected.v[atom]);
     }
     EXPECT_EQ(differ, 0u);
-    for (int i = 0; i < 10; ++i) { expect_sum<N>(outcome.sums[i], expected.sums[i]); }
+    for (int i = 0; i < 11; ++i) { expect_sum<N>(outcome.sums[i], expected.sums[i]); }
     EXPECT_EQ(outcome.flagged, expected.flagged);
 }
 
@@ -262,6 +263,8 @@ TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_the_cpu)
         Mat3<double> virial;
         for (int i = 0; i < 9; ++i) { virial[i / 3][i % 3] = from_sum(outcome.sums[i]); }
         EXPECT_LE(max_relative(virial, result.virial()), N::precision == Precision::Mixed ? 1e-5 : 1e-10);
+        const double squares = from_sum(result.deviation_squares); // at the GPU to first order
+        EXPECT_NEAR(from_sum(outcome.sums[10]), squares, 1e-3 * squares);
     }
 }
 
@@ -281,7 +284,32 @@ TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_one)
             expect_same(UpdateRanks<N>(queue, this->system, this->whole, cells).take_step(stochastic, true), expected);
             Outcome<N> silent = UpdateRanks<N>(queue, this->system, this->whole, cells).take_step(stochastic, false);
             std::copy(expected.sums, expected.sums + 9, silent.sums); // the virial, which it was not asked for
+            silent.sums[10] = expected.sums[10];
             expect_same(silent, expected);
+        }
+    }
+}
+
+// On the CPU such a group is a failure, too (LincsConvergence); the others move as they would without it.
+TYPED_TEST(RanksOnGpu, report_constraints_that_do_not_converge)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    // A star, and the same with a tail, which goes into a block.
+    ToyMolecule with_tail = light_centre(0.2);
+    with_tail.type.atoms.push_back(toy_atom("Z", 12));
+    with_tail.x.push_back(with_tail.x[1] + Vec3<double>{0.1, 0.05, 0.03});
+    constrain(with_tail, 1, 5);
+    for (const ToyMolecule& molecule : {light_centre(0.2), with_tail})
+    {
+        for (const double angle : {0.2, 1.0})
+        {
+            const System some = toy_system({{methyl(), 40}, {ring(), 20}, {angle < 1 ? molecule : light_centre(angle), 1}},
+                                           {3.1, 2.9, 3.3}, 300, 5);
+            UpdateRanks<N> ranks(queue, some, pushed_particles<N>(some), {2, 1, 1});
+            const Outcome<N> outcome = ranks.take_step(false, true);
+            EXPECT_EQ(outcome.flagged, angle < 1 ? 1 : 0);
+            EXPECT_EQ(outcome.failed >= 40 * 4 + 20 * 12, angle < 1) << outcome.failed;
         }
     }
 }

@@ -248,7 +248,9 @@ TEST(SteepestDescentOfARank, moves_home_atoms_only)
     ParticleState<Double>& state = dealt.parts[0];
     const auto x = state.x;
     SteepestDescent<Double> minimizer(constraints, 0.01, 1);
-    EXPECT_EQ(minimizer.consider(dealt.queue, dealt.assignments[0], 0, state), Minimization::Continue);
+    const ClusterArray<double> forces =
+        forces_at_rest(dealt.queue, constraints, dealt.assignments[0], state, ConstraintMasses::Equal).free;
+    EXPECT_EQ(minimizer.consider(dealt.queue, dealt.assignments[0], 0, forces, state), Minimization::Continue);
     EXPECT_EQ(dealt.owner[static_cast<std::size_t>(minimizer.largest_force_atom())], 0);
     int moved = 0;
     for (std::size_t slot = 0; slot < state.slots(); ++slot)

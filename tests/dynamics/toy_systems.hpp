@@ -128,6 +128,43 @@ inline ToyMolecule triangle()
     return m;
 }
 
+// Four atoms and the bonds of a rhombus, of which nothing keeps the angles: constraints that close a ring.
+inline ToyMolecule diamond()
+{
+    ToyMolecule m;
+    m.type.name = "DIAMOND";
+    for (const double mass : {12.011, 14.007, 12.011, 15.999}) { m.type.atoms.push_back(toy_atom("C", mass)); }
+    m.x = {{0, 0, 0}, {0.13, 0.075, 0}, {0, 0.15, 0.03}, {-0.13, 0.075, 0}};
+    for (int i = 0; i < 4; ++i) { constrain(m, i, (i + 1) % 4); }
+    return m;
+}
+
+inline ToyMolecule ring_of_heavy_atoms()
+{
+    ToyMolecule m = ring();
+    m.type.name = "HEAVY";
+    for (Atom& atom : m.type.atoms) { atom.mass = std::max(atom.mass, 12.0); }
+    return m;
+}
+
+// An atom of mass 3 that holds four of mass 4, all of them within `angle` of an axis: the smaller it is, the more the
+// constraints couple. Beyond 0.594 LINCS' series converges.
+inline ToyMolecule light_centre(double angle)
+{
+    ToyMolecule m;
+    m.type.name = "LIGHT";
+    m.type.atoms = {toy_atom("X", 3)};
+    m.x = {{0, 0, 0}};
+    for (int i = 0; i < 4; ++i)
+    {
+        m.type.atoms.push_back(toy_atom("Y", 4));
+        const double azimuth = i * 1.5707963267948966, across = 0.11 * std::sin(angle);
+        m.x.push_back({across * std::cos(azimuth), across * std::sin(azimuth), 0.11 * std::cos(angle)});
+        constrain(m, 0, i + 1);
+    }
+    return m;
+}
+
 inline ToyMolecule single_atom(double mass)
 {
     ToyMolecule m;

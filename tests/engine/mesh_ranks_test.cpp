@@ -49,6 +49,7 @@ void expect_same_bits(const SinglePoint& point, const SinglePoint& one)
     EXPECT_EQ(point.forces, one.forces);
     EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
     EXPECT_EQ(point.observables.virial, one.observables.virial);
+    EXPECT_EQ(point.observables.constraint_rmsd, one.observables.constraint_rmsd);
 }
 
 } // namespace

@@ -74,6 +74,7 @@ TEST_F(RanksOnGpus, compute_the_bits_of_one_in_reproducible_mode)
         EXPECT_EQ(different(point.forces, one.forces), 0);
         EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
         EXPECT_EQ(point.observables.virial, one.observables.virial);
+        EXPECT_EQ(point.observables.constraint_rmsd, one.observables.constraint_rmsd);
         EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
     }
 }

@@ -93,6 +93,7 @@ TEST_P(RanksTest, compute_the_bits_of_one_in_reproducible_mode)
             EXPECT_EQ(point.forces, one.forces);
             EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
             EXPECT_EQ(point.observables.virial, one.observables.virial);
+            EXPECT_EQ(point.observables.constraint_rmsd, one.observables.constraint_rmsd);
             EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
         }
     }
@@ -153,6 +154,7 @@ TEST(Ranks, compute_what_one_computes_of_a_start_that_would_end_a_run)
             EXPECT_EQ(point.forces, one.forces);
             EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
             EXPECT_EQ(point.observables.virial, one.observables.virial);
+            EXPECT_EQ(point.observables.constraint_rmsd, one.observables.constraint_rmsd);
             EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
         }
     }

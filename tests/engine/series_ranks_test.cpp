@@ -78,6 +78,7 @@ TEST(SeriesRanks, give_the_box_of_45000_atoms_the_bits_of_one_rank)
         EXPECT_EQ(point.forces, one.forces);
         EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
         EXPECT_EQ(point.observables.virial, one.observables.virial);
+        EXPECT_EQ(point.observables.constraint_rmsd, one.observables.constraint_rmsd);
         EXPECT_EQ(point.observables.kinetic, one.observables.kinetic);
     }
 }

@@ -70,6 +70,17 @@ __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<
     *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
 }
 
+// Of a bond from its length, to first order. excess: of the square of the length, nm^2.
+__device__ inline double relative_deviation(double excess, double length) { return 0.5 * excess / (length * length); }
+
+// What is beyond LincsSettings::failed ends the run, and is no part of this.
+template <class N, class Copies>
+__device__ void report_deviation(const UpdateArgs<N, Copies>& args, double relative)
+{
+    if (args.largest_deviation == nullptr || !(fabs(relative) <= LincsSettings::failed)) { return; }
+    atomic_greatest(args.largest_deviation, in_deviation_units(fabs(relative)));
+}
+
 template <class N, class Copies>
 struct MovingAtom
 {

@@ -46,6 +46,13 @@ template <class Sum>
     for (int i = 0; i < 9; ++i) { virial[i] = to_sum<Sum>(-0.5 * r[i / 3] * f[i % 3]); }
     add_block_sums(virial, total);
 }
+template <class Sum>
+[[gnu::noinline]] __device__ void add_deviation_square(Sum* total, double deviation)
+{
+    if (total == nullptr) { return; }
+    const Sum square[1] = {to_sum<Sum>(deviation_square(deviation))};
+    add_block_sums(square, total);
+}
 template <Motion motion, class N, class Copies>
 __device__ void add_heat(const UpdateArgs<N, Copies>& args, double heat)
 {
@@ -84,6 +91,7 @@ struct NoConstraints
 struct Waters
 {
     static constexpr int kind = 0, atoms = 3;
+    static constexpr bool has_lincs = false;
     using Shape = SettleWater;
     using Lane = SettleWater;
 
@@ -97,6 +105,7 @@ struct Waters
 struct FreeAtoms
 {
     static constexpr int kind = 1, atoms = 1;
+    static constexpr bool has_lincs = false;
     struct Shape
     {
     };
@@ -110,6 +119,7 @@ template <int n>
 struct StarsOf // n constraints
 {
     static constexpr int kind = 1 + n, atoms = n + 1;
+    static constexpr bool has_lincs = true;
     using Shape = StarShape;
     using Lane = StarLane<n>;
 
@@ -137,13 +147,21 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
         if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
-        return push.impulse;
+        if constexpr (Groups::has_lincs)
+        {
+            if (atom.is_there && push.is_loose) { report_deviation(args, relative_deviation(push.excess, lane.length)); }
+        }
+        return push;
     };
-    const Vec3<double> impulse = constrain();
+    const Push push = constrain();
     if (Groups::atoms > 1 && args.virial != nullptr)
     {
-        const bool has_force = atom.is_there && lanes.atom() > 0;
-        add_virial(args.virial, bond, has_force ? args.per_dt * args.per_dt * impulse : Vec3<double>{});
+        const bool has_bond = atom.is_there && lanes.atom() > 0;
+        add_virial(args.virial, bond, has_bond ? args.per_dt * args.per_dt * push.impulse : Vec3<double>{});
+        if constexpr (Groups::has_lincs)
+        {
+            add_deviation_square(args.deviation_squares, has_bond ? relative_deviation(push.excess, lane.length) : 0);
+        }
     }
     const Vec3<double> v1 = atom.v;
     if constexpr (motion == Motion::Stochastic)
@@ -215,28 +233,33 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
 
 // A group of a block is at home or not. One that is not is carried along at rest, with constraints that hold.
 
-// A bond of the block that has turned too far, or is not a number, is reported. Adds the virial of the forces along bonds to
-// *virial, if that is wanted.
+// A bond of the block that has turned too far, is too long or short, or is not a number, is reported. Adds the virial of the
+// forces along bonds and their deviations, if that is wanted.
 template <class N, class Copies>
 __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
-                            const LincsBlock& lincs, const std::int32_t* slots, ScalarSum<N>* virial)
+                            const LincsBlock& lincs, const std::int32_t* slots, Virial wanted)
 {
     for (int first = 0; first < lincs.block().bonds; first += threads)
     {
         const int i = first + static_cast<int>(threadIdx.x);
         const std::int32_t slot = i < lincs.block().bonds ? slots[lincs.end_a(lincs.bond(i))] : -1;
         Vec3<double> old_bond, force; // on atom a
+        double deviation = 0;
         if (slot >= 0)
         {
             old_bond = lincs.reference()[i];
             const Vec3<double> new_bond = lincs.moved_bond(i);
-            if (!(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * norm2(new_bond))))
-            {
-                report_failure(args, state, slot);
-            }
+            const double length = lincs.shape(lincs.bond(i)).length, new_length2 = norm2(new_bond);
+            deviation = relative_deviation(new_length2 - length * length, length);
+            const bool holds = fabs(deviation) <= LincsSettings::failed &&
+                               dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2);
+            if (!holds) { report_failure(args, state, slot); }
+            if (fabs(deviation) > LincsSettings::tolerance) { report_deviation(args, deviation); }
             force = (-lincs.multiplier()[i] / (args.dt * args.dt)) * lincs.direction()[i];
         }
-        if (virial != nullptr) { add_virial(virial, old_bond, force); }
+        if (wanted == Virial::Skip) { continue; }
+        add_virial(args.virial, old_bond, force);
+        add_deviation_square(args.deviation_squares, deviation);
     }
 }
 
@@ -293,7 +316,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     {
         __syncthreads();
         lincs.constrain(view.lincs.iterations);
-        check_bonds(view, args, state, lincs, slots, args.virial);
+        check_bonds(view, args, state, lincs, slots, args.virial == nullptr ? Virial::Skip : Virial::Compute);
     }
     if constexpr (motion == Motion::Stochastic)
     {
@@ -303,7 +326,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
         {
             __syncthreads();
             lincs.constrain(view.lincs.iterations);
-            check_bonds<N>(view, args, state, lincs, slots, nullptr);
+            check_bonds(view, args, state, lincs, slots, Virial::Skip);
         }
     }
     // All bonds have been read from the old positions: by the barriers of constrain(), or because there are none.

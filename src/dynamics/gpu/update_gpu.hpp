@@ -61,8 +61,10 @@ struct UpdateArgs
     std::uint64_t seed = 0;                              // of its noise
     UpdateLimits limits;
     FailureReport* failure = nullptr;
-    ScalarSum<N>* virial = nullptr; // nine elements: constraint forces' virial is added; null: not wanted
-    ScalarSum<N>* heat = nullptr;   // heat from the bath of stochastic dynamics is added, kJ/mol
+    std::int32_t* largest_deviation = nullptr; // raised to that of a bond of LINCS above what is promised; null: not wanted
+    ScalarSum<N>* virial = nullptr;            // nine elements: constraint forces' virial is added; null: not wanted
+    ScalarSum<N>* deviation_squares = nullptr; // with the virial; null: not wanted
+    ScalarSum<N>* heat = nullptr;              // heat from the bath of stochastic dynamics is added, kJ/mol
     Copies copies;
 };
 

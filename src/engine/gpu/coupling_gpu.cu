@@ -16,7 +16,7 @@ namespace parhelion {
 namespace {
 
 // Where what is in the array of sums.
-constexpr int virial_sums = 0, heat_sum = 9, kinetic_sums = 10;
+constexpr int virial_sums = 0, deviation_sum = 9, heat_sum = 10, kinetic_sums = 11;
 
 } // namespace
 
@@ -31,6 +31,7 @@ struct GpuCoupling<N>::Args
     int groups, com_groups;
     PressureCoupling pressure;
     DispersionTail dispersion;
+    std::int64_t lincs_constraints;
     // this step
     std::int64_t step_offset;
     bool couple_temperature, couple_pressure, remove_com, kinetic, observe;
@@ -135,6 +136,7 @@ __device__ void observe(const A& a, ObservedStep& o)
     o.box = a.scalars->box_length;
     for (int i = 0; i < energy_terms; ++i) { o.forces.energy[i] = take(a.energies->energy[i]); }
     o.forces.virial = take_tensor(&a.energies->virial[0]);
+    o.constraint_rmsd = rms_deviation(take(a.sums[deviation_sum]), a.lincs_constraints);
     double degrees_of_freedom = 0;
     for (int g = 0; g < a.groups; ++g) { degrees_of_freedom += a.temperature_groups[g].degrees_of_freedom; }
     complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.state->barostat, o);
@@ -206,7 +208,7 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 template <class N>
 GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records)
     : plan_(plan), com_groups_(queue, com_groups), kick_(plan.temperature.groups.size()), state_(1),
-      groups_(plan.temperature.groups.size()), failure_(1),
+      groups_(plan.temperature.groups.size()), failure_(1), largest_deviation_(1),
       sums_(kinetic_sums + kinetic_elements * plan.temperature.groups.size() +
             com_elements * static_cast<std::size_t>(com_groups.count)),
       velocity_factor_(1), observed_(1), records_(records), record_temperatures_(records * plan.temperature.groups.size())
@@ -215,7 +217,7 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Ato
     temperature_groups_.upload(queue, plan.temperature.groups);
     friction_.upload(queue, plan.stochastic.groups);
     free_kick_.upload(queue, std::vector<GroupKick>(groups, group_kick(plan.dt, 1, 0, {})));
-    state_.clear(queue), groups_.clear(queue), observed_.clear(queue);
+    state_.clear(queue), groups_.clear(queue), observed_.clear(queue), largest_deviation_.clear(queue);
     forget_step(queue);
     queue.synchronize();
 }
@@ -240,6 +242,7 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .com_groups = com_groups_.count,
             .pressure = plan_.pressure,
             .dispersion = plan_.dispersion,
+            .lincs_constraints = plan_.lincs_constraints,
             .step_offset = step_offset,
             .couple_temperature = flags.couple_temperature,
             .couple_pressure = flags.couple_pressure,
@@ -278,7 +281,9 @@ UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::update_args(std::int64_t step_offset,
     update.seed = plan_.stochastic.seed;
     update.limits = {unstable_force, unstable_displacement};
     update.failure = failure_.data();
+    update.largest_deviation = largest_deviation_.data();
     update.virial = flags.observe ? sums_.data() + virial_sums : nullptr;
+    update.deviation_squares = sums_.data() + deviation_sum;
     update.heat = sums_.data() + heat_sum;
     return update;
 }

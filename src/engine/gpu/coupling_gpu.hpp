@@ -30,7 +30,8 @@ struct CouplingPlan
     PressureCoupling pressure;
     StochasticDynamics stochastic; // without groups: not stochastic
     DispersionTail dispersion;
-    double dt = 0; // ps
+    std::int64_t lincs_constraints = 0; // of the system
+    double dt = 0;                      // ps
 };
 
 // What of the coupling a checkpoint keeps: one, and one per temperature group.
@@ -82,6 +83,8 @@ public:
     DeviceBuffer<CouplingGroup>& groups() { return groups_; }
     std::size_t group_count() const { return groups_.size(); }
     const DeviceBuffer<FailureReport>& failure() const { return failure_; }
+    // Of a bond of LINCS from its length, in units of deviation_unit, so far; 0 while none is above what is promised.
+    const DeviceBuffer<std::int32_t>& largest_deviation() const { return largest_deviation_; }
     // Observed steps are numbered from 0 as they happen. Valid once the GPU has passed them, until `records` more.
     Observables observables(std::int64_t number) const;
 
@@ -99,7 +102,8 @@ private:
     DeviceBuffer<CouplingState> state_;
     DeviceBuffer<CouplingGroup> groups_;
     DeviceBuffer<FailureReport> failure_;
-    // Sums of a step, zero between steps: constraint virial 9, heat 1, kinetic energies, centres of mass.
+    DeviceBuffer<std::int32_t> largest_deviation_;
+    // Sums of a step, zero between steps: constraint virial 9, deviations of bonds 1, heat 1, kinetic energies, centres of mass.
     DeviceBuffer<ScalarSum<N>> sums_;
     DeviceBuffer<double> velocity_factor_;
     DeviceBuffer<std::int64_t> observed_; // steps so far

@@ -211,6 +211,16 @@ FailureReport GpuRanks<N>::failure()
 }
 
 template <class N>
+double GpuRanks<N>::largest_deviation()
+{
+    std::int32_t largest = 0;
+    for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
+        largest = std::max(largest, r.coupling.largest_deviation().to_vector(gpu.queue)[0]);
+    });
+    return deviation_unit * static_cast<double>(processes_.largest(largest));
+}
+
+template <class N>
 std::vector<std::vector<BlockRecord>> GpuRanks<N>::records() const
 {
     std::vector<std::vector<BlockRecord>> of_gpus;

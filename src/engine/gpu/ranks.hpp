@@ -93,6 +93,7 @@ public:
     // The kinetic energy of the velocities as they are, where no step asked for it.
     void measure_kinetic();
     FailureReport failure();
+    double largest_deviation(); // of a bond of LINCS so far, relative; 0 while none is above what is promised
     // The latest, of each GPU here.
     std::vector<std::vector<BlockRecord>> records() const;
     double tiles(); // of 8 x 8 pairs, in the lists the state was last evaluated with

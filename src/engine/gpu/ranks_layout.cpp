@@ -161,6 +161,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
                                 .pressure = start.pressure_coupling,
                                 .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
                                 .dispersion = start.dispersion,
+                                .lincs_constraints = start.lincs_constraints,
                                 .dt = p.dt};
     GpuQueue& queue = gpu.queue;
     queue.make_current();
