@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 
 #include <algorithm>
-#include <map>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
