@@ -37,6 +37,7 @@ struct Rank
     // Fixed for the run.
     const Topology& topology;
     const RunParameters& parameters;
+    const std::vector<Vec3<double>>& start_velocities; // nm/ps, of the input, by global atom; none where they are to be made
     CpuQueue& queue;
     Communicator& comm;
     const CellGrid& grid; // of the ranks

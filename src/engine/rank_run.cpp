@@ -72,6 +72,7 @@ Rank<N> RankRun<N>::make_rank()
     return Rank<N>{
         .topology = setup_.system.topology,
         .parameters = setup_.parameters,
+        .start_velocities = setup_.system.v,
         .queue = queue_,
         .comm = comm_,
         .grid = setup_.grid,

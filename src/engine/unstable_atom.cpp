@@ -132,6 +132,41 @@ std::string largest_force_on(Rank<N>& r, std::int64_t atom)
                        largest.term);
 }
 
+// Of the velocities that the input has, K.
+template <class N>
+double temperature_of_start(const Rank<N>& r)
+{
+    double kinetic = 0, degrees_of_freedom = 0;
+    for (std::size_t i = 0; i < r.start_velocities.size(); ++i)
+    {
+        kinetic += 0.5 * r.topology.atom(static_cast<std::int64_t>(i)).mass * norm2(r.start_velocities[i]);
+    }
+    for (const double of_group : r.degrees_of_freedom) { degrees_of_freedom += of_group; }
+    return temperature(kinetic, degrees_of_freedom);
+}
+
+// A sentence about a start at rest, or nearly, from which v-rescale has begun to heat: it multiplies velocities, and where few
+// atoms move these get the heat of all. Empty: it was not so.
+template <class N>
+std::string heated_from_rest(const Rank<N>& r)
+{
+    const TemperatureCoupling& coupling = r.temperature_coupling;
+    if (coupling.kind != Thermostat::VRescale || r.parameters.generate_velocities) { return ""; }
+    constexpr double cold = 0.1, soon = 10; // of the reference; time constants
+    const double elapsed = static_cast<double>(r.step - r.parameters.first_step) * r.parameters.dt;
+    for (const TemperatureCoupling::Group& group : coupling.groups)
+    {
+        if (!(group.tau > 0 && elapsed <= soon * group.tau)) { continue; }
+        const double start = temperature_of_start(r);
+        if (!(start < cold * group.reference)) { continue; }
+        return fmt::format(
+            " The atoms started at {:.3g} K, and v-rescale heats them to {:g} K by multiplying velocities: the few that "
+            "move get the heat of all. Set gen-vel = yes, or heat with integrator = sd.",
+            start, group.reference);
+    }
+    return "";
+}
+
 // `force`: a sentence of largest_force_on(), or nothing.
 template <class N>
 [[noreturn]] void end_with_constraints(const Rank<N>& r, Failures known, const std::string& force)
@@ -141,10 +176,11 @@ template <class N>
     const bool is_off = std::abs(c.worst_deviation) > LincsSettings::failed;
     const std::string off = is_off ? fmt::format(" and is off its length by {:+.2g} %", 100 * c.worst_deviation) : "";
     throw PhysicsError(r.step, fmt::format("E501 step {}: {}{} constraint{} could not be satisfied or turned by more than "
-                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees{}: {} - {}.{}{} {}{}",
+                                           "lincs-warnangle; the worst of them turned by {:.0f} degrees{}: {} - {}.{}{}{} {}{}",
                                            r.step, how_many, c.failures, c.failures == 1 ? "" : "s", c.worst_angle, off,
                                            r.topology.describe(c.worst_atom_a), r.topology.describe(c.worst_atom_b), force,
-                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), advice, is_off ? diverged : ""));
+                                           closest_contact(r, {c.worst_atom_a, c.worst_atom_b}), heated_from_rest(r), advice,
+                                           is_off ? diverged : ""));
 }
 
 } // namespace
@@ -179,9 +215,9 @@ void stop_if_unstable(Rank<N>& r, Failures known)
     const std::int64_t atom = r.state.global_of_slot[static_cast<std::size_t>(unstable->slot)];
     throw PhysicsError(
         r.step,
-        fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{} {}",
+        fmt::format("E502 step {}: {} would move {:.3g} nm in one step; force {:.3g} kJ/mol/nm, largest from the {}.{}{} {}",
                     r.step, r.topology.describe(atom), unstable->displacement, unstable->force, largest.term,
-                    closest_contact(r, {atom}), advice));
+                    closest_contact(r, {atom}), heated_from_rest(r), advice));
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

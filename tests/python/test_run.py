@@ -658,6 +658,21 @@ def test_pipes_take_the_place_of_files(tmp_path):
     assert json.loads((tmp_path / "pipes.energy.json").read_text())["energies"] == json.loads((tmp_path / "files.energy.json").read_text())["energies"]
 
 
+def test_atoms_that_v_rescale_heats_from_rest_fly_apart_with_the_cause_named(tmp_path):
+    """One of many atoms moves a little, and so gets the heat of all."""
+    (tmp_path / "md.mdp").write_text("integrator = md\ndt = 0.002\nnsteps = 200\nrvdw = 0.9\nrcoulomb = 0.9\ncomm-mode = none\ntcoupl = v-rescale\n"
+                                     "tc-grps = System\ntau-t = 0.1\nref-t = 300\nnsttcouple = 1\nld-seed = 1\n")
+    (tmp_path / "topol.top").write_text(
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nAR AR 18 39.948 0 A 0.1 0.01\n[ moleculetype ]\nAR 1\n[ atoms ]\n1 AR 1 AR AR 1 0\n"
+        "[ system ]\ncrystal\n[ molecules ]\nAR 1000\n")
+    sites = [(x, y, z) for x in range(10) for y in range(10) for z in range(10)]
+    (tmp_path / "conf.gro").write_text("crystal\n1000\n" + "".join(
+        f"    1AR      AR{i + 1:5}" + "%8.3f%8.3f%8.3f" % tuple(0.4 * k for k in site) + ("  0.0100  0.0000  0.0000" if i == 0 else "  0.0000  0.0000  0.0000") +
+        "\n" for i, site in enumerate(sites)) + " 4 4 4\n")
+    text = parhelion("run", folder=tmp_path, code=5)
+    assert re.search(r"E502 step \d+: atom .* The atoms started at \S+ K, and v-rescale heats them to 300 K by multiplying velocities.* Set gen-vel = yes", text), text
+
+
 ETHANOL = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
 NPT = RUN + """tcoupl = v-rescale
 tc-grps = ETH Water
