@@ -79,7 +79,8 @@ private:
     {
         if (!input_.modifier_of_vdwtype) { return; }
         const MdpEntry& type = input_.entries.find("vdwtype")->second;
-        const std::string given = type.key + " = " + type.value, modifier = "Force-switch";
+        const std::string given = type.key + " = " + type.value,
+                          modifier = *input_.modifier_of_vdwtype == LjModifier::ForceSwitch ? "Force-switch" : "Potential-switch";
         if (input_.gives("vdw-modifier") && p_.lj_modifier != LjModifier::None && p_.lj_modifier != LjModifier::PotentialShift)
         {
             fail("vdw-modifier", given + " is a modifier itself, " + modifier +
@@ -100,19 +101,8 @@ private:
                                            : ", which only PME takes. Make them equal."));
         }
         if (has_mesh) { mesh(); }
-        if (p_.lj_modifier == LjModifier::ForceSwitch)
-        {
-            if (p_.lj_switch >= p_.lj_cutoff)
-            {
-                fail("rvdw-switch", "rvdw-switch (" + nm(p_.lj_switch) + ") must be below rvdw (" + nm(p_.lj_cutoff) +
-                                        ") for force-switch. Set it to about rvdw - 0.2 nm.");
-            }
-            if (!input_.gives("rvdw-switch"))
-            {
-                note("N119", input_.gives("vdw-modifier") ? "vdw-modifier" : "vdwtype",
-                     "force-switch without rvdw-switch switches the forces from 0 nm on, as in GROMACS. Give rvdw-switch.");
-            }
-        }
+        const bool switches_potential = p_.lj_modifier == LjModifier::PotentialSwitch;
+        if (switches_potential || p_.lj_modifier == LjModifier::ForceSwitch) { switching(switches_potential); }
         if (p_.buffer_tolerance < 0 && p_.list_cutoff < p_.coulomb_cutoff)
         {
             fail("rlist", "rlist (" + nm(p_.list_cutoff) + ") is shorter than the cut-off (" + nm(p_.coulomb_cutoff) +
@@ -135,6 +125,35 @@ private:
                  "epsilon-rf is smaller than epsilon-r: the surroundings would be less polarisable than the inside. "
                  "0 stands for infinity.");
         }
+    }
+
+    void switching(bool of_potential)
+    {
+        const std::string name = of_potential ? "potential-switch" : "force-switch";
+        const char* const key = input_.gives("vdw-modifier") ? "vdw-modifier" : "vdwtype";
+        if (p_.lj_switch >= p_.lj_cutoff)
+        {
+            fail("rvdw-switch", "rvdw-switch (" + nm(p_.lj_switch) + ") must be below rvdw (" + nm(p_.lj_cutoff) + ") for " +
+                                    name + ". Set it to about rvdw - 0.2 nm.");
+        }
+        if (p_.lj_switch > 0) { return; }
+        if (!of_potential)
+        {
+            if (input_.gives("rvdw-switch")) { return; }
+            note("N119", key,
+                 "force-switch without rvdw-switch switches the forces from 0 nm on, as in GROMACS. Give rvdw-switch.");
+            return;
+        }
+        if (p_.dispersion_correction != DispersionCorrection::None)
+        {
+            fail("DispCorr",
+                 "what potential-switch takes from 0 nm on has no finite sum to correct. Give an rvdw-switch above 0, or set "
+                 "DispCorr = no.");
+        }
+        warn(
+            "W171", key,
+            "potential-switch from 0 nm on (rvdw-switch is 0) changes the potential well itself. Set rvdw-switch to about rvdw - "
+            "0.2 nm.");
     }
 
     // Splines need a grid on which an atom's points are apart.

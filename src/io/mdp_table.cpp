@@ -211,18 +211,17 @@ void pme(TableBuilder& t)
 // GROMACS replaces the old types by modifiers.
 void vdw_type(TableBuilder& t)
 {
-    const std::vector<std::string> types = {"Cut-off", "Shift"};
+    const std::vector<std::string> types = {"Cut-off", "Shift", "Switch"};
     const std::vector<RefusedWord> refused = {
-        {"PME", planned, "Use cut-off."},
-        {"Switch", planned, "GROMACS takes it as vdw-modifier = potential-switch. Force-switch is another force."},
-        {"User", never, "Use cut-off."},
-        {"Encad-shift", never, "Use cut-off."}};
+        {"PME", planned, "Use cut-off."}, {"User", never, "Use cut-off."}, {"Encad-shift", never, "Use cut-off."}};
     MdpOption& row = t.special(
         "vdwtype", "",
         [types, refused](MdpInput& in, const MdpEntry& e) {
-            if (word_index(e, types, refused) == 1) { in.modifier_of_vdwtype = LjModifier::ForceSwitch; }
+            const std::size_t type = word_index(e, types, refused);
+            if (type > 0) { in.modifier_of_vdwtype = type == 1 ? LjModifier::ForceSwitch : LjModifier::PotentialSwitch; }
         },
-        [](const P&) { return std::string("Cut-off"); }, "Shift: vdw-modifier = Force-switch, as for GROMACS");
+        [](const P&) { return std::string("Cut-off"); },
+        "Shift: vdw-modifier = Force-switch, Switch: Potential-switch, as for GROMACS");
     row.words = types;
     row.refused_words = refused;
 }
@@ -274,16 +273,17 @@ void cutoffs(TableBuilder& t)
     t.number("epsilon-r", &P::epsilon_r, at_least(0.0), "0: infinite");
     t.number("epsilon-rf", &P::epsilon_rf, at_least(0.0), "0: infinite");
     vdw_type(t);
-    t.word<LjModifier>(
-        "vdw-modifier", &P::lj_modifier,
-        {{"Potential-shift", LjModifier::PotentialShift},
-         {"Potential-shift-Verlet", LjModifier::PotentialShift},
-         {"None", LjModifier::None},
-         {"Force-switch", LjModifier::ForceSwitch}},
-        {{"Potential-switch", planned, "Use force-switch or potential-shift."}, {"Exact-cutoff", never, "Use potential-shift."}});
-    t.number("rvdw-switch", &P::lj_switch, at_least(0.0), "only with force-switch")
+    t.word<LjModifier>("vdw-modifier", &P::lj_modifier,
+                       {{"Potential-shift", LjModifier::PotentialShift},
+                        {"Potential-shift-Verlet", LjModifier::PotentialShift},
+                        {"None", LjModifier::None},
+                        {"Force-switch", LjModifier::ForceSwitch},
+                        {"Potential-switch", LjModifier::PotentialSwitch}},
+                       {{"Exact-cutoff", never, "Use potential-shift."}});
+    t.number("rvdw-switch", &P::lj_switch, at_least(0.0), "only with force-switch and potential-switch")
         .unused_if("without a switch", [](const MdpInput& in) {
-            return in.parameters.lj_modifier != LjModifier::ForceSwitch && !in.modifier_of_vdwtype;
+            const LjModifier modifier = in.parameters.lj_modifier;
+            return modifier != LjModifier::ForceSwitch && modifier != LjModifier::PotentialSwitch && !in.modifier_of_vdwtype;
         });
     t.number("rvdw", &P::lj_cutoff, positive);
     t.word<DispersionCorrection>(

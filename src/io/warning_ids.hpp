@@ -38,6 +38,7 @@ inline constexpr WarningId warning_ids[] = {
     {"W127"},
     {"W128"},
     {"W170", of_motion},
+    {"W171"},
 };
 
 } // namespace parhelion

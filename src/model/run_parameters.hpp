@@ -26,7 +26,8 @@ enum class LjModifier : std::uint8_t
 {
     None,
     PotentialShift,
-    ForceSwitch
+    ForceSwitch,
+    PotentialSwitch
 };
 enum class CoulombKind : std::uint8_t
 {

@@ -164,6 +164,14 @@ PotentialAtCutoff lennard_jones_at_cutoff(const Topology& topology, const RunPar
         // it.
         lj.slope = 0;
     }
+    if (run.lj_modifier == LjModifier::PotentialSwitch)
+    {
+        // As above; the switch bends the potential more than it is bent by itself, by up to 10 / sqrt(3) of it over the square of
+        // the switch's range.
+        lj.slope = 0;
+        lj.curvature =
+            std::abs(lj.curvature) + std::abs(v12 - v6) * 10 / (std::sqrt(3.0) * (rc - run.lj_switch) * (rc - run.lj_switch));
+    }
     return lj;
 }
 // Sum of the absolute values over all pairs of an atom of a and one of b.

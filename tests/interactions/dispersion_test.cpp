@@ -19,6 +19,11 @@ double simulated(const RunParameters& p, double r)
     if (r >= rc) { return 0; }
     if (p.lj_modifier == LjModifier::None) { return -std::pow(r, -6); }
     if (p.lj_modifier == LjModifier::PotentialShift) { return -std::pow(r, -6) + std::pow(rc, -6); }
+    if (p.lj_modifier == LjModifier::PotentialSwitch)
+    {
+        const double x = std::max(0.0, (r - r1) / (rc - r1));
+        return -std::pow(r, -6) * (1 - 10 * std::pow(x, 3) + 15 * std::pow(x, 4) - 6 * std::pow(x, 5));
+    }
     // The force of the force switch is integrated from the cut-off inwards: no closed form of the potential is used.
     const double w = rc - r1;
     const double a = -6 * (10 * rc - 7 * r1) / (std::pow(rc, 8) * w * w),
@@ -102,7 +107,8 @@ TEST(Dispersion, is_the_integral_of_what_the_modifier_takes_away)
 {
     const std::int64_t n = 1000;
     const double volume = 50, rho = static_cast<double>(n) / volume;
-    for (const LjModifier modifier : {LjModifier::None, LjModifier::PotentialShift, LjModifier::ForceSwitch})
+    for (const LjModifier modifier :
+         {LjModifier::None, LjModifier::PotentialShift, LjModifier::ForceSwitch, LjModifier::PotentialSwitch})
     {
         const RunParameters p = corrected(modifier);
         const DispersionTail tail = make_dispersion_correction(lone_atoms(n), p);
@@ -121,7 +127,7 @@ TEST(Dispersion, is_the_integral_of_what_the_modifier_takes_away)
 
 TEST(Dispersion, virial_is_half_the_derivative_by_strain_where_the_potential_is_continuous)
 {
-    for (const LjModifier modifier : {LjModifier::PotentialShift, LjModifier::ForceSwitch})
+    for (const LjModifier modifier : {LjModifier::PotentialShift, LjModifier::ForceSwitch, LjModifier::PotentialSwitch})
     {
         const DispersionTail tail = make_dispersion_correction(lone_atoms(1000), corrected(modifier));
         const double v = 50, h = 1e-4;

@@ -34,6 +34,15 @@ EnergyForce dispersion_like(int p, double r, const RunParameters& run)
         result.energy =
             std::pow(r, -p) - std::pow(rc, -p) + a * (d * d * d - t * t * t) / 3 + b * (d * d * d * d - t * t * t * t) / 4;
     }
+    if (run.lj_modifier == LjModifier::PotentialSwitch)
+    {
+        // V S with S = 1 - 10 x^3 + 15 x^4 - 6 x^5, x = (r - r1) / (rc - r1).
+        const double d = rc - run.lj_switch, x = std::max(0.0, r - run.lj_switch) / d;
+        const double s = 1 - 10 * std::pow(x, 3) + 15 * std::pow(x, 4) - 6 * std::pow(x, 5);
+        const double ds = (-30 * std::pow(x, 2) + 60 * std::pow(x, 3) - 30 * std::pow(x, 4)) / d;
+        result.force = result.force * s - result.energy * ds;
+        result.energy *= s;
+    }
     return result;
 }
 

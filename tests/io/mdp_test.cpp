@@ -241,7 +241,17 @@ TEST(MdpReader, old_types_of_van_der_waals_forces_are_the_modifiers_that_gromacs
     EXPECT_THAT(mdp_text(p), HasSubstr("\nvdw-modifier             = Force-switch\n"));
     EXPECT_EQ(refusal("vdwtype = shift\nvdw-modifier = force-switch\n").id(), "E107"); // as GROMACS
     EXPECT_EQ(refusal("vdwtype = shift\nrvdw-switch = 1.0\n").id(), "E107");
-    EXPECT_THAT(refusal("vdwtype = switch\n").message(), HasSubstr("GROMACS takes it as vdw-modifier = potential-switch"));
+    const auto modifier = [](const std::string& text) { return read(text).parameters.lj_modifier; };
+    EXPECT_EQ(modifier("vdwtype = switch\nrvdw-switch = 0.8\n"), LjModifier::PotentialSwitch);
+    EXPECT_EQ(modifier("vdwtype = Switch\nrvdw-switch = 0.8\nvdw-modifier = Potential-shift\n"), LjModifier::PotentialSwitch);
+    EXPECT_EQ(modifier("vdw-modifier = potential-switch\nrvdw-switch = 0.8\n"), LjModifier::PotentialSwitch);
+    EXPECT_EQ(refusal("vdwtype = switch\nrvdw-switch = 0.8\nvdw-modifier = potential-switch\n").id(), "E107");
+    EXPECT_EQ(refusal("vdwtype = switch\nrvdw-switch = 0.8\nrvdw = 0.7\nrcoulomb = 0.7\n").where().line, 2);
+    EXPECT_EQ(refusal("vdwtype = switch\nDispCorr = Ener\n").id(), "E107");
+    Diagnostics from_0;
+    read_mdp_text("vdwtype = switch\n", "test.mdp", from_0);
+    ASSERT_EQ(from_0.warnings.size(), 1U);
+    EXPECT_EQ(from_0.warnings[0].id, "W171"); // of which GROMACS warns, too
     for (const char* const type : {"shift", "switch", "encad-shift"})
     {
         EXPECT_THAT(refusal("coulombtype = " + std::string(type) + "\n").message(), HasSubstr("GROMACS refuses it, too"));

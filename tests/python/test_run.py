@@ -673,6 +673,27 @@ def test_atoms_that_v_rescale_heats_from_rest_fly_apart_with_the_cause_named(tmp
     assert re.search(r"E502 step \d+: atom .* The atoms started at \S+ K, and v-rescale heats them to 300 K by multiplying velocities.* Set gen-vel = yes", text), text
 
 
+@pytest.mark.parametrize("option", ["vdwtype = switch", "vdw-modifier = potential-switch"])
+def test_the_switch_of_a_potential_is_that_of_gromacs(tmp_path, option):
+    """V S, S = 1 - 10 x^3 + 15 x^4 - 6 x^5, of two atoms; gmx_d 2022.5 has the same energies to 1e-13 kJ/mol, and this dispersion correction."""
+    c6, c12 = 2.2e-3, 3.1e-6
+    (tmp_path / "md.mdp").write_text(f"integrator = md\ndt = 0.001\nrvdw = 1\nrcoulomb = 1\nrvdw-switch = 0.8\nDispCorr = EnerPres\n{option}\n")
+    (tmp_path / "topol.top").write_text(
+        f"[ defaults ]\n1 1 no 1 1\n[ atomtypes ]\nA 40 0 A {c6} {c12}\n[ moleculetype ]\nM 1\n[ atoms ]\n1 A 1 M A 1 0 40\n"
+        "[ system ]\ntwo atoms\n[ molecules ]\nM 2\n")
+    for r in (0.7, 0.85, 0.9, 0.95, 0.99):
+        (tmp_path / "conf.gro").write_text("two atoms\n2\n    1M       A     1   1.000   1.000   1.000\n"
+                                           f"    2M       A     2{1 + r:8.3f}   1.000   1.000\n 3 3 3\n")
+        parhelion("energy", "--precision", "double", folder=tmp_path)
+        x = max(0, (r - 0.8) / 0.2)
+        s, slope = 1 - 10 * x**3 + 15 * x**4 - 6 * x**5, (-30 * x**2 + 60 * x**3 - 30 * x**4) / 0.2
+        potential, force = c12 * r**-12 - c6 * r**-6, 12 * c12 * r**-13 - 6 * c6 * r**-7
+        energies = json.loads((tmp_path / "md.energy.json").read_text())["energies"]
+        assert energies["LJ (SR)"] == pytest.approx(potential * s, rel=1e-6, abs=1e-12)  # positions are fractions of the box in 32 bits
+        assert energies["Disper. corr."] == pytest.approx(-0.000946387151, rel=1e-9)
+        assert np.load(tmp_path / "md.forces.npy")[1, 0] == pytest.approx(force * s - potential * slope, rel=1e-6)
+
+
 ETHANOL = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
 NPT = RUN + """tcoupl = v-rescale
 tc-grps = ETH Water

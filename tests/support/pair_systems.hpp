@@ -134,6 +134,16 @@ inline const NonbondedVariant nonbonded_variants[] = {
      [](System& s, RunParameters& r) {
          s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.5;
      }},
+    {"geometric, potential switch", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.lj_modifier = LjModifier::PotentialSwitch, r.lj_switch = 0.6; }},
+    {"a table, potential switch", CombinationRule::LorentzBerthelot,
+     [](System& s, RunParameters& r) {
+         s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.lj_modifier = LjModifier::PotentialSwitch, r.lj_switch = 0.75;
+     }},
+    {"PME, Lorentz-Berthelot, potential switch, rvdw shorter", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) {
+         r.coulomb = CoulombKind::Pme, r.lj_cutoff = 0.8, r.lj_modifier = LjModifier::PotentialSwitch, r.lj_switch = 0.5;
+     }},
     {"finite epsilon_rf", CombinationRule::GeometricSigmaEpsilon,
      [](System&, RunParameters& r) { r.epsilon_rf = 78, r.epsilon_r = 2; }},
     {"plain shifted cut-off", CombinationRule::GeometricSigmaEpsilon,

@@ -17,6 +17,24 @@ struct Missing
     double at_zero = 0, potential = 0, force = 0;
 };
 
+// int_r1^rc r^2 (-u(r) / r^6) dr of the potential switch, by Simpson's rule in ln r: its closed form cancels where r1 is near rc.
+// To 1e-12 of it for r1 > rc / 1000.
+double potential_switched_off(double r1, double rc)
+{
+    PARHELION_EXPECTS(r1 > 0);
+    constexpr int intervals = 4000;
+    const double h = std::log(rc / r1) / intervals;
+    double sum = 0;
+    for (int i = 1; i <= intervals; ++i) // u = 0 at r1
+    {
+        const double r = r1 * std::exp(h * i), t = r - r1;
+        double u = 0;
+        for (int power = 2; power >= 0; --power) { u = u * t + potential_switch(power, r1, rc); }
+        sum += (i == intervals ? 1 : i % 2 == 1 ? 4 : 2) * u * t * t * t / (r * r * r);
+    }
+    return -sum * h / 3;
+}
+
 Missing missing_dispersion(const RunParameters& parameters)
 {
     const double rc = parameters.lj_cutoff;
@@ -27,6 +45,11 @@ Missing missing_dispersion(const RunParameters& parameters)
         const double shift = -1 / std::pow(rc, 6);
         const double potential = tail + shift * 4 * units::pi / 3 * rc * rc * rc;
         return {shift, potential, 3 * potential};
+    }
+    if (parameters.lj_modifier == LjModifier::PotentialSwitch)
+    {
+        const double potential = tail + 4 * units::pi * potential_switched_off(parameters.lj_switch, rc);
+        return {0, potential, 3 * potential};
     }
     // Force switch: with s = r - r1, w = rc - r1, the attraction is that of -1/r^6 + a/3 s^3 + b/4 s^4 + c in [r1, rc] and -1/r^6
     // + c below r1.

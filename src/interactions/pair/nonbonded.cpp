@@ -75,6 +75,12 @@ LjModifierTerm force_switch(int p, double r1, double rc)
     return term;
 }
 
+double potential_switch(int i, double r1, double rc)
+{
+    constexpr double of_unit_range[] = {10, -15, 6};
+    return of_unit_range[i] / std::pow(rc - r1, 3 + i);
+}
+
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run)
 {
     const bool has_mesh = run.coulomb == CoulombKind::Pme;
@@ -105,10 +111,14 @@ NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters
     else if (run.coulomb_potential_shift) { p.reaction_field_c = 1 / rc; }
 
     p.lj_switch = rc;
-    if (run.lj_modifier == LjModifier::ForceSwitch)
+    p.switches_potential = run.lj_modifier == LjModifier::PotentialSwitch;
+    if (run.lj_modifier == LjModifier::ForceSwitch || p.switches_potential)
     {
         PARHELION_EXPECTS(run.lj_switch >= 0 && run.lj_switch < rc);
         p.lj_switch = run.lj_switch;
+    }
+    if (run.lj_modifier == LjModifier::ForceSwitch)
+    {
         p.dispersion = force_switch(6, run.lj_switch, rc);
         p.repulsion = force_switch(12, run.lj_switch, rc);
     }

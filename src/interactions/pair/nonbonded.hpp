@@ -3,7 +3,8 @@
 //
 //   Lennard-Jones   V = c12 (r^-12 - s12(r)) - c6 (r^-6 - s6(r)) for r < rc, s constant (potential shift) or switching the
 //                   force off between r1 and rc (force switch: Chapter "Modified non-bonded interactions" of the GROMACS
-//                   manual; Phi there).
+//                   manual; Phi there), or s_p = r^-p u(r), which switches the potential off between r1 and rc (potential
+//                   switch: the same chapter, S = 1 - u there).
 //   Reaction field  V = f q_i q_j (1/r + k r^2 - c) for r < rc, k = (eps_rf - eps_r) / ((2 eps_rf + eps_r) rc^3) and
 //                   c = 1/rc + k rc^2
 //                   (Tironi et al., J. Chem. Phys. 102, 5451 (1995)); f = units::coulomb / eps_r. Excluded pairs within rc feel f
@@ -46,6 +47,10 @@ struct LjModifierTerm
 // non-bonded interactions").
 LjModifierTerm force_switch(int p, double r1, double rc);
 
+// Potential switch: coefficient i = 0 ... 2 of u = t^3 (u0 + u1 t + u2 t^2), t = max(0, r - r1), which rises from 0 at r1 to 1 at
+// rc with two derivatives that vanish at both (GROMACS manual, as above).
+double potential_switch(int i, double r1, double rc);
+
 struct NonbondedParameters
 {
     double cutoff = 0;                                 // nm, of Coulomb forces and so of the pair list
@@ -54,7 +59,8 @@ struct NonbondedParameters
     double reaction_field_k = 0, reaction_field_c = 0; // nm^-3, nm^-1; with PME k is 0 and c the shift
     Screening screening;                               // PME
     LjModifierTerm dispersion, repulsion;              // p = 6, 12
-    double lj_switch = 0;                              // r1, nm; = lj_cutoff without force switch
+    double lj_switch = 0;                              // r1, nm; = lj_cutoff without a switch
+    bool switches_potential = false;                   // and not the force
     int types = 0;
     std::vector<double> c6, c12; // [a * types + b]
     LjRule rule = LjRule::Table;

@@ -50,6 +50,12 @@ struct LennardJones
         {
             const V t = Ops::max(Ops::set(0), Ops::mul_sub(r2, rinv, Ops::set(k.lj_switch)));
             const V t2 = Ops::mul(t, t);
+            if (k.lj_potential_is_switched)
+            {
+                switch_potential(k, c6, c12, rinv, rinv2, rinv6, t, t2, force, s6, s12);
+                if constexpr (energies) { energy = shifted(c6, c12, rinv6, s6, s12); }
+                return;
+            }
             const V f6 = Ops::mul_add(Ops::set(k.b[0]), t, Ops::set(k.a[0]));
             const V f12 = Ops::mul_add(Ops::set(k.b[1]), t, Ops::set(k.a[1]));
             force = Ops::mul_add(Ops::mul(t2, rinv), Ops::mul_sub(c12, f12, Ops::mul(c6, f6)), force);
@@ -60,12 +66,31 @@ struct LennardJones
                 s12 = Ops::mul_add(t3, Ops::mul_add(Ops::set(k.b_energy[1]), t, Ops::set(k.a_energy[1])), s12);
             }
         }
-        if constexpr (energies)
-        {
-            const V v12 = Ops::mul_sub(Ops::mul(rinv6, rinv6), Ops::set(static_cast<Real>(1.0 / 12)), s12);
-            const V v6 = Ops::mul_sub(rinv6, Ops::set(static_cast<Real>(1.0 / 6)), s6);
-            energy = Ops::mul_sub(c12, v12, Ops::mul(c6, v6));
-        }
+        if constexpr (energies) { energy = shifted(c6, c12, rinv6, s6, s12); }
+    }
+
+private:
+    static PARHELION_PAIR_LAW V shifted(V c6, V c12, V rinv6, V s6, V s12)
+    {
+        const V v12 = Ops::mul_sub(Ops::mul(rinv6, rinv6), Ops::set(static_cast<Real>(1.0 / 12)), s12);
+        const V v6 = Ops::mul_sub(rinv6, Ops::set(static_cast<Real>(1.0 / 6)), s6);
+        return Ops::mul_sub(c12, v12, Ops::mul(c6, v6));
+    }
+
+    // V (1 - u) with u = t^3 (u0 + u1 t + u2 t^2) has the force F (1 - u) + V u'.
+    static PARHELION_PAIR_LAW void switch_potential(const PairConstants<Real>& k, V c6, V c12, V rinv, V rinv2, V rinv6, V t,
+                                                    V t2, V& force, V& s6, V& s12)
+    {
+        const V u =
+            Ops::mul(Ops::mul(t2, t), Ops::mul_add(Ops::mul_add(Ops::set(k.u[2]), t, Ops::set(k.u[1])), t, Ops::set(k.u[0])));
+        const V slope = Ops::mul(
+            t2, Ops::mul_add(Ops::mul_add(Ops::set(k.u_slope[2]), t, Ops::set(k.u_slope[1])), t, Ops::set(k.u_slope[0])));
+        const V v6 = Ops::mul(rinv6, Ops::set(static_cast<Real>(1.0 / 6)));
+        const V v12 = Ops::mul(Ops::mul(rinv6, rinv6), Ops::set(static_cast<Real>(1.0 / 12)));
+        const V whole = Ops::mul(Ops::mul(Ops::mul_sub(c12, rinv6, c6), rinv6), rinv2);
+        force = Ops::sub(force, Ops::mul(whole, u));
+        force = Ops::mul_add(Ops::mul(slope, rinv), Ops::mul_sub(c12, v12, Ops::mul(c6, v6)), force);
+        s6 = Ops::mul(v6, u), s12 = Ops::mul(v12, u);
     }
 };
 

@@ -31,7 +31,8 @@ struct PairConstants
     Real cutoff2, two_k, k, c, lj_switch;
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2];
     Real lj_cutoff2;
-    bool is_screened, lj_is_shorter, lj_is_switched;
+    Real u[3], u_slope[3]; // of the potential switch
+    bool is_screened, lj_is_shorter, lj_is_switched, lj_potential_is_switched;
     Real per_r2; // t = per_r2 r^2 - 1; this and the polynomials are those of PME
     Real screened_force[screening_degree<Real> + 1], screened_energy[screening_degree<Real> + 1];
 
@@ -41,7 +42,7 @@ struct PairConstants
           k(static_cast<Real>(p.reaction_field_k)), c(static_cast<Real>(p.reaction_field_c)),
           lj_switch(static_cast<Real>(p.lj_switch)), lj_cutoff2(static_cast<Real>(p.lj_cutoff * p.lj_cutoff)),
           is_screened(p.screening.is_used()), lj_is_shorter(p.lj_cutoff < p.cutoff), lj_is_switched(p.lj_switch < p.lj_cutoff),
-          per_r2(static_cast<Real>(2 / (p.cutoff * p.cutoff)))
+          lj_potential_is_switched(p.switches_potential), per_r2(static_cast<Real>(2 / (p.cutoff * p.cutoff)))
     {
         for (int m = 0; m < 2; ++m)
         {
@@ -50,6 +51,11 @@ struct PairConstants
             shift[m] = static_cast<Real>(scale * term.constant);
             a[m] = static_cast<Real>(scale * term.a), b[m] = static_cast<Real>(scale * term.b);
             a_energy[m] = static_cast<Real>(scale * term.a / 3), b_energy[m] = static_cast<Real>(scale * term.b / 4);
+        }
+        for (int i = 0; i < 3; ++i)
+        {
+            u[i] = static_cast<Real>(lj_is_switched ? potential_switch(i, p.lj_switch, p.lj_cutoff) : 0);
+            u_slope[i] = static_cast<Real>(lj_is_switched ? (3 + i) * potential_switch(i, p.lj_switch, p.lj_cutoff) : 0);
         }
         const auto& polynomial = p.screening.template polynomial<Real>();
         for (std::size_t i = 0; i <= screening_degree<Real>; ++i)
