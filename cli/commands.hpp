@@ -50,6 +50,7 @@ struct RunOptions
     std::string transport = "auto"; // between processes, or virtual nodes
     std::string nodes;              // of the latter, as "2x4"; empty: not said
     NicOptions nic;
+    bool trust_network = false;        // nobody else can write to the wire between processes
     std::optional<std::int64_t> steps; // neither these nor ns: the .mdp's
     std::optional<double> ns, hours;
     double checkpoint_s = 900; // time between checkpoints

@@ -85,6 +85,9 @@ Command add_run(CLI::App& app)
             "with --transport nic-emulation: virtual nodes, and the ranks of each; with nvshmem: as if NVLink ended there")
         ->type_name("2x4");
     add_nic_options(*command, options->nic);
+    command->add_flag("--trust-network", options->trust_network,
+                      "of processes that a launcher has started: do not seal what they send by TCP, as nobody else can write to "
+                      "the wire");
     command->add_option("--steps", options->steps, "number of steps, as 5000 or 5e3 (default: nsteps of the .mdp)")
         ->transform(whole_number)
         ->check(amount);

@@ -80,6 +80,7 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
         if (writes() && given == nullptr) { made.emplace(path); }
         return read_secret(path);
     };
+    meeting.wire = options.trust_network ? Wire::Trusted : Wire::Sealed;
     meeting.deadline = shares.deadline;
     meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
     meeting.on_stuck = [first = writes(), log = options.prefix + log_ending](const std::string& sentence, bool is_told_by_first) {

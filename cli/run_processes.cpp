@@ -78,6 +78,11 @@ void expect_several_ranks(const RunParameters& parameters)
 
 void expect_own_transport(const RunOptions& options)
 {
+    if (options.trust_network)
+    {
+        refuse(
+            "--trust-network is for processes that a launcher has started (others have no network between them). Leave it out.");
+    }
     const std::string& transport = options.transport;
     if (transport == "peer" || transport == "nvshmem")
     {

@@ -255,11 +255,26 @@ TEST(Rendezvous, turns_away_ranks_that_overflow)
              {ProcessCard{2, most, most, {}}, ProcessCard{2, 1, most, {}}, ProcessCard{2, -most, most, {}},
               ProcessCard{2, 1, -most, {}}, ProcessCard{2, most, 2, {}}})
         {
-            const Greeted greeted = greet(connect(port), card, secret, std::chrono::steady_clock::now() + 5s);
+            const Greeted greeted = greet(connect(port), card, secret, Wire::Sealed, std::chrono::steady_clock::now() + 5s);
             EXPECT_LT(greeted.socket.get(), 0);
             EXPECT_EQ(greeted.why_not, "there is no rank " + std::to_string(card.first) + " of 2");
         }
     });
+}
+
+TEST(Rendezvous, is_of_processes_that_all_trust_the_network_or_none)
+{
+    const int port = free_port();
+    RendezvousOptions trusting = options_of(2, 1, port);
+    trusting.wire = Wire::Trusted;
+    const auto told =
+        strangers_during(port, [&] { EXPECT_THAT(turned_away(trusting), HasSubstr("it differs in --trust-network.")); });
+    const int next = free_port();
+    RendezvousOptions host = options_of(2, 0, next);
+    host.wire = Wire::Trusted;
+    trusting.address.port = next;
+    std::jthread rank_0([&] { EXPECT_EQ(turned_away(host), ""); });
+    EXPECT_EQ(turned_away(trusting), "");
 }
 
 TEST(Rendezvous, ends_a_process_whose_rank_does_not_come_back)

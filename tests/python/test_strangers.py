@@ -18,7 +18,7 @@ import pytest
 
 from launchers import DEADLINE, LAUNCHERS, environment, ends, free_port, is_here, launch, wait_until_begun
 from processes import is_running
-from runs import RUN, SHORT, command, folder_with, run
+from runs import RUN, SHORT, assert_same_outputs, command, folder_with, run
 
 NOBODY = 65534
 
@@ -109,6 +109,17 @@ def test_idle_connections_do_not_hold_up_a_start(tmp_path):
     assert re.fullmatch("note: A connection from 127.0.0.1 was turned away: who called did not greet. Others will be without a word.\n", said)
     for connection in idle:
         connection.close()
+
+
+def test_all_trust_the_network_or_none_does(in_one, tmp_path):
+    folder, port = folder_with(RUN, tmp_path / "all"), free_port()
+    assert "".join(ends([rank_of_two(folder, rank, f"127.0.0.1:{port}", "--checkpoint", "0s", "--trust-network", timeout="60s") for rank in range(2)])) == ""
+    assert_same_outputs(folder, in_one)
+    folder, port = folder_with(SHORT, tmp_path / "one"), free_port()
+    first = rank_of_two(folder, 0, f"127.0.0.1:{port}", "--trust-network", timeout=f"{DEADLINE}s")
+    said = ends([first, rank_of_two(folder, 1, f"127.0.0.1:{port}", timeout=f"{DEADLINE}s")], code=6)
+    assert f"E601 Rank 1 was turned away at 127.0.0.1:{port}: it differs in --trust-network." in said[1]
+    run(folder_with(SHORT, tmp_path / "alone"), "--trust-network", code=2)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "readable by all"])

@@ -27,7 +27,7 @@ struct Speech
     std::uint32_t version = 2;
     std::uint32_t order_of_bytes = 0x01020304;
     std::uint32_t bytes_of_word = sizeof(std::size_t);
-    std::uint32_t reserved = 0;
+    Wire wire = Wire::Sealed;
     friend bool operator==(const Speech&, const Speech&) = default;
 };
 static_assert(sizeof(Speech) == 24);
@@ -80,8 +80,18 @@ std::string to_sign(const char* side, const Meeting& meeting, std::string_view r
 constexpr const char* connecting = "connecting";
 constexpr const char* accepting = "accepting";
 
-SealKeys keys_of(const Secret& secret, const char* here, const char* there, const Meeting& meeting)
+// What is wrong with what the other side speaks, or null.
+const char* why_not_understood(const Speech& there, Wire wire)
 {
+    if (there == Speech{.wire = wire}) { return nullptr; }
+    return there == Speech{.wire = wire == Wire::Sealed ? Wire::Trusted : Wire::Sealed}
+               ? "differs in --trust-network"
+               : "is another program, version or kind of machine";
+}
+
+SealKeys keys_of(const Secret& secret, Wire wire, const char* here, const char* there, const Meeting& meeting)
+{
+    if (wire == Wire::Trusted) { return {}; }
     return {secret.key_of(to_sign(here, meeting, "")), secret.key_of(to_sign(there, meeting, ""))};
 }
 
@@ -116,16 +126,16 @@ ProcessCard make_card(int ranks, RankRange here)
     return card;
 }
 
-Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secret, TimePoint until)
+Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secret, Wire wire, TimePoint until)
 {
     Challenge challenge;
     if (!receive_all(socket.get(), {reinterpret_cast<char*>(&challenge), sizeof challenge}, until))
     {
         return {{}, {}, "it did not greet", true};
     }
-    if (challenge.speech != Speech()) { return {{}, {}, "it is another program, version or kind of machine"}; }
+    if (const char* const why = why_not_understood(challenge.speech, wire)) { return {{}, {}, fmt::format("it {}", why)}; }
     const Ends ends{own_end(socket.get()), other_end(socket.get())};
-    Answer answer{{}, make_nonce(), card, ends, {}};
+    Answer answer{{.wire = wire}, make_nonce(), card, ends, {}};
     const Meeting meeting{challenge.nonce, answer.nonce, ends};
     answer.signature = secret.sign(to_sign(connecting, meeting, bytes_of(card)));
     Decision decision;
@@ -136,13 +146,13 @@ Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secr
     }
     const std::string signed_text = to_sign(accepting, meeting, bytes_of(decision.why_not));
     if (!secret.has_signed(decision.signature, signed_text)) { return {{}, {}, "its secret is another one", true, true}; }
-    if (decision.why_not[0] == 0) { return {std::move(socket), keys_of(secret, connecting, accepting, meeting)}; }
+    if (decision.why_not[0] == 0) { return {std::move(socket), keys_of(secret, wire, connecting, accepting, meeting)}; }
     make_text(decision.why_not);
     return {{}, {}, decision.why_not};
 }
 
-Acceptor::Acceptor(Listeners listeners, Secret secret, std::function<void(const std::string&)> on_stranger)
-    : listeners_(std::move(listeners)), secret_(secret), on_stranger_(std::move(on_stranger))
+Acceptor::Acceptor(Listeners listeners, Secret secret, Wire wire, std::function<void(const std::string&)> on_stranger)
+    : listeners_(std::move(listeners)), secret_(secret), wire_(wire), on_stranger_(std::move(on_stranger))
 {
 }
 
@@ -177,7 +187,7 @@ void Acceptor::let_in(int listener)
         }
         if (!has_come) { continue; }
         const auto now = std::chrono::steady_clock::now();
-        const Challenge challenge{{}, make_nonce()};
+        const Challenge challenge{{.wire = wire_}, make_nonce()};
         if (!send_all(accepted.socket.get(), bytes_of(challenge), now)) { continue; } // an empty queue has room for it
         visitors_.push_back({std::move(accepted.socket), challenge.nonce, now + longest_greeting, std::move(accepted.host)});
     }
@@ -199,17 +209,22 @@ bool Acceptor::has_greeted(Visitor& visitor, const WhyNot& why_not, std::optiona
     }
     Answer answer;
     std::memcpy(&answer, visitor.received.data(), sizeof answer);
-    const bool speaks = answer.speech == Speech();
+    const char* const not_understood = why_not_understood(answer.speech, wire_);
     Meeting meeting{visitor.nonce, answer.nonce, answer.ends};
-    const bool knows = speaks && secret_.has_signed(answer.signature, to_sign(connecting, meeting, bytes_of(answer.card)));
+    const bool knows =
+        not_understood == nullptr && secret_.has_signed(answer.signature, to_sign(connecting, meeting, bytes_of(answer.card)));
     make_text(answer.card.host);
     const Ends ends{other_end(visitor.socket.get()), own_end(visitor.socket.get())};
-    const std::string in_between = !knows || answer.ends == ends
+    const std::string in_between = !knows || wire_ == Wire::Trusted || answer.ends == ends
                                        ? ""
                                        : fmt::format("somebody in between passes on what it says: it called {}, and that came {}",
                                                      answer.ends.text(), ends.text());
     Decision decision{};
-    copy_text(!knows ? "a stranger" : !in_between.empty() ? in_between : why_not(answer.card), decision.why_not);
+    copy_text(not_understood != nullptr ? not_understood
+              : !knows                  ? "a stranger"
+              : !in_between.empty()     ? in_between
+                                        : why_not(answer.card),
+              decision.why_not);
     decision.signature = secret_.sign(to_sign(accepting, meeting, bytes_of(decision.why_not)));
     send_all(visitor.socket.get(), bytes_of(decision), now);
     if (!in_between.empty())
@@ -218,10 +233,10 @@ bool Acceptor::has_greeted(Visitor& visitor, const WhyNot& why_not, std::optiona
                                     "of its network (PARHELION_HOST).",
                                     answer.card.name(), in_between));
     }
-    if (!knows) { turn_away(visitor, speaks ? "has another secret" : "is another program, version or kind of machine"); }
+    if (!knows) { turn_away(visitor, not_understood != nullptr ? not_understood : "has another secret"); }
     else if (decision.why_not[0] == 0)
     {
-        guest = Guest{std::move(visitor.socket), keys_of(secret_, accepting, connecting, meeting), answer.card};
+        guest = Guest{std::move(visitor.socket), keys_of(secret_, wire_, accepting, connecting, meeting), answer.card};
     }
     return true;
 }

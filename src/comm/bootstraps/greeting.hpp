@@ -39,8 +39,14 @@ struct Greeted
     bool may_try_again = false; // nothing was decided
     bool is_stranger = false;   // the other side has another secret
 };
+// Whether anybody else can write to the wire. Both sides must say the same.
+enum class Wire : std::uint32_t
+{
+    Sealed,
+    Trusted // no packet is sealed, and a network may translate addresses
+};
 // For the connecting side.
-Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secret, TimePoint until);
+Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secret, Wire wire, TimePoint until);
 
 class Acceptor
 {
@@ -54,7 +60,7 @@ public:
     // Why a process cannot be let in, or nothing.
     using WhyNot = std::function<std::string(const ProcessCard&)>;
     // `on_stranger` is told of the first who does not greet rightly.
-    Acceptor(Listeners listeners, Secret secret, std::function<void(const std::string& sentence)> on_stranger);
+    Acceptor(Listeners listeners, Secret secret, Wire wire, std::function<void(const std::string& sentence)> on_stranger);
 
     int port() const { return address_of(listeners_.front().get()).port; }
     // What to poll for reading: the listeners and who is about to greet.
@@ -78,6 +84,7 @@ private:
 
     Listeners listeners_;
     Secret secret_;
+    const Wire wire_;
     std::function<void(const std::string&)> on_stranger_;
     std::list<Visitor> visitors_; // the longest here first
     bool has_told_ = false;

@@ -147,7 +147,7 @@ void Rendezvous::host_all()
     Listeners listeners = listen_at(options_.address); // before a secret is made: it is another run's if that listens here
     secret_ = options_.secret();
     PARHELION_EXPECTS(secret_);
-    Acceptor acceptor(std::move(listeners), *secret_, options_.on_stranger);
+    Acceptor acceptor(std::move(listeners), *secret_, options_.wire, options_.on_stranger);
     processes_ = {card()};
     const auto until = Clock::now() + options_.deadline;
     for (int here = options_.here.count; here < options_.ranks;)
@@ -192,7 +192,7 @@ void Rendezvous::join()
         }
         FileDescriptor socket = try_connect(options_.address, until);
         if (socket.get() < 0) { continue; }
-        Greeted greeted = greet(std::move(socket), me, *secret_, until);
+        Greeted greeted = greet(std::move(socket), me, *secret_, options_.wire, until);
         if (greeted.socket.get() >= 0)
         {
             ProcessCard host{options_.ranks, 0, 1, {}};

@@ -29,6 +29,7 @@ struct RendezvousOptions
     Address address; // where the process of rank 0 listens
     // Nothing: not yet known. Asked again if it turns out to be the wrong one.
     std::function<std::optional<Secret>()> secret;
+    Wire wire = Wire::Sealed;                                     // of all connections of the run
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // to meet, and of the silence of a process
     // Told, in the process of rank 0, of the first that connects and does not belong to the run.
     std::function<void(const std::string& sentence)> on_stranger = nullptr;
@@ -68,6 +69,7 @@ public:
     // Of this process, as others reach it.
     std::string host() const;
     const Secret& secret() const { return *secret_; }
+    Wire wire() const { return options_.wire; }
     std::chrono::nanoseconds deadline() const { return options_.deadline; }
 
     // This process ends by this error. Throws what the run ends by: the first error of all that the process of rank 0 has heard

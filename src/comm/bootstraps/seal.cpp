@@ -12,16 +12,18 @@ static_assert(crypto_onetimeauth_BYTES == std::tuple_size_v<Seal>);
 
 void Sealer::begin_packet()
 {
+    if (!key_) { return; }
     unsigned char number[crypto_stream_chacha20_NONCEBYTES];
     static_assert(sizeof number == sizeof packets_);
     std::memcpy(number, &packets_, sizeof number);
     ++packets_;
-    ::crypto_stream_chacha20(of_packet_[0].data(), sizeof of_packet_, number, key_.data());
+    ::crypto_stream_chacha20(of_packet_[0].data(), sizeof of_packet_, number, key_->data());
 }
 
 Seal Sealer::seal(std::size_t part, std::string_view bytes) const
 {
-    Seal seal;
+    Seal seal{};
+    if (!key_) { return seal; }
     ::crypto_onetimeauth(seal.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
                          of_packet_[part].data());
     return seal;

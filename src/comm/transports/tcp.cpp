@@ -287,7 +287,7 @@ TcpTransport::TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous
 {
     if (wake_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
     const TimePoint until = std::chrono::steady_clock::now() + deadline_;
-    Acceptor acceptor(listen_at({rendezvous.host(), 0}), rendezvous.secret(), nullptr);
+    Acceptor acceptor(listen_at({rendezvous.host(), 0}), rendezvous.secret(), rendezvous.wire(), nullptr);
     const std::string address = fmt::format("{} {}", rendezvous.host(), acceptor.port());
     const auto* const bytes = reinterpret_cast<const std::byte*>(address.data());
     rendezvous.put(key_of(here_.first), Bytes(bytes, bytes + address.size()));
@@ -303,7 +303,7 @@ void TcpTransport::connect_to_earlier(Rendezvous& rendezvous, TimePoint until)
     {
         if (card.first >= here_.first) { return; }
         const Address address = address_in(rendezvous.wait_for(key_of(card.first)));
-        Greeted greeted = greet(try_connect(address, until), rendezvous.card(), rendezvous.secret(), until);
+        Greeted greeted = greet(try_connect(address, until), rendezvous.card(), rendezvous.secret(), rendezvous.wire(), until);
         if (greeted.socket.get() < 0)
         {
             throw CommError(fmt::format("Rank {} found no way for messages to the {} ({}): {}.", here_.first, card.name(),
