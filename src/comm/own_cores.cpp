@@ -25,8 +25,8 @@ std::vector<int> siblings_of_this_host(int core)
     return cores_of_list(list);
 }
 
-// A socket of this name, or none where another one has it or sockets are not to be had.
-FileDescriptor claim(int core)
+// Does this (bind or connect) to a socket with the name of a core; none where it fails, or where sockets are not to be had.
+FileDescriptor name_socket(int core, int (*call)(int socket, const sockaddr* address, socklen_t length))
 {
     FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
@@ -34,9 +34,13 @@ FileDescriptor claim(int core)
     const std::string name = fmt::format("parhelion core {}", core);
     name.copy(address.sun_path + 1, sizeof address.sun_path - 1); // after a zero: no file
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    if (socket.get() >= 0 && ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) { socket.reset(-1); }
+    if (socket.get() >= 0 && call(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) { socket.reset(-1); }
     return socket;
 }
+
+// The second leaves the name free, for another run that looks for a core just now.
+FileDescriptor claim(int core) { return name_socket(core, ::bind); }
+bool is_claimed(int core) { return name_socket(core, ::connect).get() >= 0; }
 
 } // namespace
 
@@ -77,22 +81,37 @@ OwnCores::OwnCores(int wanted)
     const std::vector<int> allowed = cores_of(pthread_self());
     if (wanted > static_cast<int>(allowed.size()) || wanted > available_cores()) { return; }
     std::vector<Claim> claims;
+    std::vector<int> others;
     for (const int core : order_of_cores(allowed, siblings_of_this_host))
     {
-        if (static_cast<int>(claims.size()) == wanted) { break; }
-        if (FileDescriptor socket = claim(core); socket.get() >= 0) { claims.push_back({core, std::move(socket)}); }
+        if (static_cast<int>(claims.size()) < wanted)
+        {
+            if (FileDescriptor socket = claim(core); socket.get() >= 0) { claims.push_back({core, std::move(socket)}); }
+        }
+        else if (!is_claimed(core)) { others.push_back(core); } // another run may have it for its own later
     }
-    if (static_cast<int>(claims.size()) == wanted) { claims_ = std::move(claims); }
+    if (static_cast<int>(claims.size()) < wanted) { return; }
+    claims_ = std::move(claims);
+    others_ = std::move(others);
 }
 
-StayOnCore::StayOnCore(int core)
+std::vector<int> OwnCores::cores(int n) const
 {
-    if (core < 0) { return; }
-    std::vector<int> before = cores_of(pthread_self());
-    if (move_to(pthread_self(), {core})) { before_ = std::move(before); }
+    if (claims_.empty()) { return {}; }
+    std::vector<int> cores = {claims_[static_cast<std::size_t>(n)].core};
+    const auto part = static_cast<std::ptrdiff_t>(others_.size() / claims_.size());
+    cores.insert(cores.end(), others_.begin() + n * part, others_.begin() + (n + 1) * part);
+    return cores;
 }
 
-StayOnCore::~StayOnCore()
+StayOnCores::StayOnCores(const std::vector<int>& cores)
+{
+    if (cores.empty()) { return; }
+    std::vector<int> before = cores_of(pthread_self());
+    if (move_to(pthread_self(), cores)) { before_ = std::move(before); }
+}
+
+StayOnCores::~StayOnCores()
 {
     if (!before_.empty()) { move_to(pthread_self(), before_); }
 }

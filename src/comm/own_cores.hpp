@@ -30,8 +30,9 @@ class OwnCores
 {
 public:
     explicit OwnCores(int wanted);
-    // Of the nth that wants one; -1: there is none.
-    int core(int n) const { return claims_.empty() ? -1 : claims_[static_cast<std::size_t>(n)].core; }
+    // Where the nth that wants a core may be: first its own, then its part of the others, which no other of these has. Empty:
+    // there are too few.
+    std::vector<int> cores(int n) const;
 
 private:
     struct Claim
@@ -40,16 +41,18 @@ private:
         FileDescriptor socket;
     };
     std::vector<Claim> claims_;
+    std::vector<int> others_; // that nobody had claimed
 };
 
-// Keeps the calling thread on a core while this lives; with -1 it does nothing. Threads that it starts meanwhile are there, too.
-class StayOnCore
+// Keeps the calling thread on these cores while this lives; with none it does nothing. Threads that it starts meanwhile are
+// there, too.
+class StayOnCores
 {
 public:
-    explicit StayOnCore(int core);
-    ~StayOnCore();
-    StayOnCore(const StayOnCore&) = delete;
-    StayOnCore& operator=(const StayOnCore&) = delete;
+    explicit StayOnCores(const std::vector<int>& cores);
+    ~StayOnCores();
+    StayOnCores(const StayOnCores&) = delete;
+    StayOnCores& operator=(const StayOnCores&) = delete;
 
 private:
     std::vector<int> before_; // empty: nothing was changed

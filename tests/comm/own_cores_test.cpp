@@ -10,6 +10,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
+#include <set>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -36,7 +37,7 @@ bool comes_true(const std::function<bool()>& is_so)
     return true;
 }
 
-// A rank's program: 0 if each of two is on one core, and not on the other's; 9 if it is where its caller was.
+// A rank's program: 0 if each of two has cores, and none of the other's; 9 if it is where its caller was.
 int is_on_own_core(ph_comm* comm, void* caller)
 {
     const std::vector<int> mask = own_mask();
@@ -46,7 +47,7 @@ int is_on_own_core(ph_comm* comm, void* caller)
     ph_request* sum = nullptr;
     if (ph_pallreduce_init(comm, both.data(), both.data(), 1, both.size(), PH_FLOAT, PH_SUM, &sum) != 0) { return 1; }
     if (ph_start(sum) != 0 || ph_pready(sum, 0) != 0 || ph_wait(sum) != 0 || ph_free(&sum) != 0) { return 2; }
-    return mask.size() == 1 && std::count(both.begin(), both.end(), 1.0F) == 2 ? 0 : 3;
+    return std::count(both.begin(), both.end(), 2.0F) == 0 ? 0 : 3;
 }
 int is_anywhere(ph_comm*, void* caller) { return own_mask() == *static_cast<const std::vector<int>*>(caller) ? 0 : 1; }
 
@@ -71,24 +72,42 @@ TEST(OwnCores, are_read_as_the_kernel_writes_lists)
 TEST(OwnCores, are_all_or_none)
 {
     const OwnCores too_many(static_cast<int>(own_mask().size()) + 1), nobody(0);
-    EXPECT_EQ(too_many.core(0), -1);
-    EXPECT_EQ(nobody.core(0), -1);
+    EXPECT_TRUE(too_many.cores(0).empty());
+    EXPECT_TRUE(nobody.cores(0).empty());
     EXPECT_TRUE(comes_true([] {
         const OwnCores all(available_cores());
-        for (int n = 1; n < available_cores(); ++n) { EXPECT_TRUE(all.core(n) != all.core(n - 1) || all.core(n) == -1); }
-        return all.core(0) >= 0;
+        std::set<int> seen;
+        for (int n = 0; n < available_cores(); ++n)
+        {
+            for (const int core : all.cores(n)) { EXPECT_TRUE(seen.insert(core).second) << "two have core " << core; }
+        }
+        return !seen.empty();
+    }));
+}
+
+TEST(OwnCores, come_with_an_equal_part_of_the_others)
+{
+    const std::size_t all = own_mask().size();
+    EXPECT_TRUE(comes_true([&] {
+        const OwnCores one(1);
+        return one.cores(0).size() == all; // nobody else has any
+    }));
+    if (available_cores() < 2) { GTEST_SKIP() << "one core"; }
+    EXPECT_TRUE(comes_true([&] {
+        const OwnCores two(2);
+        return two.cores(0).size() == all / 2 && two.cores(1).size() == all / 2;
     }));
 }
 
 TEST(OwnCores, are_not_those_of_another_run_until_its_last_process_has_ended)
 {
-    const StayOnCore only(own_mask().front());
+    const StayOnCores only({own_mask().front()});
     std::unique_ptr<OwnCores> first;
     ASSERT_TRUE(comes_true([&] {
         first = std::make_unique<OwnCores>(1);
-        return first->core(0) == own_mask().front();
+        return first->cores(0) == own_mask();
     }));
-    EXPECT_EQ(OwnCores(1).core(0), -1);
+    EXPECT_TRUE(OwnCores(1).cores(0).empty());
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     const pid_t child = fork();
@@ -100,20 +119,20 @@ TEST(OwnCores, are_not_those_of_another_run_until_its_last_process_has_ended)
         _exit(0);
     }
     first.reset();
-    EXPECT_EQ(OwnCores(1).core(0), -1) << "a process of the run is still there";
+    EXPECT_TRUE(OwnCores(1).cores(0).empty()) << "a process of the run is still there";
     close(ends[1]);
     close(ends[0]);
     waitpid(child, nullptr, 0);
-    EXPECT_TRUE(comes_true([] { return OwnCores(1).core(0) >= 0; }));
+    EXPECT_TRUE(comes_true([] { return !OwnCores(1).cores(0).empty(); }));
 }
 
 TEST(OwnCores, are_left_as_they_were_found)
 {
     const std::vector<int> before = own_mask();
     {
-        const StayOnCore there(before.back());
+        const StayOnCores there({before.back()});
         EXPECT_EQ(own_mask(), std::vector{before.back()});
-        const StayOnCore nowhere(-1);
+        const StayOnCores nowhere({});
         EXPECT_EQ(own_mask(), std::vector{before.back()});
     }
     EXPECT_EQ(own_mask(), before);

@@ -114,7 +114,7 @@ int ph_run_with(int ranks, int processes, const ph_options* given, ph_rank_progr
         const auto be_ranks = [&](Network network, int (*interrupted)(void*)) {
             World world(std::move(network), world_options(options));
             run_and_ask(world, interrupted, data, [&](Communicator& communicator) {
-                const StayOnCore bound(cores.core(communicator.rank()));
+                const StayOnCores bound(cores.cores(communicator.rank()));
                 be_rank(communicator, program, data);
             });
         };

@@ -74,8 +74,8 @@ int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program pr
 /* Where ranks run. */
 enum
 {
-    PH_BIND_CORE = 0, /* each on a core of its own, of those that the caller may use; all anywhere if there are too few, or if
-                         other runs have them. Threads that a rank's program starts are on its core, too */
+    PH_BIND_CORE = 0, /* each has a core of its own, of those that the caller may use, and an equal part of the cores that are
+                         left, for threads that it starts; all are anywhere if there are too few, or if other runs have them */
     PH_BIND_NONE = 1  /* wherever the system puts them */
 };
 /* How a run is made. Zero is each one's default: begin with {.size = sizeof(ph_options)}, and name what differs. */

@@ -30,7 +30,7 @@ def run(program, ranks, args=(), kwargs=None, *, processes=0, deadline=30.0, mem
     rank. Ranks are threads of this process, or spread over `processes` processes, whose results are pickled.
 
     No wait for another rank takes longer than `deadline` seconds. `memory_bytes` is the most that a rank may allocate (0: 1 GiB).
-    `bind` says whether each rank keeps to a core of its own, where there are enough: of processes by default, not of threads,
+    `bind` says whether each rank has a core of its own, where there are enough: of processes by default, not of threads,
     which share the interpreter's lock and hand it over faster where they may share a core.
 
     An exception of a program stops the run. Of threads the first is raised again here, with empty frames, as their arrays may be
