@@ -348,7 +348,7 @@ TEST_P(GpuLinks, are_as_fast_as_the_slowest)
     EXPECT_EQ(time_links(GetParam().devices()).signal_us, link.signal_us); // once in a process
 }
 
-TEST(GpuLinksTested, are_told_in_a_line)
+TEST_F(OnOneGpu, links_that_were_tested_are_told_in_a_line)
 {
     EXPECT_EQ(describe({{0, 1, true, 1.314}}), "1 pair of GPUs: messages arrive, a signal takes 1.31 to 1.31 us, native atomics");
     EXPECT_EQ(describe({{0, 1, true, 1.5}, {0, 2, false, 1.25}, {1, 2, true, 2}}),

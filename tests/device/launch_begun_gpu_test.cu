@@ -4,6 +4,7 @@
 
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/device_buffer.hpp"
+#include "support/gpu_test.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,12 +34,13 @@ __global__ void await_kernel(BlockTrace tracing, const int* word, int* saw)
 
 __global__ void set_kernel(int* word, int value) { *word = value; }
 
-class BegunLaunch : public ::testing::Test
+class BegunLaunch : public test::GpuTest
 {
 protected:
     void SetUp() override
     {
-        if (gpu_count() == 0) { GTEST_SKIP() << "no GPU"; }
+        GpuTest::SetUp();
+        if (IsSkipped()) { return; }
         queue.emplace();
         side.emplace(0, GpuQueue::Priority::First);
         forked.emplace(), begun.emplace(EventFor::Queues), joined.emplace();
