@@ -127,6 +127,27 @@ void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
     move_by_solution(group, work);
 }
 
+// By the solution of the same, as sweeps of Gauss and Seidel improve it.
+void relax_and_move(const LincsGroup& group, int sweeps, LincsWork& work)
+{
+    work.solution = work.rhs;
+    for (int sweep = 0; sweep < sweeps; ++sweep)
+    {
+        for (std::size_t i = 0; i < work.rhs.size(); ++i)
+        {
+            work.solution[i] = work.rhs[i] + coupled_sum(group, work, work.solution, i);
+        }
+    }
+    move_by_solution(group, work);
+}
+
+// Moves the atoms back to where they were without constraints.
+void take_back(const LincsGroup& group, LincsWork& work)
+{
+    for (std::size_t i = 0; i < work.solution.size(); ++i) { work.solution[i] = -work.multiplier[i] / group.weight[i]; }
+    move_by_solution(group, work);
+}
+
 // The solution of (1 - A) y = work.rhs, which it leaves as the residual. 1 - A is the Gram matrix of the constraints' directions:
 // symmetric and, unless they depend on each other, positive definite. The series converges only if bonds of an atom are far
 // enough from each other, which those of a bad start need not be.
@@ -240,7 +261,9 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
             work.largest_deviation = 0.5 * worst;
             return;
         }
-        solve_and_move(group, order, work);
+        if (!group.has_triangle || extra < LincsSettings::series_iterations) { solve_and_move(group, order, work); }
+        else if (extra == LincsSettings::series_iterations) { take_back(group, work); }
+        else { relax_and_move(group, order, work); }
     }
 }
 

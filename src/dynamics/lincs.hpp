@@ -2,6 +2,8 @@
 // LINCS for one group of coupled constraints: bond lengths are restored by forces along the old bonds, found from the constraint
 // coupling matrix, whose inverse is a power series; iterations then correct for the rotation of the bonds.
 //   Hess, Bekker, Berendsen, Fraaije, J. Comput. Chem. 18, 1463 (1997); Hess, J. Chem. Theory Comput. 4, 116 (2008)
+// Rigid figures, whose series does not converge, are solved by the sweeps of Gauss and Seidel, which do for every matrix of
+// independent constraints.
 // Cost: order * (coupled constraints) multiply-adds per constraint and iteration.
 #pragma once
 
@@ -26,6 +28,9 @@ struct LincsSettings
     // Each correction leaves about the same fraction of the error. Where that is 0.98, so many take four digits off it; where it
     // is more, they may not be enough.
     static constexpr int max_extra_iterations = 500;
+    // After so many extra iterations groups with triangles begin again, by relaxation: rigid figures have eigenvalues of -1 and
+    // below (a tetrahedron -1), where the series diverges, whatever the step.
+    static constexpr int series_iterations = 4;
 };
 
 // How far bonds are from their lengths is added up as this square: sums of fixed resolution have none for the square of 1e-6.

@@ -11,7 +11,7 @@ namespace {
 struct GroupShape
 {
     std::int32_t first_atom = 0, first_bond = 0; // in BlockShapes
-    std::int32_t couplings = 0, series_order = 0;
+    std::int32_t couplings = 0, series_order = 0, has_triangle = 0;
     std::vector<int> atoms; // of the molecule
     std::int32_t bonds = 0;
 };
@@ -37,6 +37,7 @@ GroupShape add_group(const LincsGroup& group, const LincsSettings& settings, Blo
     shape.first_bond = static_cast<std::int32_t>(shapes.bonds.size());
     shape.couplings = static_cast<std::int32_t>(group.coupled.size());
     shape.series_order = series_order(group, settings);
+    shape.has_triangle = group.has_triangle ? 1 : 0;
     shape.atoms = group.atoms;
     shape.bonds = static_cast<std::int32_t>(group.bonds.size());
     std::vector<std::vector<ShapeEnd>> ends(group.atoms.size());
@@ -141,7 +142,7 @@ public:
     {
         UpdateBlock& block = with_room_for(static_cast<std::int32_t>(group.atoms.size()), group.bonds);
         const auto index = static_cast<std::int16_t>(block.groups++);
-        blocks_.groups.push_back({block.atoms, block.bonds, group.series_order});
+        blocks_.groups.push_back({block.atoms, block.bonds, group.series_order, group.has_triangle});
         for (std::size_t a = 0; a < group.atoms.size(); ++a)
         {
             blocks_.global_atoms.push_back(static_cast<std::int32_t>(first_atom + group.atoms[a]));

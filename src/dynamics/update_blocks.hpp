@@ -59,7 +59,7 @@ struct BlockMember
 struct BlockGroup // of constraints in a block
 {
     std::int32_t first_atom = 0, first_bond = 0; // of the block
-    std::int32_t series_order = 0;
+    std::int32_t series_order = 0, has_triangle = 0;
 };
 struct UpdateBlock
 {

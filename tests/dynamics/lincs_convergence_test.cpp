@@ -28,7 +28,8 @@ ConstraintResult<N> constrain_step(const System& system, ParticleState<N>& state
 TEST(LincsConvergence, keeps_six_digits_of_rings_diamonds_triangles_and_chains_at_long_steps)
 {
     CpuQueue queue(1);
-    for (const ToyMolecule& molecule : {diamond(), ring_of_heavy_atoms(), triangle(), chain(12), light_centre(1.0)})
+    for (const ToyMolecule& molecule :
+         {diamond(), ring_of_heavy_atoms(), triangle(), chain(12), light_centre(1.0), tetrahedron(), bipyramid()})
     {
         for (const double dt : {0.004, 0.01, 0.02, 0.03})
         {

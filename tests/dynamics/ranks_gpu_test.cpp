@@ -30,6 +30,8 @@ System every_update_group()
                        {ring(), 40},
                        {triangle(), 30},
                        {single_atom(40), 90},
+                       {tetrahedron(), 11},
+                       {bipyramid(), 5},
                        {carbon_with_hydrogens(1), 67},
                        {carbon_with_hydrogens(2), 35},
                        {carbon_with_hydrogens(4), 19}},

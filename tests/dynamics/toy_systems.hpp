@@ -139,6 +139,34 @@ inline ToyMolecule diamond()
     return m;
 }
 
+// All six distances of four atoms: a rigid figure.
+inline ToyMolecule tetrahedron()
+{
+    ToyMolecule m;
+    m.type.name = "TETRA";
+    for (const double mass : {12.011, 12.011, 14.007, 12.011}) { m.type.atoms.push_back(toy_atom("C", mass)); }
+    m.x = {{0.053, 0.053, 0.053}, {0.053, -0.053, -0.053}, {-0.053, 0.053, -0.053}, {-0.053, -0.053, 0.053}};
+    for (int b = 1; b < 4; ++b)
+    {
+        for (int a = 0; a < b; ++a) { constrain(m, a, b); }
+    }
+    return m;
+}
+
+// Nine distances of five: two atoms that three hold.
+inline ToyMolecule bipyramid()
+{
+    ToyMolecule m;
+    m.type.name = "BIPYR";
+    for (int a = 0; a < 5; ++a) { m.type.atoms.push_back(toy_atom("C", 12.011)); }
+    m.x = {{0, 0, 0.12}, {0, 0, -0.12}, {0.1, 0, 0}, {-0.05, 0.0866, 0}, {-0.05, -0.0866, 0}};
+    for (int b = 2; b < 5; ++b)
+    {
+        for (int a = 0; a < b; ++a) { constrain(m, a, b); }
+    }
+    return m;
+}
+
 inline ToyMolecule ring_of_heavy_atoms()
 {
     ToyMolecule m = ring();

@@ -111,6 +111,24 @@ def test_constraints_at_long_steps_are_kept(tmp_path):
     assert "Constr. rmsd" in (tmp_path / "md.report.json").read_text()
 
 
+TETRAHEDRON = 0.053 * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+PYRAMIDS = np.array([[0, 0, 0.12], [0, 0, -0.12], [0.1, 0, 0], [-0.05, 0.0866, 0], [-0.05, -0.0866, 0]])
+
+
+@pytest.mark.parametrize("dt", [0.002, 0.01])
+@pytest.mark.parametrize("x", [TETRAHEDRON, PYRAMIDS], ids=["tetrahedron", "two pyramids"])
+def test_rigid_figures_turn_freely(tmp_path, x, dt):
+    """All distances but that of the pyramids' tips. LINCS' series does not converge for them: an eigenvalue is -1 or less."""
+    pairs = [(a, b) for a, b in itertools.combinations(range(len(x)), 2) if len(x) == 4 or (a, b) != (0, 1)]
+    mdp = MDP.replace("dt = 0.004", f"dt = {dt}").replace("nsteps = 60", "nsteps = 200")
+    v = np.random.default_rng(1).normal(scale=0.5, size=x.shape)
+    write(tmp_path, x, held(x, pairs), [12.0] * len(x), v, mdp=mdp, copies=2)
+    code, said = run(tmp_path, "--precision", "double")
+    assert code == 0 and "W150" not in said, said
+    total = json.loads((tmp_path / "md.report.json").read_text())["energies"]["Total Energy"]
+    assert total["stddev"] < 1e-4 * total["mean"]  # nothing does work; before, 7 % at 10 fs
+
+
 SQUARE = np.array([[0, 0, 0], [0.15, 0, 0], [0.15, 0.15, 0], [0, 0.15, 0]])
 LINE = np.array([[-0.116, 0, 0], [0, 0, 0], [0.116, 0, 0]])
 CLUSTER = np.array([[0, 0, 0], [0.15, 0.02, 0], [0.06, 0.14, 0.01], [0.05, 0.06, 0.13], [0.08, 0.05, -0.12]])
@@ -137,8 +155,6 @@ def test_constraints_that_depend_on_each_other_are_refused_and_without_those_nam
         assert f"{a + 1} (X{a + 1}) to {b + 1} (X{b + 1})" in said, said
     independent = [c for c in lengths if tuple(sorted(c[:2])) not in dependent]
     assert len(independent) == len(lengths) - len(dependent)
-    if figure == "cluster":  # all that is left of it is too rigid for LINCS (E501)
-        independent = [c for c in independent if c[1] == c[0] + 1]
     write(tmp_path, placed, independent, [12.0] * len(x), np.zeros_like(x), mdp=mdp, copies=2)
     code, said = run(tmp_path)
     assert code == 0, said

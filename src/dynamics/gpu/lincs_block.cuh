@@ -85,6 +85,7 @@ public:
     // Constrains move(). On entry move() and reference() are written and seen by all; on return move() is.
     __device__ void constrain(int iterations)
     {
+        relaxes_ = false;
         set_directions_and_matrix();
         for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x)
         {
@@ -118,6 +119,9 @@ public:
             {
                 if (arena_.goes_on[bond(i).group] == 0) { set_rhs(i, 0); }
             }
+            relaxes_ = extra >= LincsSettings::series_iterations;
+            if (extra == LincsSettings::series_iterations) { take_back(); }
+            else if (relaxes_) { relax(); }
             solve_and_move();
         }
     }
@@ -148,7 +152,47 @@ private:
             }
         }
     }
-    // Adds the solution of (1 - A) y = rhs, as the series, to the multipliers and moves the atoms by it.
+    // Element i of A y.
+    __device__ double coupled_sum(int i, const double* y) const
+    {
+        const BlockMember b = bond(i);
+        const ShapeBond& s = shape(b);
+        const int first_bond = group(b.group).first_bond;
+        const double* row = arena_.matrix + view_.bond_couplings[block_.first_bond + i];
+        double sum = 0;
+        for (int k = 0; k < s.coupled; ++k) { sum += row[k] * y[first_bond + view_.coupled[s.first_coupled + k]]; }
+        return sum;
+    }
+    __device__ bool is_relaxed(const BlockGroup& group) const { return relaxes_ && group.has_triangle != 0; }
+    // Groups that will be relaxed move back to where they were without constraints.
+    __device__ void take_back()
+    {
+        for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x)
+        {
+            const BlockMember b = bond(i);
+            if (!is_relaxed(group(b.group)) || arena_.goes_on[b.group] == 0) { continue; }
+            arena_.solution[i] = -arena_.multiplier[i] / shape(b).weight;
+        }
+    }
+    // The solution of groups with triangles: a thread each, for they are few and this is seldom.
+    __device__ void relax()
+    {
+        __syncthreads();
+        for (int g = threadIdx.x; g < block_.groups; g += blockDim.x)
+        {
+            const BlockGroup mine = group(g);
+            if (!is_relaxed(mine) || arena_.goes_on[g] == 0) { continue; }
+            const int end = g + 1 < block_.groups ? group(g + 1).first_bond : block_.bonds;
+            for (int sweep = 0; sweep < mine.series_order; ++sweep)
+            {
+                for (int i = mine.first_bond; i < end; ++i)
+                {
+                    arena_.solution[i] = arena_.rhs[i] + coupled_sum(i, arena_.solution);
+                }
+            }
+        }
+    }
+    // Adds the solution of (1 - A) y = rhs, as the series or as it is already, to the multipliers and moves the atoms by it.
     __device__ void solve_and_move()
     {
         double *from = arena_.rhs, *to = arena_.next;
@@ -157,15 +201,8 @@ private:
             __syncthreads();
             for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x)
             {
-                const BlockMember b = bond(i);
-                const ShapeBond& s = shape(b);
-                const BlockGroup g = group(b.group);
-                const double* row = arena_.matrix + view_.bond_couplings[block_.first_bond + i];
-                double sum = 0;
-                for (int k = 0; power <= g.series_order && k < s.coupled; ++k)
-                {
-                    sum += row[k] * from[g.first_bond + view_.coupled[s.first_coupled + k]];
-                }
+                const BlockGroup g = group(bond(i).group);
+                const double sum = power <= g.series_order && !is_relaxed(g) ? coupled_sum(i, from) : 0;
                 to[i] = sum;
                 arena_.solution[i] += sum;
             }
@@ -199,6 +236,7 @@ private:
     const UpdateBlocksView& view_;
     const UpdateBlock block_;
     LincsArena arena_;
+    bool relaxes_ = false; // groups with triangles, in this iteration
 };
 
 } // namespace parhelion
