@@ -33,6 +33,8 @@ struct Notice
     int rank;
 };
 
+class Inbox; // comm/bootstraps/inbox.hpp
+
 // Neighbouring ranks.
 struct RankRange
 {
@@ -53,6 +55,10 @@ public:
     // What was left under the key, or nothing yet. What its writer did before is then visible; what it did later may be so
     // earlier.
     virtual std::optional<Bytes> get(const std::string& key) = 0;
+    // Leaves a letter for a rank. Of one rank to another letters keep their order. Does not wait for who reads them.
+    virtual void post(int rank, Bytes letter) = 0;
+    // Where a rank of this process finds its letters, as long as the bootstrap lives.
+    virtual Inbox& inbox(int rank) = 0;
     // Pages of a rank's memory, shared by all who ask for the same: null where this process does not reach that rank's memory.
     // Zero at first, address space until touched, there until the bootstrap ends. Throws SystemError.
     virtual std::byte* pages(const std::string& what, int rank, std::size_t bytes) = 0;

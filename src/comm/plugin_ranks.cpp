@@ -44,6 +44,12 @@ public:
         all_.send_to_others(PluginRanks::Says::Put, key, value.data(), value.size());
     }
     std::optional<Bytes> get(const std::string& key) override { return heard_->get(key); }
+    void post(int rank, Bytes letter) override
+    {
+        if (rank == all_.rank()) { return heard_->inbox(rank).leave(std::move(letter)); }
+        all_.send(rank, PluginRanks::Says::Letter, "", letter.data(), letter.size());
+    }
+    Inbox& inbox(int rank) override { return heard_->inbox(rank); }
     std::byte* pages(const std::string&, int rank, std::size_t bytes) override
     {
         if (rank != all_.rank()) { return nullptr; }
@@ -196,7 +202,7 @@ void PluginRanks::meet(std::chrono::nanoseconds patience)
     }
 }
 
-void PluginRanks::send_to_others(Says says, const std::string& key, const void* data, std::size_t bytes)
+Bytes PluginRanks::packet_of(Says says, const std::string& key, const void* data, std::size_t bytes)
 {
     const auto key_bytes = static_cast<std::uint32_t>(key.size());
     Bytes packet(sizeof says + sizeof key_bytes + key.size() + bytes);
@@ -209,6 +215,20 @@ void PluginRanks::send_to_others(Says says, const std::string& key, const void* 
     append(&key_bytes, sizeof key_bytes);
     append(key.data(), key.size());
     append(data, bytes);
+    return packet;
+}
+
+void PluginRanks::send(int rank, Says says, const std::string& key, const void* data, std::size_t bytes)
+{
+    const Bytes packet = packet_of(says, key, data, bytes);
+    const std::scoped_lock lock(mutex_);
+    mailboxes_->send(rank, packet);
+    move_locked();
+}
+
+void PluginRanks::send_to_others(Says says, const std::string& key, const void* data, std::size_t bytes)
+{
+    const Bytes packet = packet_of(says, key, data, bytes);
     const std::scoped_lock lock(mutex_);
     for (int r = 0; r < ranks(); ++r)
     {
@@ -242,6 +262,9 @@ void PluginRanks::take(int source, const Bytes& packet)
         heard()->notice(notice);
         return;
     }
+    case Says::Letter:
+        heard_->inbox(rank()).leave(Bytes(value, packet.end()));
+        return;
     case Says::Met:
         ++met_[static_cast<std::size_t>(source)];
         return;

@@ -55,8 +55,11 @@ private:
     {
         Put,
         Notice,
-        Met
+        Met,
+        Letter
     };
+    static Bytes packet_of(Says says, const std::string& key, const void* data, std::size_t bytes);
+    void send(int rank, Says says, const std::string& key, const void* data, std::size_t bytes);
     void send_to_others(Says says, const std::string& key, const void* data, std::size_t bytes);
     void take(int source, const Bytes& packet);
     std::shared_ptr<Heard> heard();

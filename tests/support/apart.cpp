@@ -20,6 +20,8 @@ public:
         for_others([&](Heard& heard) { heard.value(key, value); });
     }
     std::optional<Bytes> get(const std::string& key) override { return apart_.of(rank_).heard.get(key); }
+    void post(int rank, Bytes letter) override { apart_.of(rank).heard.inbox(rank).leave(std::move(letter)); }
+    Inbox& inbox(int rank) override { return apart_.of(rank).heard.inbox(rank); }
     std::byte* pages(const std::string& what, int rank, std::size_t bytes) override
     {
         if (rank != rank_) { return nullptr; }

@@ -18,6 +18,12 @@ std::optional<Bytes> Heard::get(const std::string& key) const
     return found != values_.end() ? std::optional(found->second) : std::nullopt;
 }
 
+Inbox& Heard::inbox(int rank)
+{
+    const std::scoped_lock lock(mutex_);
+    return inboxes_[rank];
+}
+
 void Heard::listen(Bootstrap::Listener listener)
 {
     const std::scoped_lock quiet(listener_mutex_);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process has heard from others and left for them: bytes under keys, notices, and that somebody is lost. Bootstraps of
-// several processes differ in how it comes here.
+// What a process has heard from others and left for them: bytes under keys, letters to ranks, notices, and that somebody is lost.
+// Bootstraps of several processes differ in how it comes here.
 #pragma once
 
-#include "comm/bootstrap.hpp"
+#include "comm/bootstraps/inbox.hpp"
 
 #include <map>
 #include <mutex>
@@ -16,6 +16,7 @@ public:
     // As Bootstrap has them; what is put is known here only.
     void put(const std::string& key, Bytes value);
     std::optional<Bytes> get(const std::string& key) const;
+    Inbox& inbox(int rank); // also before its rank asks for it
     void listen(Bootstrap::Listener listener);
 
     // From elsewhere. A second loss is of no interest.
@@ -31,6 +32,7 @@ private:
     std::vector<Notice> notices_; // that came before the first listener
     mutable std::mutex mutex_;    // of what follows; taken within the other
     std::map<std::string, Bytes> values_;
+    std::map<int, Inbox> inboxes_; // by rank
     std::string loss_;
 };
 

@@ -2,6 +2,7 @@
 #include "comm/bootstraps/process_errors.hpp"
 
 #include "base/error.hpp"
+#include "comm/failures.hpp"
 #include "comm/run_ranks.hpp"
 
 #include <algorithm>
@@ -36,6 +37,21 @@ ProcessPacket packet_of(const std::exception_ptr& error)
     catch (const ProgramStopped& e)
     {
         packet.failure = FailureKind::ProgramStopped;
+        packet.text = e.what();
+    }
+    catch (const MemoryFull& e)
+    {
+        packet.failure = FailureKind::MemoryFull;
+        packet.text = e.what();
+    }
+    catch (const LimitReached& e)
+    {
+        packet.failure = FailureKind::LimitReached;
+        packet.text = e.what();
+    }
+    catch (const LostRank& e)
+    {
+        packet.failure = FailureKind::LostRank;
         packet.text = e.what();
     }
     catch (const CommError& e)
@@ -75,6 +91,12 @@ ProcessPacket packet_of(const std::exception_ptr& error)
         throw ContractError(packet.text);
     case FailureKind::ProgramStopped:
         throw ProgramStopped(packet.text);
+    case FailureKind::MemoryFull:
+        throw MemoryFull(packet.text);
+    case FailureKind::LimitReached:
+        throw LimitReached(packet.text);
+    case FailureKind::LostRank:
+        throw LostRank(packet.text);
     case FailureKind::System:
         break;
     }

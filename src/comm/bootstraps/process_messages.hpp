@@ -21,10 +21,11 @@ enum class ProcessSays : std::uint32_t
     Done,   // this process has done its part, with `size` as its result
     Lost,   // to a process: `text` says which other one has ended too early
     Noted,  // between hosts: `text` is the bytes of a Notice
+    Letter, // bytes for rank `size` alone
     Alive   // between hosts: nothing, from time to time
 };
 
-// Which exception a process ended by, as base/error.hpp and comm/run_ranks.hpp have them.
+// Which exception a process ended by, as base/error.hpp, comm/failures.hpp and comm/run_ranks.hpp have them.
 enum class FailureKind : std::uint32_t
 {
     Input,
@@ -33,7 +34,10 @@ enum class FailureKind : std::uint32_t
     PeerAborted,
     System,
     Contract,
-    ProgramStopped
+    ProgramStopped,
+    MemoryFull,
+    LimitReached,
+    LostRank
 };
 
 struct ProcessPacket

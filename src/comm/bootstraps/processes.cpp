@@ -33,6 +33,14 @@ void ProcessesBootstrap::put(const std::string& key, Bytes value)
     send_packet(socket_, packet, -1, Wait::Yes); // a launcher that is gone is the listener's business
 }
 
+void ProcessesBootstrap::post(int rank, Bytes letter)
+{
+    if (rank >= here_.first && rank < here_.first + here_.count) { return heard_.inbox(rank).leave(std::move(letter)); }
+    ProcessPacket packet{.says = ProcessSays::Letter, .size = static_cast<std::uint64_t>(rank)};
+    packet.text.assign(reinterpret_cast<const char*>(letter.data()), letter.size());
+    send_packet(socket_, packet, -1, Wait::Yes);
+}
+
 void ProcessesBootstrap::pass(const std::string& key, int descriptor)
 {
     send_packet(socket_, {.says = ProcessSays::Pass, .key = key}, descriptor, Wait::Yes);
@@ -76,11 +84,10 @@ std::byte* ProcessesBootstrap::pages(const std::string& what, int rank, std::siz
 void ProcessesBootstrap::take(ReceivedPacket&& received)
 {
     const ProcessPacket& packet = received.packet;
-    if (packet.says == ProcessSays::Put)
-    {
-        const auto* const first = reinterpret_cast<const std::byte*>(packet.text.data());
-        return heard_.value(packet.key, Bytes(first, first + packet.text.size()));
-    }
+    const auto* const first = reinterpret_cast<const std::byte*>(packet.text.data());
+    Bytes bytes(first, first + packet.text.size());
+    if (packet.says == ProcessSays::Put) { return heard_.value(packet.key, std::move(bytes)); }
+    if (packet.says == ProcessSays::Letter) { return heard_.inbox(static_cast<int>(packet.size)).leave(std::move(bytes)); }
     if (packet.says == ProcessSays::Lost) { heard_.loss(packet.text); }
     {
         const std::scoped_lock lock(mutex_); // whoever waits has not looked yet, or hears the call

@@ -28,6 +28,8 @@ public:
     RankRange here() const override { return here_; }
     void put(const std::string& key, Bytes value) override;
     std::optional<Bytes> get(const std::string& key) override { return heard_.get(key); }
+    void post(int rank, Bytes letter) override;
+    Inbox& inbox(int rank) override { return heard_.inbox(rank); }
     // Throws also CommError.
     std::byte* pages(const std::string& what, int rank, std::size_t bytes) override;
     void pass(const std::string& key, int descriptor) override;

@@ -222,6 +222,21 @@ void Rendezvous::put(const std::string& key, Bytes value)
     send(packet);
 }
 
+// By way of all: letters are few, and who is where is the first process's business alone.
+void Rendezvous::post(int rank, Bytes letter)
+{
+    if (is_here(rank)) { return heard_.inbox(rank).leave(std::move(letter)); }
+    ProcessPacket packet{.says = ProcessSays::Letter, .size = static_cast<std::uint64_t>(rank)};
+    packet.text.assign(reinterpret_cast<const char*>(letter.data()), letter.size());
+    const std::scoped_lock lock(mutex_);
+    send(packet);
+}
+
+bool Rendezvous::is_here(int rank) const
+{
+    return rank >= options_.here.first && rank < options_.here.first + options_.here.count;
+}
+
 void Rendezvous::tell(const Notice& notice)
 {
     const std::scoped_lock lock(mutex_);
@@ -230,8 +245,7 @@ void Rendezvous::tell(const Notice& notice)
 
 std::byte* Rendezvous::pages(const std::string& what, int rank, std::size_t bytes)
 {
-    const RankRange& here = options_.here;
-    if (rank < here.first || rank >= here.first + here.count) { return nullptr; }
+    if (!is_here(rank)) { return nullptr; }
     const std::scoped_lock lock(mutex_);
     std::unique_ptr<Pages>& pages = pages_[fmt::format("{} of rank {}", what, rank)];
     if (!pages) { pages = std::make_unique<Pages>(bytes); }
@@ -354,6 +368,9 @@ void Rendezvous::take(Member& from, const ProcessPacket& packet)
     {
     case ProcessSays::Put:
         heard_.value(packet.key, bytes_of(packet.text));
+        break;
+    case ProcessSays::Letter:
+        if (const int to = static_cast<int>(packet.size); is_here(to)) { heard_.inbox(to).leave(bytes_of(packet.text)); }
         break;
     case ProcessSays::Noted: {
         Notice notice;

@@ -54,6 +54,8 @@ public:
     RankRange here() const override { return options_.here; }
     void put(const std::string& key, Bytes value) override;
     std::optional<Bytes> get(const std::string& key) override { return heard_.get(key); }
+    void post(int rank, Bytes letter) override;
+    Inbox& inbox(int rank) override { return heard_.inbox(rank); }
     std::byte* pages(const std::string& what, int rank, std::size_t bytes) override;
     void tell(const Notice& notice) override;
     void listen(Listener listener) override { heard_.listen(std::move(listener)); }
@@ -90,6 +92,7 @@ private:
     };
     void end_if_stuck();
     bool is_host() const { return options_.here.first == 0; }
+    bool is_here(int rank) const;
     Bytes wait_for(const std::string& key, std::chrono::nanoseconds patience);
     void host_all();
     void join();
