@@ -9,6 +9,7 @@
 #include "io/load.hpp"
 
 #include <array>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -152,6 +153,8 @@ std::vector<int> gpus_here(int asked_for);
 
 // For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
 [[noreturn]] void end_at_once(const std::string& sentence);
+// Likewise by any error, as if it had ended the command: with its words and its exit code.
+[[noreturn]] void end_at_once_by(const std::exception_ptr& error);
 HaloMethod halo_method(const std::string& name);
 struct MeshChoice
 {

@@ -295,6 +295,11 @@ void parhelion::end_at_once(const std::string& sentence)
     std::_Exit(exit_system);
 }
 
+void parhelion::end_at_once_by(const std::exception_ptr& error)
+{
+    std::_Exit(run_command([&]() -> int { std::rethrow_exception(error); }));
+}
+
 int main(int argc, char** argv)
 {
     occupy_standard_streams();

@@ -83,10 +83,11 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
     meeting.wire = options.trust_network ? Wire::Trusted : Wire::Sealed;
     meeting.deadline = shares.deadline;
     meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
-    meeting.on_stuck = [first = writes(), log = options.prefix + log_ending](const std::string& sentence, bool is_told_by_first) {
-        if (first) { add_last_line(log, sentence); }
+    meeting.on_stuck = [first = writes(), log = options.prefix + log_ending](const std::exception_ptr& error,
+                                                                             bool is_told_by_first) {
+        if (first) { add_last_line(log, text_of(error)); }
         speaks = first || !is_told_by_first;
-        end_at_once(sentence);
+        end_at_once_by(error);
     };
     if (launch.is_parent)
     {

@@ -68,7 +68,7 @@ Address address_in(const Launcher& launcher, const std::string& text)
     const bool has_port = colon != std::string::npos && (text.find(':') == colon || text[colon - 1] == ']');
     Address address{has_port ? text.substr(0, colon) : text, usual_port};
     if (has_port) { address.port = number(launcher, "the port of rank 0", text.c_str() + colon + 1, 1, 65535); }
-    if (address.host.size() > 2 && address.host.front() == '[')
+    if (address.host.size() >= 2 && address.host.front() == '[')
     {
         address.host = address.host.substr(1, address.host.size() - 2);
     }

@@ -83,4 +83,10 @@ TEST(Launch, that_says_too_little_is_refused)
     EXPECT_THAT(text_of({{"PARHELION_RANK", "2"}, {"PARHELION_SIZE", "2"}}), HasSubstr("'2', which is no number from 0 to 1"));
     EXPECT_THAT(text_of({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "x"}}),
                 HasSubstr("MASTER_PORT is 'x'"));
+    for (const char* const nowhere : {"", ":1", "[]:1"})
+    {
+        EXPECT_THAT(text_of({{"PARHELION_RANK", "0"}, {"PARHELION_SIZE", "2"}, {"PARHELION_HOST", nowhere}}),
+                    HasSubstr("the host has no name"))
+            << nowhere;
+    }
 }

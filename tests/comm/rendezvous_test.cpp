@@ -284,8 +284,15 @@ TEST(Rendezvous, ends_a_process_whose_rank_does_not_come_back)
     if (stuck == 0)
     {
         RendezvousOptions options = options_of(2, 0, port);
-        options.on_stuck = [](const std::string& sentence, bool) {
-            ::_exit(sentence.find("rank 1") != std::string::npos ? 6 : 1);
+        options.on_stuck = [](const std::exception_ptr& error, bool) {
+            try
+            {
+                std::rethrow_exception(error);
+            }
+            catch (const CommError& lost)
+            {
+                ::_exit(std::strstr(lost.what(), "rank 1") != nullptr ? 6 : 1);
+            }
         };
         const Rendezvous met(options);
         for (;;) { ::pause(); } // as in a call of a library that waits for rank 1

@@ -441,10 +441,17 @@ void Rendezvous::end_if_stuck()
     const auto patience = is_told_by_first_ ? until_stuck + 1s : until_stuck;
     if (!options_.on_stuck || !failure_ || have_returned_ || Clock::now() < failed_at_ + patience) { return; }
     have_returned_ = true; // they will not; said once
-    const std::string sentence = failure_->text;
+    const ProcessPacket failure = *failure_;
     const bool is_told = is_told_by_first_;
     lock.unlock();
-    options_.on_stuck(sentence, is_told);
+    try
+    {
+        throw_error_of(failure);
+    }
+    catch (...)
+    {
+        options_.on_stuck(std::current_exception(), is_told);
+    }
 }
 
 bool Rendezvous::is_over()

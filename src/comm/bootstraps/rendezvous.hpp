@@ -33,9 +33,9 @@ struct RendezvousOptions
     std::chrono::nanoseconds deadline = std::chrono::seconds(60); // to meet, and of the silence of a process
     // Told, in the process of rank 0, of the first that connects and does not belong to the run.
     std::function<void(const std::string& sentence)> on_stranger = nullptr;
-    // Ends this process, by this sentence, whose ranks have not come back (end_by()) seconds after the run has failed: they are
-    // in a call of somebody's library that waits for who is lost. Called by the thread. Nothing: they always come back.
-    std::function<void(const std::string& sentence, bool is_told_by_first)> on_stuck = nullptr;
+    // Ends this process, by what the run ends by, whose ranks have not come back (end_by()) seconds after that: they are in a
+    // call of somebody's library that waits for who is lost. Called by the thread. Nothing: they always come back.
+    std::function<void(const std::exception_ptr& error, bool is_told_by_first)> on_stuck = nullptr;
     // Asked by the thread from time to time: why the run has to end, as this process finds, or an empty text.
     std::function<std::string()> why_end = nullptr;
 };
