@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from launchers import DEADLINE, LAUNCHERS, environment, ends, free_port, is_here, launch, wait_until_begun
+from launchers import DEADLINE, LAUNCHERS, environment, ends, free_port, is_here, wait_until_begun
 from processes import is_running
 from runs import RUN, SHORT, assert_same_outputs, command, folder_with, run
 
