@@ -6,10 +6,6 @@
 //   C-rescale          Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020): stochastic, first order. Scales box and velocities.
 //   Berendsen          Berendsen et al., J. Chem. Phys. 81, 3684 (1984): first order, not an ensemble. Scales the box.
 //
-// All act on the mean of two pressures: the first after the last scaling and the last before the next (the trapezoidal rule). The
-// last one alone has no memory of its scaling where the pressure forgets within an interval: noise would come in and no friction,
-// and the volume would fluctuate too much (model/coupling_error.hpp). In every step, or every second, both are one.
-//
 // Positions are fractions of the box and follow it for free. Plain data and functions of it: the state is what a checkpoint
 // keeps.
 #pragma once
@@ -44,10 +40,6 @@ struct BarostatState
     Vec3<double> box_velocity;   // nm/ps
     double pressure = 0;         // bar, of the last step in which it was computed; the engine keeps it up to date
     bool pressure_known = false; // false until the first step has passed: the box velocity stays 0 in that step
-
-    // All: of the first step after the last scaling whose pressure was computed, bar, and whether there has been one.
-    double first_pressure = 0;
-    bool first_known = false;
 
     // Berendsen, C-rescale: energy given to the system, kJ/mol. That of the last scaling is known in full one step later, with
     // the virial of the scaled positions.

@@ -21,12 +21,6 @@ PARHELION_HD inline double inverse_box_mass(const PressureCoupling& coupling, co
     return 4 * units::pi * units::pi * coupling.compressibility / (3 * coupling.tau * coupling.tau * longest);
 }
 
-// Of the time since the last scaling, by the trapezoidal rule, bar. Equal ones give themselves.
-PARHELION_HD inline double mean_pressure(const BarostatState& barostat, double last)
-{
-    return barostat.first_known ? 0.5 * (barostat.first_pressure + last) : last;
-}
-
 // d ln V of one coupling step, C-rescale's noise included (Bernetti and Bussi, eq. 5 in the logarithm of the volume).
 PARHELION_HD inline double volume_strain(const PressureCoupling& coupling, std::int64_t step, double pressure, double box_volume)
 {
@@ -51,8 +45,7 @@ PARHELION_HD inline Vec3<double> box_drag(const PressureCoupling& coupling, cons
     {
         // One strain drives all edges: dV/dt (P - P0) is the power that changes 1/2 W sum of (box velocity)^2.
         const double strain_acceleration = barostat_detail::inverse_box_mass(coupling, box) * 3 * barostat_detail::volume(box) /
-                                           norm2(box) *
-                                           (barostat_detail::mean_pressure(barostat, barostat.pressure) - coupling.reference);
+                                           norm2(box) * (barostat.pressure - coupling.reference);
         barostat.box_velocity += (coupling.time_step * strain_acceleration) * box;
     }
     Vec3<double> drag;
@@ -74,14 +67,12 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
 {
     BoxScaling scaling{box};
     if (coupling.kind == Barostat::None) { return scaling; }
-    const double pressure = barostat_detail::mean_pressure(barostat, observables.pressure);
-    barostat.first_known = false;
     if (coupling.kind == Barostat::ParrinelloRahman)
     {
         scaling.box += coupling.time_step * barostat.box_velocity;
         return scaling;
     }
-    const double strain = barostat_detail::volume_strain(coupling, step, pressure, barostat_detail::volume(box)) / 3;
+    const double strain = barostat_detail::volume_strain(coupling, step, observables.pressure, barostat_detail::volume(box)) / 3;
     const double edge = std::exp(strain);
     scaling.box *= edge;
     // dU / d(strain) = 2 tr Xi, half of it before and half after the scaling.
@@ -102,14 +93,6 @@ PARHELION_HD inline void complete_work(double virial_trace, BarostatState& baros
 {
     barostat.work += barostat.pending_work + barostat.pending_strain * virial_trace;
     barostat.pending_work = barostat.pending_strain = 0;
-}
-
-// Tells the barostat the pressure of a step, bar, before the box is scaled in it. Call in every step that knows it.
-PARHELION_HD inline void note_pressure(double pressure, BarostatState& barostat)
-{
-    if (barostat.first_known) { return; }
-    barostat.first_pressure = pressure;
-    barostat.first_known = true;
 }
 
 // What must be added to the total energy to obtain the conserved one, kJ/mol. Parrinello-Rahman: to be taken after scale_box,

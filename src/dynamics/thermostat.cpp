@@ -48,19 +48,10 @@ TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, c
     return coupling;
 }
 
-namespace {
-
-GroupThermostatState group_state(const ThermostatState& state, std::size_t g)
-{
-    return {state.xi[g], state.xi_integral[g], state.heat[g], state.first_kinetic[g]};
-}
-
-} // namespace
-
 ThermostatState initial_state(const TemperatureCoupling& coupling)
 {
     const std::size_t groups = coupling.groups.size();
-    return {std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups)};
+    return {std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups)};
 }
 
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
@@ -73,23 +64,15 @@ void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, 
     velocities.friction.assign(groups, 0);
     for (std::size_t g = 0; g < groups; ++g)
     {
-        const GroupThermostat next = couple_group(coupling.kind, coupling.groups[g], coupling.time_step,
-                                                  {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
-                                                  half_step.energy(static_cast<int>(g)), group_state(state, g));
+        const GroupThermostat next =
+            couple_group(coupling.kind, coupling.groups[g], coupling.time_step,
+                         {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
+                         half_step.energy(static_cast<int>(g)), {state.xi[g], state.xi_integral[g], state.heat[g]});
         state.xi[g] = next.state.xi;
         state.xi_integral[g] = next.state.xi_integral;
         state.heat[g] = next.state.heat;
-        state.first_kinetic[g] = next.state.first_kinetic;
         velocities.scale[g] = next.scale;
         velocities.friction[g] = next.friction;
-    }
-}
-
-void note_kinetic(const KineticEnergies& half_step, ThermostatState& state)
-{
-    for (std::size_t g = 0; g < state.first_kinetic.size(); ++g)
-    {
-        state.first_kinetic[g] = first_kinetic(state.first_kinetic[g], half_step.energy(static_cast<int>(g)));
     }
 }
 
@@ -98,7 +81,7 @@ double conserved_contribution(const TemperatureCoupling& coupling, const Thermos
     double sum = 0;
     for (std::size_t g = 0; g < coupling.groups.size(); ++g)
     {
-        sum += conserved_contribution(coupling.kind, coupling.groups[g], group_state(state, g));
+        sum += conserved_contribution(coupling.kind, coupling.groups[g], {state.xi[g], state.xi_integral[g], state.heat[g]});
     }
     return sum;
 }

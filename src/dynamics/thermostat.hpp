@@ -6,10 +6,6 @@
 //   Berendsen    Berendsen et al., J. Chem. Phys. 81, 3684 (1984): not an ensemble
 //   Nose-Hoover  Hoover, Phys. Rev. A 31, 1695 (1985), one thermostat variable per group (leap-frog uses no chain)
 //
-// Between two couplings of Nose-Hoover its variable is driven by the mean of two kinetic energies: the first after the last
-// scaling and the last before the next (the trapezoidal rule). The last one alone has no memory of its scaling where the kinetic
-// energy forgets within an interval: noise would come in and no friction (model/coupling_error.hpp). In every step both are one.
-//
 // Plain data and functions of it: the state is what a checkpoint keeps.
 #pragma once
 
@@ -49,8 +45,6 @@ struct ThermostatState
     std::vector<double> xi;          // Nose-Hoover: friction, 1/ps, by group
     std::vector<double> xi_integral; // Nose-Hoover: its time integral
     std::vector<double> heat;        // v-rescale, Berendsen: energy given to each group so far, kJ/mol
-    // Nose-Hoover: the first kinetic energy after the last scaling, kJ/mol; 0: none yet.
-    std::vector<double> first_kinetic;
 };
 
 ThermostatState initial_state(const TemperatureCoupling& coupling);
@@ -59,9 +53,6 @@ ThermostatState initial_state(const TemperatureCoupling& coupling);
 // dt/2). Call in steps that couple; in others scale and friction are neutral.
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
                         ThermostatState& state, VelocityCoupling& velocities);
-
-// Tells the thermostat the kinetic energies with which a step ends, after all scaling. Call in every step that knows them.
-void note_kinetic(const KineticEnergies& half_step, ThermostatState& state);
 
 // What must be added to the total energy to obtain the conserved one, kJ/mol.
 double conserved_contribution(const TemperatureCoupling& coupling, const ThermostatState& state);

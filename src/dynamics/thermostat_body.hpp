@@ -13,7 +13,7 @@ namespace parhelion {
 // One group's share of ThermostatState.
 struct GroupThermostatState
 {
-    double xi = 0, xi_integral = 0, heat = 0, first_kinetic = 0;
+    double xi = 0, xi_integral = 0, heat = 0;
 };
 
 // One coupling step of a group: its new state and what the kick does to its velocities (see VelocityCoupling).
@@ -57,13 +57,7 @@ PARHELION_HD inline bool is_coupled(const TemperatureCoupling::Group& group)
     return group.tau > 0 && group.degrees_of_freedom > 0;
 }
 
-// Of the time since the last scaling, by the trapezoidal rule; first: 0 where it is not known. Equal ones give themselves.
-PARHELION_HD inline double mean_kinetic(double first, double last) { return first > 0 ? 0.5 * (first + last) : last; }
-
 } // namespace thermostat_detail
-
-// What GroupThermostatState::first_kinetic is once the kinetic energy of another half step is known.
-PARHELION_HD inline double first_kinetic(double first, double now) { return first > 0 ? first : now; }
 
 // Advances a group by one coupling step of `time_step` ps. kinetic: of v(t - dt/2), kJ/mol.
 PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const TemperatureCoupling::Group& group, double time_step,
@@ -72,10 +66,9 @@ PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const Temperat
     namespace detail = thermostat_detail;
     GroupThermostat next{state};
     if (!detail::is_coupled(group)) { return next; }
-    next.state.first_kinetic = 0;
+    const double now = temperature(kinetic, group.degrees_of_freedom);
     if (kind == Thermostat::NoseHoover)
     {
-        const double now = temperature(detail::mean_kinetic(state.first_kinetic, kinetic), group.degrees_of_freedom);
         next.state.xi += time_step * detail::inverse_mass(group) * (now - group.reference);
         next.state.xi_integral += time_step * 0.5 * (state.xi + next.state.xi);
         next.friction = 0.5 * time_step * next.state.xi;
@@ -83,7 +76,7 @@ PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const Temperat
     }
     if (!(kinetic > 0)) { return next; }
     next.scale = kind == Thermostat::Berendsen
-                     ? detail::berendsen_factor(temperature(kinetic, group.degrees_of_freedom), group, time_step)
+                     ? detail::berendsen_factor(now, group, time_step)
                      : std::sqrt(detail::resampled_kinetic_energy(kinetic, group, time_step, random) / kinetic);
     next.state.heat += (next.scale * next.scale - 1) * kinetic;
     return next;

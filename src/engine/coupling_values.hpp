@@ -27,12 +27,9 @@ void for_each_coupling_value(State& s, Visit&& visit)
     visit("thermostat-xi", s.thermostat.xi);
     visit("thermostat-xi-integral", s.thermostat.xi_integral);
     visit("thermostat-heat", s.thermostat.heat);
-    visit("thermostat-first-kinetic-energy", s.thermostat.first_kinetic);
     visit("box-velocity", s.barostat.box_velocity);
     visit("barostat-pressure", s.barostat.pressure);
     visit("barostat-pressure-known", s.barostat.pressure_known);
-    visit("barostat-first-pressure", s.barostat.first_pressure);
-    visit("barostat-first-pressure-known", s.barostat.first_known);
     visit("barostat-work", s.barostat.work);
     visit("barostat-pending-work", s.barostat.pending_work);
     visit("barostat-pending-strain", s.barostat.pending_strain);

@@ -27,7 +27,6 @@ PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_v
     o.total = o.potential + o.kinetic_energy;
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
     complete_work(trace(o.virial), barostat);
-    note_pressure(o.pressure, barostat);
 }
 
 // Once the box has been scaled. thermostat: the thermostats' part of the conserved energy, kJ/mol; bath_heat: as Rank::bath_heat.

@@ -70,8 +70,7 @@ public:
         f.repartition = (step - first_) % list_interval_ == 0;
         f.observe = observed(step);
         f.couple_temperature = couples_temperature(step);
-        f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1) || every(step + 1, watch_interval) ||
-                    (p_.thermostat == Thermostat::NoseHoover && couples_temperature(step));
+        f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1) || every(step + 1, watch_interval);
         f.couple_pressure = p_.barostat != Barostat::None && couples(step, p_.pressure_interval);
         f.remove_com = p_.com_mode == ComMode::Linear && every(step, p_.com_interval);
         f.due.x = written(step, p_.x_out);
@@ -110,15 +109,12 @@ private:
         {
         case Barostat::None:
             return false;
-        case Barostat::ParrinelloRahman: // acts on the previous step's pressure
-            return couples(step + 1, p_.pressure_interval) || scaled_before(step);
+        case Barostat::ParrinelloRahman:
+            return couples(step + 1, p_.pressure_interval); // acts on the previous step's pressure
         default:
-            return couples(step, p_.pressure_interval) || scaled_before(step);
+            return couples(step, p_.pressure_interval) || couples(step - 1, p_.pressure_interval); // and its work
         }
     }
-
-    // The first pressure after a scaling is half of what the next acts on; it completes the work, too.
-    bool scaled_before(std::int64_t step) const { return couples(step - 1, p_.pressure_interval); }
 
     const RunParameters& p_;
     int list_interval_;

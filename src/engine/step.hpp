@@ -117,7 +117,6 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
             stop_if_constraints_failed(r);
         }
     }
-    if (flags.kinetic) { note_kinetic(coupled.half_step, coupled.thermostat); }
     if (flags.observe) { balance_energy(r); }
     ++r.step;
 }

@@ -239,29 +239,35 @@ private:
         double tau; // ps
     };
 
-    // The interval in steps to use, and a warning if the fluctuation is wrong with it. multiple: of what it has to be one.
+    // The interval in steps to use, and a warning if a shorter one or a longer tau makes the fluctuation right. multiple: of what
+    // it has to be one.
     template <class Kind>
     int interval(Kind kind, int asked, const Coupled& c, int multiple)
     {
         const int best = round_down(longest_coupling_interval(kind, c.tau, p_.dt), multiple);
         const int used = asked < 0 ? best : asked;
-        const double error = coupling_error(kind, c.tau / (used * p_.dt));
-        const bool is_too_long = error > coupling_error_bound * (1 + 1e-9);
+        const CouplingError error = coupling_error(kind, c.tau, used * p_.dt);
+        constexpr double most = coupling_error_bound * (1 + 1e-9);
+        const bool wants_tau = coupling_error(kind, c.tau, std::min(best, used) * p_.dt).period > most,
+                   wants_interval = best < used && error.total() > most;
         if (asked < 0)
         {
             note("N116", c.key,
                  fmt::format("{} = {} steps is used{}.", c.key, used,
-                             error > 0 && !is_too_long
-                                 ? fmt::format(": the variance of the {} is right within {}", c.fluctuates, percent(error))
-                                 : ""));
+                             error.total() > 0 ? fmt::format(": the variance of the {} is right within about {}", c.fluctuates,
+                                                             percent(error.total()))
+                                               : ""));
         }
-        if (!is_too_long) { return used; }
-        const std::string shorter = best < used ? fmt::format("Lower {} to {} or raise", c.key, best) : "Raise";
+        if (!wants_tau && !wants_interval) { return used; }
+        const std::string advice =
+            fmt::format("{}{}{}", wants_interval ? fmt::format("lower {} to {}", c.key, best) : "",
+                        wants_interval && wants_tau ? " or " : "", wants_tau ? fmt::format("raise {}", c.tau_key) : "");
         warn("W112", asked < 0 ? c.tau_key : c.key,
-             fmt::format(
-                 "{} ({} ps) has too few coupling intervals of {} ps: the variance of the {} will be about {} too large. {} "
-                 "{}.",
-                 c.tau_key, number_text(c.tau), number_text(used * p_.dt), c.fluctuates, percent(error), shorter, c.tau_key));
+             fmt::format("the coupling interval of {} ps is too long for {} = {} ps: the variance of the {} will be about {} too "
+                         "large. To "
+                         "have it within {}, {}.",
+                         number_text(used * p_.dt), c.tau_key, number_text(c.tau), c.fluctuates, percent(error.total()),
+                         percent(coupling_error_bound), advice));
         return used;
     }
 

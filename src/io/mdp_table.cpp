@@ -322,7 +322,8 @@ void coupling(TableBuilder& t)
                                             {"Andersen-interval", never, use_vrescale}},
                                            "yes: Berendsen"));
     t.number("nsttcouple", &P::temperature_interval, at_least_or(1, -1),
-             "-1: 100, or fewer so that tau-t is 5 intervals (Berendsen 25, Nose-Hoover 32)")
+             "-1: 100, or fewer for the variance of the kinetic energy to be right within 2 %: 1 for Nose-Hoover at 2 fs, 25 "
+             "intervals in tau-t for Berendsen, 5 for v-rescale")
         .unused_if("where tcoupl is off", [](const MdpInput& in) {
             return in.parameters.thermostat == Thermostat::None || in.parameters.integrator == Integrator::SteepestDescent;
         });
@@ -355,7 +356,8 @@ void coupling(TableBuilder& t)
         "pcoupltype", "Isotropic",
         {{"Semiisotropic", planned, other_box}, {"Anisotropic", planned, other_box}, {"Surface-Tension", never, other_box}}));
     unused_without_barostat(t.number("nstpcouple", &P::pressure_interval, at_least_or(1, -1),
-                                     "-1: 100, or fewer so that tau-p is 25 intervals (Parrinello-Rahman 29)"));
+                                     "-1: 100, or fewer for the variance of the volume to be right within 2 %: 2 for "
+                                     "Parrinello-Rahman at 2 fs, 42 intervals in tau-p for C-rescale, 25 for Berendsen"));
     unused_without_barostat(t.number("tau-p", &P::tau_p, positive, "ps"));
     t.special(
         "compressibility", "number >= 0", [](MdpInput& in, const MdpEntry& e) { in.compressibility = numbers_of(e, {}); },

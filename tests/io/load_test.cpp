@@ -53,7 +53,7 @@ TEST(Load, brings_all_files_together)
     EXPECT_EQ(system.groups.at(loaded.parameters.temperature_groups[1].name).size(), 22U);
     EXPECT_TRUE(diagnostics.warnings.empty()) << diagnostics.warnings[0].text();
     EXPECT_EQ(loaded.parameters.temperature_interval, 50);
-    EXPECT_EQ(loaded.parameters.pressure_interval, 100);
+    EXPECT_EQ(loaded.parameters.pressure_interval, 50);
 }
 
 TEST(Load, makes_the_usual_groups_when_there_is_no_index_file)

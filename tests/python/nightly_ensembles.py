@@ -19,7 +19,7 @@ COLD, WARM = 300, 300 + 12 * FLUCTUATIONS  # K
 LOW, HIGH = 1, 1 + 599 * FLUCTUATIONS  # bar
 SHORT_RANGE = {"rvdw": 0.8, "rcoulomb": 0.8, "DispCorr": "No"}  # a pair list must fit into half of 1.97 nm
 
-THERMOSTATS = {"v-rescale": (0.1, {}), "nose-hoover": (0.5, {"nsttcouple": 1}), "sd": (0.5, {"comm-mode": "None"})}
+THERMOSTATS = {"v-rescale": (0.1, {}), "nose-hoover": (0.5, {}), "sd": (0.5, {"comm-mode": "None"})}
 BAROSTATS = {"C-rescale": 0.5, "Parrinello-Rahman": 1.0}
 
 # kT/ns/atom. Noise on rigid molecules does work of second order in the time step and first in the friction: 0.34 with tau 1 ps here,
@@ -42,7 +42,7 @@ def chain(folder, box, thermostat, temperature, barostat, pressure, seed):
     tau, more = THERMOSTATS[thermostat]
     settings = [WATER, SHORT_RANGE, temperature_coupling(thermostat, temperature, tau), more, {"ld-seed": seed}]
     if barostat:
-        settings += [pressure_coupling(barostat, pressure, BAROSTATS[barostat], 4.5e-5), {"nstpcouple": 5}]
+        settings.append(pressure_coupling(barostat, pressure, BAROSTATS[barostat], 4.5e-5))
     return run(folder, box, *settings, time=400, every=20).after(20)
 
 

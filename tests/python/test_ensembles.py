@@ -20,7 +20,7 @@ COMPRESSIBILITY = 2e-4  # 1/bar, that of the liquid
 CONTINUE = {"gen-vel": "no", "continuation": "yes"}
 BATH = temperature_coupling("v-rescale", TEMPERATURES[0], 0.1)
 
-# nsttcouple and nstpcouple are chosen by the program: 2 steps for Nose-Hoover, 5 for the barostats, errors of the variance below 2 %.
+# nsttcouple and nstpcouple are the program's choice, by the error of the fluctuation; README.md has what longer ones do.
 THERMOSTATS = {
     "v-rescale": BATH,
     "nose-hoover": temperature_coupling("nose-hoover", TEMPERATURES[0], 0.5),

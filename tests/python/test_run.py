@@ -803,7 +803,7 @@ def test_a_tpr_of_gromacs_is_recognised(tmp_path):
 def test_an_interval_of_one_step_need_not_be_lowered(tmp_path):
     (tmp_path / "md.mdp").write_text(NPT.replace("tau-p = 5", "tau-p = 0.01\nnstpcouple = 1"))
     text = parhelion("check", *ETHANOL, folder=tmp_path, code=4)
-    assert "W112" in text and "Raise tau-p" in text and "Lower nstpcouple" not in text
+    assert "W112" in text and "raise tau-p" in text and "lower nstpcouple" not in text
 
 
 def test_names_may_be_in_another_encoding_than_utf_8(tmp_path):

@@ -192,11 +192,6 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     if (a.kinetic) { o.kinetic = advance_kinetic(a, a.record_temperatures + record * a.groups); }
     if (a.observe) { observe(a, o); }
     if (a.couple_pressure) { scale_box<N>(a, o); } // Parrinello-Rahman's needs no observables
-    for (int g = 0; a.kinetic && g < a.groups; ++g)
-    {
-        double& first = a.group[g].thermostat.first_kinetic;
-        first = first_kinetic(first, trace(a.group[g].half_step));
-    }
     if (!a.observe) { return; }
     balance_energy(a, o);
     a.records[record] = o;

@@ -18,7 +18,6 @@ Coupling download_coupling(GpuQueue& queue, const GpuSnapshot<N>& from)
     {
         to.thermostat.xi.push_back(group.thermostat.xi);
         to.thermostat.xi_integral.push_back(group.thermostat.xi_integral);
-        to.thermostat.first_kinetic.push_back(group.thermostat.first_kinetic);
         to.thermostat.heat.push_back(group.thermostat.heat);
         to.half_step.group.push_back(group.half_step);
     }
@@ -36,7 +35,7 @@ void upload_coupling(GpuQueue& queue, const Rank<N>& from, GpuCoupling<N>& to)
     for (std::size_t g = 0; g < coupling.half_step.group.size(); ++g)
     {
         const ThermostatState& t = coupling.thermostat;
-        groups.push_back({{t.xi[g], t.xi_integral[g], t.heat[g], t.first_kinetic[g]}, coupling.half_step.group[g]});
+        groups.push_back({{t.xi[g], t.xi_integral[g], t.heat[g]}, coupling.half_step.group[g]});
     }
     to.state().upload(queue, {&state, 1});
     to.groups().upload(queue, groups);
