@@ -203,10 +203,12 @@ Result simulate(const Job& job, std::int64_t steps_left, Simulation& simulation,
     {
         const RunParameters& p = job.parameters;
         Result result;
+        files.watch_exclusions(job.topology);
         result.summary = simulation.run(steps_left, files, stop_requested);
         result.report =
             make_report(job.options.engine, result.summary, simulation.plan(), job.topology.atom_count(), p.dt, files.averages());
         Frame last = simulation.frame();
+        files.expect_exclusions_near(last);
         if (job.minimises()) { last.v.clear(); } // they have no meaning
         result.reached = last.step;
         result.report.steps_of_whole_run = result.reached - p.first_step;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "io/excluded_pairs.hpp"
 #include "say.hpp"
 
 #include <algorithm>
@@ -28,6 +29,17 @@ std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const 
     return atoms;
 }
 
+// Of which molecule types excluded pairs are to be watched: none, if they are too far apart from the start, which was told.
+std::vector<bool> watched_types(const System& system, const RunParameters& parameters)
+{
+    if (parameters.coulomb != CoulombKind::Pme ||
+        longest_excluded_pair(system.topology, system.x, system.box).distance > parameters.coulomb_cutoff)
+    {
+        return {};
+    }
+    return types_with_loose_exclusions(system.topology, parameters.coulomb_cutoff);
+}
+
 bool is_finite(const SavedState& state)
 {
     const auto finite = [](double x) { return std::isfinite(x); };
@@ -50,8 +62,8 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
                    NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued)
     : options_(options), parameters_(parameters), table_(system.topology, parameters),
       compressed_atoms_(atoms_of(parameters.compressed_groups, system)), atoms_(system.topology.atom_count()),
-      mass_(system.topology.total_mass()), identity_(std::move(identity)), checkpoints_(std::move(checkpoints)),
-      first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
+      mass_(system.topology.total_mass()), watched_types_(watched_types(system, parameters)), identity_(std::move(identity)),
+      checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
       next_checkpoint_(Clock::now() + checkpoint_interval())
 {
@@ -108,8 +120,23 @@ void RunFiles::start()
     }
 }
 
+void RunFiles::expect_exclusions_near(const Frame& frame) const
+{
+    const bool watches = std::find(watched_types_.begin(), watched_types_.end(), true) != watched_types_.end();
+    if (topology_ == nullptr || !watches || frame.x.empty()) { return; }
+    const ExcludedPair pair = longest_excluded_pair(*topology_, frame.x, frame.box, watched_types_);
+    if (pair.distance <= parameters_.coulomb_cutoff) { return; }
+    throw PhysicsError(frame.step,
+                       fmt::format("E543 step {}: {} and {}, which exclude each other, are {:.4g} nm apart, beyond rcoulomb "
+                                   "({} nm). PME's mesh acts between them since they left it. Raise rcoulomb, or exclude fewer "
+                                   "pairs.",
+                                   frame.step, topology_->describe(pair.a), topology_->describe(pair.b), pair.distance,
+                                   parameters_.coulomb_cutoff));
+}
+
 void RunFiles::frame(const OutputDue& due, Frame&& frame)
 {
+    expect_exclusions_near(frame);
     wrote_since_note_ = true;
     output_->write(std::move(frame), {due.compressed_x, due.x, due.v, due.f});
 }

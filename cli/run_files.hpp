@@ -39,6 +39,10 @@ public:
     void start(); // opens .log, and .xtc, .trr, .edr as the parameters ask for them; progress counts from here
     Log& log() { return *log_; }
 
+    // From now on a frame with an excluded pair that has left PME's cut-off throws PhysicsError E543. `topology` outlives this.
+    void watch_exclusions(const Topology& topology) { topology_ = &topology; }
+    void expect_exclusions_near(const Frame& frame) const;
+
     void frame(const OutputDue& due, Frame&& frame) override;
     void energies(const OutputDue& due, const Observables& observables) override;
     void progress(std::int64_t steps_done, std::int64_t steps_total, double temperature) override;
@@ -83,7 +87,9 @@ private:
     EnergyTable table_;
     std::vector<std::int64_t> compressed_atoms_; // empty: all
     std::int64_t atoms_;
-    double mass_; // u
+    double mass_;                        // u
+    std::vector<bool> watched_types_;    // by molecule type; empty: excluded pairs are not watched
+    const Topology* topology_ = nullptr; // of the watch
     NamedList<std::string> identity_;
     CheckpointFiles checkpoints_;
     std::int64_t first_step_; // of this part of the run

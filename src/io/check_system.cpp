@@ -2,6 +2,7 @@
 // check_system: the parameters against the system.
 #include "base/units.hpp"
 #include "io/check.hpp"
+#include "io/excluded_pairs.hpp"
 #include "io/groups.hpp"
 #include "model/dependent_constraints.hpp"
 
@@ -436,31 +437,12 @@ private:
     void excluded_pairs()
     {
         if (p_.coulomb != CoulombKind::Pme) { return; }
-        double longest = 0;
-        std::int64_t a = 0, b = 0;
-        for (const MoleculeBlock& block : system_.topology.blocks)
-        {
-            const MoleculeType& type = system_.topology.molecule_types[static_cast<std::size_t>(block.type)];
-            const std::size_t atoms = type.exclusion_start.empty() ? 0 : type.atoms.size();
-            for (std::int64_t copy = 0; copy < block.count; ++copy)
-            {
-                const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
-                for (std::size_t atom = 0; atom < atoms; ++atom)
-                {
-                    for (std::int32_t e = type.exclusion_start[atom]; e < type.exclusion_start[atom + 1]; ++e)
-                    {
-                        const std::int64_t i = first + static_cast<std::int64_t>(atom),
-                                           j = first + type.excluded[static_cast<std::size_t>(e)];
-                        const double r = distance(i, j);
-                        if (i < j && r > longest) { longest = r, a = i, b = j; }
-                    }
-                }
-            }
-        }
-        if (longest <= p_.coulomb_cutoff) { return; }
+        const ExcludedPair longest = longest_excluded_pair(system_.topology, system_.x, system_.box);
+        if (longest.distance <= p_.coulomb_cutoff) { return; }
         warn("W128", "rcoulomb",
-             system_.topology.describe(a) + " and " + system_.topology.describe(b) + " exclude each other at " +
-                 number_text(std::round(longest * 1e4) / 1e4) + " nm, beyond rcoulomb (" + number_text(p_.coulomb_cutoff) +
+             system_.topology.describe(longest.a) + " and " + system_.topology.describe(longest.b) + " exclude each other at " +
+                 number_text(std::round(longest.distance * 1e4) / 1e4) + " nm, beyond rcoulomb (" +
+                 number_text(p_.coulomb_cutoff) +
                  " nm): the mesh of PME acts between them all the same. Raise rcoulomb, or exclude fewer pairs.");
     }
 

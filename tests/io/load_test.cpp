@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/excluded_pairs.hpp"
 #include "io/load.hpp"
 
 #include "io/groups.hpp"
@@ -219,6 +220,35 @@ TEST(Load, what_is_not_supported_is_told_of_all_files_at_once)
             EXPECT_THAT(error.what(), HasSubstr(part));
         }
     }
+}
+
+TEST(ExcludedPairs, may_leave_the_cut_off_unless_short_bonds_hold_them)
+{
+    Topology topology;
+    topology.type_names = {"A"};
+    topology.c6 = topology.c12 = {0};
+    MoleculeType chain;
+    chain.name = "CHAIN";
+    chain.atoms.assign(4, {"A", 0, 0, 12.0, 0.1});
+    chain.residues = {{"RES", 1}};
+    for (const std::int32_t a : {0, 1, 2}) { chain.constraints.push_back({a, a + 1, 0.2}); }
+    chain.exclusion_start = {0, 1, 1, 1, 2};
+    chain.excluded = {3, 0};
+    MoleculeType two = chain; // of two parts
+    two.constraints.erase(two.constraints.begin() + 1);
+    topology.molecule_types = {chain, two};
+    topology.blocks = {{0, 1, 0}, {1, 1, 0}};
+    topology.finish();
+    EXPECT_EQ(types_with_loose_exclusions(topology, 1.2 * 0.6 + 1e-9), (std::vector<bool>{false, true}));
+    EXPECT_EQ(types_with_loose_exclusions(topology, 1.2 * 0.6 - 1e-9), (std::vector<bool>{true, true}));
+
+    std::vector<Vec3<double>> x(8);
+    x[3] = {0, 0.9, 0}, x[4] = {1, 0, 0}, x[7] = {1, 0, 2.6};
+    const ExcludedPair longest = longest_excluded_pair(topology, x, {3, 3, 3});
+    EXPECT_EQ(longest.a, 0);
+    EXPECT_EQ(longest.b, 3);
+    EXPECT_NEAR(longest.distance, 0.9, 1e-12);
+    EXPECT_NEAR(longest_excluded_pair(topology, x, {3, 3, 3}, {false, true}).distance, 0.4, 1e-12);
 }
 
 class LoadRefusal : public ::testing::TestWithParam<Change>

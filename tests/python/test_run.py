@@ -887,3 +887,31 @@ def test_a_run_says_that_there_are_notes_on_its_input(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN.replace("dt = 0.002", "dt = 0.005").replace("nsteps = 60", "nsteps = 5"))
     text = parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", folder=tmp_path)
     assert "1 note on the input: see md.log" in text and "N122 md.mdp" in (tmp_path / "md.log").read_text()
+
+
+def test_two_atoms_that_exclude_each_other_and_leave_the_cutoff_of_pme_end_the_run(tmp_path):
+    """Two halves of a molecule, with no bond, fly apart; the mesh acts between them, beyond rcoulomb with nothing to take it away."""
+    (tmp_path / "topol.top").write_text("""[ defaults ]
+1 2 no 1 1
+[ atomtypes ]
+A 20.0 0.0 A 0.3 0.1
+[ moleculetype ]
+TWO 1
+[ atoms ]
+1 A 1 TWO A1 1 0.5 20
+2 A 1 TWO A2 2 -0.5 20
+[ exclusions ]
+1 2
+[ system ]
+two
+[ molecules ]
+TWO 1
+""")
+    atoms = "".join(f"    1TWO     A{i}    {i}   {x:5.3f}   2.000   2.000{v:8.4f}  0.0000  0.0000\n" for i, x, v in ((1, 1.8, -1), (2, 2.2, 1)))
+    (tmp_path / "conf.gro").write_text(f"two\n    2\n{atoms}   4.00000   4.00000   4.00000\n")
+    settings = "coulombtype = PME\nrcoulomb = 0.9\nrvdw = 0.9\ncomm-mode = None\nnstlog = 0\nnstxout = 100\ndt = 0.002\n"
+    (tmp_path / "md.mdp").write_text(settings + "nsteps = 100\n")
+    assert "E543" not in parhelion("run", "-q", folder=tmp_path)  # 0.8 nm apart
+    (tmp_path / "md.mdp").write_text(settings + "nsteps = 300\n")
+    text = parhelion("run", "-q", "--new", folder=tmp_path, code=5)
+    assert "E543 step 200: atom 1 A1" in text and "and atom 2 A2" in text and "nm apart, beyond rcoulomb (0.9 nm)" in text

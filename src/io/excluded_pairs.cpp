@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/excluded_pairs.hpp"
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace parhelion {
+
+namespace {
+
+// Calls look(a, b) for every pair a < b that the type excludes, until that is true; was it?
+template <class Look>
+bool any_excluded_pair(const MoleculeType& type, Look&& look)
+{
+    const std::size_t atoms = type.exclusion_start.empty() ? 0 : type.atoms.size();
+    for (std::size_t a = 0; a < atoms; ++a)
+    {
+        for (std::int32_t e = type.exclusion_start[a]; e < type.exclusion_start[a + 1]; ++e)
+        {
+            const std::int32_t b = type.excluded[static_cast<std::size_t>(e)];
+            if (b > static_cast<std::int32_t>(a) && look(static_cast<std::int32_t>(a), b)) { return true; }
+        }
+    }
+    return false;
+}
+
+struct Tie
+{
+    std::int32_t other;
+    double length; // nm
+};
+using Ties = std::vector<std::vector<Tie>>; // by atom
+
+Ties ties_of(const Topology& topology, const MoleculeType& type)
+{
+    Ties ties(type.atoms.size());
+    const auto tie = [&](std::int32_t a, std::int32_t b, double length) {
+        ties[static_cast<std::size_t>(a)].push_back({b, length});
+        ties[static_cast<std::size_t>(b)].push_back({a, length});
+    };
+    for (const InteractionKind kind : {InteractionKind::HarmonicBond, InteractionKind::G96Bond})
+    {
+        for (const Interaction& bond : type.of(kind))
+        {
+            tie(bond.atoms[0], bond.atoms[1], topology.parameters_of(kind)[static_cast<std::size_t>(bond.parameters)][0]);
+        }
+    }
+    for (const Constraint& c : type.constraints) { tie(c.a, c.b, c.length); }
+    for (const Settle& s : type.settles) { tie(s.oxygen, s.hydrogen_a, s.oh), tie(s.oxygen, s.hydrogen_b, s.oh); }
+    return ties;
+}
+
+// How far from `start` ties let the atoms be that are not farther than `most`, nm (Dijkstra).
+std::map<std::int32_t, double> reach(const Ties& ties, std::int32_t start, double most)
+{
+    std::map<std::int32_t, double> reached{{start, 0}};
+    std::multimap<double, std::int32_t> next{{0, start}};
+    while (!next.empty())
+    {
+        const auto [length, atom] = *next.begin();
+        next.erase(next.begin());
+        if (length > reached.at(atom)) { continue; }
+        for (const Tie& tie : ties[static_cast<std::size_t>(atom)])
+        {
+            const double there = length + tie.length;
+            if (there > most) { continue; }
+            const auto [found, is_new] = reached.try_emplace(tie.other, there);
+            if (!is_new && found->second <= there) { continue; }
+            found->second = there;
+            next.emplace(there, tie.other);
+        }
+    }
+    return reached;
+}
+
+} // namespace
+
+ExcludedPair longest_excluded_pair(const Topology& topology, const std::vector<Vec3<double>>& x, const Vec3<double>& box,
+                                   const std::vector<bool>& of_types)
+{
+    ExcludedPair longest;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const auto index = static_cast<std::size_t>(block.type);
+        if (!of_types.empty() && !of_types[index]) { continue; }
+        const MoleculeType& type = topology.molecule_types[index];
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
+            any_excluded_pair(type, [&](std::int32_t a, std::int32_t b) {
+                Vec3<double> d = x[static_cast<std::size_t>(first + a)] - x[static_cast<std::size_t>(first + b)];
+                for (int k = 0; k < 3; ++k) { d[k] -= box[k] * std::round(d[k] / box[k]); }
+                if (const double r = norm(d); r > longest.distance) { longest = {r, first + a, first + b}; }
+                return false;
+            });
+        }
+    }
+    return longest;
+}
+
+std::vector<bool> types_with_loose_exclusions(const Topology& topology, double cutoff)
+{
+    constexpr double stretch = 1.2;
+    std::vector<bool> loose;
+    for (const MoleculeType& type : topology.molecule_types)
+    {
+        const Ties ties = ties_of(topology, type);
+        std::map<std::int32_t, double> reached;
+        std::int32_t of = -1;
+        loose.push_back(any_excluded_pair(type, [&](std::int32_t a, std::int32_t b) {
+            if (std::exchange(of, a) != a) { reached = reach(ties, a, cutoff / stretch); }
+            return !reached.contains(b);
+        }));
+    }
+    return loose;
+}
+
+} // namespace parhelion
