@@ -17,6 +17,17 @@ std::string nm(double length) { return number_text(length) + " nm"; }
 // A relative error, with two digits, as a percentage.
 std::string percent(double error) { return error >= 1 ? "100 % or more" : fmt::format("{:.2g} %", 100 * error); }
 
+// Of a number > 0.
+int largest_prime_factor(int number)
+{
+    int largest = 1;
+    for (int prime = 2; prime <= number; ++prime)
+    {
+        for (; number % prime == 0; number /= prime) { largest = prime; }
+    }
+    return largest;
+}
+
 class ParameterCheck
 {
 public:
@@ -163,10 +174,23 @@ private:
         for (const auto& [key, points] :
              {std::pair("fourier-nx", p_.mesh_nx), {"fourier-ny", p_.mesh_ny}, {"fourier-nz", p_.mesh_nz}})
         {
+            if (points >= least) { remark_on_factors(key, points); }
             if (points == 0 || points >= least) { continue; }
             fail(key, std::string(key) + " (" + std::to_string(points) + ") is too small for pme-order = " +
                           std::to_string(p_.pme_order) + ". Use " + std::to_string(least) + " or more, or a lower order.");
         }
+    }
+
+    // Transforms of a line cost as much as its length times the sum of its prime factors.
+    void remark_on_factors(const char* key, int points)
+    {
+        constexpr int large = 13, good = 7;
+        if (largest_prime_factor(points) <= large) { return; }
+        int next = points;
+        while (largest_prime_factor(next) > good) { ++next; }
+        note("N136", key,
+             fmt::format("{} = {} has the prime factor {}, which makes the transforms of PME slow. The next good size is {}.",
+                         key, points, largest_prime_factor(points), next));
     }
 
     void temperature()

@@ -5,9 +5,11 @@
 #include "io/excluded_pairs.hpp"
 #include "io/groups.hpp"
 #include "model/dependent_constraints.hpp"
+#include "model/mesh_limits.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <utility>
 
@@ -31,9 +33,9 @@ public:
     void run()
     {
         using Check = void (SystemCheck::*)();
-        std::vector<Check> checks = {&SystemCheck::box,           &SystemCheck::groups,       &SystemCheck::constraints,
-                                     &SystemCheck::restraints,    &SystemCheck::rigid_waters, &SystemCheck::charge,
-                                     &SystemCheck::excluded_pairs};
+        std::vector<Check> checks = {&SystemCheck::box,         &SystemCheck::mesh,          &SystemCheck::groups,
+                                     &SystemCheck::constraints, &SystemCheck::restraints,    &SystemCheck::rigid_waters,
+                                     &SystemCheck::charge,      &SystemCheck::excluded_pairs};
         if (p_.integrator != Integrator::SteepestDescent)
         {
             checks.insert(checks.end(), {&SystemCheck::degrees_of_freedom, &SystemCheck::time_step, &SystemCheck::velocities,
@@ -83,6 +85,34 @@ private:
             warn("W124", "",
                  "the atoms of the rigid water " + type.name +
                      " do not exclude each other, so that energies contain what they do to each other. Add [ exclusions ].");
+        }
+    }
+
+    void mesh()
+    {
+        if (p_.coulomb != CoulombKind::Pme) { return; }
+        const int given[] = {p_.mesh_nx, p_.mesh_ny, p_.mesh_nz};
+        double in_all = 1;
+        for (int d = 0; d < 3; ++d)
+        {
+            const double points = given[d] > 0 ? given[d] : std::ceil(system_.box[d] / p_.mesh_spacing);
+            if (points > most_mesh_points)
+            {
+                fail("E542", "fourierspacing",
+                     fmt::format(
+                         "fourierspacing = {} nm asks for {:.4g} grid points of PME along {}, and {} are the most. Use about "
+                         "0.12 nm, or give fourier-n{}.",
+                         number_text(p_.mesh_spacing), points, "xyz"[d], most_mesh_points, "xyz"[d]));
+            }
+            in_all *= points;
+        }
+        if (in_all > most_points_of_mesh)
+        {
+            fail("E542", given[0] > 0 ? "fourier-nx" : "fourierspacing",
+                 fmt::format(
+                     "PME's mesh would have {:.4g} grid points, and {:.4g} are the most. Use a wider fourierspacing, or smaller "
+                     "fourier-nx, -ny and -nz.",
+                     in_all, most_points_of_mesh));
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of what is there, and the look-up by name.
 #include "io/mdp_table.hpp"
+#include "model/mesh_limits.hpp"
 
 #include "io/mdp_table_builder.hpp"
 #include "io/text.hpp"
@@ -195,15 +196,14 @@ void output(TableBuilder& t)
 void pme(TableBuilder& t)
 {
     unused_without_mesh(t.number("fourierspacing", &P::mesh_spacing, positive, "nm, the most between grid points of PME"));
-    constexpr int most_points = 4096;
     for (const auto& [name, field] :
          {std::pair("fourier-nx", &P::mesh_nx), {"fourier-ny", &P::mesh_ny}, {"fourier-nz", &P::mesh_nz}})
     {
-        unused_without_mesh(t.number(name, field, between(0, most_points), "0: by fourierspacing, as GROMACS chooses"));
+        unused_without_mesh(t.number(name, field, between(0, most_mesh_points), "0: by fourierspacing, as GROMACS chooses"));
     }
     unused_without_mesh(t.number("pme-order", &P::pme_order, between(3, 8)));
     unused_without_mesh(
-        t.number("ewald-rtol", &P::ewald_tolerance, Range<double>{.lowest = 0, .highest = 0.1, .bound = Bound::Exclusive}));
+        t.number("ewald-rtol", &P::ewald_tolerance, between(1e-16, 0.1), "below 1e-16 double precision tells no difference"));
     unused_without_mesh(t.only("ewald-geometry", "3d", {{"3dc", planned, "Use 3d."}}));
     unused_without_mesh(t.refused(planned, "a surface term of PME", {"epsilon-surface=0"}));
 }

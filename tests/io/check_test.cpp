@@ -198,6 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{of_two_groups("0.5 0.5", "300 300") + "ensemble-temperature=310\n", "E107", 10,
              "ensemble-temperature (310 K) is not the temperature that all groups are coupled to (300 K)"},
         Case{"ensemble-temperature-setting=variable\n", "E140", 1, "simulated annealing"},
+        Case{"coulombtype=PME\newald-rtol=1e-17\n", "E105", 2, "1e-16"},
         Case{pressed + "pcoupltype=semiisotropic\n", "E140", 9, "not supported yet (planned)"},
         Case{pressed + "pcoupltype=surface-tension\n", "E140", 9, "not planned"},
         Case{"nstcalcenergy=2147483646\nnstenergy=2147483647\n", "E107", 2, "multiple"},
@@ -244,6 +245,9 @@ INSTANTIATE_TEST_SUITE_P(
              "nsttcouple = 1 steps is used: the variance of the kinetic energy is right within about 1.9 %."},
         Case{"nstenergy=50\n", "N117", 0, "nstcalcenergy = 50"}, Case{"nstenergy=150\n", "N118", 1, "200 is used"},
         Case{"vdw-modifier=force-switch\n", "N119", 1, "from 0 nm"},
+        Case{"coulombtype=PME\nfourier-nx=101\n", "N136", 2,
+             "prime factor 101, which makes the transforms of PME slow. The next "
+             "good size is 105."},
         Case{"coulombtype=reaction-field\nepsilon-r=2\nepsilon-rf=1\n", "W111", 3, "smaller"},
         Case{"coulombtype=reaction-field\nepsilon-r=0\nepsilon-rf=78\n", "W111", 3, "smaller"},
         Case{berendsen + "tau-t=0.01\nnsttcouple=10\n", "W112", 6,

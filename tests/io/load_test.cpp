@@ -293,6 +293,10 @@ INSTANTIATE_TEST_SUITE_P(
                "in molecule type ETH constraints depend on others, as the third of three atoms on a line"},
         Change{"topol.top", " 8 9 1\n", " 8 9 1\n 6 2 1 0.2 1000\n\n[ settles ]\n 5 1 0.109 0.17\n", "E134", "run.mdp:31",
                "atom 6 of molecule type ETH is held by a settle and"},
+        Change{"run.mdp", "Reaction-Field", "PME\nfourierspacing = 1e-9", "E542", "run.mdp:14",
+               "asks for 2.2e+09 grid points of PME along x, and 4096 are the most"},
+        Change{"run.mdp", "Reaction-Field", "PME\nfourier-nx = 4096\nfourier-ny = 4096\nfourier-nz = 4096", "E542", "run.mdp:14",
+               "6.872e+10 grid points"},
         Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"}));
 
 class LoadRemark : public ::testing::TestWithParam<Change>

@@ -158,6 +158,12 @@ inline const NonbondedVariant nonbonded_variants[] = {
          r.coulomb = CoulombKind::Pme, r.coulomb_potential_shift = false;
          r.lj_cutoff = 0.7, r.lj_modifier = LjModifier::None, r.epsilon_r = 2;
      }},
+    {"PME with a tight ewald-rtol", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.coulomb = CoulombKind::Pme, r.ewald_tolerance = 1e-12; }},
+    {"PME with a tight ewald-rtol, Lorentz-Berthelot, force switch", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) {
+         r.coulomb = CoulombKind::Pme, r.ewald_tolerance = 1e-13, r.lj_modifier = LjModifier::ForceSwitch, r.lj_switch = 0.6;
+     }},
     {"PME, a table, force switch, rvdw shorter", CombinationRule::LorentzBerthelot,
      [](System& s, RunParameters& r) {
          s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.coulomb = CoulombKind::Pme;

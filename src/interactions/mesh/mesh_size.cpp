@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "model/mesh_limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,8 +41,9 @@ std::array<int, 3> mesh_size(const RunParameters& run, const Vec3<double>& box)
     for (std::size_t d = 0; d < 3; ++d)
     {
         if (size[d] > 0) { continue; }
-        const int least = static_cast<int>(box[static_cast<int>(d)] / run.mesh_spacing + 0.999);
-        size[d] = good_size(std::max(least, 2 * (run.pme_order - 1)));
+        const double least = box[static_cast<int>(d)] / run.mesh_spacing + 0.999;
+        PARHELION_EXPECTS(least < most_mesh_points + 1);
+        size[d] = good_size(std::max(static_cast<int>(least), 2 * (run.pme_order - 1)));
     }
     return size;
 }

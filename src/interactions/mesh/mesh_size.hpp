@@ -12,7 +12,7 @@ namespace parhelion {
 
 // Points along x, y, z: those that the user gave (fourier-nx, -ny, -nz), elsewhere the least size with small prime factors whose
 // spacing is fourierspacing or less, as GROMACS 2022 chooses it. `box`: edges at the start of the run, nm; the sizes stay
-// for the run.
+// for the run. Requires at most most_mesh_points along each.
 std::array<int, 3> mesh_size(const RunParameters& run, const Vec3<double>& box);
 
 // B(m) = |sum_(j = 0)^(order - 2) M_order(j + 1) exp(2 pi i m j / points)|^2, m = 0 ... points - 1 (Essmann et al. 1995, eq.

@@ -62,6 +62,7 @@ struct CommonShape
     static constexpr Switching switching = electrostatics == Electrostatics::Screened ? Switching::IfAsked : Switching::Never;
     static constexpr bool may_have_table = lj_rule == LjRule::Table;
     static constexpr bool is_screened(const Constants<N>&) { return electrostatics == Electrostatics::Screened; }
+    static constexpr bool is_tight(const Constants<N>&) { return false; }
     static constexpr LjRule rule(const Constants<N>&) { return lj_rule; }
 };
 template <class N_, Compute compute>
@@ -72,6 +73,7 @@ struct AnyShape
     static constexpr Switching switching = Switching::IfAsked;
     static constexpr bool may_have_table = true;
     static bool is_screened(const Constants<N>& k) { return k.is_screened; }
+    static bool is_tight(const Constants<N>& k) { return k.is_tightly_screened; }
     static LjRule rule(const Constants<N>& k) { return k.rule; }
 };
 
@@ -247,6 +249,20 @@ struct Kernel
         if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
     }
 
+    template <Masking masking, class Law>
+    static HWY_INLINE void screen(const Constants<N>& k, const Distance& r, V qq, [[maybe_unused]] hn::Mask<D> listed, V& force,
+                                  [[maybe_unused]] V& potential)
+    {
+        const V t = Law::t(k, r.r2);
+        force = Law::force(k, qq, r.rinv, r.rinv2, t);
+        if constexpr (S::energies)
+        {
+            V shift = set(k.c);
+            if constexpr (masking != Masking::None) { shift = hn::IfThenElseZero(listed, shift); }
+            potential = Law::potential(k, r.rinv, t, shift);
+        }
+    }
+
     // The pairs of two i atoms, vectors v .. v + side_by_side, with the partners.
     template <Masking masking>
     static HWY_INLINE void interact(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t pair_of_i,
@@ -289,17 +305,18 @@ struct Kernel
         }
         if (S::is_screened(k))
         {
-            V t[side_by_side];
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                t[u] = ScreenedCoulomb<Ops>::t(k, r2[u]);
-                force[u] = ScreenedCoulomb<Ops>::force(k, qq[u], rinv[u], rinv2[u], t[u]);
-            }
-            for (std::size_t u = 0; S::energies && u < side_by_side; ++u)
-            {
-                V shift = set(k.c);
-                if constexpr (masking != Masking::None) { shift = hn::IfThenElseZero(listed[u], shift); }
-                potential[u] = ScreenedCoulomb<Ops>::potential(k, rinv[u], t[u], shift);
+                if (S::is_tight(k))
+                {
+                    screen<masking, ScreenedCoulomb<Ops, true>>(k, {r2[u], rinv[u], rinv2[u]}, qq[u], listed[u], force[u],
+                                                                potential[u]);
+                }
+                else
+                {
+                    screen<masking, ScreenedCoulomb<Ops>>(k, {r2[u], rinv[u], rinv2[u]}, qq[u], listed[u], force[u],
+                                                          potential[u]);
+                }
             }
         }
         else
@@ -502,8 +519,12 @@ void run_compute(const KernelArgs<N>& args)
     const NonbondedParameters& p = *args.parameters;
     if constexpr (HWY_TARGET <= HWY_AVX2) // the better ones have the lower numbers
     {
-        if (p.screening.is_used()) { return run_rule<N, compute, Electrostatics::Screened>(args); }
-        if (p.lj_switch >= p.lj_cutoff) { return run_rule<N, compute, Electrostatics::ReactionField>(args); }
+        const bool is_tight = p.screening.is_tight<typename N::Real>();
+        if (p.screening.is_used() && !is_tight) { return run_rule<N, compute, Electrostatics::Screened>(args); }
+        if (!p.screening.is_used() && p.lj_switch >= p.lj_cutoff)
+        {
+            return run_rule<N, compute, Electrostatics::ReactionField>(args);
+        }
     }
     Kernel<AnyShape<N, compute>>::run(args);
 }

@@ -110,7 +110,7 @@ struct ReactionField
 
 // sum_i of[i] t^i, even and odd powers side by side.
 template <class Ops, std::size_t terms, class V = typename Ops::V>
-PARHELION_PAIR_LAW V polynomial(const typename Ops::Real (&of)[terms], V t)
+PARHELION_PAIR_LAW V polynomial(const typename Ops::Real* of, V t)
 {
     static_assert(terms % 2 == 1 && terms >= 5);
     const V t2 = Ops::mul(t, t);
@@ -123,12 +123,13 @@ PARHELION_PAIR_LAW V polynomial(const typename Ops::Real (&of)[terms], V t)
     return Ops::mul_add(odd, t, even);
 }
 
-// t: what the polynomials are of (interactions/pair/screening.hpp). Excluded pairs have no shift.
-template <class Ops>
+// t: what the polynomials are of (interactions/pair/screening.hpp), of which is_tight chooses. Excluded pairs have no shift.
+template <class Ops, bool is_tight = false>
 struct ScreenedCoulomb
 {
     using V = typename Ops::V;
     using Real = typename Ops::Real;
+    static constexpr std::size_t terms = (is_tight ? tight_screening_degree<Real> : screening_degree<Real>)+1;
 
     static PARHELION_PAIR_LAW V t(const PairConstants<Real>& k, V r2)
     {
@@ -136,10 +137,10 @@ struct ScreenedCoulomb
     }
     static PARHELION_PAIR_LAW V force(const PairConstants<Real>& k, V qq, V rinv, V rinv2, V t)
     {
-        return Ops::mul(qq, Ops::mul_add(rinv, rinv2, polynomial<Ops>(k.screened_force, t)));
+        return Ops::mul(qq, Ops::mul_add(rinv, rinv2, polynomial<Ops, terms>(k.screened_force, t)));
     }
     static PARHELION_PAIR_LAW V potential(const PairConstants<Real>& k, V rinv, V t, V shift)
     {
-        return Ops::add(rinv, Ops::sub(polynomial<Ops>(k.screened_energy, t), shift));
+        return Ops::add(rinv, Ops::sub(polynomial<Ops, terms>(k.screened_energy, t), shift));
     }
 };

@@ -32,16 +32,17 @@ struct PairConstants
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2];
     Real lj_cutoff2;
     Real u[3], u_slope[3]; // of the potential switch
-    bool is_screened, lj_is_shorter, lj_is_switched, lj_potential_is_switched;
+    bool is_screened, is_tightly_screened, lj_is_shorter, lj_is_switched, lj_potential_is_switched;
     Real per_r2; // t = per_r2 r^2 - 1; this and the polynomials are those of PME
-    Real screened_force[screening_degree<Real> + 1], screened_energy[screening_degree<Real> + 1];
+    Real screened_force[tight_screening_degree<Real> + 1], screened_energy[tight_screening_degree<Real> + 1];
 
     PairConstants() = default;
     explicit PairConstants(const NonbondedParameters& p)
         : cutoff2(static_cast<Real>(p.cutoff * p.cutoff)), two_k(static_cast<Real>(2 * p.reaction_field_k)),
           k(static_cast<Real>(p.reaction_field_k)), c(static_cast<Real>(p.reaction_field_c)),
           lj_switch(static_cast<Real>(p.lj_switch)), lj_cutoff2(static_cast<Real>(p.lj_cutoff * p.lj_cutoff)),
-          is_screened(p.screening.is_used()), lj_is_shorter(p.lj_cutoff < p.cutoff), lj_is_switched(p.lj_switch < p.lj_cutoff),
+          is_screened(p.screening.is_used()), is_tightly_screened(p.screening.template is_tight<Real>()),
+          lj_is_shorter(p.lj_cutoff < p.cutoff), lj_is_switched(p.lj_switch < p.lj_cutoff),
           lj_potential_is_switched(p.switches_potential), per_r2(static_cast<Real>(2 / (p.cutoff * p.cutoff)))
     {
         for (int m = 0; m < 2; ++m)
@@ -58,7 +59,7 @@ struct PairConstants
             u_slope[i] = static_cast<Real>(lj_is_switched ? (3 + i) * potential_switch(i, p.lj_switch, p.lj_cutoff) : 0);
         }
         const auto& polynomial = p.screening.template polynomial<Real>();
-        for (std::size_t i = 0; i <= screening_degree<Real>; ++i)
+        for (std::size_t i = 0; i <= tight_screening_degree<Real>; ++i)
         {
             screened_force[i] = static_cast<Real>(polynomial.force[i]);
             screened_energy[i] = static_cast<Real>(polynomial.energy[i]);
@@ -102,13 +103,14 @@ inline PairForce pair_force(const NonbondedParameters& p, double c6, double c12,
     const PairConstants<double> k(p);
     const double r2 = r * r, rinv = excluded ? 0 : 1 / r, rinv2 = rinv * rinv;
     PairForce result;
-    if (k.is_screened)
-    {
-        using Coulomb = ScreenedCoulomb<Numbers>;
+    const auto screen = [&](auto law) {
+        using Coulomb = decltype(law);
         const double t = Coulomb::t(k, r2);
         result.force_over_r = Coulomb::force(k, qq, rinv, rinv2, t);
         result.coulomb = qq * Coulomb::potential(k, rinv, t, excluded ? 0 : k.c);
-    }
+    };
+    if (k.is_screened && k.is_tightly_screened) { screen(ScreenedCoulomb<Numbers, true>()); }
+    else if (k.is_screened) { screen(ScreenedCoulomb<Numbers>()); }
     else
     {
         result.force_over_r = ReactionField<Numbers>::force(k.two_k, qq, rinv, rinv2);

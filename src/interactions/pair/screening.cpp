@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interactions/pair/screening.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace parhelion {
@@ -73,14 +74,27 @@ ScreeningPolynomial<degree> polynomial(double beta, double cutoff)
     return {interpolated(force), interpolated(energy)};
 }
 
+// With room for the tight degree.
+template <class Real>
+auto polynomial_for(const Screening& screening, double cutoff)
+{
+    if (screening.is_tight<Real>()) { return polynomial<tight_screening_degree<Real>>(screening.beta, cutoff); }
+    const auto usual = polynomial<screening_degree<Real>>(screening.beta, cutoff);
+    ScreeningPolynomial<tight_screening_degree<Real>> padded;
+    std::ranges::copy(usual.force, padded.force.begin());
+    std::ranges::copy(usual.energy, padded.energy.begin());
+    return padded;
+}
+
 } // namespace
 
 Screening make_screening(double beta, double cutoff)
 {
     Screening screening;
     screening.beta = beta;
-    screening.of_float = polynomial<screening_degree<float>>(beta, cutoff);
-    screening.of_double = polynomial<screening_degree<double>>(beta, cutoff);
+    screening.range = beta * cutoff;
+    screening.of_float = polynomial_for<float>(screening, cutoff);
+    screening.of_double = polynomial_for<double>(screening, cutoff);
     return screening;
 }
 

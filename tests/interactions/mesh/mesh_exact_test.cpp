@@ -171,10 +171,10 @@ void expect_screening(double tolerance, double bound)
 
 TEST(ScreenedPairs, have_polynomials_that_are_exact_to_rounding)
 {
-    for (const double tolerance : {1e-4, 1e-5, 1e-6})
+    for (const double tolerance : {1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-14, 1e-16})
     {
         expect_screening<double>(tolerance, tolerance < 5e-6 ? 5e-15 : 2e-15);
-        expect_screening<float>(tolerance, 2.5e-7);
+        expect_screening<float>(tolerance, tolerance < 5e-8 ? 3.5e-7 : 2.5e-7); // 23 terms to round, or 15
     }
 }
 
@@ -206,6 +206,30 @@ TEST(ScreenedPairs, have_a_quotient_that_is_exact_to_rounding_and_has_no_pole)
         }
         EXPECT_LE(error, 2.5e-7) << tolerance;
         for (const double coefficient : quotient.denominator) { EXPECT_GT(coefficient, 0) << tolerance; }
+    }
+}
+
+// What is left of the mesh's error for a tight tolerance is far below that of a polynomial of the usual degree.
+TEST(ScreenedPairs, of_a_tight_tolerance_have_the_forces_of_a_usual_one)
+{
+    const System system = charged_ions({2.1, 2.6, 3.3});
+    RunParameters run = pme_parameters();
+    run.ewald_tolerance = 1e-5;
+    run.pme_order = 8, run.mesh_nx = run.mesh_ny = run.mesh_nz = 96;
+    const MeshResult usual = evaluate<Double>(system, run, Parts::Coulomb);
+    double size = 0;
+    for (const Vec3<double>& f : usual.forces) { size = std::max(size, norm(f)); }
+    for (const double tolerance : {1e-7, 1e-10, 1e-12, 1e-16})
+    {
+        run.ewald_tolerance = tolerance;
+        const MeshResult tight = evaluate<Double>(system, run, Parts::Coulomb),
+                         mixed = evaluate<Mixed>(system, run, Parts::Coulomb);
+        for (std::size_t i = 0; i < usual.forces.size(); ++i)
+        {
+            // The usual forces are off by what ewald-rtol leaves out, 1e-5 of a force between charges at the cut-off.
+            EXPECT_LE(norm(tight.forces[i] - usual.forces[i]), 1e-4 * size) << tolerance;
+            EXPECT_LE(norm(mixed.forces[i] - tight.forces[i]), 3e-6 * size) << tolerance;
+        }
     }
 }
 

@@ -87,7 +87,10 @@ GpuNonbondedTables<N>::GpuNonbondedTables(GpuQueue& queue, const NonbondedTables
     of_type.upload(queue, types);
     of_pair.upload(queue, pairs_of(tables.pair_parameters()));
     queue.synchronize();
-    if (parameters.screening.is_used()) { quotient = ScreeningQuotient(parameters.screening, parameters.cutoff); }
+    if (parameters.screening.is_used() && !parameters.screening.is_tight<float>())
+    {
+        quotient = ScreeningQuotient(parameters.screening, parameters.cutoff);
+    }
 }
 
 template <class N>

@@ -34,7 +34,8 @@ struct Shape
     using N = N_;
     static constexpr bool screened = electrostatics_ == Electrostatics::Screened;
     static constexpr LjRule rule = rule_;
-    static constexpr Switching switching = switching_; // IfAsked: Lennard-Jones may have the shorter cut-off, too
+    static constexpr Switching switching =
+        switching_; // IfAsked: Lennard-Jones may have the shorter cut-off, ewald-rtol be tight, too
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
     static constexpr bool fast = std::is_same_v<N, Mixed>;
 };
@@ -67,6 +68,9 @@ class Warp
     using Sum = typename N::ForceSum;
     using EnergySum = ScalarSum<N>;
     using Ops = LaneOps<Real>;
+    using Usual = ScreenedCoulomb<Ops>;
+    using Tight = ScreenedCoulomb<Ops, true>;
+    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // run_screened() sees to it
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
@@ -331,13 +335,17 @@ private:
         if constexpr (S::screened && lean)
         {
             // No reciprocal is as cheap in double precision; energies need the polynomials anyway.
-            const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
-            force = qq * fused(rinv, rinv2, screening);
+            if (may_be_tight && a.law.is_tightly_screened) { force = Tight::force(a.law, qq, rinv, rinv2, Tight::t(a.law, r2)); }
+            else
+            {
+                const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
+                force = qq * fused(rinv, rinv2, screening);
+            }
         }
         else if constexpr (S::screened)
         {
-            t = ScreenedCoulomb<Ops>::t(a.law, r2);
-            force = ScreenedCoulomb<Ops>::force(a.law, qq, rinv, rinv2, t);
+            t = Usual::t(a.law, r2);
+            force = a.law.is_tightly_screened ? Tight::force(a.law, qq, rinv, rinv2, t) : Usual::force(a.law, qq, rinv, rinv2, t);
         }
         else { force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2); }
         Real c6, c12, energy = 0;
@@ -356,7 +364,12 @@ private:
         {
             const auto coulomb_energy = [&] {
                 if constexpr (!S::screened) { return qq * ReactionField<Ops>::potential(a.law, rinv, r2); }
-                else { return qq * ScreenedCoulomb<Ops>::potential(a.law, rinv, t, !masked || listed ? a.law.c : 0); }
+                else
+                {
+                    const Real shift = !masked || listed ? a.law.c : 0;
+                    return qq * (a.law.is_tightly_screened ? Tight::potential(a.law, rinv, t, shift)
+                                                           : Usual::potential(a.law, rinv, t, shift));
+                }
             };
             add_energies(d, force, in_range ? coulomb_energy() : 0, in_range ? energy : 0);
         }
@@ -467,7 +480,7 @@ void run_screened(GpuQueue& queue, const Arguments<N>& arguments, int shares, Co
     // The kernel of nearly every step has no instruction to spare for a test.
     if constexpr (std::is_same_v<N, Mixed>)
     {
-        if (compute == Compute::Forces && !arguments.law.lj_is_shorter)
+        if (compute == Compute::Forces && !arguments.law.lj_is_shorter && !arguments.law.is_tightly_screened)
         {
             constexpr Electrostatics screened = Electrostatics::Screened;
             using Switched = Shape<N, screened, rule, Switching::Always, Compute::Forces>;
