@@ -48,6 +48,8 @@ void Communicator::pause_deadlines() { world().pause_deadlines(rank()); }
 
 void Communicator::resume_deadlines() { world().resume_deadlines(rank()); }
 
+void Communicator::expect_whole() { world().expect_whole(rank()); }
+
 void Communicator::abort() { world().stop(rank()); }
 
 } // namespace parhelion

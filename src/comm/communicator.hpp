@@ -52,6 +52,8 @@ public:
     void set_tag(std::int64_t tag);
     // This rank stops for a reason of its own: all waits of the others end with PeerAborted.
     void abort();
+    // Throws PeerAborted if a wait of any rank has failed, or a rank has been lost.
+    void expect_whole();
 
 private:
     ChannelPair& setup_peer(int peer);

@@ -231,6 +231,10 @@ void Launcher::take(Process& from, ReceivedPacket&& received)
         return send_others(from, {std::move(packet), nullptr});
     case ProcessSays::Pass:
         return send_others(from, {std::move(packet), std::make_shared<const FileDescriptor>(std::move(received.passed))});
+    case ProcessSays::Letter: {
+        const int to = process_of_rank(static_cast<int>(packet.size), options_);
+        return send(processes_[static_cast<std::size_t>(to)], {std::move(packet), nullptr});
+    }
     case ProcessSays::Pages:
         return answer_pages(from, packet);
     case ProcessSays::Done:
@@ -321,12 +325,13 @@ void Launcher::note_end(Process& process, int status)
         if (received) { take(process, std::move(*received)); }
         else { process.socket.reset(-1); }
     }
-    if (process.has_reported) { return; }
+    const bool has_exited = options_.may_exit && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (process.has_reported || has_exited) { return; }
     const std::string how = WIFSIGNALED(status)
                                 ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
                                 : fmt::format("has ended with exit code {}", WEXITSTATUS(status));
     fail(process,
-         {.says = ProcessSays::Failed, .failure = FailureKind::Comm, .text = fmt::format("{} {}.", process.name(), how)});
+         {.says = ProcessSays::Failed, .failure = FailureKind::LostRank, .text = fmt::format("{} {}.", process.name(), how)});
 }
 
 // The first failure is what the run ends by; all are told of it.

@@ -31,6 +31,7 @@ struct ProcessOptions
     // Asked by this process at every look at the others, twenty times a second at least; true: the run stops, as if one had
     // thrown ProgramStopped.
     std::function<bool()> is_interrupted = nullptr;
+    bool may_exit = false; // a process that ends with exit code 0, without a word, has done its part, with result 0
     // Called with the first failure, once all processes have ended, before it is thrown.
     std::function<void(const ProcessFailure&)> on_failure = nullptr;
 };

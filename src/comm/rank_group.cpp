@@ -2,6 +2,7 @@
 #include "comm/rank_group.hpp"
 
 #include "base/error.hpp"
+#include "comm/failures.hpp"
 #include "comm/world.hpp"
 
 #include <algorithm>
@@ -89,6 +90,7 @@ void RankGroup::barrier()
 
 Window RankGroup::allocate(std::size_t bytes)
 {
+    if (bytes > FreeExtents::none) { throw MemoryFull(fmt::format("There are no {} bytes of symmetric memory.", bytes)); }
     const auto size = static_cast<std::int64_t>(round_up_window(bytes));
     const std::size_t offset = common_offset([&](std::size_t from) {
         // Nothing is taken before all agree: in its own arena nobody allocates but this rank.
@@ -101,7 +103,7 @@ Window RankGroup::allocate(std::size_t bytes)
     if (size == 0) { return {}; }
     if (offset == FreeExtents::none)
     {
-        throw CommError(fmt::format("The symmetric memory of a rank of '{}' has no {} bytes left in one piece.", label_, size));
+        throw MemoryFull(fmt::format("The symmetric memory of a rank of '{}' has no {} bytes left in one piece.", label_, size));
     }
     const Window window{offset, static_cast<std::size_t>(size)};
     world_->memory().take(world_rank(), window);

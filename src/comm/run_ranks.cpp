@@ -63,8 +63,11 @@ void run_ranks(World& world, const std::function<void(Communicator&)>& body)
     const RankRange here = world.here();
     for (int place = 0; place < here.count; ++place) { communicators.push_back(world.communicator(here.first + place)); }
     const auto of = [&](int rank) -> Communicator& { return communicators[static_cast<std::size_t>(rank - here.first)]; };
-    run_ranks(
-        here, [&](int rank) { body(of(rank)); }, [&](int rank) { of(rank).abort(); });
+    const auto be_rank = [&](int rank) {
+        body(of(rank));
+        world.leave(rank);
+    };
+    run_ranks(here, be_rank, [&](int rank) { of(rank).abort(); });
 }
 
 } // namespace parhelion

@@ -2,6 +2,7 @@
 #include "comm/symmetric_memory.hpp"
 
 #include "base/error.hpp"
+#include "comm/failures.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -72,6 +73,7 @@ Window SymmetricMemory::allocate(int rank, std::size_t bytes) { return allocate(
 Window SymmetricMemory::allocate(std::span<const int> members, std::size_t bytes)
 {
     if (bytes == 0) { return {}; } // also in a full arena
+    if (bytes > payload_bytes_) { throw MemoryFull(fmt::format("The symmetric memory of a rank has no {} bytes.", bytes)); }
     const std::size_t size = round_up_window(bytes);
     const std::size_t offset = common_offset([&](std::size_t from) {
         std::size_t greatest = 0;
@@ -80,7 +82,7 @@ Window SymmetricMemory::allocate(std::span<const int> members, std::size_t bytes
             greatest = std::max(greatest, fit(rank, from, size));
             if (greatest == FreeExtents::none)
             {
-                throw CommError(
+                throw MemoryFull(
                     fmt::format("The symmetric memory of rank {}, {} bytes, has no {} left in one piece. Give the run "
                                 "more when it is made (memory_bytes).",
                                 rank, payload_bytes_, size));
@@ -110,7 +112,7 @@ std::size_t SymmetricMemory::reserve_signals(int rank, int count, Word shown)
     std::size_t& next = of(rank).next_signal;
     if (static_cast<std::size_t>(count) > signal_slots_ - next)
     {
-        throw CommError(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
+        throw LimitReached(fmt::format("Rank {} has no signal slots left of {}: too many channels.", rank, signal_slots_));
     }
     const std::size_t first = std::exchange(next, next + static_cast<std::size_t>(count));
     if (shown != 0) { show_(rank, signal(rank, first), count, shown); } // as arenas are from the start

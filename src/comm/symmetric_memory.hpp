@@ -91,7 +91,7 @@ public:
         return reaches(rank) && offset <= payload_bytes_ && bytes <= payload_bytes_ - offset && signal < signal_slots_;
     }
 
-    // In one rank's payload arena. Throws CommError if it is full.
+    // In one rank's payload arena. Throws MemoryFull.
     Window allocate(int rank, std::size_t bytes);
     // At the same offset in the arenas of all members. One call for the whole group.
     Window allocate(std::span<const int> members, std::size_t bytes);
@@ -100,7 +100,7 @@ public:
     std::size_t fit(int rank, std::size_t from, std::size_t bytes) const { return of(rank).free.fit(from, bytes); }
     void take(int rank, Window window) { of(rank).free.take(window); }
 
-    // `count` neighbouring slots whose epochs show `shown`; the index of the first. Throws CommError if there are none left.
+    // `count` neighbouring slots whose epochs show `shown`; the index of the first. Throws LimitReached.
     std::size_t reserve_signals(int rank, int count, Word shown);
     // For others to reserve. Nothing is under way to them.
     void release_signals(int rank, std::size_t first, int count) { of(rank).released_signals[count].push_back(first); }

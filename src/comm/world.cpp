@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
+#include "comm/failures.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -84,6 +85,20 @@ void World::resume_deadlines(int rank)
 {
     HostAtomics::fetch_add_relaxed_system(&first_failure_->pauses, one_resumes);
     bootstrap_->tell({Notice::Kind::Resumed, rank});
+}
+
+// In the word of its abort slot that is not the epoch.
+void World::leave(int rank) { HostAtomics::store_release_system(&memory_.signal(rank, SymmetricMemory::abort_signal)->bytes, 1); }
+
+bool World::has_left(int rank) const
+{
+    SignalSlot* const slot = memory_.signal(rank, SymmetricMemory::abort_signal);
+    return slot != nullptr && HostAtomics::load_acquire_system(&slot->bytes) != 0;
+}
+
+void World::expect_whole(int rank)
+{
+    if (HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0) { throw_failure(rank, Verdict::Aborted); }
 }
 
 void World::stop(int rank)
@@ -196,18 +211,30 @@ void World::throw_failure(int rank, Verdict verdict, const std::string& text)
     if (verdict == Verdict::Expired) // then the record is this rank's
     {
         bootstrap_->tell({Notice::Kind::Failed, rank});
-        if (!text.empty()) { throw CommError(text); }
-        const std::string& label = of(rank).channels[static_cast<std::size_t>(first_failure_->record.channel)].first;
-        throw CommError(failure_text(first_failure_->record, label, deadline_, tag_name_));
+        throw_first_failure(rank, text);
     }
     if (const std::string sentence = loss(); !sentence.empty())
     {
-        throw PeerAborted(fmt::format("Rank {} stopped: {}", rank, sentence));
+        // If a rank has failed, its process has ended for that.
+        const std::string why = fmt::format("Rank {} stopped: {}", rank, sentence);
+        if (HostAtomics::load_relaxed_system(&first_failure_->claimed) != 0) { throw PeerAborted(why); }
+        throw AbortedByLoss(why);
     }
     // Who failed second may be here before the first has written.
     const bool is_written = HostAtomics::load_acquire_system(&watch(rank).own_abort->epoch) != 0;
     throw PeerAborted(is_written ? fmt::format("Rank {} stopped because rank {} did.", rank, first_failure_->record.rank)
                                  : fmt::format("Rank {} stopped because another rank did.", rank));
+}
+
+// The record is this rank's.
+void World::throw_first_failure(int rank, const std::string& text) const
+{
+    const FailureRecord& record = first_failure_->record;
+    const auto label = [&] { return of(rank).channels[static_cast<std::size_t>(record.channel)].first; };
+    const std::string why = text.empty() ? failure_text(record, label(), deadline_, tag_name_) : text;
+    const bool is_own_fault = record.peer == rank || record.awaited == Awaited::Ready;
+    if (is_own_fault || !has_left(record.peer)) { throw CommError(why); }
+    throw LostRank(fmt::format("{} The program of rank {} has ended.", why, record.peer));
 }
 
 } // namespace parhelion

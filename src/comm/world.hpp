@@ -42,6 +42,11 @@ public:
     // returns.
     using OnLoss = std::function<void(const std::string& sentence)>;
     void on_loss(OnLoss listener);
+    // The rank's program has ended: it sends nothing any more. Others within its reach can ask.
+    void leave(int rank);
+    bool has_left(int rank) const;
+    // Throws PeerAborted if a wait of any rank has failed, or a rank has been lost.
+    void expect_whole(int rank);
     // For the thread that is this rank, of those here.
     Communicator communicator(int rank);
 
@@ -80,6 +85,7 @@ private:
     void lose(const std::string& sentence);
     void hear(const Notice& notice);
     void end_waits_here();
+    [[noreturn]] void throw_first_failure(int rank, const std::string& text) const;
     std::string loss() const; // the sentence, or nothing
 
     template <class End>

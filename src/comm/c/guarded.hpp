@@ -3,14 +3,18 @@
 #pragma once
 
 #include "comm/c/parhelion_comm.h"
+#include "comm/failures.hpp"
 #include "comm/partitioned/collectives.hpp"
 #include "comm/run_ranks.hpp"
 
+#include <new>
 #include <string>
 
 namespace parhelion::c_interface {
 
-int remember(int code, const std::string& sentence); // for ph_error_message() of this thread; returns the code
+// For ph_error_message() of this thread, and for the end of its rank if the exception that is being handled ended a wait. Returns
+// the code.
+int remember(int code, const std::string& sentence);
 
 inline int code_of(Misuse misuse)
 {
@@ -36,6 +40,8 @@ inline int code_of(Misuse misuse)
         return PH_ERROR_PEER_FREED;
     case Misuse::NotMatched:
         return PH_ERROR_NOT_MATCHED;
+    case Misuse::InUse:
+        return PH_ERROR_IN_USE;
     }
     return PH_ERROR_INTERNAL;
 }
@@ -57,9 +63,25 @@ int guarded(Call&& call) noexcept
     {
         return remember(PH_ERROR_STOPPED, e.what());
     }
+    catch (const AbortedByLoss& e)
+    {
+        return remember(PH_ERROR_PEER_LOST, e.what());
+    }
     catch (const PeerAborted& e)
     {
         return remember(PH_ERROR_STOPPED, e.what());
+    }
+    catch (const MemoryFull& e)
+    {
+        return remember(PH_ERROR_MEMORY, e.what());
+    }
+    catch (const LimitReached& e)
+    {
+        return remember(PH_ERROR_LIMIT, e.what());
+    }
+    catch (const LostRank& e)
+    {
+        return remember(PH_ERROR_PEER_LOST, e.what());
     }
     catch (const CommError& e)
     {
@@ -73,6 +95,10 @@ int guarded(Call&& call) noexcept
     {
         return remember(PH_ERROR_SYSTEM, e.what());
     }
+    catch (const std::bad_alloc&)
+    {
+        return remember(PH_ERROR_MEMORY, "The process has no memory left.");
+    }
     catch (const std::exception& e)
     {
         return remember(PH_ERROR_INTERNAL, e.what());
@@ -82,6 +108,11 @@ int guarded(Call&& call) noexcept
 inline void expect_argument(bool is_right, const char* sentence)
 {
     if (!is_right) { throw PartitionedError(Misuse::BadArgument, sentence); }
+}
+
+inline void expect_pointer(const void* pointer, const char* sentence)
+{
+    if (pointer == nullptr) { throw PartitionedError(Misuse::Null, sentence); }
 }
 
 inline Elements elements_of(ph_type type, int partitions, size_t count)

@@ -28,6 +28,26 @@ const char* name_of(Collective collective)
     }
 }
 
+const char* name_of(ElementType type)
+{
+    switch (type)
+    {
+    case ElementType::Float:
+        return "float";
+    case ElementType::Double:
+        return "double";
+    case ElementType::Half:
+        return "half";
+    default:
+        return "bfloat16";
+    }
+}
+
+const char* name_of(Algorithm algorithm)
+{
+    return algorithm == Algorithm::OneShot ? "in one shot" : algorithm == Algorithm::TwoShot ? "in two shots" : "in a ring";
+}
+
 void expect(bool is_right, Collective collective, const char* why)
 {
     if (is_right) { return; }
@@ -35,6 +55,16 @@ void expect(bool is_right, Collective collective, const char* why)
 }
 
 } // namespace
+
+std::string CollectiveTerms::text() const
+{
+    const bool reduces = collective == Collective::AllReduce || collective == Collective::ReduceScatter;
+    const char* const by = reduction == Reduction::Sum ? "sum" : reduction == Reduction::Min ? "min" : "max";
+    std::string how = reduces ? fmt::format(" by {}", by) : "";
+    if (collective == Collective::Broadcast) { how = fmt::format(" from member {}", root); }
+    return fmt::format("{}{} of {} partitions of {} {} {}", name_of(collective), how, partitions, count, name_of(type),
+                       name_of(algorithm));
+}
 
 bool CollectivePlan::sends_to(int place) const
 {
@@ -70,7 +100,9 @@ CollectivePlan plan_collective(Collective collective, const Elements& elements, 
     const bool is_copied = collective == Collective::AllGather || collective == Collective::Broadcast;
     expect(elements.type != ElementType::Byte || is_copied, collective,
            "bytes are not added or compared: say of which type they are");
-    expect(elements.partitions >= 1, collective, "it needs a partition at least");
+    expect(elements.partitions >= 1 && elements.partitions <= most_partitions, collective, "it has 1 to 1048576 partitions");
+    expect(product_of(elements.partitions, elements.count, bytes_of(elements.type), members.size()).has_value(), collective,
+           "its buffers have more bytes than there can be");
     expect(sorted.front() >= 0 && sorted.back() < ranks, collective, "there is no such rank among its members");
     expect(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), collective, "a rank is a member twice");
     expect(place < n, collective, "this rank is no member");
@@ -84,7 +116,8 @@ CollectivePlan plan_collective(Collective collective, const Elements& elements, 
     const Schedule schedule = make_schedule(collective, algorithm, n, place, root);
     const Layouts layouts = layouts_of(collective, schedule, elements.partitions, elements.count);
     const ChannelOptions channel{depth, Credits::Yes, layouts.result.largest() * bytes_of(elements.type), options.first_epoch};
-    return {collective, elements, reduction, std::move(members), std::move(name), schedule, layouts, channel};
+    const CollectiveTerms terms{collective, elements.type, reduction, algorithm, elements.partitions, root, elements.count};
+    return {collective, elements, reduction, terms, std::move(members), std::move(name), schedule, layouts, channel};
 }
 
 } // namespace parhelion

@@ -10,11 +10,27 @@
 
 namespace parhelion {
 
+// What all members must ask for alike. Plain data, which travels as bytes.
+struct CollectiveTerms
+{
+    Collective collective;
+    ElementType type;
+    Reduction reduction;
+    Algorithm algorithm;
+    int partitions;
+    int root; // a place among the members
+    std::size_t count;
+
+    std::string text() const; // "all-reduce by max of 8 partitions of 16 double"
+    friend bool operator==(const CollectiveTerms&, const CollectiveTerms&) = default;
+};
+
 struct CollectivePlan
 {
     Collective collective;
     Elements elements;
     Reduction reduction;
+    CollectiveTerms terms;
     std::vector<int> members;
     std::string name; // for people: "all-reduce over ranks 0 1"
     Schedule schedule;

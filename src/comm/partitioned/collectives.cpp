@@ -1,124 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/partitioned/collectives.hpp"
 
-#include "comm/partitioned/collective_plan.hpp"
+#include "comm/partitioned/collective_state.hpp"
 #include "comm/partitioned/reduction_cpu.hpp"
-#include "comm/partitioned/requests.hpp"
-#include "comm/rank_group.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace parhelion {
 
-// One collective of a rank. Any thread that finds a partition free moves it on, as far as it goes without waiting: who marks it,
-// and whoever of the rank waits for something.
-class CollectiveState : public RequestState
-{
-public:
-    CollectiveState(PartitionedEngine& engine, CollectivePlan plan, const std::byte* input, std::byte* result, std::string name);
-
-    void pready(int partition);
-    bool parrived(int partition);
-    bool advance() override;
-    void help() override;
-    bool knows_peer() const override { return is_connected_.load(std::memory_order_acquire); }
-    bool is_complete() override;
-    std::string lacks() override;
-    FailureRecord record(const Watch& watch) override;
-
-private:
-    // A partition on its way through the schedule.
-    struct Partition
-    {
-        std::vector<ChannelPair> peers;     // by place; that of this rank is unused
-        std::atomic<Word> ready = 0;        // the epoch for which it has been marked; release: the input -> acquire
-        std::atomic<Word> done = 0;         // the epoch whose result is there; release: the result -> acquire
-        std::atomic<bool> is_taken = false; // by a thread, which has the channels and `step` for itself
-        std::size_t step = 0;
-        std::vector<const std::byte*> terms; // of a step that is executed; kept, so that no epoch allocates
-        std::vector<std::byte*> outs;
-    };
-
-    struct Late
-    {
-        int partition, peer;
-        Awaited awaited;
-    };
-
-    void begin_epoch() override {}
-    bool connect(); // by the rank's own thread, which alone takes memory
-    bool has_input(const Partition& partition) const;
-    bool is_done(const Partition& partition) const { return partition.done.load(std::memory_order_acquire) == nth(); }
-    void move_on(int partition); // unless another thread is at it
-    Late find_late();            // what this member waits for; of its own partitions if they are not ready
-    bool can_do(Partition& partition, const Step& step);
-    void execute(Partition& partition, int number, const Step& step);
-
-    const CollectivePlan plan_;
-    const std::byte* const input_;
-    std::byte* const result_;
-    const bool takes_input_;
-    std::vector<Partition> partitions_;
-    std::atomic<bool> is_connected_ = false;
-    std::atomic<int> marking_ = 0; // threads in pready(): an epoch ends when they have left
-};
-
-CollectiveState::CollectiveState(PartitionedEngine& engine, CollectivePlan plan, const std::byte* input, std::byte* result,
-                                 std::string name)
-    : RequestState(engine, {plan.elements.partitions, plan.elements.count * bytes_of(plan.elements.type)}, {engine.rank()},
-                   std::move(name)),
-      plan_(std::move(plan)), input_(input), result_(result), takes_input_(plan_.schedule.takes_input()),
-      partitions_(static_cast<std::size_t>(plan_.elements.partitions))
-{
-    World& world = engine.world();
-    const int rank = engine.rank();
-    for (std::size_t p = 0; p < partitions_.size(); ++p)
-    {
-        const std::string label = fmt::format("{}, partition {}", this->name(), p);
-        for (int place = 0; place < plan_.schedule.members; ++place)
-        {
-            const int peer = plan_.members[static_cast<std::size_t>(place)];
-            ChannelPair pair;
-            if (plan_.sends_to(place)) { pair.send = world.open_send(label, rank, peer, plan_.channel); }
-            if (plan_.takes_from(place)) { pair.receive = world.open_receive(label, peer, rank, plan_.channel); }
-            partitions_[p].peers.push_back(std::move(pair));
-        }
-    }
-}
-
-bool CollectiveState::connect()
-{
-    if (knows_peer()) { return true; }
-    // Nothing has been sent yet, so that a channel is ready as soon as its other end is open.
-    for (Partition& partition : partitions_)
-    {
-        for (const int out : plan_.schedule.outs)
-        {
-            if (!partition.peers[static_cast<std::size_t>(out)].send.is_ready()) { return false; }
-        }
-    }
-    is_connected_.store(true, std::memory_order_release); // the channels -> other threads
-    return true;
-}
-
 bool CollectiveState::has_input(const Partition& partition) const
 {
     return !takes_input_ || partition.ready.load(std::memory_order_acquire) == nth();
 }
 
-void CollectiveState::pready(int partition)
+void CollectiveState::expect_markable(int partition) const
 {
-    if (!is_active()) { refuse(Misuse::NotActive, "pready() outside start() and wait()"); }
+    expect_active("pready()");
     check_partition(partition);
     if (!takes_input_) { refuse(Misuse::BadArgument, "pready() of a member without an input"); }
+}
+
+void CollectiveState::pready(int partition)
+{
+    expect_markable(partition);
+    mark(partition);
+}
+
+void CollectiveState::pready_range(int first, int last)
+{
+    if (first > last) { return; }
+    expect_markable(first);
+    expect_markable(last);
+    for (int p = first; p <= last; ++p) { expect_unmarked(p); }
+    for (int p = first; p <= last; ++p) { mark(p); }
+}
+
+void CollectiveState::expect_unmarked(int partition) const
+{
+    if (partitions_[static_cast<std::size_t>(partition)].ready.load(std::memory_order_relaxed) == nth() - 1) { return; }
+    refuse_second_mark(partition);
+}
+
+void CollectiveState::mark(int partition)
+{
     Word last = nth() - 1;
     marking_.fetch_add(1, std::memory_order_relaxed); // before the mark, which lets the epoch end
     if (!partitions_[static_cast<std::size_t>(partition)].ready.compare_exchange_strong(last, nth(), std::memory_order_release,
                                                                                         std::memory_order_relaxed))
     {
         marking_.fetch_sub(1, std::memory_order_relaxed);
-        refuse(Misuse::ReadyTwice, fmt::format("partition {} has been marked ready before", partition));
+        refuse_second_mark(partition);
     }
     move_on(partition);
     marking_.fetch_sub(1, std::memory_order_release); // this thread reads nothing of the epoch any more -> its end
@@ -129,14 +61,13 @@ bool CollectiveState::parrived(int partition)
     check_partition(partition);
     const std::atomic<Word>& done = partitions_[static_cast<std::size_t>(partition)].done;
     if (!is_active() || done.load(std::memory_order_acquire) == nth()) { return true; }
-    engine().advance(); // who asks again and again waits
+    poll();
     return done.load(std::memory_order_acquire) == nth();
 }
 
 bool CollectiveState::advance()
 {
-    if (!connect()) { return false; }
-    if (!is_active()) { return true; }
+    if (is_broken() || !knows_peer() || !is_active()) { return true; } // until a letter comes
     help();
     return is_complete();
 }
@@ -180,7 +111,7 @@ bool CollectiveState::can_do(Partition& partition, const Step& step)
     for (int t = step.first_term; t < step.first_term + step.terms; ++t)
     {
         const int term = plan_.schedule.terms[static_cast<std::size_t>(t)];
-        if (term != plan_.schedule.place && !partition.peers[static_cast<std::size_t>(term)].receive.has_arrived())
+        if (term != plan_.schedule.place && !partition.links[static_cast<std::size_t>(term)].receiver.has_arrived())
         {
             return false;
         }
@@ -188,7 +119,7 @@ bool CollectiveState::can_do(Partition& partition, const Step& step)
     for (int o = step.first_out; o < step.first_out + step.outs; ++o)
     {
         const int out = plan_.schedule.outs[static_cast<std::size_t>(o)];
-        if (!partition.peers[static_cast<std::size_t>(out)].send.is_ready()) { return false; }
+        if (!may_send(partition.links[static_cast<std::size_t>(out)])) { return false; }
     }
     return true;
 }
@@ -199,9 +130,9 @@ void CollectiveState::execute(Partition& partition, int number, const Step& step
     const Extent input = plan_.layouts.input.extent(number, step.chunk), result = plan_.layouts.result.extent(number, step.chunk);
     const std::size_t bytes = result.count * element;
     const auto term = [&](int t) { return plan_.schedule.terms[static_cast<std::size_t>(step.first_term + t)]; };
-    const auto out = [&](int o) -> SendChannel& {
+    const auto out = [&](int o) -> HostSender& {
         const int place = plan_.schedule.outs[static_cast<std::size_t>(step.first_out + o)];
-        return partition.peers[static_cast<std::size_t>(place)].send;
+        return partition.links[static_cast<std::size_t>(place)].sender;
     };
     std::vector<const std::byte*>& terms = partition.terms;
     std::vector<std::byte*>& outs = partition.outs;
@@ -211,9 +142,9 @@ void CollectiveState::execute(Partition& partition, int number, const Step& step
     {
         const bool is_own = term(t) == plan_.schedule.place;
         terms.push_back(is_own ? input_ + input.begin * element
-                               : partition.peers[static_cast<std::size_t>(term(t))].receive.wait().data);
+                               : partition.links[static_cast<std::size_t>(term(t))].receiver.slot());
     }
-    for (int o = 0; o < step.outs; ++o) { outs.push_back(out(o).begin(bytes)); }
+    for (int o = 0; o < step.outs; ++o) { outs.push_back(out(o).slot()); }
     if (step.is_kept)
     {
         std::byte* const kept = result_ + result.begin * element;
@@ -224,7 +155,10 @@ void CollectiveState::execute(Partition& partition, int number, const Step& step
     for (int o = 0; o < step.outs; ++o) { out(o).publish(bytes); }
     for (int t = 0; t < step.terms; ++t)
     {
-        if (term(t) != plan_.schedule.place) { partition.peers[static_cast<std::size_t>(term(t))].receive.ack(); }
+        if (term(t) == plan_.schedule.place) { continue; }
+        HostReceiver& receiver = partition.links[static_cast<std::size_t>(term(t))].receiver;
+        receiver.take();
+        receiver.acknowledge();
     }
 }
 
@@ -242,12 +176,12 @@ CollectiveState::Late CollectiveState::find_late()
         {
             const auto place = static_cast<std::size_t>(plan_.schedule.terms[static_cast<std::size_t>(t)]);
             const bool is_own = plan_.members[place] == rank;
-            if (!is_own && !partition.peers[place].receive.has_arrived()) { late = {p, plan_.members[place], Awaited::Signal}; }
+            if (!is_own && !partition.links[place].receiver.has_arrived()) { late = {p, plan_.members[place], Awaited::Signal}; }
         }
         for (int o = step.first_out; o < step.first_out + step.outs && late.awaited == Awaited::Nothing; ++o)
         {
             const auto place = static_cast<std::size_t>(plan_.schedule.outs[static_cast<std::size_t>(o)]);
-            if (!partition.peers[place].send.is_ready()) { late = {p, plan_.members[place], Awaited::Credit}; }
+            if (!may_send(partition.links[place])) { late = {p, plan_.members[place], Awaited::Credit}; }
         }
         partition.is_taken.store(false, std::memory_order_release);
         if (late.awaited != Awaited::Nothing) { return late; }
@@ -265,7 +199,7 @@ std::string CollectiveState::lacks()
 
 FailureRecord CollectiveState::record(const Watch& watch)
 {
-    const Late late = knows_peer() ? find_late() : Late{0, engine().rank(), Awaited::Opening};
+    const Late late = knows_peer() ? find_late() : Late{0, missing(), Awaited::Opening};
     return {engine().rank(), late.peer, -1, late.awaited, nth(), nth() - 1, 0, *watch.tag};
 }
 
@@ -277,10 +211,7 @@ CollectiveState& CollectiveRequest::collective() const { return static_cast<Coll
 
 void CollectiveRequest::pready(int partition) { collective().pready(partition); }
 
-void CollectiveRequest::pready_range(int first, int last)
-{
-    for (int p = first; p <= last; ++p) { collective().pready(p); }
-}
+void CollectiveRequest::pready_range(int first, int last) { collective().pready_range(first, last); }
 
 bool CollectiveRequest::parrived(int partition) const { return !state_ || collective().parrived(partition); }
 
@@ -294,12 +225,22 @@ public:
         CollectivePlan plan =
             plan_collective(collective, elements, reduction, root, options, engine.rank(), engine.world().ranks());
         plan.check_buffers(input, result);
-        // The nth of these members finds the nth of the others, whatever its kind: so calls in another order are noticed.
-        const std::string ranks = plan.name.substr(plan.name.find(" over "));
-        std::string name = fmt::format("{}, number {}", plan.name, engine.next_number({-1, 0, "collective" + ranks}, true));
-        auto state = std::make_unique<CollectiveState>(engine, std::move(plan), static_cast<const std::byte*>(input),
-                                                       static_cast<std::byte*>(result), std::move(name));
-        engine.list(*state);
+        const auto* const source = static_cast<const std::byte*>(input);
+        auto* const target = static_cast<std::byte*>(result);
+        const std::size_t block = *product_of(elements.partitions, elements.count, bytes_of(elements.type));
+        const std::size_t all = block * plan.members.size();
+        const std::size_t source_bytes = collective == Collective::ReduceScatter ? all : block;
+        const std::size_t target_bytes = collective == Collective::AllGather ? all : block;
+        if (block > 0 && (source == nullptr || target == nullptr))
+        {
+            throw PartitionedError(Misuse::Null, fmt::format("Partitioned {}: a buffer is null.", plan.name));
+        }
+        RequestName name = engine.name_of_collective(plan.name.substr(plan.name.find(" over ")));
+        name.text = plan.name;
+        auto state = std::make_unique<CollectiveState>(engine, std::move(plan), source, target, std::move(name));
+        state->keep(engine.allocations().use(source, source_bytes));
+        state->keep(engine.allocations().use(target, target_bytes));
+        engine.introduce(*state);
         return CollectiveRequest(std::move(state));
     }
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/partitioned/partitioned.hpp"
 
-#include "comm/partitioned/requests.hpp"
+#include "comm/partitioned/engine.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -14,14 +15,37 @@ void check(const World& world, const Partitioning& partitioning, const Envelope&
     const auto refuse = [](const std::string& why) {
         throw PartitionedError(Misuse::BadArgument, fmt::format("Partitioned message: {}.", why));
     };
-    if (partitioning.partitions < 1) { refuse(fmt::format("{} partitions", partitioning.partitions)); }
+    if (partitioning.partitions < 1 || partitioning.partitions > most_partitions)
+    {
+        refuse(fmt::format("{} partitions, not 1 to {}", partitioning.partitions, most_partitions));
+    }
+    if (!product_of(partitioning.partitions, partitioning.bytes, 1))
+    {
+        refuse(fmt::format("{} partitions of {} bytes are more than there can be", partitioning.partitions, partitioning.bytes));
+    }
     if (envelope.peer < 0 || envelope.peer >= world.ranks())
     {
         refuse(fmt::format("rank {} of {}", envelope.peer, world.ranks()));
     }
 }
 
+void expect_buffer(const std::byte* buffer, std::size_t bytes)
+{
+    if (buffer == nullptr && bytes > 0) { throw PartitionedError(Misuse::Null, "Partitioned message: the buffer is null."); }
+}
+
 } // namespace
+
+std::optional<std::size_t> product_of(int partitions, std::size_t count, std::size_t bytes, std::size_t blocks)
+{
+    std::size_t product = static_cast<std::size_t>(partitions);
+    for (const std::size_t factor : {count, bytes, blocks})
+    {
+        if (factor != 0 && product > most_bytes / factor) { return std::nullopt; }
+        product *= factor;
+    }
+    return product;
+}
 
 // --- requests
 
@@ -60,15 +84,9 @@ SendState& SendRequest::send() const { return static_cast<SendState&>(state()); 
 
 void SendRequest::pready(int partition) { send().pready(partition); }
 
-void SendRequest::pready_range(int first, int last)
-{
-    for (int p = first; p <= last; ++p) { send().pready(p); }
-}
+void SendRequest::pready_range(int first, int last) { send().pready_range(first, last); }
 
-void SendRequest::pready_list(std::span<const int> partitions)
-{
-    for (const int p : partitions) { send().pready(p); }
-}
+void SendRequest::pready_list(std::span<const int> partitions) { send().pready_list(partitions); }
 
 ReceiveRequest::ReceiveRequest(std::unique_ptr<ReceiveState> state) : PartitionedRequest(std::move(state)) {}
 
@@ -82,31 +100,44 @@ Partitioned::Partitioned(Communicator& communicator)
 }
 Partitioned::~Partitioned() = default;
 
+void Partitioned::leave() { engine_->leave(); }
+
 std::span<std::byte> Partitioned::allocate(std::size_t bytes)
 {
-    SymmetricMemory& memory = engine_->world().memory();
-    return {memory.payload(engine_->rank(), memory.allocate(engine_->rank(), bytes).offset), bytes};
+    if (bytes > most_bytes)
+    {
+        throw PartitionedError(Misuse::BadArgument, fmt::format("Symmetric memory: {} bytes are more than there can be.", bytes));
+    }
+    // Also none have a place of their own, by which they are given back.
+    const Window window = engine_->allocate(std::max<std::size_t>(bytes, 1));
+    std::byte* const begin = engine_->world().memory().payload(engine_->rank(), window.offset);
+    engine_->allocations().add(begin, bytes);
+    return {begin, bytes};
 }
 
 void Partitioned::release(std::span<std::byte> memory)
 {
+    engine_->allocations().remove(memory.data(), memory.size());
     SymmetricMemory& all = engine_->world().memory();
     const auto offset = static_cast<std::size_t>(memory.data() - all.payload(engine_->rank(), 0));
-    all.release(engine_->rank(), {offset, round_up_window(memory.size())});
+    all.release(engine_->rank(), {offset, round_up_window(std::max<std::size_t>(memory.size(), 1))});
 }
 
 SendRequest Partitioned::psend_init(const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
                                     const SendOptions& options)
 {
     check(engine_->world(), partitioning, envelope);
+    const std::size_t bytes = static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes;
     if (options.per_signal < 1)
     {
         throw PartitionedError(Misuse::BadArgument,
                                fmt::format("Partitioned message: {} partitions a signal.", options.per_signal));
     }
+    expect_buffer(buffer, bytes);
     auto state =
-        std::make_unique<SendState>(*engine_, buffer, partitioning, envelope, engine_->next_name(envelope, true), options);
-    engine_->list(*state);
+        std::make_unique<SendState>(*engine_, buffer, partitioning, envelope, engine_->name_of_message(envelope, true), options);
+    state->keep(engine_->allocations().use(buffer, bytes));
+    engine_->introduce(*state);
     return SendRequest(std::move(state));
 }
 
@@ -114,13 +145,16 @@ ReceiveRequest Partitioned::precv_init(std::byte* buffer, Partitioning partition
 {
     check(engine_->world(), partitioning, envelope);
     const std::size_t bytes = static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes;
-    if (!engine_->world().memory().holds(engine_->rank(), buffer, bytes))
+    expect_buffer(buffer, bytes);
+    if (!engine_->allocations().holds(buffer, bytes))
     {
         throw PartitionedError(Misuse::NotSymmetric, "Partitioned message: the buffer of a receive request is not in its rank's "
                                                      "symmetric memory. Take it from allocate().");
     }
-    auto state = std::make_unique<ReceiveState>(*engine_, buffer, partitioning, envelope, engine_->next_name(envelope, false));
-    engine_->list(*state);
+    auto state =
+        std::make_unique<ReceiveState>(*engine_, buffer, partitioning, envelope, engine_->name_of_message(envelope, false));
+    state->keep(engine_->allocations().use(buffer, bytes));
+    engine_->introduce(*state);
     return ReceiveRequest(std::move(state));
 }
 

@@ -25,13 +25,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace parhelion {
 
 enum class Misuse : std::uint8_t
 {
-    Null,                // the request was never made, or has been freed
+    Null,                // the request was never made, or has been freed; or a pointer is null
     NotActive,           // pready outside start() ... wait()
     Active,              // start() or free() of a request that has not been waited for
     PartitionOutOfRange, //
@@ -39,8 +40,9 @@ enum class Misuse : std::uint8_t
     BadArgument,         // no partitions, a rank that does not exist
     NotSymmetric,        // the destination's buffer is not in its symmetric memory
     BytesDiffer,         // the two sides have buffers of different sizes
-    PeerFreed,           // the destination has freed its request
-    NotMatched           // on GPUs: start() before the other side has made its request
+    PeerFreed,           // the other side has freed its request
+    NotMatched,          // on GPUs: start() before the other side has made its request
+    InUse                // release() of memory that a request uses
 };
 
 class PartitionedError : public ContractError
@@ -64,9 +66,14 @@ struct Envelope
 // Equal shares of a buffer.
 struct Partitioning
 {
-    int partitions;
+    int partitions;    // 1 to most_partitions
     std::size_t bytes; // of each, also 0
 };
+inline constexpr int most_partitions = 1 << 20;
+// Of all partitions and, of a collective, of all members: no memory has more.
+inline constexpr std::size_t most_bytes = std::size_t{1} << 56;
+// `partitions` times `count` times `bytes`, for `blocks` ranks; nothing if that is more than most_bytes.
+std::optional<std::size_t> product_of(int partitions, std::size_t count, std::size_t bytes, std::size_t blocks = 1);
 
 struct SendOptions
 {
@@ -75,7 +82,7 @@ struct SendOptions
 };
 
 class Partitioned;
-class PartitionedEngine; // this and what follows: comm/partitioned/requests.hpp
+class PartitionedEngine; // comm/partitioned/engine.hpp; what follows: comm/partitioned/requests.hpp
 class RequestState;
 class SendState;
 class ReceiveState;
@@ -113,7 +120,7 @@ class SendRequest : public PartitionedRequest
 {
 public:
     SendRequest() = default;
-    // Each partition exactly once an epoch. A list or range that has an illegal partition marks those before it.
+    // Each partition exactly once an epoch. A list or range that has an illegal partition marks none.
     void pready(int partition);
     void pready_range(int first, int last); // both included
     void pready_list(std::span<const int> partitions);
@@ -146,14 +153,19 @@ public:
     Partitioned(const Partitioned&) = delete;
     Partitioned& operator=(const Partitioned&) = delete;
 
-    // In this rank's symmetric memory, aligned to window_alignment. Throws CommError if that is full.
+    // In this rank's symmetric memory, aligned to window_alignment. Throws MemoryFull.
     std::span<std::byte> allocate(std::size_t bytes);
+    // What allocate() has returned, as a whole, once and when no request uses it any more.
     void release(std::span<std::byte> memory);
 
     // Both return at once, whether or not the peer has made its request.
     SendRequest psend_init(const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
                            const SendOptions& options = {});
     ReceiveRequest precv_init(std::byte* buffer, Partitioning partitioning, const Envelope& envelope);
+
+    // The rank's program has ended. Requests that are destroyed from now on tell nobody that they have been freed: others that
+    // wait for this rank hear that it has gone, or why it has stopped.
+    void leave();
 
 private:
     friend class CollectiveMaker; // comm/partitioned/collectives.cpp

@@ -159,19 +159,12 @@ public:
     // Everything of the epochs before has been read: the source may write.
     PARHELION_HD void prepare(Word nth) const
     {
-        if (route_.credit_there == nullptr) { return prepare(nth, 0); }
-        Atomics::store_release_system(&route_.credit_there->epoch, epoch(nth));
-    }
-    // `note` travels with the credit. Between GPUs that doubles the credit's way: the release waits until the note is there.
-    PARHELION_HD void prepare(Word nth, std::size_t note) const
-    {
         if (route_.credit_there != nullptr)
         {
-            Atomics::store_relaxed_system(&route_.credit_there->bytes, note);
             Atomics::store_release_system(&route_.credit_there->epoch, epoch(nth));
             return;
         }
-        transport_->put_signal({route_.destination, route_.source, 0, nullptr, note, route_.credit, epoch(nth)});
+        transport_->put_signal({route_.destination, route_.source, 0, nullptr, 0, route_.credit, epoch(nth)});
     }
     PARHELION_HD bool has_signal(int signal, Word nth) const { return shows<Atomics>(route_.signals + signal, epoch(nth)); }
     // May the calling thread read this receive partition?

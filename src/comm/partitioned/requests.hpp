@@ -1,47 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind the requests of comm/partitioned/partitioned.hpp: the state of each, and the engine of a rank, which matches
-// them, moves them on, and waits.
+// What is behind the requests of comm/partitioned/partitioned.hpp: the state of each. The engine of its rank (engine.hpp) has
+// them hear from each other, moves them on, and waits.
 //
-// How two requests find each other: the source leaves its end with the bootstrap under the names of both ranks, tag, group and
-// number. The destination looks for it, and then knows how many signal slots it needs; it leaves its own end, and the source
-// looks for that. Both look whenever they are called, and in every wait of their rank.
+// How two requests find each other: each tells the other side that it has been made, by a letter (post.hpp), with what that side
+// must know. A source's letter names its credit slot; the destination then knows how many signal slots it needs, takes them, and
+// answers with them. Letters are read whenever a rank calls, and in its waits; a request whose other side is not there is not
+// looked at.
 //
-// What becomes of the slots of a freed request: the destination gives back its signal slots at once, as nothing is under way to
-// them, and allows one more epoch, with the note that it has been freed. The source gives back its credit slot and its staging
-// memory once it has seen that, as it is the last that will be written to the one, and tells that the other has been read. Epochs
-// of slots that are used again go on where they were, so that a signal delivered twice does no harm.
+// What becomes of the slots of a freed request: it tells the other side that it has parted, and keeps its slots until that side
+// has parted, too, as nothing is under way to them then. Epochs of slots that are used again go on where they were
+// (signal_pool.hpp).
 #pragma once
 
+#include "comm/partitioned/allocations.hpp"
 #include "comm/partitioned/partitioned.hpp"
+#include "comm/partitioned/post.hpp"
 #include "comm/partitioned/protocol.hpp"
+#include "comm/partitioned/signal_pool.hpp"
 #include "comm/world.hpp"
 
 #include <atomic>
-#include <map>
-#include <mutex>
+#include <exception>
 #include <string>
-#include <thread>
-#include <tuple>
 
 namespace parhelion {
 
-// Neighbouring signal slots of this rank, and the epoch that all of them show when nothing is under way.
-struct SignalBlock
+// The other side of a message, or another member of a collective, as this one has heard of it.
+struct Partner
 {
-    std::size_t first = 0;
-    int count = 0;
-    Word shown = 0;
+    int rank;
+    bool has_made = false; // its request
+    std::optional<Parting> parting{};
+};
+
+// What a request is called.
+struct RequestName
+{
+    std::string text;           // for people
+    Address here;               // of this side
+    std::string envelope_there; // of the other side, whose request has the same number
 };
 
 class RequestState
 {
 public:
-    RequestState(PartitionedEngine& engine, Partitioning partitioning, Envelope envelope, std::string name);
+    RequestState(PartitionedEngine& engine, Partitioning partitioning, Envelope envelope, RequestName name,
+                 std::vector<Partner> partners);
     RequestState(const RequestState&) = delete;
     RequestState& operator=(const RequestState&) = delete;
     virtual ~RequestState();
 
-    // As far as it goes without waiting. True when there is nothing more to do before the next start().
+    // As far as it goes without waiting. True when there is nothing more to do before the next start() or letter.
     virtual bool advance() = 0;
     // What of that any thread may do: sends what is marked.
     virtual void help() {}
@@ -51,6 +60,10 @@ public:
     virtual std::string lacks() = 0;
     virtual FailureRecord record(const Watch& watch) = 0;
 
+    // What a partner must know of this request, and what that one says.
+    virtual Bytes introduction(std::size_t partner) const = 0;
+    void hear(int from, const Letter& letter);
+
     void start();
     void pbuf_prepare();
     bool test();
@@ -59,21 +72,38 @@ public:
     PartitionedEngine& engine() const { return engine_; }
     const Partitioning& partitioning() const { return partitioning_; }
     const Envelope& envelope() const { return envelope_; }
+    const RequestName& name() const { return name_; }
+    const std::vector<Partner>& partners() const { return partners_; }
     bool is_active() const { return is_active_; }
-    bool is_broken() const { return broken_.has_value(); }
+    bool is_broken() const { return is_broken_.load(std::memory_order_acquire); }
     Word nth() const { return nth_; }
     bool is_listed = false; // by the engine, as one that has to be moved on
 
     [[noreturn]] void refuse(Misuse misuse, const std::string& why) const;
+    [[noreturn]] void refuse_second_mark(int partition) const;
     void check_partition(int partition) const;
-    std::string text() const; // for people
+    std::string text() const;                                            // for people
+    void keep(Allocations::Use use) { uses_.push_back(std::move(use)); } // memory, for as long as this lives
+
+    void expect_whole() const; // throws what it was broken off by
+    // A partner has parted that would have to act on this epoch: then the request is broken. For the rank's own thread.
+    void look_at_partners();
 
 protected:
     virtual void begin_epoch() = 0;
-    void break_off(Misuse misuse, std::string why); // this request is of no more use: its calls tell why
-    void expect_whole() const;
+    // A partner has made its request. agree() breaks off unless both ask for the same; only then, and if the partner has not
+    // parted, comes meet().
+    virtual void agree(std::size_t partner, const Bytes& introduction) = 0;
+    virtual void meet(std::size_t, const Bytes&) {}
+    virtual void place(const Bytes&) {} // where the other side's slots are
+    // This request is of no more use: its calls tell why.
+    void break_off(Misuse misuse, const std::string& why) noexcept;
+    void break_off(std::exception_ptr why) noexcept;
+    void expect_active(const char* call) const;
+    void poll(); // who asks again and again waits
     std::size_t total_bytes() const { return static_cast<std::size_t>(partitioning_.partitions) * partitioning_.bytes; }
-    const std::string& name() const { return name_; }
+    // A partner that has not made its request, one that has left if there is one; or this rank.
+    int missing() const;
 
 private:
     void end_epoch();
@@ -81,28 +111,35 @@ private:
     PartitionedEngine& engine_;
     const Partitioning partitioning_;
     const Envelope envelope_;
-    const std::string name_; // of both sides, for the bootstrap
+    const RequestName name_;
+    std::vector<Partner> partners_;
+    std::vector<Allocations::Use> uses_;
     // Written by the rank's own thread, under the engine's lock; read by it, by threads between start() and wait(), and under the
     // lock.
     bool is_active_ = false;
     Word nth_ = 0; // epochs started
-    std::optional<std::pair<Misuse, std::string>> broken_;
+    std::exception_ptr broken_;
+    std::atomic<bool> is_broken_ = false; // release: broken_ -> acquire
 };
 
 class SendState : public RequestState
 {
 public:
-    SendState(PartitionedEngine& engine, const std::byte* buffer, Partitioning partitioning, Envelope envelope, std::string name,
+    SendState(PartitionedEngine& engine, const std::byte* buffer, Partitioning partitioning, Envelope envelope, RequestName name,
               const SendOptions& options);
     ~SendState() override;
 
     void pready(int partition);
+    // Of so many, which are legal all or none is marked.
+    void pready_range(int first, int last);
+    void pready_list(std::span<const int> partitions);
     bool advance() override;
     void help() override;
     bool knows_peer() const override { return is_connected_.load(std::memory_order_acquire) && core_.is_prepared(nth()); }
     bool is_complete() override;
     std::string lacks() override;
     FailureRecord record(const Watch& watch) override;
+    Bytes introduction(std::size_t partner) const override;
 
 private:
     // What a partition's mark says of the nth epoch. Before the first and between two epochs: taken in the last.
@@ -110,8 +147,10 @@ private:
     static Word taken_in(Word nth) { return 2 * nth + 1; }
 
     void begin_epoch() override {}
-    bool connect(); // true once the destination's end is known
-    bool may_write() const;
+    void agree(std::size_t partner, const Bytes& introduction) override;
+    void place(const Bytes& there) override; // the destination's end is known
+    void expect_unmarked(int partition) const;
+    void mark(int partition);
     void send_if_ready(int partition);
     int count_ready();
 
@@ -119,10 +158,10 @@ private:
     SignalBlock credit_;
     const Word first_epoch_; // the least: the destination chooses
     const int per_signal_;
-    Window staging_;
+    Window staging_; // a copy of the buffer, where a transport carries
     std::vector<ArrivalCounter<HostAtomics>> arrivals_;
     PartitionedSender<HostAtomics, Transport> core_;
-    std::vector<Word> marks_;                // by partition; atomic while an epoch is active
+    mutable std::vector<Word> marks_;        // by partition; atomic while an epoch is active
     std::atomic<bool> is_connected_ = false; // release: core_ is there -> acquire: by threads that mark partitions
     std::atomic<Word> published_ =
         0; // signals so far; release: who sees all of an epoch, with acquire, has seen all threads leave
@@ -131,73 +170,27 @@ private:
 class ReceiveState : public RequestState
 {
 public:
-    ReceiveState(PartitionedEngine& engine, std::byte* buffer, Partitioning partitioning, Envelope envelope, std::string name);
+    ReceiveState(PartitionedEngine& engine, std::byte* buffer, Partitioning partitioning, Envelope envelope, RequestName name);
     ~ReceiveState() override;
 
     bool parrived(int partition);
-    bool advance() override { return is_broken() || connect(); }
+    bool advance() override { return true; }
     bool knows_peer() const override { return is_connected_.load(std::memory_order_acquire); }
     bool is_complete() override;
     std::string lacks() override;
     FailureRecord record(const Watch& watch) override;
+    Bytes introduction(std::size_t partner) const override;
 
 private:
     void begin_epoch() override;
-    bool connect();
+    void agree(std::size_t partner, const Bytes& introduction) override;
+    void meet(std::size_t partner, const Bytes& introduction) override;
 
     std::byte* buffer_;
     SignalBlock signals_;
     PartitionedReceiver<HostAtomics, Transport> core_;
     std::atomic<bool> is_connected_ = false;
     int arrived_ = 0; // signals seen of this epoch, from the first
-};
-
-class PartitionedEngine
-{
-public:
-    PartitionedEngine(World& world, int rank) : world_(world), rank_(rank), owner_(std::this_thread::get_id()) {}
-
-    World& world() const { return world_; }
-    int rank() const { return rank_; }
-    const Watch& watch() const { return world_.watch(rank_); }
-    // How many requests with this envelope there have been before.
-    int next_number(const Envelope& envelope, bool is_send);
-    // The name of the next request with this envelope.
-    std::string next_name(const Envelope& envelope, bool is_send);
-
-    void list(RequestState& state);
-    void forget(RequestState& state);
-    // Moves all listed requests on: as far as they go by the rank's own thread, which alone matches requests, since that takes
-    // slots and memory; sends what is marked by any other.
-    void advance();
-    // Held while a request is listed or unlisted, moved on, or begins or ends an epoch.
-    std::mutex& mutex() { return mutex_; }
-    // Until done() is true, at the longest for the deadline; `state` tells what it lacked.
-    template <class Done>
-    void wait_until(RequestState& state, Done&& done);
-
-    SignalBlock take_signals(int count, Word shown); // which show `shown`, or an earlier epoch if they have been used before
-    void give_back(const SignalBlock& block) { free_signals_[block.count].push_back(block); }
-    // A freed send request: until its destination has been freed as well, which it tells by a credit for `last`.
-    void retire(const SignalBlock& credit, Window staging, Word last) { retired_.push_back({credit, staging, last}); }
-    void settle_retired();
-
-private:
-    struct Retired
-    {
-        SignalBlock credit;
-        Window staging;
-        Word last;
-    };
-
-    World& world_;
-    int rank_;
-    std::map<std::tuple<int, int, std::string, bool>, int> made_; // requests, by peer, tag, group and side
-    const std::thread::id owner_;
-    std::mutex mutex_; // of listed_, and of who is active
-    std::vector<RequestState*> listed_;
-    std::map<int, std::vector<SignalBlock>> free_signals_; // by how many
-    std::vector<Retired> retired_;
 };
 
 } // namespace parhelion

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of partitioned messages that break the rules, and waits that are in vain.
 #include "comm/partitioned/buffers.hpp"
+#include "comm/partitioned/collectives.hpp"
 
 #include <gmock/gmock.h>
 
@@ -64,11 +65,16 @@ TEST(PartitionedMisuse, each_illegal_call_has_its_own_error_and_changes_nothing)
         {
             EXPECT_EQ(misuse_of([&] { out.request.pready(p); }), Misuse::PartitionOutOfRange);
         }
-        EXPECT_EQ(misuse_of([&] { out.request.pready_range(3, 4); }), Misuse::PartitionOutOfRange);
-        EXPECT_EQ(misuse_of([&] { out.request.pready_list({-1}); }), Misuse::PartitionOutOfRange);
+        // None of these marks a partition: all three are marked below.
+        EXPECT_EQ(misuse_of([&] { out.request.pready_range(2, 4); }), Misuse::PartitionOutOfRange);
+        EXPECT_EQ(misuse_of([&] { out.request.pready_range(-1, 1); }), Misuse::PartitionOutOfRange);
+        EXPECT_EQ(misuse_of([&] { out.request.pready_list({0, 2, -1}); }), Misuse::PartitionOutOfRange);
+        EXPECT_EQ(misuse_of([&] { out.request.pready_list({0, 2, 0}); }), Misuse::ReadyTwice);
         EXPECT_EQ(misuse_of([&] { static_cast<void>(in.request.parrived(2)); }), Misuse::PartitionOutOfRange);
         out.send(1, payload);
         EXPECT_EQ(misuse_of([&] { out.request.pready(1); }), Misuse::ReadyTwice);
+        EXPECT_EQ(misuse_of([&] { out.request.pready_range(0, 2); }), Misuse::ReadyTwice);
+        EXPECT_EQ(misuse_of([&] { out.request.pready_list({2, 1}); }), Misuse::ReadyTwice);
         out.send(0, payload);
         out.send(2, payload);
         out.wait();
@@ -98,6 +104,8 @@ TEST(PartitionedMisuse, of_what_makes_a_request_is_refused)
         };
         EXPECT_EQ(send({0, 4}, 1, 1), Misuse::BadArgument);
         EXPECT_EQ(send({2, 4}, 2, 1), Misuse::BadArgument);
+        EXPECT_EQ(send({most_partitions + 1, 0}, 1, 1), Misuse::BadArgument);
+        EXPECT_EQ(send({2, std::size_t{1} << 63}, 1, 1), Misuse::BadArgument);
         EXPECT_EQ(send({2, 4}, -1, 1), Misuse::BadArgument);
         EXPECT_EQ(send({2, 4}, 1, 0), Misuse::BadArgument);
         const auto receive = [&](std::byte* buffer, Partitioning p) {
@@ -110,6 +118,35 @@ TEST(PartitionedMisuse, of_what_makes_a_request_is_refused)
         EXPECT_EQ(receive(arena - 1, {1, 8}), Misuse::NotSymmetric);
         EXPECT_EQ(receive(arena + (std::size_t{1} << 30) - 7, {1, 8}), Misuse::NotSymmetric);
         EXPECT_EQ(receive(inside.data(), {1, std::size_t{1} << 40}), Misuse::NotSymmetric);
+    });
+}
+
+TEST(PartitionedMisuse, releases_what_was_not_allocated_or_is_in_use)
+{
+    World world(thread_network(1));
+    check_ranks(world, [&](Communicator& c) {
+        Partitioned partitioned(c);
+        std::array<std::byte, 256> own{};
+        const auto release = [&](std::byte* begin, std::size_t bytes) {
+            return misuse_of([&] { partitioned.release({begin, bytes}); });
+        };
+        const std::span<std::byte> a = partitioned.allocate(256), b = partitioned.allocate(256);
+        EXPECT_EQ(release(own.data(), own.size()), Misuse::BadArgument);
+        for (const std::size_t bytes : {0, 128, 255, 257, 512}) { EXPECT_EQ(release(a.data(), bytes), Misuse::BadArgument); }
+        EXPECT_EQ(release(a.data() + 128, 128), Misuse::BadArgument);
+        {
+            std::array<double, 8> sum{};
+            const ReceiveRequest receive = partitioned.precv_init(a.data() + 100, {1, 50}, {0});
+            const CollectiveRequest reduce =
+                pallreduce_init(partitioned, b.data(), sum.data(), {ElementType::Double, 1, 8}, Reduction::Sum);
+            EXPECT_EQ(release(a.data(), 256), Misuse::InUse);
+            EXPECT_EQ(release(b.data(), 256), Misuse::InUse);
+        }
+        EXPECT_EQ(release(a.data(), 256), std::nullopt);
+        EXPECT_EQ(release(a.data(), 256), Misuse::BadArgument);
+        EXPECT_EQ(misuse_of([&] { partitioned.precv_init(a.data(), {1, 8}, {0}); }), Misuse::NotSymmetric);
+        EXPECT_EQ(partitioned.allocate(200).data(), a.data()); // what has been refused has changed nothing
+        EXPECT_EQ(release(b.data(), 256), std::nullopt);
     });
 }
 
