@@ -232,8 +232,16 @@ def test_misuse_raises_what_the_library_says():
                 call()
         with raises(Code.NOT_SYMMETRIC):
             comm.precv_init(values, 1, 0)
-        with raises(Code.TIMEOUT):
-            comm.allocate(2**60)
+        with raises(Code.MEMORY):
+            comm.allocate(2**45)
+        memory = comm.empty(8)
+        with raises(Code.ARGUMENT, "as a whole only"):
+            comm.release(memory[:4])
+        receive = comm.precv_init(memory, 1, comm.rank)
+        with raises(Code.IN_USE, "in use by 1 request"):
+            comm.release(memory)
+        receive.free()
+        comm.release(memory)
         for call in (lambda: comm.psend_init(values, 0, 0), lambda: comm.psend_init(values, 3, 0),
                      lambda: comm.psend_init(values, 1, 9), lambda: comm.allocate(-1),
                      lambda: comm.release(values), lambda: comm.pallreduce_init(values, values[:4]),
@@ -476,10 +484,24 @@ def test_an_exception_of_a_program_stops_the_run_and_is_raised_again():
 
 def test_a_wait_that_times_out_ends_with_its_sentence():
     def program(comm):
-        if comm.rank == 0:
-            comm.barrier()
+        if comm.rank == 1:
+            time.sleep(1)
+        comm.barrier()
 
     with raises(Code.TIMEOUT, "timed out after"):
+        run(program, 2, deadline=0.2)
+
+
+def test_a_wait_that_times_out_is_the_error_of_a_run_that_does_not_look():
+    def program(comm):
+        if comm.rank == 1:
+            time.sleep(1)
+        try:
+            comm.barrier()
+        except CommError as error:
+            assert error.code == (Code.TIMEOUT if comm.rank == 0 else Code.STOPPED)
+
+    with raises(Code.TIMEOUT, "Rank 0 timed out after 0.2 s"):
         run(program, 2, deadline=0.2)
 
 
@@ -533,6 +555,46 @@ def test_memory_of_the_run_and_its_handles_end_with_it():
         cycle.append(cycle)
 
     run(tidy, 2)
+
+
+def test_ranks_that_ask_for_different_things_are_all_told():
+    def program(comm):
+        values = numpy.ones(4)
+        total = comm.pallreduce_init(values, values, reduction=Reduction.MAX if comm.rank == 1 else Reduction.SUM)
+        with raises(Code.ARGUMENT, "by max .*rank|rank .*by max"):
+            total.start()
+            total.wait()
+        total.free()
+        comm.barrier()
+
+    run(program, 3)
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_freed_requests_leave_nothing_behind(processes):
+    def program(comm):
+        values = numpy.ones(8)
+        for cycle in range(3000 if processes == 0 else 300):
+            total = comm.pallreduce_init(values, values, 8, Reduction.MAX)
+            if cycle % 2:
+                total.start()
+                total.pready_range(0, 7)
+                total.wait()
+            total.free()
+
+    run(program, 2, processes=processes)
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_a_rank_that_exits_has_done_its_part(processes, tmp_path):
+    def program(comm):
+        if comm.rank == 1:
+            sys.exit()
+        time.sleep(0.3)
+        (tmp_path / "work").write_text("done")
+
+    run(program, 2, processes=processes)
+    assert (tmp_path / "work").read_text() == "done"
 
 
 def test_numbers_are_those_of_the_header():

@@ -94,6 +94,9 @@ class _Run:
             self._leave(comm.rank, True, self._program(comm))
             return 0
         except BaseException as error:
+            if isinstance(error, SystemExit) and not error.code:  # it has done its part, as one that returns
+                self._leave(comm.rank, True, None)
+                return 0
             self._fail(comm, error)
             return 1
         finally:
@@ -213,7 +216,7 @@ class Comm:
         given = memory_of(memory, is_written=True)
         if given.address not in self._allocated:
             refuse(given.name, "is not from allocate().")
-        library.ph_release(self._live(), given.address, self._allocated[given.address][1])
+        library.ph_release(self._live(), given.address, given.bytes)
         del self._allocated[given.address]
 
     def psend_init(self, buffer, partitions, peer, tag=0):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 Code = IntEnum("Code", {
     "NULL": 1, "NOT_ACTIVE": 2, "ACTIVE": 3, "PARTITION": 4, "READY_TWICE": 5, "ARGUMENT": 6, "NOT_SYMMETRIC": 7,
-    "BYTES_DIFFER": 8, "PEER_FREED": 9, "NOT_MATCHED": 10, "TIMEOUT": 20, "STOPPED": 21, "SYSTEM": 22, "INTERNAL": 23, "DEVICE": 24})
+    "BYTES_DIFFER": 8, "PEER_FREED": 9, "NOT_MATCHED": 10, "IN_USE": 11, "TIMEOUT": 20, "STOPPED": 21, "SYSTEM": 22, "INTERNAL": 23, "DEVICE": 24,
+    "MEMORY": 25, "LIMIT": 26, "PEER_LOST": 27})
 Code.__doc__ = "PH_ERROR_... of parhelion_comm.h."
 Type = IntEnum("Type", {"FLOAT": 0, "DOUBLE": 1, "HALF": 2, "BFLOAT16": 3, "BYTE": 4})
 Type.__doc__ = "Of the elements of a collective; BYTE is any data, for all-gathers and broadcasts."
