@@ -4,6 +4,8 @@
 
 #include "comm/gpu_ranks.cuh"
 
+#include <limits>
+
 using namespace parhelion;
 using namespace parhelion::test;
 
@@ -203,7 +205,7 @@ TEST_P(GpuPartitionsInC, refuse_what_makes_no_sense)
     ph_gpu_request* request = nullptr;
     EXPECT_EQ(ph_gpu_start(nullptr), PH_ERROR_NULL);
     EXPECT_EQ(ph_gpu_psend_init(all, ranks, nullptr, 1, 4, 0, 0, &request), PH_ERROR_ARGUMENT);
-    EXPECT_EQ(ph_gpu_precv_init(all, 0, nullptr, 1, 4, 1, 0, &request), PH_ERROR_NOT_SYMMETRIC);
+    EXPECT_EQ(ph_gpu_precv_init(all, 0, outs[1], 1, 4, 1, 0, &request), PH_ERROR_NOT_SYMMETRIC);
     EXPECT_EQ(ph_gpu_stream(all, ranks), nullptr);
     ASSERT_EQ(ph_gpu_precv_init(all, 0, ins[0], 1, 4, 1, 0, &request), PH_SUCCESS);
     EXPECT_EQ(ph_gpu_start(request), PH_ERROR_NOT_MATCHED);
@@ -216,4 +218,89 @@ TEST_P(GpuPartitionsInC, refuse_what_makes_no_sense)
     const int no_gpu = 1000;
     ph_gpu* none = nullptr;
     EXPECT_EQ(ph_gpu_open(&no_gpu, 1, 1, 1, &none), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_open(&no_gpu, 1, 1, ~std::size_t{0} - 50, &none), PH_ERROR_ARGUMENT);
+}
+
+TEST_P(GpuPartitionsInC, refuse_sizes_that_cannot_be_and_sides_that_differ)
+{
+    constexpr std::size_t half = std::size_t{1} << 63;
+    ph_gpu_request *request = nullptr, *other = nullptr;
+    void* memory = nullptr;
+    EXPECT_EQ(ph_gpu_allocate(all, 0, ~std::size_t{0} - 50, &memory), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_allocate(all, 0, std::size_t{1} << 45, &memory), PH_ERROR_MEMORY);
+    EXPECT_EQ(ph_gpu_psend_init(all, 0, outs[0], 2, half, 1, 0, &request), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_precv_init(all, 0, ins[0], 2, half, 1, 0, &request), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_psend_init(all, 0, outs[0], std::numeric_limits<int>::max(), 0, 1, 0, &request), PH_ERROR_ARGUMENT);
+    std::vector<ph_gpu_request*> members(static_cast<std::size_t>(ranks));
+    EXPECT_EQ(ph_gpu_pallreduce_init(all, outs.data(), ins.data(), 4, half, PH_FLOAT, PH_SUM, members.data()), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(request, nullptr);
+    ASSERT_EQ(ph_gpu_psend_init(all, 0, outs[0], 1, 8, 1, 0, &request), PH_SUCCESS);
+    EXPECT_EQ(ph_gpu_precv_init(all, 1, ins[1], 1, 4, 0, 0, &other), PH_ERROR_BYTES_DIFFER);
+    ASSERT_EQ(ph_gpu_precv_init(all, 1, ins[1], 2, 4, 0, 0, &other), PH_SUCCESS); // the source is still there
+    EXPECT_EQ(ph_gpu_free(&request), PH_SUCCESS) << ph_error_message();
+    EXPECT_EQ(ph_gpu_free(&other), PH_SUCCESS) << ph_error_message();
+}
+
+TEST_P(GpuPartitionsInC, release_what_was_allocated_and_is_not_in_use)
+{
+    EXPECT_EQ(ph_gpu_release(all, 0, outs[1], bytes), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_release(all, 0, outs[0], bytes / 2), PH_ERROR_ARGUMENT);
+    EXPECT_EQ(ph_gpu_release(all, 0, static_cast<char*>(outs[0]) + 128, 128), PH_ERROR_ARGUMENT);
+    ph_gpu_request *send = nullptr, *receive = nullptr;
+    ASSERT_EQ(ph_gpu_psend_init(all, 0, outs[0], 1, 8, 1, 0, &send), PH_SUCCESS);
+    ASSERT_EQ(ph_gpu_precv_init(all, 1, ins[1], 1, 8, 0, 0, &receive), PH_SUCCESS);
+    EXPECT_EQ(ph_gpu_release(all, 0, outs[0], bytes), PH_ERROR_IN_USE);
+    EXPECT_EQ(ph_gpu_release(all, 1, ins[1], bytes), PH_ERROR_IN_USE);
+    EXPECT_EQ(ph_gpu_free(&send), PH_SUCCESS);
+    EXPECT_EQ(ph_gpu_free(&receive), PH_SUCCESS);
+    EXPECT_EQ(ph_gpu_release(all, 0, outs[0], bytes), PH_SUCCESS);
+    EXPECT_EQ(ph_gpu_release(all, 0, outs[0], bytes), PH_ERROR_ARGUMENT);
+}
+
+TEST_P(GpuPartitionsInC, know_null_pointers_and_freed_handles)
+{
+    ph_gpu_request *freed = nullptr, *receive = nullptr;
+    ASSERT_EQ(ph_gpu_psend_init(all, 0, outs[0], 1, 8, 1, 0, &freed), PH_SUCCESS);
+    ASSERT_EQ(ph_gpu_precv_init(all, 1, ins[1], 1, 8, 0, 0, &receive), PH_SUCCESS);
+    ph_gpu_request* gone = freed;
+    ASSERT_EQ(ph_gpu_free(&freed), PH_SUCCESS);
+    int core = 0, is_alone = 0;
+    void* memory = nullptr;
+    for (ph_gpu_request* r : {static_cast<ph_gpu_request*>(nullptr), gone, reinterpret_cast<ph_gpu_request*>(all)})
+    {
+        EXPECT_EQ(ph_gpu_start(r), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_pbuf_prepare(r), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_pready_all(r), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_run(r), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_wait(r), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_execute(r), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_prequest(r, &memory), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_free(&r), PH_ERROR_NULL);
+    }
+    for (ph_gpu* none : {static_cast<ph_gpu*>(nullptr), reinterpret_cast<ph_gpu*>(gone)})
+    {
+        EXPECT_EQ(ph_gpu_allocate(none, 0, 8, &memory), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_release(none, 0, outs[0], bytes), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_psend_init(none, 0, outs[0], 1, 8, 1, 0, &freed), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_precv_init(none, 0, ins[0], 1, 8, 1, 0, &freed), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_pallreduce_init(none, outs.data(), ins.data(), 1, 1, PH_FLOAT, PH_SUM, &freed), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_set_mechanism(none, PH_GPU_KERNEL_COPY), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_proxy_core(none, 0, &core, &is_alone), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_check(none), PH_ERROR_NULL);
+        EXPECT_EQ(ph_gpu_stream(none, 0), nullptr);
+    }
+    const int gpu = 0;
+    EXPECT_EQ(ph_gpu_open(nullptr, 1, 1, 1, nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_open(&gpu, 1, 1, 1, nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_close(nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_free(nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_allocate(all, 0, 8, nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_release(all, 0, nullptr, 8), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_precv_init(all, 0, nullptr, 1, 8, 1, 0, &freed), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_psend_init(all, 0, outs[0], 1, 8, 1, 0, nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_pallreduce_init(all, nullptr, ins.data(), 1, 1, PH_FLOAT, PH_SUM, &freed), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_pallreduce_init(all, outs.data(), ins.data(), 1, 1, PH_FLOAT, PH_SUM, nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_proxy_core(all, 0, nullptr, &is_alone), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_prequest(receive, nullptr), PH_ERROR_NULL);
+    EXPECT_EQ(ph_gpu_free(&receive), PH_SUCCESS);
 }

@@ -3,10 +3,13 @@
 #include "comm/c/gpu/parhelion_comm_gpu.h"
 
 #include "comm/c/guarded.hpp"
+#include "comm/c/handles.hpp"
+#include "comm/partitioned/allocations.hpp"
 #include "comm/partitioned/gpu/collectives_gpu.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <unordered_map>
 #include <variant>
 
 using namespace parhelion;
@@ -21,78 +24,126 @@ struct Members
     std::size_t freed = 0;
 };
 
-GpuWorldOptions options_of(double deadline_seconds, size_t bytes)
+GpuWorldOptions options_of(std::chrono::nanoseconds deadline, size_t bytes)
 {
     GpuWorldOptions options;
-    options.deadline = std::chrono::nanoseconds(static_cast<std::int64_t>(deadline_seconds * 1e9));
+    options.deadline = deadline;
     options.payload_bytes = round_up_window(bytes) + (std::size_t{1} << 20); // beside what the world itself needs
     return options;
 }
 
-} // namespace
+struct Gpus;
 
-struct ph_gpu_request
+struct Request
 {
     std::variant<GpuSendRequest, GpuReceiveRequest, GpuCollectiveRequest> request;
-    ph_gpu* all;
+    Gpus* all;
     int rank;
+    std::vector<Allocations::Use> uses{};
     std::shared_ptr<Members> members{}; // of a collective
 };
 
-struct ph_gpu
+HandleTable<ph_gpu, Gpus, HandleKind::Gpus> all_gpus;
+HandleTable<ph_gpu_request, Request, HandleKind::GpuRequest> all_requests;
+
+// All ranks of an open handle.
+struct Gpus
 {
-    ph_gpu(std::vector<int> gpus, const GpuWorldOptions& options) : world(std::move(gpus), options), partitioned(world) {}
+    Gpus(std::vector<int> gpus, const GpuWorldOptions& options)
+        : world(std::move(gpus), options), partitioned(world), allocations(static_cast<std::size_t>(world.ranks())),
+          handle(all_gpus.add(*this))
+    {
+    }
+    ~Gpus()
+    {
+        for (const auto& [request, owned] : requests) { all_requests.remove(request); }
+        all_gpus.remove(handle);
+    }
+    Gpus(const Gpus&) = delete;
+    Gpus& operator=(const Gpus&) = delete;
 
     GpuWorld world;
     GpuPartitioned partitioned;
-    std::vector<std::unique_ptr<ph_gpu_request>> requests;
+    std::vector<Allocations> allocations; // by rank
+    std::unordered_map<ph_gpu_request*, std::unique_ptr<Request>> requests;
     Mechanism mechanism = Mechanism::KernelCopy; // of sends to come
+    ph_gpu* const handle;
 
     void expect_rank(int rank) const { expect_argument(rank >= 0 && rank < world.ranks(), "There is no such rank."); }
+    Allocations& of(int rank) { return allocations[static_cast<std::size_t>(rank)]; }
+    ph_gpu_request* keep(Request request)
+    {
+        auto owned = std::make_unique<Request>(std::move(request));
+        ph_gpu_request* const made = all_requests.add(*owned);
+        requests.emplace(made, std::move(owned));
+        return made;
+    }
 };
 
-namespace {
+const std::byte* as_bytes(const void* memory) { return static_cast<const std::byte*>(memory); }
+GpuQueue& queue_of(const Request& request) { return request.all->world.setup_queue(request.rank); }
 
-ph_gpu& of(ph_gpu* all)
+// How many bytes a message has. Throws PartitionedError.
+std::size_t size_of_message(int partitions, size_t bytes_of_partition)
 {
-    if (all == nullptr) { throw PartitionedError(Misuse::Null, "There are no ranks: ph_gpu_open makes them."); }
-    return *all;
-}
-ph_gpu_request& of(ph_gpu_request* request)
-{
-    if (request == nullptr) { throw PartitionedError(Misuse::Null, "The request is null."); }
-    return *request;
-}
-GpuQueue& queue_of(const ph_gpu_request& request) { return request.all->world.setup_queue(request.rank); }
-
-ph_gpu_request* keep(ph_gpu& all, ph_gpu_request request)
-{
-    all.requests.push_back(std::make_unique<ph_gpu_request>(std::move(request)));
-    return all.requests.back().get();
+    expect_argument(partitions >= 1 && partitions <= most_partitions, "A message has 1 to 1048576 partitions.");
+    const std::optional<std::size_t> bytes = product_of(partitions, bytes_of_partition, 1);
+    expect_argument(bytes.has_value(), "A message has no more bytes than there can be.");
+    return *bytes;
 }
 
-// make: the requests of all ranks, from their buffers.
-template <class Make>
-int make_members(ph_gpu* all, const void* const* inputs, void* const* results, ph_gpu_request** requests, const Make& make)
+struct Asked
+{
+    Collective collective;
+    int partitions;
+    size_t count;
+    ph_type type;
+    ph_reduction reduction;
+    int root = 0;
+};
+
+// The requests of all ranks.
+int make_members(ph_gpu* all, const void* const* inputs, void* const* results, const Asked& asked, ph_gpu_request** requests)
 {
     return guarded([&] {
-        expect_argument(inputs != nullptr && results != nullptr && requests != nullptr,
-                        "A collective takes buffers and requests.");
+        Gpus& gpus = all_gpus.of(all);
+        expect_pointer(inputs, "A collective takes inputs.");
+        expect_pointer(results, "A collective takes results.");
+        expect_pointer(requests, "A collective takes places to leave its requests.");
+        const Elements elements = elements_of(asked.type, asked.partitions, asked.count);
+        const auto ranks = static_cast<std::size_t>(gpus.world.ranks());
+        expect_argument(asked.partitions >= 1 && asked.partitions <= most_partitions &&
+                            product_of(asked.partitions, asked.count, bytes_of(elements.type), ranks).has_value(),
+                        "A collective has 1 to 1048576 partitions, and no more bytes than there can be.");
+        const std::size_t block = *product_of(asked.partitions, asked.count, bytes_of(elements.type));
         std::vector<GpuCollectiveBuffers> buffers;
-        for (int r = 0; r < of(all).world.ranks(); ++r) { buffers.push_back({inputs[r], results[r]}); }
-        const auto members = std::make_shared<Members>();
-        members->requests = make(buffers);
-        for (int r = 0; r < all->world.ranks(); ++r)
+        for (std::size_t r = 0; r < ranks && block > 0; ++r)
         {
-            requests[r] = keep(*all, {members->requests[static_cast<std::size_t>(r)], all, r, members});
+            expect_pointer(inputs[r], "An input is null.");
+            expect_pointer(results[r], "A result is null.");
+        }
+        for (std::size_t r = 0; r < ranks; ++r) { buffers.push_back({inputs[r], results[r]}); }
+        const auto members = std::make_shared<Members>();
+        members->requests =
+            make_collective(gpus.world, asked.collective, elements, reduction_of(asked.reduction), buffers, asked.root);
+        const std::size_t in = asked.collective == Collective::ReduceScatter ? block * ranks : block;
+        const std::size_t out = asked.collective == Collective::AllGather ? block * ranks : block;
+        for (std::size_t r = 0; r < ranks; ++r)
+        {
+            const Allocations& here = gpus.allocations[r];
+            requests[r] = gpus.keep({members->requests[r],
+                                     &gpus,
+                                     static_cast<int>(r),
+                                     {here.use(as_bytes(inputs[r]), in), here.use(as_bytes(results[r]), out)},
+                                     members});
         }
     });
 }
 
 template <class Kind>
-Kind& as(ph_gpu_request* request, const char* sentence)
+Kind& as(Request& request, const char* sentence)
 {
-    Kind* const kind = std::get_if<Kind>(&of(request).request);
+    Kind* const kind = std::get_if<Kind>(&request.request);
     expect_argument(kind != nullptr, sentence);
     return *kind;
 }
@@ -102,47 +153,63 @@ Kind& as(ph_gpu_request* request, const char* sentence)
 int ph_gpu_open(const int* gpus, int ranks, double deadline_seconds, size_t bytes, ph_gpu** all)
 {
     return guarded([&] {
-        expect_argument(gpus != nullptr && all != nullptr && ranks >= 1 && ranks <= GpuWorld::most_ranks && deadline_seconds > 0,
-                        "Ranks on GPUs are 1 to 64, with a deadline, and leave a handle.");
+        expect_pointer(gpus, "Ranks on GPUs take the number of a GPU each.");
+        expect_pointer(all, "Ranks take a place to leave their handle.");
+        expect_argument(ranks >= 1 && ranks <= GpuWorld::most_ranks && bytes <= most_bytes,
+                        "Ranks on GPUs are 1 to 64, with no more bytes than there can be.");
+        const std::chrono::nanoseconds deadline = deadline_of(deadline_seconds);
         const int here = gpu_count();
         expect_argument(std::all_of(gpus, gpus + ranks, [&](int gpu) { return gpu >= 0 && gpu < here; }),
                         "There is no such GPU.");
-        *all = new ph_gpu({gpus, gpus + ranks}, options_of(deadline_seconds, bytes));
+        *all = (new Gpus({gpus, gpus + ranks}, options_of(deadline, bytes)))->handle;
     });
 }
 
 int ph_gpu_close(ph_gpu** all)
 {
     return guarded([&] {
-        expect_argument(all != nullptr, "A place to close is null.");
-        for (int r = 0; *all != nullptr && r < (*all)->world.ranks(); ++r) { (*all)->world.setup_queue(r).synchronize(); }
-        delete std::exchange(*all, nullptr);
+        expect_pointer(all, "A place to close is null.");
+        if (*all == nullptr) { return; }
+        Gpus& gpus = all_gpus.of(*all);
+        for (int r = 0; r < gpus.world.ranks(); ++r) { gpus.world.setup_queue(r).synchronize(); }
+        delete &gpus;
+        *all = nullptr;
     });
 }
 
 void* ph_gpu_stream(ph_gpu* all, int rank)
 {
-    const bool is_rank = all != nullptr && rank >= 0 && rank < all->world.ranks();
-    return is_rank ? all->world.setup_queue(rank).stream() : nullptr;
+    void* stream = nullptr;
+    guarded([&] {
+        Gpus& gpus = all_gpus.of(all);
+        gpus.expect_rank(rank);
+        stream = gpus.world.setup_queue(rank).stream();
+    });
+    return stream;
 }
 
 int ph_gpu_allocate(ph_gpu* all, int rank, size_t bytes, void** memory)
 {
     return guarded([&] {
-        of(all).expect_rank(rank);
-        expect_argument(memory != nullptr && bytes > 0, "Memory is some bytes, and a place to leave their address.");
-        *memory = all->world.data(rank, all->world.allocate({&rank, 1}, bytes));
+        Gpus& gpus = all_gpus.of(all);
+        gpus.expect_rank(rank);
+        expect_pointer(memory, "Memory takes a place to leave its address.");
+        expect_argument(bytes > 0 && bytes <= most_bytes, "Memory is some bytes, and no more than there can be.");
+        std::byte* const begin = gpus.world.data(rank, gpus.world.allocate({&rank, 1}, bytes));
+        gpus.of(rank).add(begin, bytes);
+        *memory = begin;
     });
 }
 
 int ph_gpu_release(ph_gpu* all, int rank, void* memory, size_t bytes)
 {
     return guarded([&] {
-        of(all).expect_rank(rank);
-        const auto* const begin = static_cast<const std::byte*>(memory);
-        expect_argument(memory != nullptr && all->world.memory().holds(rank, begin, bytes), "This memory is not the rank's.");
-        const auto offset = static_cast<std::size_t>(begin - all->world.data(rank, {}));
-        all->world.release({&rank, 1}, {offset, round_up_window(bytes)});
+        Gpus& gpus = all_gpus.of(all);
+        gpus.expect_rank(rank);
+        expect_pointer(memory, "The memory to release is null.");
+        gpus.of(rank).remove(as_bytes(memory), bytes);
+        const auto offset = static_cast<std::size_t>(as_bytes(memory) - gpus.world.data(rank, {}));
+        gpus.world.release({&rank, 1}, {offset, round_up_window(bytes)});
     });
 }
 
@@ -150,10 +217,16 @@ int ph_gpu_psend_init(ph_gpu* all, int rank, const void* buffer, int partitions,
                       ph_gpu_request** request)
 {
     return guarded([&] {
-        expect_argument(request != nullptr, "A request takes a place to leave it.");
-        *request = keep(of(all), {all->partitioned.psend_init(rank, static_cast<const std::byte*>(buffer),
-                                                              {partitions, bytes_of_partition}, {peer, tag}, {}, all->mechanism),
-                                  all, rank});
+        Gpus& gpus = all_gpus.of(all);
+        gpus.expect_rank(rank);
+        expect_pointer(request, "A request takes a place to leave it.");
+        const std::size_t bytes = size_of_message(partitions, bytes_of_partition);
+        const auto* const begin = as_bytes(buffer);
+        *request = gpus.keep(
+            {gpus.partitioned.psend_init(rank, begin, {partitions, bytes_of_partition}, {peer, tag}, {}, gpus.mechanism),
+             &gpus,
+             rank,
+             {gpus.of(rank).use(begin, bytes)}});
     });
 }
 
@@ -161,69 +234,65 @@ int ph_gpu_precv_init(ph_gpu* all, int rank, void* buffer, int partitions, size_
                       ph_gpu_request** request)
 {
     return guarded([&] {
-        of(all).expect_rank(rank);
-        expect_argument(request != nullptr && partitions >= 1, "A receive has a partition at least, and leaves a request.");
-        const auto* const begin = static_cast<const std::byte*>(buffer);
-        const std::size_t bytes = static_cast<std::size_t>(partitions) * bytes_of_partition;
-        if (begin == nullptr || !all->world.memory().holds(rank, begin, bytes))
+        Gpus& gpus = all_gpus.of(all);
+        gpus.expect_rank(rank);
+        expect_pointer(request, "A request takes a place to leave it.");
+        const std::size_t bytes = size_of_message(partitions, bytes_of_partition);
+        expect_pointer(buffer, "The buffer is null.");
+        const auto* const begin = as_bytes(buffer);
+        if (!gpus.of(rank).holds(begin, bytes))
         {
             throw PartitionedError(Misuse::NotSymmetric, "A receive buffer on a GPU is from ph_gpu_allocate.");
         }
-        const Window window{static_cast<std::size_t>(begin - all->world.data(rank, {})), bytes};
-        *request =
-            keep(*all, {all->partitioned.precv_init(rank, window, {partitions, bytes_of_partition}, {peer, tag}), all, rank});
+        const Window window{static_cast<std::size_t>(begin - gpus.world.data(rank, {})), bytes};
+        *request = gpus.keep({gpus.partitioned.precv_init(rank, window, {partitions, bytes_of_partition}, {peer, tag}),
+                              &gpus,
+                              rank,
+                              {gpus.of(rank).use(begin, bytes)}});
     });
 }
 
 int ph_gpu_pallreduce_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
                            ph_type type, ph_reduction reduction, ph_gpu_request** requests)
 {
-    return make_members(all, inputs, results, requests, [&](std::span<const GpuCollectiveBuffers> buffers) {
-        return make_collective(all->world, Collective::AllReduce, elements_of(type, partitions, count), reduction_of(reduction),
-                               buffers);
-    });
+    return make_members(all, inputs, results, {Collective::AllReduce, partitions, count, type, reduction}, requests);
 }
 
 int ph_gpu_preduce_scatter_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
                                 ph_type type, ph_reduction reduction, ph_gpu_request** requests)
 {
-    return make_members(all, inputs, results, requests, [&](std::span<const GpuCollectiveBuffers> buffers) {
-        return make_collective(all->world, Collective::ReduceScatter, elements_of(type, partitions, count),
-                               reduction_of(reduction), buffers);
-    });
+    return make_members(all, inputs, results, {Collective::ReduceScatter, partitions, count, type, reduction}, requests);
 }
 
 int ph_gpu_pallgather_init(ph_gpu* all, const void* const* inputs, void* const* results, int partitions, size_t count,
                            ph_type type, ph_gpu_request** requests)
 {
-    return make_members(all, inputs, results, requests, [&](std::span<const GpuCollectiveBuffers> buffers) {
-        return make_collective(all->world, Collective::AllGather, elements_of(type, partitions, count), {}, buffers);
-    });
+    return make_members(all, inputs, results, {Collective::AllGather, partitions, count, type, PH_SUM}, requests);
 }
 
 int ph_gpu_pbroadcast_init(ph_gpu* all, void* const* buffers, int partitions, size_t count, ph_type type, int root,
                            ph_gpu_request** requests)
 {
-    return make_members(all, buffers, buffers, requests, [&](std::span<const GpuCollectiveBuffers> both) {
-        return make_collective(all->world, Collective::Broadcast, elements_of(type, partitions, count), {}, both, root);
-    });
+    return make_members(all, buffers, buffers, {Collective::Broadcast, partitions, count, type, PH_SUM, root}, requests);
 }
 
 int ph_gpu_set_mechanism(ph_gpu* all, ph_gpu_mechanism mechanism)
 {
     return guarded([&] {
         expect_argument(mechanism == PH_GPU_KERNEL_COPY || mechanism == PH_GPU_PROGRESSION_ENGINE, "There is no such mechanism.");
-        of(all).mechanism = mechanism == PH_GPU_KERNEL_COPY ? Mechanism::KernelCopy : Mechanism::ProgressionEngine;
+        all_gpus.of(all).mechanism = mechanism == PH_GPU_KERNEL_COPY ? Mechanism::KernelCopy : Mechanism::ProgressionEngine;
     });
 }
 
 int ph_gpu_proxy_core(ph_gpu* all, int rank, int* core, int* is_alone)
 {
     return guarded([&] {
-        of(all).expect_rank(rank);
-        expect_argument(core != nullptr && is_alone != nullptr, "A core takes places to leave it.");
-        const std::string& name = all->world.proxy(rank).name();
-        const std::span<const HelperPlace> places = all->world.proxies();
+        Gpus& gpus = all_gpus.of(all);
+        gpus.expect_rank(rank);
+        expect_pointer(core, "A core takes a place to leave it.");
+        expect_pointer(is_alone, "Whether a proxy is alone takes a place to leave it.");
+        const std::string& name = gpus.world.proxy(rank).name();
+        const std::span<const HelperPlace> places = gpus.world.proxies();
         const auto at = std::find_if(places.begin(), places.end(), [&](const HelperPlace& place) { return place.name == name; });
         *core = at == places.end() ? -1 : at->core;
         *is_alone = at != places.end() && at->is_alone ? 1 : 0;
@@ -232,55 +301,73 @@ int ph_gpu_proxy_core(ph_gpu* all, int rank, int* core, int* is_alone)
 
 int ph_gpu_start(ph_gpu_request* request)
 {
-    return guarded([&] { std::visit([&](auto& r) { r.start(queue_of(*request)); }, of(request).request); });
+    return guarded([&] {
+        Request& of = all_requests.of(request);
+        std::visit([&](auto& r) { r.start(queue_of(of)); }, of.request);
+    });
 }
 
 int ph_gpu_pbuf_prepare(ph_gpu_request* request)
 {
-    return guarded([&] { as<GpuSendRequest>(request, "ph_gpu_pbuf_prepare is for sends.").pbuf_prepare(queue_of(*request)); });
+    return guarded([&] {
+        Request& of = all_requests.of(request);
+        as<GpuSendRequest>(of, "ph_gpu_pbuf_prepare is for sends.").pbuf_prepare(queue_of(of));
+    });
 }
 
 int ph_gpu_pready_all(ph_gpu_request* request)
 {
     return guarded([&] {
-        if (auto* const collective = std::get_if<GpuCollectiveRequest>(&of(request).request))
+        Request& of = all_requests.of(request);
+        if (auto* const collective = std::get_if<GpuCollectiveRequest>(&of.request))
         {
-            collective->pready_all(queue_of(*request));
+            collective->pready_all(queue_of(of));
             return;
         }
-        as<GpuSendRequest>(request, "ph_gpu_pready_all is for sends and collectives.").pready_all(queue_of(*request));
+        as<GpuSendRequest>(of, "ph_gpu_pready_all is for sends and collectives.").pready_all(queue_of(of));
     });
 }
 
 int ph_gpu_run(ph_gpu_request* request)
 {
-    return guarded([&] { as<GpuCollectiveRequest>(request, "ph_gpu_run is for collectives.").run(queue_of(*request)); });
+    return guarded([&] {
+        Request& of = all_requests.of(request);
+        as<GpuCollectiveRequest>(of, "ph_gpu_run is for collectives.").run(queue_of(of));
+    });
 }
 
 int ph_gpu_wait(ph_gpu_request* request)
 {
-    return guarded([&] { std::visit([&](auto& r) { r.wait(queue_of(*request)); }, of(request).request); });
+    return guarded([&] {
+        Request& of = all_requests.of(request);
+        std::visit([&](auto& r) { r.wait(queue_of(of)); }, of.request);
+    });
 }
 
 int ph_gpu_execute(ph_gpu_request* request)
 {
-    return guarded([&] { as<GpuCollectiveRequest>(request, "ph_gpu_execute is for collectives.").execute(queue_of(*request)); });
+    return guarded([&] {
+        Request& of = all_requests.of(request);
+        as<GpuCollectiveRequest>(of, "ph_gpu_execute is for collectives.").execute(queue_of(of));
+    });
 }
 
 int ph_gpu_prequest(ph_gpu_request* request, void** prequest)
 {
     return guarded([&] {
-        expect_argument(prequest != nullptr, "A prequest takes a place to leave it.");
-        *prequest = std::visit([](const auto& r) -> void* { return r.prequest(); }, of(request).request);
+        const Request& of = all_requests.of(request);
+        expect_pointer(prequest, "A prequest takes a place to leave it.");
+        *prequest = std::visit([](const auto& r) -> void* { return r.prequest(); }, of.request);
     });
 }
 
 int ph_gpu_check(ph_gpu* all)
 {
     return guarded([&] {
-        for (int r = 0; r < of(all).world.ranks(); ++r) { all->world.setup_queue(r).synchronize(); }
-        all->world.check();
-        for (const auto& request : all->requests)
+        Gpus& gpus = all_gpus.of(all);
+        for (int r = 0; r < gpus.world.ranks(); ++r) { gpus.world.setup_queue(r).synchronize(); }
+        gpus.world.check();
+        for (const auto& [handle, request] : gpus.requests)
         {
             std::visit([&](const auto& r) { r.check(queue_of(*request)); }, request->request);
         }
@@ -290,9 +377,9 @@ int ph_gpu_check(ph_gpu* all)
 int ph_gpu_free(ph_gpu_request** request)
 {
     return guarded([&] {
-        expect_argument(request != nullptr, "A place to free is null.");
-        ph_gpu_request& freed = of(*request);
-        ph_gpu& all = *freed.all;
+        expect_pointer(request, "A place to free is null.");
+        Request& freed = all_requests.of(*request);
+        Gpus& all = *freed.all;
         if (const auto* const send = std::get_if<GpuSendRequest>(&freed.request)) { all.partitioned.free(*send); }
         else if (const auto* const receive = std::get_if<GpuReceiveRequest>(&freed.request)) { all.partitioned.free(*receive); }
         else if (freed.members->freed + 1 == freed.members->requests.size())
@@ -300,7 +387,8 @@ int ph_gpu_free(ph_gpu_request** request)
             free_collective(all.world, freed.members->requests);
         }
         if (freed.members) { ++freed.members->freed; }
-        std::erase_if(all.requests, [&](const auto& r) { return r.get() == &freed; });
+        all_requests.remove(*request);
+        all.requests.erase(*request);
         *request = nullptr;
     });
 }

@@ -134,11 +134,6 @@ GpuPartitioned::Requests::routes_of(GpuWorld& world, const GpuSendRequest::Of& s
 
 void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive)
 {
-    if (send.total_bytes() != receive.total_bytes())
-    {
-        refuse(Misuse::BytesDiffer, fmt::format("{}: the buffer has {} bytes at the source and {} at the destination.",
-                                                send.label, send.total_bytes(), receive.total_bytes()));
-    }
     SymmetricMemory& memory = world.memory();
     const int per_signal = std::min(send.options.per_signal, send.partitioning.partitions);
     const PartitionCounts counts{send.partitioning.partitions, receive.partitioning.partitions, per_signal};
@@ -228,9 +223,22 @@ std::string label_of(int source, int destination, const Envelope& envelope)
 void check_arguments(const GpuWorld& world, int rank, const Partitioning& partitioning, const Envelope& envelope)
 {
     const auto is_rank = [&](int r) { return r >= 0 && r < world.ranks(); };
-    if (is_rank(rank) && is_rank(envelope.peer) && partitioning.partitions >= 1) { return; }
-    refuse(Misuse::BadArgument, fmt::format("{}: {} partitions, among {} ranks.", label_of(rank, envelope.peer, envelope),
-                                            partitioning.partitions, world.ranks()));
+    const bool has_partitions = partitioning.partitions >= 1 && partitioning.partitions <= most_partitions;
+    if (is_rank(rank) && is_rank(envelope.peer) && has_partitions && product_of(partitioning.partitions, partitioning.bytes, 1))
+    {
+        return;
+    }
+    refuse(Misuse::BadArgument,
+           fmt::format("{}: {} partitions of {} bytes, among {} ranks.", label_of(rank, envelope.peer, envelope),
+                       partitioning.partitions, partitioning.bytes, world.ranks()));
+}
+
+// Of a request before it is matched: else it would be made, and the other side's gone.
+void expect_same_bytes(const std::string& label, std::size_t source, std::size_t destination)
+{
+    if (source == destination) { return; }
+    refuse(Misuse::BytesDiffer,
+           fmt::format("{}: the buffer has {} bytes at the source and {} at the destination.", label, source, destination));
 }
 
 } // namespace
@@ -257,9 +265,14 @@ GpuSendRequest GpuPartitioned::psend_init(int rank, const std::byte* buffer, Par
     {
         world_.expect_one_node(std::array{rank, envelope.peer}, of->label + ", kernel copy");
     }
-    requests_->all.insert(of);
     const Requests::Key key{rank, envelope.peer, envelope.tag, envelope.group};
-    requests_->unmatched[key].sends.push_back(of);
+    Requests::Unmatched& unmatched = requests_->unmatched[key];
+    if (!unmatched.receives.empty())
+    {
+        expect_same_bytes(of->label, of->total_bytes(), unmatched.receives.front()->total_bytes());
+    }
+    requests_->all.insert(of);
+    unmatched.sends.push_back(of);
     requests_->match(world_, key);
     return GpuSendRequest(of);
 }
@@ -280,9 +293,11 @@ GpuReceiveRequest GpuPartitioned::precv_init(int rank, Window buffer, Partitioni
     {
         refuse(Misuse::NotSymmetric, fmt::format("{}: {} bytes in a window of {}.", of->label, of->total_bytes(), buffer.bytes));
     }
-    requests_->all.insert(of);
     const Requests::Key key{envelope.peer, rank, envelope.tag, envelope.group};
-    requests_->unmatched[key].receives.push_back(of);
+    Requests::Unmatched& unmatched = requests_->unmatched[key];
+    if (!unmatched.sends.empty()) { expect_same_bytes(of->label, unmatched.sends.front()->total_bytes(), of->total_bytes()); }
+    requests_->all.insert(of);
+    unmatched.receives.push_back(of);
     requests_->match(world_, key);
     return GpuReceiveRequest(of);
 }
