@@ -38,6 +38,8 @@ const char* name_of(ElementType type)
         return "double";
     case ElementType::Half:
         return "half";
+    case ElementType::Byte:
+        return "byte";
     default:
         return "bfloat16";
     }
