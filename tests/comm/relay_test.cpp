@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <tuple>
 
 using namespace parhelion;
 using namespace std::chrono_literals;

@@ -11,6 +11,7 @@
 #include "comm/partitioned/collectives.hpp"
 #include "comm/run_ranks.hpp"
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>

@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <type_traits>
 
 namespace parhelion {
 
