@@ -59,7 +59,8 @@ struct CommonShape
 {
     using N = N_;
     static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
-    static constexpr Switching switching = electrostatics == Electrostatics::Screened ? Switching::IfAsked : Switching::Never;
+    static constexpr Switching switching =
+        electrostatics == Electrostatics::Screened ? Switching::ForceIfAsked : Switching::Never;
     static constexpr bool may_have_table = lj_rule == LjRule::Table;
     static constexpr bool is_screened(const Constants<N>&) { return electrostatics == Electrostatics::Screened; }
     static constexpr bool is_tight(const Constants<N>&) { return false; }
@@ -519,8 +520,8 @@ void run_compute(const KernelArgs<N>& args)
     const NonbondedParameters& p = *args.parameters;
     if constexpr (HWY_TARGET <= HWY_AVX2) // the better ones have the lower numbers
     {
-        const bool is_tight = p.screening.is_tight<typename N::Real>();
-        if (p.screening.is_used() && !is_tight) { return run_rule<N, compute, Electrostatics::Screened>(args); }
+        const bool is_rare = p.screening.is_tight<typename N::Real>() || p.switches_potential;
+        if (p.screening.is_used() && !is_rare) { return run_rule<N, compute, Electrostatics::Screened>(args); }
         if (!p.screening.is_used() && p.lj_switch >= p.lj_cutoff)
         {
             return run_rule<N, compute, Electrostatics::ReactionField>(args);

@@ -21,7 +21,8 @@ enum class Switching
 {
     Never,
     Always,
-    IfAsked // by PairConstants
+    IfAsked,     // by PairConstants
+    ForceIfAsked // as IfAsked, but never of the potential
 };
 
 // What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.
