@@ -7,6 +7,7 @@
 #include "comm/partitioned/collectives.hpp"
 #include "comm/run_ranks.hpp"
 
+#include <chrono>
 #include <new>
 #include <string>
 
@@ -113,6 +114,12 @@ inline void expect_argument(bool is_right, const char* sentence)
 inline void expect_pointer(const void* pointer, const char* sentence)
 {
     if (pointer == nullptr) { throw PartitionedError(Misuse::Null, sentence); }
+}
+
+inline std::chrono::nanoseconds deadline_of(double seconds)
+{
+    expect_argument(seconds > 0 && seconds < 1e9, "The deadline is a number of seconds above 0 and below 1e9.");
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
 inline Elements elements_of(ph_type type, int partitions, size_t count)

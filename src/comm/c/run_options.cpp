@@ -22,8 +22,7 @@ ph_options checked(const ph_options* given)
     }
     if (options.deadline_seconds == 0) { options.deadline_seconds = 30; }
     if (options.memory_bytes == 0) { options.memory_bytes = WorldOptions().payload_bytes; }
-    expect_argument(options.deadline_seconds > 0 && options.deadline_seconds < 1e9,
-                    "The deadline is a number of seconds above 0 and below 1e9.");
+    deadline_of(options.deadline_seconds); // which refuses others
     expect_argument(options.memory_bytes <= std::size_t{1} << 62, "No machine has so much memory for a rank.");
     expect_argument(options.bind == PH_BIND_CORE || options.bind == PH_BIND_NONE, "There is no such way to bind ranks.");
     return options;
@@ -32,8 +31,7 @@ ph_options checked(const ph_options* given)
 WorldOptions world_options(const ph_options& options)
 {
     WorldOptions of_world;
-    of_world.deadline =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.deadline_seconds));
+    of_world.deadline = deadline_of(options.deadline_seconds);
     constexpr std::size_t of_library = std::size_t{1} << 20; // for sums and barriers among all ranks
     of_world.payload_bytes = round_up_window(options.memory_bytes) + of_library;
     return of_world;

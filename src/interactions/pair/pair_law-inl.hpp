@@ -85,12 +85,14 @@ private:
             Ops::mul(Ops::mul(t2, t), Ops::mul_add(Ops::mul_add(Ops::set(k.u[2]), t, Ops::set(k.u[1])), t, Ops::set(k.u[0])));
         const V slope = Ops::mul(
             t2, Ops::mul_add(Ops::mul_add(Ops::set(k.u_slope[2]), t, Ops::set(k.u_slope[1])), t, Ops::set(k.u_slope[0])));
-        const V v6 = Ops::mul(rinv6, Ops::set(static_cast<Real>(1.0 / 6)));
-        const V v12 = Ops::mul(Ops::mul(rinv6, rinv6), Ops::set(static_cast<Real>(1.0 / 12)));
+        // Parameters first: those of fillers are 0, and r^-12 of one on an atom is infinite.
+        const V sixth = Ops::mul(rinv6, Ops::set(static_cast<Real>(1.0 / 6)));
+        const V twelfth = Ops::mul(rinv6, Ops::set(static_cast<Real>(1.0 / 12)));
+        const V potential = Ops::mul(Ops::mul_sub(c12, twelfth, Ops::mul(c6, Ops::set(static_cast<Real>(1.0 / 6)))), rinv6);
         const V whole = Ops::mul(Ops::mul(Ops::mul_sub(c12, rinv6, c6), rinv6), rinv2);
         force = Ops::sub(force, Ops::mul(whole, u));
-        force = Ops::mul_add(Ops::mul(slope, rinv), Ops::mul_sub(c12, v12, Ops::mul(c6, v6)), force);
-        s6 = Ops::mul(v6, u), s12 = Ops::mul(v12, u);
+        force = Ops::mul_add(Ops::mul(slope, rinv), potential, force);
+        s6 = Ops::mul(sixth, u), s12 = Ops::mul(Ops::mul(twelfth, rinv6), u);
     }
 };
 

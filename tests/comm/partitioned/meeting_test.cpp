@@ -44,7 +44,7 @@ protected:
     }
 };
 
-Payload payload(std::uint64_t epoch, int kind = 0) { return {epoch, 0, 1, kind}; }
+Payload payload_of(std::uint64_t epoch, int kind = 0) { return {epoch, 0, 1, kind}; }
 
 struct Asked
 {
@@ -156,8 +156,8 @@ TEST_P(PartitionedMeetings, of_a_side_that_has_been_freed_are_refused)
             in.start();
             EXPECT_EQ(misuse_of([&] { in.request.wait(); }), Misuse::PeerFreed);
         }
-        done.send_all(payload(1, c.rank()), 1);
-        is_done.receive_all(payload(1, peer)); // rank 0 answers meanwhile
+        done.send_all(payload_of(1, c.rank()), 1);
+        is_done.receive_all(payload_of(1, peer)); // rank 0 answers meanwhile
         done.wait();
     });
 }
@@ -236,8 +236,8 @@ TEST_P(PartitionedMeetingsOfThreads, of_messages_that_are_freed_without_a_partne
         Incoming in(partitioned, {1, 64}, {peer});
         in.start();
         out.request.start();
-        out.send_all(payload(1, c.rank()), 1);
-        in.receive_all(payload(1, peer));
+        out.send_all(payload_of(1, c.rank()), 1);
+        in.receive_all(payload_of(1, peer));
         out.wait();
     });
 }
