@@ -68,13 +68,13 @@ OPERATORS = [
     Operator("one signal less is needed", r"(?<=signal_of\(last\)) \+ 1", ""),
     Operator("ends with the first signal", r"(?<=published_\.load\(std::memory_order_acquire\)) == nth\(\)", " > nth() - 1"),
     Operator("nobody sends what was marked too early", r"    help\(\);\n", ""),
-    Operator("freed destination not noticed", r" && HostAtomics::load_relaxed_system\(&core_\.route\(\)\.credit->bytes\) != freed_note", ""),
-    Operator("slots begin anew", r"(?<=later\()there->first_epoch, signals_\.shown \+ 1", "there->first_epoch, there->first_epoch"),
+    Operator("freed partner not noticed", r"return break_off\(Misuse::PeerFreed[^\n]*;", "return;"),
+    Operator("slots begin anew", r"(?<=later\()there\.first_epoch, signals_\.shown \+ 1", "there.first_epoch, there.first_epoch"),
     # Ranks in other processes.
     Operator("acknowledged before the other end is known", r"(?<=PARHELION_EXPECTS\(core_\.owes_acknowledgement\(\)\);\n)    if \(!is_connected_\) \{ wait_connected\(\); \}", ""),
     Operator("loss ends no wait", r"(?<=sentence\) \{) lose\(sentence\);(?= \},)", " static_cast<void>(sentence);"),
     Operator("others not told of an end", r"(?<=if \()process\.is_running(?=\) \{ send\()", "false"),
-    Operator("end without a word is no failure", r"if \(process\.has_reported\) \{ return; \}", "return;"),
+    Operator("end without a word is no failure", r"if \(process\.has_reported \|\| has_exited\) \{ return; \}", "return;"),
     Operator("stop not noticed", r"process\.stopped_since = now;", ";"),
     Operator("stopped for ever after a while", r"(?<=else if \(WIFCONTINUED\(status\)\)) \{[^}]*\}", " {}"),
     Operator("who does not end is not killed", r"if \(failure_ && now - failed_since_[^\n]*", ""),
@@ -83,7 +83,7 @@ OPERATORS = [
     # Ranks out of reach.
     Operator("waits move nothing", r"watch_\.messages->progress\(\);", ";"),
     Operator("others are not told", r"bootstrap_->tell\([^;]*;", ";"),
-    Operator("strangers are let in", r"(?<=const bool knows =)(\s+speaks) && ", r"\1 || "),
+    Operator("strangers are let in", r"(?<=const bool knows =)(\s+not_understood == nullptr) && ", r"\1 || "),
     Operator("silence not noticed", r"now - member\.heard_at > silence\.count\(\)", "now + silence.count() < 0"),
     Operator("signal before payload", r"while \(missing_ > 0\)", "while (missing_ > 0 && false)"),
     # Ranks that are away.

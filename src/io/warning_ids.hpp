@@ -37,6 +37,7 @@ inline constexpr WarningId warning_ids[] = {
     {"W126", of_motion},
     {"W127"},
     {"W128"},
+    {"W160"},
     {"W170", of_motion},
     {"W171"},
 };

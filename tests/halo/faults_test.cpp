@@ -145,9 +145,10 @@ TEST(HaloFaults, a_lost_signal_names_the_pulse)
         int bystanders = 0;
         const std::string text = primary_error(outcome.ends, bystanders);
         EXPECT_EQ(bystanders, 4);
-        const std::regex lost("Rank 2 waited .* for a message from rank 1: channel 'halo forces, pulse 0', epoch expected 1, .*");
-        const std::regex other(
-            "Rank [0134] waited .* from rank [0-4]: channel 'halo (coordinates|forces), pulse [01]', epoch expected [12], .*");
+        const std::regex lost(
+            "Rank 2 timed out after .* waiting for a message from rank 1: channel 'halo forces, pulse 0', epoch expected 1, .*");
+        const std::regex other("Rank [0134] timed out after .* waiting for .* from rank [0-4]: channel 'halo "
+                               "(coordinates|forces), pulse [01]', epoch expected [12], .*");
         EXPECT_TRUE(std::regex_match(text, lost) || std::regex_match(text, other)) << text;
     }
 }

@@ -414,7 +414,7 @@ def test_memory_is_as_large_as_asked_for():
     def program(comm, bytes):
         memory = comm.empty(bytes // 8)
         memory[-1] = 1
-        with raises(Code.TIMEOUT, f"of rank {comm.rank}, .* bytes, has no .* left in one piece. .* \\(memory_bytes\\)"):
+        with raises(Code.MEMORY, f"of rank {comm.rank}, .* bytes, has no .* left in one piece. .* \\(memory_bytes\\)"):
             comm.allocate(bytes)
         comm.release(memory)
 

@@ -46,11 +46,11 @@ struct LennardJones
         const V rinv6 = Ops::mul(Ops::mul(rinv2, rinv2), rinv2);
         force = Ops::mul_add(Ops::mul(Ops::mul_sub(c12, rinv6, c6), rinv6), rinv2, force);
         V s6 = Ops::set(k.shift[0]), s12 = Ops::set(k.shift[1]);
-        if (switching == Switching::Always || (switching != Switching::Never && k.lj_is_switched))
+        if (switching == Switching::Force || (switching != Switching::Never && k.lj_is_switched))
         {
             const V t = Ops::max(Ops::set(0), Ops::mul_sub(r2, rinv, Ops::set(k.lj_switch)));
             const V t2 = Ops::mul(t, t);
-            if (switching != Switching::ForceIfAsked && k.lj_potential_is_switched)
+            if (switching == Switching::IfAsked && k.lj_potential_is_switched)
             {
                 switch_potential(k, c6, c12, rinv, rinv2, rinv6, t, t2, force, s6, s12);
                 if constexpr (energies) { energy = shifted(c6, c12, rinv6, s6, s12); }

@@ -16,13 +16,13 @@ enum class Electrostatics
     Screened // PME
 };
 
-// Of the Lennard-Jones force.
+// Of Lennard-Jones. A kernel that nearly every step runs has no instruction to spare for asking.
 enum class Switching
 {
     Never,
-    Always,
-    IfAsked,     // by PairConstants
-    ForceIfAsked // as IfAsked, but never of the potential
+    Force,
+    ForceIfAsked, // by PairConstants
+    IfAsked       // the force or the potential
 };
 
 // What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.

@@ -244,7 +244,7 @@ int main(void)
     CHECK(strcmp(ph_error_message(), "The program of rank 1 returned 5.") == 0);
     CHECK(ph_run(ranks, 0, 30, all_right, NULL) == PH_SUCCESS);
     CHECK(ph_run(ranks, 0, 0.2, one_leaves, NULL) == PH_ERROR_STOPPED);
-    CHECK(strstr(ph_error_message(), "timed out after 0.2 s waiting for all members to make the request") != NULL);
+    CHECK(strstr(ph_error_message(), "for all members to make the request") != NULL);
     CHECK(ph_run(ranks, 0, 30, one_stops, NULL) == PH_ERROR_STOPPED);
     CHECK(strcmp(ph_error_message(), "The program of rank 1 returned 5.") == 0);
     CHECK(ph_run(0, 0, 30, all_right, NULL) == PH_ERROR_ARGUMENT && ph_run(2, 3, 30, all_right, NULL) == PH_ERROR_ARGUMENT);

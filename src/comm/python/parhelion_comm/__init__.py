@@ -160,7 +160,7 @@ class _Run:
 
 
 def _is_bystander(error):
-    return isinstance(error, CommError) and error.code == Code.STOPPED
+    return isinstance(error, CommError) and error.code in (Code.STOPPED, Code.PEER_LOST)
 
 
 class Comm:

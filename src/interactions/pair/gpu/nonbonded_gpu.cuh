@@ -26,7 +26,10 @@ struct Arguments
     int types;         // with the fillers'
     Real charge_scale; // sqrt(f)
     PairConstants<Real> law;
-    Real numerator[ScreeningQuotient::terms], denominator[ScreeningQuotient::terms]; // screened pairs: of powers of r^2
+    // Screened pairs: of powers of r^2. Aligned, as the kernel that PME runs in nearly every step loads two at once, and is 5 %
+    // slower where it cannot.
+    alignas(16) Real numerator[ScreeningQuotient::terms];
+    Real denominator[ScreeningQuotient::terms];
 };
 
 // Queues the kernel for the parameters' options, a warp per share.

@@ -335,11 +335,11 @@ private:
         if constexpr (S::screened && lean)
         {
             // No reciprocal is as cheap in double precision; energies need the polynomials anyway.
-            if (may_be_tight && a.law.is_tightly_screened) { force = Tight::force(a.law, qq, rinv, rinv2, Tight::t(a.law, r2)); }
-            else
+            const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
+            force = qq * fused(rinv, rinv2, screening);
+            if constexpr (may_be_tight)
             {
-                const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
-                force = qq * fused(rinv, rinv2, screening);
+                if (a.law.is_tightly_screened) { force = Tight::force(a.law, qq, rinv, rinv2, Tight::t(a.law, r2)); }
             }
         }
         else if constexpr (S::screened)
@@ -480,10 +480,12 @@ void run_screened(GpuQueue& queue, const Arguments<N>& arguments, int shares, Co
     // The kernel of nearly every step has no instruction to spare for a test.
     if constexpr (std::is_same_v<N, Mixed>)
     {
-        if (compute == Compute::Forces && !arguments.law.lj_is_shorter && !arguments.law.is_tightly_screened)
+        const bool is_rare =
+            arguments.law.lj_is_shorter || arguments.law.lj_potential_is_switched || arguments.law.is_tightly_screened;
+        if (compute == Compute::Forces && !is_rare)
         {
             constexpr Electrostatics screened = Electrostatics::Screened;
-            using Switched = Shape<N, screened, rule, Switching::Always, Compute::Forces>;
+            using Switched = Shape<N, screened, rule, Switching::Force, Compute::Forces>;
             using Unswitched = Shape<N, screened, rule, Switching::Never, Compute::Forces>;
             if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
             return run<Unswitched>(queue, arguments, shares);
@@ -496,10 +498,11 @@ void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Comput
 {
     constexpr Electrostatics field = Electrostatics::ReactionField;
     if (arguments.law.is_screened) { return run_screened<N, rule>(queue, arguments, shares, compute); }
-    if (arguments.law.lj_is_switched)
+    if (arguments.law.lj_potential_is_switched)
     {
-        return run_compute<N, field, rule, Switching::Always>(queue, arguments, shares, compute);
+        return run_compute<N, field, rule, Switching::IfAsked>(queue, arguments, shares, compute);
     }
+    if (arguments.law.lj_is_switched) { return run_compute<N, field, rule, Switching::Force>(queue, arguments, shares, compute); }
     run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
 }
 template <class N>
