@@ -85,7 +85,7 @@ OPERATORS = [
     Operator("others are not told", r"bootstrap_->tell\([^;]*;", ";"),
     Operator("strangers are let in", r"(?<=const bool knows =)(\s+not_understood == nullptr) && ", r"\1 || "),
     Operator("silence not noticed", r"now - member\.heard_at > silence\.count\(\)", "now + silence.count() < 0"),
-    Operator("signal before payload", r"while \(missing_ > 0\)", "while (missing_ > 0 && false)"),
+    Operator("signal before payload", r"(?<=if \()missing_ > 0 \|\| (?=\(header_\.has_payload)", ""),
     # Ranks that are away.
     Operator("pauses not watched", r"(?<=if \()was_anyone_paused\(\)", "false && was_anyone_paused()"),
     Operator("short pauses not seen", r"pauses_ != last \|\| (?=is_anyone_paused)", ""),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/drift_remark.hpp"
 
+#include "dynamics/lincs.hpp"
 #include "pairs/list_conditions.hpp"
 
 #include <algorithm>
@@ -51,6 +52,12 @@ std::string likely_cause(const RunSummary& summary, const RunParameters& run)
             "Pairs come within the cut-off that the pair list lacks: with rlist and nstlist as given that makes up to "
             "{:.2g} kT/ns/atom at {:.0f} K. Give verlet-buffer-tolerance instead, or a longer rlist.",
             summary.list_drift, summary.list_temperature);
+    }
+    if (summary.constraint_deviation > LincsSettings::tolerance)
+    {
+        return fmt::format(
+            "Constraints were off their lengths by up to {:.1g} (W150). Try a shorter dt, or a larger lincs-order.",
+            summary.constraint_deviation);
     }
     if (energies_jump_at_cutoff(run)) { return "Energies jump where pairs cross the cut-off. Use potential-shift as modifier."; }
     if (couples_too_seldom(run))

@@ -54,6 +54,15 @@ TEST(DriftRemark, says_nothing_of_a_run_that_is_too_short_to_tell)
     EXPECT_EQ(remark_on(1, none), "") << "no error is known";
 }
 
+TEST(DriftRemark, names_constraints_that_were_off)
+{
+    RunSummary s = summary(0.2, 0.002);
+    s.constraint_deviation = 3e-5;
+    EXPECT_THAT(drift_remark(s, constant_energy()), HasSubstr("Constraints were off their lengths by up to 3e-05"));
+    s.constraint_deviation = 9e-7; // as promised
+    EXPECT_THAT(drift_remark(s, constant_energy()), testing::Not(HasSubstr("Constraints were off")));
+}
+
 TEST(DriftRemark, names_lists_that_lack_pairs)
 {
     RunSummary s = summary(0.2, 0.002);
