@@ -365,7 +365,7 @@ def program(comm):
             {wait}
         never.wait()
     finally:
-        print("ended", comm.rank, flush=True)
+        print(f"ended {{comm.rank}}\\n", end="", flush=True)  # in one piece
 try:
     run(program, 2, processes={processes}, deadline=60)
 except KeyboardInterrupt:
