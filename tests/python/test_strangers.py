@@ -219,4 +219,5 @@ def test_a_stopped_rank_ends_the_run_also_where_the_other_is_in_a_call_of_mpi(tm
             os.kill(pid, signal.SIGKILL)
         process.kill()
     assert re.search(rf"E601 (The process of rank {victim} on \S+ has been silent for [\d.]+ s\.|Rank \d .*)", said), said
-    assert process.returncode == 6, said
+    # MPICH's launcher kills the stopped process once the other one has ended, and gives the exit code of the one that it noticed first.
+    assert process.returncode in ([6, 9] if launcher == "mpich" else [6]), said
