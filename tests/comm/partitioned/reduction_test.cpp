@@ -135,6 +135,12 @@ TEST(Terms, that_are_alone_are_copied_bit_by_bit)
 }
 
 // Every number with itself, its neighbours, zeros, infinities, NaNs and others, which are the second term; the third is one more.
+template <class T>
+bool is_nan(std::uint16_t bits)
+{
+    return (bits & 0x7FFF) > (std::is_same_v<T, Half> ? 0x7C00 : 0x7F80);
+}
+
 TYPED_TEST(ShortNumbers, have_the_same_bits_by_vectors)
 {
     if (!has_vectors_of_short_numbers()) { GTEST_SKIP() << "no AVX2 or no F16C"; }
@@ -169,6 +175,8 @@ TYPED_TEST(ShortNumbers, have_the_same_bits_by_vectors)
                 combine_on_cpu(type, reduction, terms, n_terms, &vector, 1, count, true);
                 for (std::size_t i = 0; i < count; ++i)
                 {
+                    // Of two NaNs that are added the language does not say which goes on.
+                    if (is_nan<TypeParam>(at_once[i + 1]) && is_nan<TypeParam>(one_by_one[i])) { continue; }
                     ASSERT_EQ(at_once[i + 1], one_by_one[i]) << first[i] << " " << second[i + 1] << " " << third[i];
                 }
             }
