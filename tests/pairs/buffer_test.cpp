@@ -277,7 +277,7 @@ TEST(PlanPairList, is_made_at_once_for_ten_thousand_charges_or_lengths)
     EXPECT_EQ(many.cutoff, one.cutoff);
     EXPECT_EQ(many.interval, one.interval);
 
-    // Of so many motions similar ones count as one, as the one that is farther.
+    // Where there are so many motions, similar ones are planned as the one that moves farthest.
     const auto length = [](int m) { return 0.09 + 2e-6 * m; };
     const System fitted_lengths = fitted(10000, one_charge, length);
     const ListPlan plan{20, 1.0, 0, 0};
