@@ -26,7 +26,8 @@ std::vector<int> beside(int core) { return {core / 2 * 2, core / 2 * 2 + 1}; }
 
 std::vector<int> own_mask() { return cores_of(pthread_self()); }
 
-bool comes_true(const std::function<bool()>& is_so)
+// Asks until it is so; false if others keep the cores for a minute.
+bool once_cores_are_free(const std::function<bool()>& is_so)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!is_so())
@@ -74,7 +75,7 @@ TEST(OwnCores, are_all_or_none)
     const OwnCores too_many(static_cast<int>(own_mask().size()) + 1), nobody(0);
     EXPECT_TRUE(too_many.cores(0).empty());
     EXPECT_TRUE(nobody.cores(0).empty());
-    EXPECT_TRUE(comes_true([] {
+    EXPECT_TRUE(once_cores_are_free([] {
         const OwnCores all(available_cores());
         std::set<int> seen;
         for (int n = 0; n < available_cores(); ++n)
@@ -88,12 +89,12 @@ TEST(OwnCores, are_all_or_none)
 TEST(OwnCores, come_with_an_equal_part_of_the_others)
 {
     const std::size_t all = own_mask().size();
-    EXPECT_TRUE(comes_true([&] {
+    EXPECT_TRUE(once_cores_are_free([&] {
         const OwnCores one(1);
         return one.cores(0).size() == all; // nobody else has any
     }));
     if (available_cores() < 2) { GTEST_SKIP() << "one core"; }
-    EXPECT_TRUE(comes_true([&] {
+    EXPECT_TRUE(once_cores_are_free([&] {
         const OwnCores two(2);
         return two.cores(0).size() == all / 2 && two.cores(1).size() == all / 2;
     }));
@@ -103,7 +104,7 @@ TEST(OwnCores, are_not_those_of_another_run_until_its_last_process_has_ended)
 {
     const StayOnCores only({own_mask().front()});
     std::unique_ptr<OwnCores> first;
-    ASSERT_TRUE(comes_true([&] {
+    ASSERT_TRUE(once_cores_are_free([&] {
         first = std::make_unique<OwnCores>(1);
         return first->cores(0) == own_mask();
     }));
@@ -123,7 +124,7 @@ TEST(OwnCores, are_not_those_of_another_run_until_its_last_process_has_ended)
     close(ends[1]);
     close(ends[0]);
     waitpid(child, nullptr, 0);
-    EXPECT_TRUE(comes_true([] { return !OwnCores(1).cores(0).empty(); }));
+    EXPECT_TRUE(once_cores_are_free([] { return !OwnCores(1).cores(0).empty(); }));
 }
 
 TEST(OwnCores, are_left_as_they_were_found)
@@ -144,7 +145,7 @@ TEST(OwnCores, are_those_of_ranks_of_the_c_interface)
     std::vector<int> before = own_mask();
     for (const int processes : {0, 2})
     {
-        EXPECT_TRUE(comes_true([&] {
+        EXPECT_TRUE(once_cores_are_free([&] {
             const int code = ph_run(2, processes, 30, is_on_own_core, &before);
             EXPECT_TRUE(code == PH_SUCCESS || std::string(ph_error_message()).ends_with(" returned 9.")) << ph_error_message();
             return code == PH_SUCCESS;
