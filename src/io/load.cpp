@@ -8,8 +8,11 @@
 #include "io/one_place.hpp"
 #include "io/text.hpp"
 #include "io/top.hpp"
+#include "model/rigid_triangles.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace parhelion {
@@ -92,6 +95,16 @@ void read_about_atoms(const InputFiles& files, bool has_topology, System& system
     });
 }
 
+// What is checked before is what the user wrote; what is told from here on, and computed, is the same with and without settles.
+void settle_triangles(const InputFiles& files, Topology& topology, Diagnostics& diagnostics)
+{
+    const std::int64_t triangles = settle_rigid_triangles(topology);
+    if (triangles == 0) { return; }
+    diagnostics.note("N190", {files.topology.string(), 0},
+                     std::to_string(triangles) + (triangles == 1 ? " rigid triangle" : " rigid triangles") +
+                         " of constraints will be kept by SETTLE, as [ settles ] would ask for.");
+}
+
 // The start is another configuration than the structure's.
 HandOver start_from(const InputFiles& files, const MdpInput& mdp, System& system, Diagnostics& diagnostics)
 {
@@ -146,6 +159,7 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
         });
     }
     errors.throw_if_any();
+    settle_triangles(files, system.topology, diagnostics);
     if (hand_over) { keep_what_fits(mdp.parameters, *hand_over); }
     return {std::move(system), std::move(mdp.parameters), std::move(hand_over)};
 }
