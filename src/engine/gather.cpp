@@ -56,13 +56,17 @@ std::vector<Vec3<double>> whole_molecules(CpuQueue& queue, const Topology& topol
     std::vector<Vec3<double>> nm(x.size());
     for (const MoleculeBlock& block : topology.blocks)
     {
-        const std::size_t atoms = topology.molecule_types[static_cast<std::size_t>(block.type)].atoms.size();
+        const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        const std::size_t atoms = type.atoms.size();
         queue.for_range(static_cast<std::size_t>(block.count), 1, [&](int, std::size_t begin, std::size_t end) {
             for (std::size_t copy = begin; copy < end; ++copy)
             {
                 const std::size_t first = static_cast<std::size_t>(block.first_atom) + copy * atoms;
                 nm[first] = box.to_nm(x[first]);
-                for (std::size_t a = first + 1; a < first + atoms; ++a) { nm[a] = nm[a - 1] + box.difference(x[a], x[a - 1]); }
+                for (std::size_t a = first + 1; a < first + atoms; ++a)
+                {
+                    nm[a] = type.is_tied_to_image ? box.to_nm(x[a]) : nm[a - 1] + box.difference(x[a], x[a - 1]);
+                }
             }
         });
     }

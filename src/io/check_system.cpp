@@ -6,6 +6,7 @@
 #include "io/groups.hpp"
 #include "model/dependent_constraints.hpp"
 #include "model/mesh_limits.hpp"
+#include "model/ties.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -457,9 +458,7 @@ private:
     // From b to a's nearest image, nm.
     Vec3<double> separation(std::int64_t a, std::int64_t b) const
     {
-        Vec3<double> d = system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)];
-        for (int k = 0; k < 3; ++k) { d[k] -= system_.box[k] * std::round(d[k] / system_.box[k]); }
-        return d;
+        return nearest_image(system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)], system_.box);
     }
     double distance(std::int64_t a, std::int64_t b) const { return norm(separation(a, b)); }
 

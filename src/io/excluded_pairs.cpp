@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/excluded_pairs.hpp"
 
+#include "model/ties.hpp"
+
 #include <cmath>
 #include <map>
 #include <utility>
@@ -25,34 +27,26 @@ bool any_excluded_pair(const MoleculeType& type, Look&& look)
     return false;
 }
 
-struct Tie
+struct Neighbour
 {
     std::int32_t other;
     double length; // nm
 };
-using Ties = std::vector<std::vector<Tie>>; // by atom
+using Neighbours = std::vector<std::vector<Neighbour>>; // by atom
 
-Ties ties_of(const Topology& topology, const MoleculeType& type)
+Neighbours neighbours_of(const Topology& topology, const MoleculeType& type)
 {
-    Ties ties(type.atoms.size());
-    const auto tie = [&](std::int32_t a, std::int32_t b, double length) {
-        ties[static_cast<std::size_t>(a)].push_back({b, length});
-        ties[static_cast<std::size_t>(b)].push_back({a, length});
-    };
-    for (const InteractionKind kind : {InteractionKind::HarmonicBond, InteractionKind::G96Bond})
+    Neighbours neighbours(type.atoms.size());
+    for (const Tie& tie : ties_of(topology, type))
     {
-        for (const Interaction& bond : type.of(kind))
-        {
-            tie(bond.atoms[0], bond.atoms[1], topology.parameters_of(kind)[static_cast<std::size_t>(bond.parameters)][0]);
-        }
+        neighbours[static_cast<std::size_t>(tie.a)].push_back({tie.b, tie.length});
+        neighbours[static_cast<std::size_t>(tie.b)].push_back({tie.a, tie.length});
     }
-    for (const Constraint& c : type.constraints) { tie(c.a, c.b, c.length); }
-    for (const Settle& s : type.settles) { tie(s.oxygen, s.hydrogen_a, s.oh), tie(s.oxygen, s.hydrogen_b, s.oh); }
-    return ties;
+    return neighbours;
 }
 
 // How far from `start` ties let the atoms be that are not farther than `most`, nm (Dijkstra).
-std::map<std::int32_t, double> reach(const Ties& ties, std::int32_t start, double most)
+std::map<std::int32_t, double> reach(const Neighbours& neighbours, std::int32_t start, double most)
 {
     std::map<std::int32_t, double> reached{{start, 0}};
     std::multimap<double, std::int32_t> next{{0, start}};
@@ -61,7 +55,7 @@ std::map<std::int32_t, double> reach(const Ties& ties, std::int32_t start, doubl
         const auto [length, atom] = *next.begin();
         next.erase(next.begin());
         if (length > reached.at(atom)) { continue; }
-        for (const Tie& tie : ties[static_cast<std::size_t>(atom)])
+        for (const Neighbour& tie : neighbours[static_cast<std::size_t>(atom)])
         {
             const double there = length + tie.length;
             if (there > most) { continue; }
@@ -105,11 +99,11 @@ std::vector<bool> types_with_loose_exclusions(const Topology& topology, double c
     std::vector<bool> loose;
     for (const MoleculeType& type : topology.molecule_types)
     {
-        const Ties ties = ties_of(topology, type);
+        const Neighbours neighbours = neighbours_of(topology, type);
         std::map<std::int32_t, double> reached;
         std::int32_t of = -1;
         loose.push_back(any_excluded_pair(type, [&](std::int32_t a, std::int32_t b) {
-            if (std::exchange(of, a) != a) { reached = reach(ties, a, cutoff / stretch); }
+            if (std::exchange(of, a) != a) { reached = reach(neighbours, a, cutoff / stretch); }
             return !reached.contains(b);
         }));
     }

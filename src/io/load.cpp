@@ -6,6 +6,7 @@
 #include "io/gro.hpp"
 #include "io/ndx.hpp"
 #include "io/one_place.hpp"
+#include "io/periodic_molecules.hpp"
 #include "io/text.hpp"
 #include "io/top.hpp"
 #include "model/rigid_triangles.hpp"
@@ -152,11 +153,11 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     {
         const bool minimises = mdp.parameters.integrator == Integrator::SteepestDescent;
         errors.attempt([&] { check_system(mdp, system, diagnostics); });
-        errors.attempt([&] {
-            const SourceLocation first_atom =
-                hand_over ? SourceLocation{files.hand_over.string(), 0} : SourceLocation{files.structure.string(), 3};
-            check_places(first_atom, minimises ? AtomsInOnePlace::Part : AtomsInOnePlace::Refuse, system, diagnostics);
-        });
+        const SourceLocation first_atom =
+            hand_over ? SourceLocation{files.hand_over.string(), 0} : SourceLocation{files.structure.string(), 3};
+        errors.attempt([&] { find_periodic_molecules(mdp.where("periodic-molecules"), first_atom, system, diagnostics); });
+        errors.attempt(
+            [&] { check_places(first_atom, minimises ? AtomsInOnePlace::Part : AtomsInOnePlace::Refuse, system, diagnostics); });
     }
     errors.throw_if_any();
     settle_triangles(files, system.topology, diagnostics);

@@ -292,7 +292,8 @@ void cutoffs(TableBuilder& t)
          {"Ener", DispersionCorrection::Energy},
          {"EnerPres", DispersionCorrection::EnergyPressure}},
         {{"AllEner", never, "Use Ener: the repulsive part is small."}, {"AllEnerPres", never, "Use EnerPres."}});
-    t.refused(planned, "molecules bonded across the box", {"periodic-molecules=no"});
+    t.harmless("molecules that are bonded to their own images are recognised, and everything goes by nearest images",
+               "periodic-molecules");
     t.refused(never, "tabulated interactions between groups", {"energygrp-table"});
     t.refused(never, "interactions switched off between groups", {"energygrp-excl"});
     t.harmless("verlet-buffer-tolerance alone sets the buffer here, as in GROMACS before 2024",

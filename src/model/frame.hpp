@@ -9,7 +9,8 @@
 
 namespace parhelion {
 
-// In input order. Arrays not asked for are empty. Molecules are whole: each atom is the image nearest to the one before it.
+// In input order. Arrays not asked for are empty. Molecules are whole: each atom is the image nearest to the one before it. Those
+// that are tied to their own images cannot be: their atoms are in the box.
 struct Frame
 {
     std::int64_t step = 0;
