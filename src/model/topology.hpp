@@ -63,10 +63,10 @@ struct MoleculeType
     std::array<std::vector<Interaction>, interaction_kinds> interactions;
     std::vector<Constraint> constraints;
     std::vector<Settle> settles;
-    bool is_tied_to_image = false; // a copy is, through the box (model/ties.hpp): nothing can make it whole
     // Atoms whose non-bonded interaction with atom a is excluded (nrexcl neighbours and [ exclusions ]), symmetric, sorted,
     // without a: excluded[exclusion_start[a] .. exclusion_start[a + 1]).
     std::vector<std::int32_t> exclusion_start, excluded;
+    bool is_tied_to_image = false; // a copy is, through the box (model/ties.hpp): nothing can make it whole
     bool excludes(std::int32_t a, std::int32_t b) const;
 
     std::vector<Interaction>& of(InteractionKind kind) { return interactions[static_cast<int>(kind)]; }
