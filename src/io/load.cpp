@@ -4,6 +4,7 @@
 #include "io/check.hpp"
 #include "io/file_kind.hpp"
 #include "io/gro.hpp"
+#include "io/mass_repartition.hpp"
 #include "io/ndx.hpp"
 #include "io/one_place.hpp"
 #include "io/periodic_molecules.hpp"
@@ -31,6 +32,7 @@ Topology topology_of(const InputFiles& files, const MdpInput& mdp, Diagnostics& 
     if (mdp.orientation_restraints) { options.acting_sections.emplace_back("orientation_restraints"); }
     Topology topology = read_topology(open_own_format(files.topology, "-p takes a topology (.top)"), options, diagnostics);
     convert_bonds_to_constraints(topology, mdp.parameters.constraints);
+    repartition_masses(mdp.parameters.mass_repartition_factor, mdp.where("mass-repartition-factor"), topology, diagnostics);
     return topology;
 }
 

@@ -168,7 +168,9 @@ void run_control(TableBuilder& t)
     unused_but_by_minimiser(t.number("emtol", &P::em_tolerance, positive, "kJ/mol/nm"));
     unused_but_by_minimiser(t.number("emstep", &P::em_step, positive, "nm"));
     multiple_time_stepping(t);
-    t.refused(planned, "mass repartitioning", {"mass-repartition-factor=1"});
+    t.number(
+        "mass-repartition-factor", &P::mass_repartition_factor, at_least(1.0),
+        "the least mass, in units of the smallest one of the system; atoms lighter than it get it from those they are bound to");
     t.harmless("numbering of continued runs is done by the checkpoint", "simulation-part");
     t.harmless("only with an integrator that is refused", "bd-fric fcstep niter nstcgsteep nbfgscorr rtpi");
 }

@@ -94,6 +94,7 @@ struct RunParameters
     std::int64_t random_seed = -1;       // ld-seed; -1: chosen at start and logged
     bool multiple_time_steps = false;    // mts, of two levels
     int mesh_factor = 2;                 // mts-level2-factor
+    double mass_repartition_factor = 1;  // 1: masses are the topology's
     // energy minimisation
     double em_tolerance = 10; // emtol
     double em_step = 0.01;    // emstep, nm
