@@ -352,9 +352,12 @@ private:
             return std::ranges::any_of(type.atoms, [](const Atom& atom) { return atom.charge != 0; });
         };
         if (std::ranges::none_of(system_.topology.molecule_types, has_charge)) { return; }
-        warn("W125", "coulombtype",
-             "charges with a plain cut-off order themselves about it (in water the artefact is large). Use "
-             "coulombtype = PME or Reaction-Field.");
+        const std::string message = "charges with a plain cut-off order themselves about it (in water the artefact is large)";
+        const std::string advice = " Use coulombtype = PME or Reaction-Field.";
+        if (p_.coulomb_potential_shift) { return note("N193", "coulombtype", message + "." + advice); }
+        const char* const jump =
+            ", and with coulomb-modifier = None their potential jumps there, so that no energy is conserved.";
+        warn("W125", "coulombtype", message + jump + advice);
     }
 
     void degrees_of_freedom()
@@ -447,12 +450,14 @@ private:
             }
         }
         if (broken == 0) { return; }
+        constexpr double thermal = 0.02; // nm: of bonds that vibrate at 300 K, 3 % of their length, by five standard deviations
+        const std::string message = "continuation = yes, but the start breaks constraints, " + std::to_string(broken) +
+                                    " in all, that of " + system_.topology.describe(worst_a) + " and " +
+                                    system_.topology.describe(worst_b) + " by " + number_text(std::round(worst * 1e6) / 1e6) +
+                                    " nm (the first step will pull them into place). ";
+        if (worst <= thermal) { return note("N194", "continuation", message + "continuation = no would do so at the start."); }
         warn("W126", "continuation",
-             "continuation = yes, but the start breaks constraints, " + std::to_string(broken) + " in all, that of " +
-                 system_.topology.describe(worst_a) + " and " + system_.topology.describe(worst_b) + " by " +
-                 number_text(std::round(worst * 1e6) / 1e6) +
-                 " nm (the first step would pull them into place). Set continuation = no, or start from where the run before "
-                 "ended.");
+             message + "Set continuation = no, or start from where the run before ended: vibration explains 0.02 nm at most.");
     }
 
     // From b to a's nearest image, nm.

@@ -299,6 +299,43 @@ INSTANTIATE_TEST_SUITE_P(
                "6.872e+10 grid points"},
         Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"}));
 
+// Two atoms that are held at 0.1 nm; continuation = yes.
+Diagnostics remarks_on_a_continued_start(const std::string& distance)
+{
+    const InputFolder folder;
+    folder.write("conf.gro", "pair\n2\n    1MOL      A    1   1.000   1.000   1.000\n    1MOL      B    2   " + distance +
+                                 "   1.000   1.000\n2.6 2.6 2.6\n");
+    folder.write("topol.top", "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nA 6 12 0 A 0.3 0.1\n[ moleculetype ]\nMOL 1\n[ atoms ]\n"
+                              "1 A 1 MOL A 1 0 12\n2 A 1 MOL B 2 0 12\n[ constraints ]\n1 2 1 0.1\n[ system ]\npair\n"
+                              "[ molecules ]\nMOL 1\n");
+    folder.write("run.mdp", "integrator = md\nrvdw = 0.9\nrcoulomb = 0.9\ncontinuation = yes\ncomm-mode = none\n");
+    InputFiles files;
+    files.mdp = folder.path() / "run.mdp", files.structure = folder.path() / "conf.gro";
+    files.topology = folder.path() / "topol.top";
+    Diagnostics diagnostics;
+    load_gromacs(files, diagnostics);
+    return diagnostics;
+}
+
+TEST(Load, a_continued_start_is_judged_by_what_explains_that_it_breaks_constraints)
+{
+    for (const char* const rounding : {"1.100", "1.101", "1.099"})
+    {
+        const Diagnostics none = remarks_on_a_continued_start(rounding);
+        EXPECT_FALSE(has(none.notes, "N194") || has(none.warnings, "W126")) << rounding;
+    }
+    for (const char* const vibration : {"1.104", "1.081", "1.119"})
+    {
+        const Diagnostics note = remarks_on_a_continued_start(vibration);
+        EXPECT_TRUE(has(note.notes, "N194") && !has(note.warnings, "W126")) << vibration;
+    }
+    for (const char* const nothing : {"1.079", "1.121", "1.300"})
+    {
+        const Diagnostics warning = remarks_on_a_continued_start(nothing);
+        EXPECT_TRUE(!has(warning.notes, "N194") && has(warning.warnings, "W126")) << nothing;
+    }
+}
+
 class LoadRemark : public ::testing::TestWithParam<Change>
 {
 };
@@ -343,6 +380,7 @@ INSTANTIATE_TEST_SUITE_P(
                "bond CA-O of molecule ETH"}, // G96
         Change{"run.mdp", "dt                      = 0.002", "dt = 0.002", "N125", "run.mdp:6", "restraints"},
         Change{"run.mdp", "constraints             = h-bonds", "constraints = none", "W122", "run.mdp:3", "period of 0.00"},
-        Change{"run.mdp", "Reaction-Field", "Cut-off", "W125", "run.mdp:13", "plain cut-off"},
+        Change{"run.mdp", "Reaction-Field", "Cut-off", "N193", "run.mdp:13", "plain cut-off"},
+        Change{"run.mdp", "Reaction-Field", "Cut-off\ncoulomb-modifier = none", "W125", "run.mdp:13", "jumps there"},
         Change{"run.mdp", "Reaction-Field", "PME", "W128", "run.mdp:14", "exclude each other at"},
         Change{"run.mdp", "gen-vel                 = no\n", "continuation = yes\n", "W126", "run.mdp:29", "breaks constraints"}));

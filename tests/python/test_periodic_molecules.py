@@ -122,7 +122,7 @@ def test_energies_and_forces_are_gromacs(tmp_path, molecule):
     energies, forces = theirs(tmp_path)
     for term in ("Bond", "Angle", "Proper Dih.", "LJ (SR)", "Coulomb (SR)", "LJ-14", "Coulomb-14"):
         # 1-4 pairs: gmx_d has them from tables.
-        assert ours["energies"][term] == pytest.approx(energies[term], rel=1e-7 if "14" in term else 1e-11), term
+        assert ours["energies"][term] == pytest.approx(energies[term], rel=1e-8 if "14" in term else 1e-12), term
     assert np.abs(energies["Proper Dih."]) > 1e-3
     assert np.sqrt(np.mean((f - forces) ** 2)) < 1e-7 * np.sqrt(np.mean(forces**2))
 
