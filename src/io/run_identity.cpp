@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace parhelion {
 namespace {
@@ -135,6 +137,16 @@ std::string group_hash(const System& system)
     return hash.text();
 }
 
+// Options that came after the first versions, with the value of runs that do not use them: these leave no trace, so that older
+// checkpoints stay valid.
+constexpr std::pair<std::string_view, std::string_view> later_options[] = {{"mass-repartition-factor", "1"}};
+
+bool leaves_no_trace(const std::string& key, const std::string& value)
+{
+    return key == "nsteps" ||
+           std::ranges::any_of(later_options, [&](const auto& o) { return o.first == key && o.second == value; });
+}
+
 std::string hash_of(const SavedState& state)
 {
     Hash hash;
@@ -159,7 +171,8 @@ NamedList<std::string> identify_run(const System& system, const RunParameters& p
     identity.emplace_back("index groups", group_hash(system));
     for (const auto& [key, value] : mdp_values(parameters))
     {
-        if (key != "nsteps") { identity.emplace_back(key, as_kept(trimmed(value))); }
+        const std::string kept = as_kept(trimmed(value));
+        if (!leaves_no_trace(key, kept)) { identity.emplace_back(key, kept); }
     }
     return identity;
 }
