@@ -38,6 +38,19 @@ def test_energy_does_not_drift_with_pme(case, tmp_path):
     assert error <= 0.002
 
 
+# The largest drift that such steps are to have: they follow the fastest motions less closely.
+HEAVY_HYDROGENS = {"dt": 0.004, "mass-repartition-factor": 3, "continuation": "no", "gen-vel": "yes", "gen-temp": 300, "gen-seed": 1}
+
+
+def test_energy_does_not_drift_in_steps_of_4_fs_with_heavy_hydrogens(tmp_path):
+    result = run(tmp_path, water("villin"), WATER, PME, HEAVY_HYDROGENS, {"comm-mode": "None", "nstlog": 0}, time=205, every=50).after(5)
+    temperature, _ = mean_and_error(result["Temperature"])
+    slope, error = drift(result, temperature)
+    print(f"villin, 4 fs: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")
+    assert abs(slope) <= 0.02
+    assert error <= 0.004
+
+
 # A lattice of water that relaxes to a drop, and argon that is a gas at first: its plan is made for what it is when it condenses.
 VACUUM_CASES = {
     "drop_of_water": (lambda folder: in_vacuum(small_water(folder), 40), WATER, {"continuation": "no", "DispCorr": "No"}),
