@@ -65,9 +65,13 @@ LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
         compute_bonded(r.queue, r.bonded, of_kind(r.assigned_terms, kind), r.state, r.buffers, Compute::Forces);
         consider_buffers(kind);
     }
-    clear_forces(r.queue, r.buffers, r.state.slots());
-    compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, Compute::Forces);
-    consider_buffers(InteractionKind::PositionRestraint);
+    const auto consider_restraints = [&](InteractionKind kind, const PositionRestraints& of_kind) {
+        clear_forces(r.queue, r.buffers, r.state.slots());
+        compute_position_restraints(r.queue, of_kind, r.state, r.buffers, Compute::Forces);
+        consider_buffers(kind);
+    };
+    consider_restraints(InteractionKind::PositionRestraint, {r.restraints.list, {}});
+    consider_restraints(InteractionKind::FlatBottomRestraint, {{}, r.restraints.flat_bottomed});
     if (r.comm.ranks() == 1) // the mesh takes all ranks, and only this one knows; a smooth potential is never the cause
     {
         clear_forces(r.queue, r.buffers, r.state.slots());

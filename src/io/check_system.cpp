@@ -313,7 +313,7 @@ private:
 
     void restraints()
     {
-        const std::int64_t restrained = system_.topology.interaction_count(InteractionKind::PositionRestraint);
+        const std::int64_t restrained = system_.topology.position_restraint_count();
         if (restrained == 0) { return; }
         if (system_.restraint_reference.empty())
         {

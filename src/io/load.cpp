@@ -28,7 +28,7 @@ Topology topology_of(const InputFiles& files, const MdpInput& mdp, Diagnostics& 
     options.include_paths = files.include_paths;
     for (const std::string& path : mdp.parameters.include_paths) { options.include_paths.emplace_back(path); }
     options.defined_at = mdp.where("define");
-    if (mdp.distance_restraints) { options.acting_sections.emplace_back("distance_restraints"); }
+    if (mdp.parameters.distance_restraints) { options.acting_sections.emplace_back("distance_restraints"); }
     if (mdp.orientation_restraints) { options.acting_sections.emplace_back("orientation_restraints"); }
     Topology topology = read_topology(open_own_format(files.topology, "-p takes a topology (.top)"), options, diagnostics);
     convert_bonds_to_constraints(topology, mdp.parameters.constraints);
@@ -50,11 +50,25 @@ void check_free_energy(const MdpInput& mdp, const Diagnostics& diagnostics)
                          ". Set it to no or use GROMACS.");
 }
 
-// What the .mdp asks for, and nothing in the topology needs. The sections that it asks for were refused where they stand.
-void note_what_is_idle(const MdpInput& mdp, Diagnostics& diagnostics)
+// Averages over time or simulations, which only restraints would take.
+void check_distance_restraints(const MdpInput& mdp, const Topology& topology)
 {
-    for (const auto& [key, is_asked] :
-         {std::pair("disre", mdp.distance_restraints), {"orire", mdp.orientation_restraints}, {"free-energy", mdp.free_energy}})
+    const char* const key = mdp.ensemble_restraints ? "disre" : mdp.averages_restraints ? "disre-tau" : nullptr;
+    if (key == nullptr || topology.interaction_count(InteractionKind::DistanceRestraint) == 0) { return; }
+    throw InputError("E140", mdp.where(key),
+                     std::string(mdp.ensemble_restraints ? "disre = ensemble asks for distances averaged over simulations"
+                                                         : "disre-tau asks for distances averaged over time") +
+                         ", which are not supported (not planned), and the topology has distance restraints. Use disre = simple, "
+                         "disre-tau = 0, or GROMACS.");
+}
+
+// What the .mdp asks for, and nothing in the topology needs. What is not supported of it was refused where it stands.
+void note_what_is_idle(const MdpInput& mdp, const Topology& topology, Diagnostics& diagnostics)
+{
+    const bool has_no_distances = topology.interaction_count(InteractionKind::DistanceRestraint) == 0;
+    for (const auto& [key, is_asked] : {std::pair("disre", mdp.parameters.distance_restraints && has_no_distances),
+                                        {"orire", mdp.orientation_restraints},
+                                        {"free-energy", mdp.free_energy}})
     {
         if (!is_asked) { continue; }
         diagnostics.note("N170", mdp.where(key), std::string(key) + " has nothing to act on in this topology.");
@@ -63,7 +77,7 @@ void note_what_is_idle(const MdpInput& mdp, Diagnostics& diagnostics)
 
 void read_restraint_reference(const std::filesystem::path& path, System& system, Diagnostics& diagnostics)
 {
-    if (system.topology.interaction_count(InteractionKind::PositionRestraint) == 0)
+    if (system.topology.position_restraint_count() == 0)
     {
         const MappedFile is_there(path);
         diagnostics.note("N124", {path.string(), 0}, "not used: the topology has no position restraints.");
@@ -119,7 +133,7 @@ HandOver start_from(const InputFiles& files, const MdpInput& mdp, System& system
                          "positions and velocities of -t are made to obey the constraints anew, which changes their last digits. "
                          "Set continuation = yes to keep them.");
     }
-    if (system.restraint_reference.empty() && system.topology.interaction_count(InteractionKind::PositionRestraint) > 0)
+    if (system.restraint_reference.empty() && system.topology.position_restraint_count() > 0)
     {
         system.restraint_reference = system.x;
         diagnostics.note("N130", {files.structure.string(), 0},
@@ -142,7 +156,8 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     if (has_topology)
     {
         errors.attempt([&] { check_constraint_algorithm(mdp, system.topology); });
-        note_what_is_idle(mdp, diagnostics);
+        errors.attempt([&] { check_distance_restraints(mdp, system.topology); });
+        note_what_is_idle(mdp, system.topology, diagnostics);
     }
     read_about_atoms(files, has_topology, system, diagnostics, errors);
     // All files were understood, whether what the .mdp asks for is supported or not.

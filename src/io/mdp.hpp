@@ -34,7 +34,8 @@ struct MdpInput
     // vdwtype = Shift or Switch: what takes the place of vdw-modifier.
     std::optional<LjModifier> modifier_of_vdwtype;
     // Asked for, and refused if the topology has anything that they act on.
-    bool distance_restraints = false, orientation_restraints = false, free_energy = false;
+    bool orientation_restraints = false, free_energy = false;
+    bool ensemble_restraints = false, averages_restraints = false; // of distances: disre = ensemble, disre-tau
 
     bool gives(std::string_view key) const { return entries.find(key) != entries.end(); }
     // The line that sets the option, or the file as a whole.

@@ -370,7 +370,7 @@ void coupling(TableBuilder& t)
         [](const P& p) { return number_text(p.reference_pressure); }, "bar; must be given when pcoupl is on");
     t.word<RefcoordScaling>("refcoord-scaling", &P::refcoord_scaling,
                             {{"No", RefcoordScaling::None}, {"All", RefcoordScaling::All}, {"COM", RefcoordScaling::Com}}, {},
-                            "COM: of all reference positions; GROMACS takes those of a molecule type's first copy");
+                            "COM: of the reference positions in the first of every row of like molecules, as in GROMACS");
     t.yes_no("gen-vel", &P::generate_velocities);
     t.number("gen-temp", &P::generation_temperature, at_least(0.0), "K").unused_if("with gen-vel = no", [](const MdpInput& in) {
         return !in.parameters.generate_velocities;
@@ -429,6 +429,30 @@ std::string pattern_of(std::string_view name)
     return s;
 }
 
+void distance_restraints(TableBuilder& t)
+{
+    t.section("Restraints of distances");
+    const auto is_off = [](const MdpInput& in) { return !in.parameters.distance_restraints; };
+    t.special(
+        "disre", "`no`, `simple`; `ensemble` where the topology has nothing for it",
+        [](MdpInput& in, const MdpEntry& e) {
+            const std::size_t word = word_index(e, {"no", "simple", "ensemble"}, {});
+            in.parameters.distance_restraints = word > 0, in.ensemble_restraints = word == 2;
+        },
+        [](const P& p) { return std::string(p.distance_restraints ? "simple" : "no"); },
+        "no: [ distance_restraints ] are skipped; averages over simulations are refused (not planned)");
+    t.number("disre-fc", &P::distance_restraint_k, at_least(0.0), "kJ/mol/nm^2, times the factor in the topology")
+        .unused_if("with disre = no", is_off);
+    t.special(
+         "disre-tau", "0; any number where the topology has nothing for it",
+         [](MdpInput& in, const MdpEntry& e) { in.averages_restraints = number_of<double>(e, e.value, at_least(0.0)) > 0; },
+         [](const P&) { return std::string("0"); }, "ps; averages over time are refused (not planned)")
+        .unused_if("with disre = no", is_off);
+    t.harmless("the same for restraints of one pair each, which are all there are", "disre-weighting");
+    t.harmless("only with averages over time, which are refused", "disre-mixed");
+    t.harmless("restrained distances are not written to the energy file", "nstdisreout");
+}
+
 } // namespace
 
 const std::vector<MdpOption>& mdp_table()
@@ -439,6 +463,7 @@ const std::vector<MdpOption>& mdp_table()
         output(builder);
         cutoffs(builder);
         coupling(builder);
+        distance_restraints(builder);
         add_special_forces(builder);
         add_free_energy(builder);
         return std::move(builder.rows);

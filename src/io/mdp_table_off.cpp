@@ -36,12 +36,9 @@ void add_special_forces(TableBuilder& t)
         t.refused(never, "an electric field", {std::string(name) + "=0"}).unused_if("with an amplitude of 0", has_no_amplitude);
     }
     t.refused(never, "an electric field", {"E-x=0", "E-xt=0", "E-y=0", "E-yt=0", "E-z=0", "E-zt=0"});
-    t.refused(never, "distance restraints", {"disre=no"})
-        .unless_topology_has_it(&MdpInput::distance_restraints, {"simple", "ensemble"});
-    t.harmless("only with distance restraints, which are refused", "disre-weighting disre-mixed disre-fc disre-tau nstdisreout");
     t.refused(never, "orientation restraints", {"orire=no"}).unless_topology_has_it(&MdpInput::orientation_restraints, {"yes"});
     t.harmless("only with orientation restraints, which are refused", "orire-fc orire-tau orire-fitgrp nstorireout");
-    t.harmless("dihedral restraints are chosen in the topology", "dihre dihre-fc dihre-tau nstdihreout");
+    t.harmless("dihedral restraints act where the topology has them", "dihre dihre-fc dihre-tau nstdihreout");
     t.refused(planned, "pulling", {"pull=no"});
     t.harmless(
         "only with pull, which is refused",

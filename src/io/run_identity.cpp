@@ -111,7 +111,13 @@ private:
     // A kind that a version adds is no change to the systems without it.
     static bool leaves_no_trace(const InteractionRow& row, bool is_empty)
     {
-        return is_empty && row.kind == InteractionKind::Cmap;
+        constexpr InteractionKind added[] = {InteractionKind::Cmap,
+                                             InteractionKind::DistanceRestraint,
+                                             InteractionKind::AngleRestraint,
+                                             InteractionKind::AngleRestraintZ,
+                                             InteractionKind::DihedralRestraint,
+                                             InteractionKind::FlatBottomRestraint};
+        return is_empty && std::ranges::find(added, row.kind) != std::end(added);
     }
     static XXH64_state_t* fresh()
     {

@@ -130,7 +130,8 @@ void TopologyReader::enter_section(const Fields& line)
         line.fail("E120",
                   "unknown section " + in_quotes(name) + "." + (near.empty() ? " Remove it." : " Did you mean '" + near + "'?"));
     }
-    if (std::ranges::find(acting_sections_, section_->name) != acting_sections_.end()) { section_ = acting(*section_); }
+    const bool is_asked_for = std::ranges::find(acting_sections_, section_->name) != acting_sections_.end();
+    if (const SectionInfo* const skipped = idle(*section_); skipped != nullptr && !is_asked_for) { section_ = skipped; }
     const Section s = section_->section;
     const std::string shown = "[ " + std::string(section_->name) + " ]";
     if (s == Section::UnsupportedSystem) { line.fail("E130", std::string(section_->refusal) + ". Nothing was run."); }

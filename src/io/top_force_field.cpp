@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace parhelion {
@@ -69,6 +70,42 @@ InteractionParameters ryckaert_bellemans(const InteractionParameters& fourier)
     return {0.5 * (f1 + f3) + f2, 0.5 * (3 * f3 - f1), 4 * f4 - f2, -2 * f3, -4 * f4, 0};
 }
 
+void check_distance_restraint(const Fields& line, std::size_t first, const InteractionParameters& p)
+{
+    line.integer(first, "index", 0, std::numeric_limits<std::int32_t>::max());
+    line.integer(first + 1, "type of averaging", 1, 2);
+    if (0 <= p[0] && p[0] <= p[1] && p[1] <= p[2]) { return; }
+    line.fail("E125", "the bounds " + in_quotes(line[first + 2]) + ", " + in_quotes(line[first + 3]) + " and " +
+                          in_quotes(line[first + 4]) +
+                          " are negative or fall (the energy would jump). Give low, up1 and up2, each at least the one before.");
+}
+
+// What of numbers that are right by themselves makes no sense; p is as the topology keeps it.
+void check_parameters(const Fields& line, std::size_t first, const TermForm& form, const InteractionParameters& p)
+{
+    if (form.is_constraint()) { return; }
+    switch (form.kind)
+    {
+    case InteractionKind::ProperDihedral:
+    case InteractionKind::PeriodicImproper:
+    case InteractionKind::AngleRestraint:
+    case InteractionKind::AngleRestraintZ:
+        if (p[2] == std::nearbyint(p[2]) && std::abs(p[2]) <= 100) { return; }
+        line.fail("E125", "multiplicity " + in_quotes(line[first + 2]) + " is not a whole number of at most 100. Correct it.");
+    case InteractionKind::DihedralRestraint:
+        if (p[1] >= 0) { return; }
+        line.fail("E125", "the flat part of the restraint, " + in_quotes(line[first + 1]) +
+                              " degrees to both sides, is negative. Correct it.");
+    case InteractionKind::FlatBottomRestraint:
+        line.integer(first, "geometry", 1, 8);
+        return;
+    case InteractionKind::DistanceRestraint:
+        return check_distance_restraint(line, first, p);
+    default:
+        return;
+    }
+}
+
 } // namespace
 
 void note_state_b(const Fields& line, Diagnostics& diagnostics)
@@ -84,7 +121,7 @@ bool read_parameters(const Fields& line, std::size_t first, const TermForm& form
     if (form.parameters() == square_table) { return read_table(line, first, p); }
     const auto n = static_cast<std::size_t>(form.parameters());
     const std::size_t given = line.size() - first;
-    if (given != n && given != 2 * n)
+    if (given != n && !(given == 2 * n && form.has_state_b()))
     {
         line.fail("E121", "has " + std::to_string(given) + " parameters; function type " + std::to_string(form.function) +
                               " takes " + std::to_string(n) + ". Correct the line.");
@@ -96,11 +133,8 @@ bool read_parameters(const Fields& line, std::size_t first, const TermForm& form
         if (line.real(first + i, "parameter of state B") != p[i - n]) { note_state_b(line, diagnostics); }
     }
     if (form.is_fourier()) { p = ryckaert_bellemans(p); }
-    const bool is_periodic = form.kind == InteractionKind::ProperDihedral || form.kind == InteractionKind::PeriodicImproper;
-    if (is_periodic && (p[2] != std::nearbyint(p[2]) || std::abs(p[2]) > 100))
-    {
-        line.fail("E125", "multiplicity " + in_quotes(line[first + 2]) + " is not a whole number of at most 100. Correct it.");
-    }
+    if (form.is_distance_restraint()) { p.erase(p.begin(), p.begin() + 2); }
+    check_parameters(line, first, form, p);
     return true;
 }
 

@@ -127,8 +127,9 @@ private:
     std::map<TypePair, VW> pair_types_, nonbond_parameters_;
 };
 
-// Reads `form.parameters` numbers from column `first` on into p. A second set of as many (the B state of a free-energy
-// calculation) is not used; anything else about the count is an error. Returns false if there is no parameter at all.
+// Reads `form.parameters` numbers from column `first` on into p, which gets them as the topology keeps them. A second set of as
+// many (the B state of a free-energy calculation) is not used; anything else about the count is an error. Returns false if there
+// is no parameter at all.
 bool read_parameters(const Fields& line, std::size_t first, const TermForm& form, InteractionParameters& p,
                      Diagnostics& diagnostics);
 // Notes once for all lines that a state B is not used: the .mdp has free-energy = no, or it would have been refused.

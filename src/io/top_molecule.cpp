@@ -146,11 +146,13 @@ void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section, Di
     // All forms of a section have the same number of atoms.
     const auto atoms = static_cast<std::size_t>(find_form(section.section, 1)->atoms());
     Term term{nullptr, {}, -1, line.place()};
+    // The two vectors of an angle restraint may share atoms.
+    const std::size_t apart = section.section == Section::AngleRestraints ? 2 : atoms;
     for (std::size_t i = 0; i < atoms; ++i)
     {
         term.atoms[i] = line.atom(i, atoms_.size());
-        if (std::find(term.atoms.begin(), term.atoms.begin() + static_cast<std::ptrdiff_t>(i), term.atoms[i]) !=
-            term.atoms.begin() + static_cast<std::ptrdiff_t>(i))
+        const auto* const place = &term.atoms[i];
+        if (std::find(place - i % apart, place, *place) != place)
         {
             line.fail("E123", "atom " + std::to_string(term.atoms[i] + 1) + " occurs twice in one line of [ " +
                                   std::string(section.name) + " ]. Correct it.");
@@ -162,6 +164,11 @@ void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section, Di
     InteractionParameters p{};
     if (read_parameters(line, atoms + 1, *term.form, p, diagnostics))
     {
+        if (term.form->is_distance_restraint() && !restraint_indices_.insert(*to_integer(line[atoms + 1])).second)
+        {
+            return note_unsupported(line, "several distance restraints of one index, whose distances would be averaged, are not "
+                                          "supported (planned)");
+        }
         term.parameters = static_cast<std::int32_t>(parameters_.size());
         parameters_.push_back(p);
     }

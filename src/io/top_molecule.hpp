@@ -9,6 +9,7 @@
 #include "io/top_force_field.hpp"
 
 #include <optional>
+#include <set>
 
 namespace parhelion {
 
@@ -70,6 +71,7 @@ private:
     std::string last_residue_number_;
     std::vector<Term> terms_;
     std::vector<InteractionParameters> parameters_;
+    std::set<std::int64_t> restraint_indices_; // of its distance restraints
     std::vector<SettleLine> settles_;
     std::vector<std::pair<std::int32_t, std::int32_t>> exclusions_;
     std::vector<std::pair<Place, std::string>> unsupported_; // of each kind the first that a simulation would trip over

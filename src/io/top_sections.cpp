@@ -44,18 +44,24 @@ constexpr SectionInfo sections[] = {
     {"virtual_sites1", Section::UnsupportedTerm, "virtual sites on one atom are not supported (not planned)"},
     {"virtual_sitesn", Section::UnsupportedTerm, "virtual sites of many atoms are not supported (planned)"},
     {"dummiesn", Section::UnsupportedTerm, "virtual sites of many atoms are not supported (planned)"},
-    {"angle_restraints", Section::UnsupportedTerm, "angle restraints are not supported (planned)"},
-    {"angle_restraints_z", Section::UnsupportedTerm, "angle restraints to the z axis are not supported (planned)"},
+    {"angle_restraints", Section::AngleRestraints, {}},
+    {"angle_restraints_z", Section::AngleRestraintsZ, {}},
     {"pairs_nb", Section::UnsupportedTerm, "[ pairs_nb ] is not supported (not planned)"},
-    {"dihedral_restraints", Section::UnsupportedTerm, "dihedral restraints are not supported (planned)"},
-    {"distance_restraints", Section::SkippedTerm, "distance restraints act only with disre"},
-    {"orientation_restraints", Section::SkippedTerm, "orientation restraints act only with orire"},
+    {"dihedral_restraints", Section::DihedralRestraints, {}},
+    {"distance_restraints", Section::DistanceRestraints, {}},
+    {"orientation_restraints", Section::UnsupportedTerm,
+     "orientation restraints, for which the .mdp asks by orire, are not supported (not planned)"},
     {"polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
     {"water_polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
     {"thole_polarization", Section::UnsupportedTerm, "polarisation by shells is not supported (not planned)"},
     {"system", Section::System, {}},
     {"molecules", Section::Molecules, {}},
     {"intermolecular_interactions", Section::UnsupportedSystem, "intermolecular interactions are not supported (not planned)"},
+};
+
+constexpr SectionInfo idle_sections[] = {
+    {"distance_restraints", Section::SkippedTerm, "distance restraints act only with disre"},
+    {"orientation_restraints", Section::SkippedTerm, "orientation restraints act only with orire"},
 };
 
 using enum InteractionKind;
@@ -76,6 +82,11 @@ constexpr TermForm forms[] = {
     {Section::Cmap, 1, Role::Directed, InteractionKind::Cmap, Section::CmapTypes, 1},
     {Section::Pairs, 1, Role::Interaction, Pair14, Section::PairTypes, 1},
     {Section::PositionRestraints, 1, Role::Interaction, PositionRestraint, Section::None, 1},
+    {Section::PositionRestraints, 2, Role::Interaction, FlatBottomRestraint, Section::None, 2},
+    {Section::DistanceRestraints, 1, Role::Interaction, DistanceRestraint, Section::None, 1},
+    {Section::AngleRestraints, 1, Role::Interaction, AngleRestraint, Section::None, 1},
+    {Section::AngleRestraintsZ, 1, Role::Interaction, AngleRestraintZ, Section::None, 1},
+    {Section::DihedralRestraints, 1, Role::Interaction, DihedralRestraint, Section::None, 1},
 };
 
 struct KnownFunction
@@ -103,7 +114,6 @@ constexpr KnownFunction refused_functions[] = {
     {Section::Dihedrals, 10, "restricted; not planned"},
     {Section::Dihedrals, 11, "combined bending-torsion; not planned"},
     {Section::Pairs, 2, "own charges and scaling; planned"},
-    {Section::PositionRestraints, 2, "flat-bottomed; not planned"},
     {Section::Settles, 2, "not planned"},
 };
 
@@ -117,15 +127,10 @@ const SectionInfo* find_section(std::string_view name)
     return found == std::end(sections) ? nullptr : found;
 }
 
-const SectionInfo* acting(const SectionInfo& skipped)
+const SectionInfo* idle(const SectionInfo& section)
 {
-    constexpr static SectionInfo acting_sections[] = {
-        {"distance_restraints", Section::UnsupportedTerm,
-         "distance restraints, for which the .mdp asks by disre, are not supported (not planned)"},
-        {"orientation_restraints", Section::UnsupportedTerm,
-         "orientation restraints, for which the .mdp asks by orire, are not supported (not planned)"},
-    };
-    return std::ranges::find(acting_sections, skipped.name, &SectionInfo::name);
+    const auto* const found = std::ranges::find(idle_sections, section.name, &SectionInfo::name);
+    return found == std::end(idle_sections) ? nullptr : found;
 }
 
 std::string nearest_section(std::string_view name)

@@ -37,6 +37,10 @@ enum class Section : std::uint8_t
     Pairs,
     Exclusions,
     PositionRestraints,
+    DistanceRestraints,
+    AngleRestraints,
+    AngleRestraintsZ,
+    DihedralRestraints,
     SkippedTerm, // acts only if the .mdp asks for it, and is refused there
     UnsupportedTerm,
     // system
@@ -54,8 +58,8 @@ struct SectionInfo
 
 // The section of this name (case, '-' and '_' do not count), or null.
 const SectionInfo* find_section(std::string_view name);
-// What stands for distance or orientation restraints where the .mdp asks for them.
-const SectionInfo* acting(const SectionInfo& skipped);
+// What stands for distance or orientation restraints where the .mdp does not ask for them; null for all other sections.
+const SectionInfo* idle(const SectionInfo& section);
 // The known name nearest to `name`, or empty.
 std::string nearest_section(std::string_view name);
 
@@ -85,9 +89,17 @@ struct TermForm
 
     constexpr bool is_constraint() const { return role == Role::Constraint || role == Role::ConstraintWithoutBond; }
     constexpr int atoms() const { return is_constraint() ? 2 : row_of(kind).atoms; }
+    // A distance restraint's line has an index and a type before its parameters.
+    constexpr bool is_distance_restraint() const { return section == Section::DistanceRestraints; }
+    // Its lines may give a second set of parameters, of a state B.
+    constexpr bool has_state_b() const { return !is_distance_restraint() && kind != InteractionKind::FlatBottomRestraint; }
     // A Fourier dihedral is one of Ryckaert and Bellemans in other words: what its lines give is converted when it is read.
     constexpr bool is_fourier() const { return section == Section::Dihedrals && function == 5; }
-    constexpr int parameters() const { return is_constraint() ? 1 : is_fourier() ? 4 : row_of(kind).parameters; }
+    // On a line.
+    constexpr int parameters() const
+    {
+        return is_constraint() ? 1 : is_fourier() ? 4 : row_of(kind).parameters + (is_distance_restraint() ? 2 : 0);
+    }
 };
 
 // The name of a section that is not unsupported.

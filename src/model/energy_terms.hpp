@@ -33,6 +33,11 @@ enum class EnergyTerm : std::uint8_t
     CoulombSr,
     CoulombReciprocal,
     PositionRestraint,
+    FlatBottomRestraint,
+    DistanceRestraint,
+    AngleRestraint,
+    AngleRestraintZ,
+    DihedralRestraint,
 };
 
 // A row for each term, in the order in which energy files have them.
@@ -59,6 +64,11 @@ inline constexpr EnergyTermRow energy_term_table[] = {
     {EnergyTerm::CoulombSr, "Coulomb (SR)"},
     {EnergyTerm::CoulombReciprocal, "Coul. recip."},
     {EnergyTerm::PositionRestraint, "Position Rest."},
+    {EnergyTerm::FlatBottomRestraint, "Flat-b. P-R."},
+    {EnergyTerm::DistanceRestraint, "Dis. Rest."},
+    {EnergyTerm::AngleRestraint, "Angle Rest."},
+    {EnergyTerm::AngleRestraintZ, "Angle Rest. Z"},
+    {EnergyTerm::DihedralRestraint, "Dih. Rest."},
 };
 inline constexpr int energy_terms = static_cast<int>(std::size(energy_term_table));
 static_assert(is_in_order(energy_term_table, &EnergyTermRow::term));

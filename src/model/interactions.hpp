@@ -25,7 +25,12 @@ enum class InteractionKind : std::uint8_t
     RyckaertBellemans,
     Cmap,
     Pair14,
+    DistanceRestraint,
+    AngleRestraint,
+    AngleRestraintZ,
+    DihedralRestraint,
     PositionRestraint,
+    FlatBottomRestraint,
 };
 
 // The energy terms of a kind: one for each energy its law returns, in the law's order.
@@ -63,11 +68,17 @@ inline constexpr InteractionRow interaction_table[] = {
     {InteractionKind::RyckaertBellemans, "Ryckaert-Bellemans dihedral", 4, 6, EnergyTerm::RyckaertBellemans}, // c0 .. c5
     {InteractionKind::Cmap, "CMAP correction", 5, square_table, EnergyTerm::Cmap},          // (phi_i, psi_j), i slowest
     {InteractionKind::Pair14, "1-4 pair", 2, 2, {EnergyTerm::Lj14, EnergyTerm::Coulomb14}}, // c6, c12; charges are the atoms'
+    {InteractionKind::DistanceRestraint, "distance restraint", 2, 4, EnergyTerm::DistanceRestraint}, // low, up1, up2, factor of k
+    {InteractionKind::AngleRestraint, "angle restraint", 4, 3, EnergyTerm::AngleRestraint},          // theta0, k, multiplicity
+    {InteractionKind::AngleRestraintZ, "angle restraint to z", 2, 3, EnergyTerm::AngleRestraintZ},   // theta0, k, multiplicity
+    {InteractionKind::DihedralRestraint, "dihedral restraint", 4, 3, EnergyTerm::DihedralRestraint}, // phi0, delta phi, k
     {InteractionKind::PositionRestraint, "position restraint", 1, 3, EnergyTerm::PositionRestraint}, // kx, ky, kz
+    {InteractionKind::FlatBottomRestraint, "flat-bottomed position restraint", 1, 3,
+     EnergyTerm::FlatBottomRestraint}, // shape, r, k
 };
 inline constexpr int interaction_kinds = static_cast<int>(std::size(interaction_table));
-// The kinds that tie atoms to each other; a position restraint ties one to a place (interactions/bonded/restraints.hpp).
-inline constexpr int bonded_kinds = interaction_kinds - 1;
+// The kinds that tie atoms to each other; position restraints tie one to a place (interactions/bonded/restraints.hpp).
+inline constexpr int bonded_kinds = interaction_kinds - 2;
 
 static_assert(is_in_order(interaction_table, &InteractionRow::kind));
 static_assert(interaction_table[bonded_kinds].kind == InteractionKind::PositionRestraint, "the bonded kinds come first");

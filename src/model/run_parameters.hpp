@@ -141,6 +141,9 @@ struct RunParameters
     bool continuation = false;
     int lincs_order = 4, lincs_iterations = 1;
     double lincs_warn_angle = 30; // degrees
+    // restraints
+    bool distance_restraints = false;   // disre: the topology's act
+    double distance_restraint_k = 1000; // disre-fc, kJ/mol/nm^2
     // topology preprocessing
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
     std::vector<std::string> include_paths; // from include = -Ipath

@@ -101,6 +101,11 @@ std::int64_t Topology::interaction_count(InteractionKind kind) const
     return n;
 }
 
+std::int64_t Topology::position_restraint_count() const
+{
+    return interaction_count(InteractionKind::PositionRestraint) + interaction_count(InteractionKind::FlatBottomRestraint);
+}
+
 std::int64_t Topology::constraint_count() const
 {
     std::int64_t n = 0;

@@ -129,6 +129,7 @@ struct Topology
     std::string describe(std::int64_t global_atom) const;
 
     std::int64_t interaction_count(InteractionKind kind) const; // over all copies
+    std::int64_t position_restraint_count() const;              // likewise: harmonic and flat-bottomed ones
     std::int64_t constraint_count() const;                      // over all copies; a settle counts 3
     double total_mass() const;
     double total_charge() const;

@@ -156,10 +156,14 @@ TEST(RankForces, are_those_of_one_rank_for_every_kind_of_term)
     }
 }
 
-TEST(RankForces, restrain_and_charge_home_atoms_only)
+class RankRestraints : public ::testing::TestWithParam<InteractionKind>
+{
+};
+
+TEST_P(RankRestraints, restrain_and_charge_home_atoms_only)
 {
     using N = MixedReproducible;
-    System system = random_chains(InteractionKind::PositionRestraint, 20, 78);
+    System system = random_chains(GetParam(), 20, 78);
     Random random(79);
     for (const auto& x : system.x) { system.restraint_reference.push_back(x + random.vector(0.02)); }
     system.restraint_reference_box = system.box;
@@ -187,9 +191,12 @@ TEST(RankForces, restrain_and_charge_home_atoms_only)
     EXPECT_TRUE(total == expected);
     EXPECT_EQ(energies.energy, expected_energies.energy);
     EXPECT_EQ(energies.virial, expected_energies.virial);
-    EXPECT_NE(expected_energies.result()[EnergyTerm::PositionRestraint], 0);
+    EXPECT_NE(expected_energies.result()[*row_of(GetParam()).energy.begin()], 0);
     EXPECT_NE(expected_energies.result()[EnergyTerm::CoulombSr], 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RankRestraints,
+                         ::testing::Values(InteractionKind::PositionRestraint, InteractionKind::FlatBottomRestraint));
 
 TEST(RankForces, of_home_atoms_are_summed_into_the_state)
 {

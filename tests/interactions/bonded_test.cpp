@@ -84,6 +84,7 @@ TEST_P(EveryBondedKind, exerts_no_net_force)
 
 TEST_P(EveryBondedKind, exerts_no_net_torque)
 {
+    if (kind == InteractionKind::AngleRestraintZ) { GTEST_SKIP() << "the z axis does not turn with the atoms"; }
     const auto forces = forces_of(evaluate<Double>(system).state);
     Vec3<double> torque;
     double scale = 0;

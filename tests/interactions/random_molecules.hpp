@@ -57,8 +57,21 @@ inline InteractionParameters random_parameters(InteractionKind kind, Random& ran
     }
     case InteractionKind::Pair14:
         return {random(1e-4, 1e-3), random(1e-7, 1e-6)};
+    case InteractionKind::DistanceRestraint: // below, above and far above its flat part, not at an edge
+    {
+        const double factor = random(0.5, 2);
+        const InteractionParameters choices[] = {{0.3, 0.4, 0.5, factor}, {0.01, 0.05, 0.4, factor}, {0.01, 0.03, 0.06, factor}};
+        return choices[static_cast<std::size_t>(random(0, std::size(choices)))];
+    }
+    case InteractionKind::AngleRestraint:
+    case InteractionKind::AngleRestraintZ:
+        return {random(0, 180), random(10, 500), std::floor(random(1, 4))};
+    case InteractionKind::DihedralRestraint:
+        return {random(-180, 180), random(0, 60), random(50, 500)};
     case InteractionKind::PositionRestraint:
         return {random(0, 1e4), random(0, 1e4), random(0, 1e4)};
+    case InteractionKind::FlatBottomRestraint:
+        return {std::floor(random(1, 9)), random(-0.05, 0.02), random(1e3, 1e4)};
     }
     throw ContractError("no random parameters for this kind of interaction");
 }

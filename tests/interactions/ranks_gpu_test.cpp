@@ -244,8 +244,7 @@ INSTANTIATE_TEST_SUITE_P(Refdata, RefdataRanksOnGpu, ::testing::Values("etoh", "
 TEST_P(EveryKindOnRanks, adds_up_to_the_forces_energies_and_virial_of_one)
 {
     System system = random_chains(kind, 50, 77);
-    const PositionRestraints restraints =
-        kind == InteractionKind::PositionRestraint ? restraints_near(system) : PositionRestraints{};
+    const PositionRestraints restraints = GetParam() >= bonded_kinds ? restraints_near(system) : PositionRestraints{};
     expect_sums_of_one_rank<Double>(system, restraints, {});
     expect_sums_of_one_rank<MixedReproducible>(system, restraints, {});
 }

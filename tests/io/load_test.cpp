@@ -177,7 +177,7 @@ TEST(Load, reads_the_reference_systems)
 TEST(Load, restraints_and_free_energy_are_refused_only_where_there_are_any)
 {
     SmallInput input;
-    input.replace("run.mdp", "free-energy             = no", "free-energy = yes\ndisre = simple");
+    input.replace("run.mdp", "free-energy             = no", "free-energy = yes\norire = yes");
     Diagnostics diagnostics;
     EXPECT_NO_THROW(input.load(diagnostics));
     const auto refused = [&](const char* id, const std::string& where, const char* says) {
@@ -186,16 +186,54 @@ TEST(Load, restraints_and_free_energy_are_refused_only_where_there_are_any)
                        std::stoi(where.substr(where.find(':') + 1)), says);
     };
     const std::string topology = input.texts().at("topol.top");
-    input.replace("topol.top", " 5 6 1\n", " 5 6 1\n[ distance_restraints ]\n1 2 1 0 1 .1 .2 .3 1\n[ bonds ]\n");
+    input.replace("topol.top", " 5 6 1\n", " 5 6 1\n[ orientation_restraints ]\n1 2 1 1 1 1 1 1 1\n[ bonds ]\n");
     const auto line =
         std::count(topology.begin(), topology.begin() + static_cast<std::ptrdiff_t>(topology.find(" 5 6 1\n")), '\n');
-    refused("E130", "topol.top:" + std::to_string(line + 3), "disre");
+    refused("E130", "topol.top:" + std::to_string(line + 3), "orire");
     input.put("topol.top", topology);
     input.replace("topol.top", " 5 6 1\n", " 5 6 1 0.109 280000 0.110 280000\n");
     refused("E140", "run.mdp:33", "values of a state B, first at");
     input.put("topol.top", topology);
-    input.replace("run.mdp", "disre = simple", "couple-moltype = ETH");
+    input.replace("run.mdp", "orire = yes", "couple-moltype = ETH");
     refused("E140", "run.mdp:33", "couple-moltype names a molecule");
+}
+
+TEST(Load, distance_restraints_act_with_disre_and_averages_of_them_are_refused_only_where_there_are_any)
+{
+    constexpr InteractionKind kind = InteractionKind::DistanceRestraint;
+    const auto with = [](SmallInput& input, const std::string& options) {
+        input.replace("run.mdp", "free-energy             = no", options);
+    };
+    for (const bool has_any : {false, true})
+    {
+        for (const std::string options : {"disre = no\ndisre-tau = -1", "disre = simple\ndisre-fc = 500", "disre = ensemble",
+                                          "disre = simple\ndisre-tau = 10"})
+        {
+            SCOPED_TRACE(options + (has_any ? " with" : " without"));
+            SmallInput input;
+            with(input, options);
+            if (has_any)
+            {
+                input.replace("topol.top", " 5 6 1\n", " 5 6 1\n[ distance_restraints ]\n1 2 1 0 1 .1 .2 .3 1\n[ bonds ]\n");
+            }
+            Diagnostics diagnostics;
+            const bool averages = options.find("ensemble") != options.npos || options.find("= 10") != options.npos;
+            if (has_any && averages)
+            {
+                expect_refused([&] { input.load(diagnostics); }, "E140", "run.mdp", options.find("tau") != options.npos ? 34 : 33,
+                               "averaged over");
+                continue;
+            }
+            const LoadedInput loaded = input.load(diagnostics);
+            const bool acts = has_any && loaded.parameters.distance_restraints;
+            EXPECT_EQ(loaded.system.topology.interaction_count(kind) > 0, acts);
+            const bool is_idle = std::ranges::any_of(diagnostics.notes, [](const Warning& note) {
+                return note.id == "N170" && note.text().find("nothing to act on") != std::string::npos;
+            });
+            EXPECT_EQ(is_idle, !acts && loaded.parameters.distance_restraints);
+            if (acts) { EXPECT_EQ(loaded.parameters.distance_restraint_k, 500); }
+        }
+    }
 }
 
 // Each file has something that is not supported, and is told of in the first round, beside a slip.

@@ -337,13 +337,14 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
         {"[ angles ]\n1 2 3 6 1 1", "quartic"},
         {"[ dihedrals ]\n1 2 3 4 8 1 1", "tabulated"},
         {"[ pairs ]\n1 2 2 1 1 1 1 1", "planned"},
-        {"[ position_restraints ]\n1 2 1 0.5 1000", "flat-bottomed"},
+        {"[ position_restraints ]\n1 3 1 0.5 1000", "function type 3 of [ position_restraints ]"},
         {"[ cmap ]\n1 2 3 4 5 2", "function type 2 of [ cmap ] is not supported (no such type)"},
         {"[ virtual_sites2 ]\n3 1 2 1 0.5", "virtual sites are not supported (planned)"},
         {"[ dummies3 ]\n4 1 2 3 1 0.1 0.1", "virtual sites"},
         {"[ virtual_sitesn ]\n3 1 1 2", "virtual sites"},
-        {"[ dihedral_restraints ]\n1 2 3 4 1 0 0 1", "dihedral restraints"},
-        {"[ angle_restraints ]\n1 2 3 4 1 0 1 1", "angle restraints are not supported (planned)"},
+        {"[ dihedral_restraints ]\n1 2 3 4 2 0 0 1",
+         "function type 2 of [ dihedral_restraints ] is not supported (no such type)"},
+        {"[ angle_restraints ]\n1 2 3 4 2 0 1 1", "function type 2 of [ angle_restraints ]"},
         {"[ polarization ]\n1 2 1 0.001", "polarisation"},
         {"[ pairs_nb ]\n1 2 1 0 0 1 1", "pairs_nb"},
         {"[ settles ]\n4 2 0.1 0.16", "function type 2 of [ settles ]"},
@@ -387,14 +388,82 @@ TEST_F(TopTest, all_that_is_unsupported_is_told_at_once)
 TEST_F(TopTest, sections_that_act_only_if_asked_for_are_refused_only_then)
 {
     const std::string restrained = std::string(lennard_jones) + std::string(chain) +
-                                   "[ distance_restraints ]\n1 2 1 0 1 0.1 0.2 0.3 1\n" + std::string(one_molecule);
+                                   "[ orientation_restraints ]\n1 2 1 1 1 1 1 1 1\n" + std::string(one_molecule);
     TopologyOptions options;
     EXPECT_NO_THROW(read(restrained, options));
-    options.acting_sections = {"orientation_restraints"};
-    EXPECT_NO_THROW(read(restrained, options));
     options.acting_sections = {"distance_restraints"};
-    expect_refused([&] { read(restrained, options); }, "E130", "topol.top", 19, "distance restraints, for which the .mdp asks");
+    EXPECT_NO_THROW(read(restrained, options));
+    options.acting_sections = {"orientation_restraints"};
+    expect_refused([&] { read(restrained, options); }, "E130", "topol.top", 19,
+                   "orientation restraints, for which the .mdp asks");
     EXPECT_NO_THROW(read(std::string(lennard_jones) + std::string(chain) + std::string(one_molecule), options));
+}
+
+TEST_F(TopTest, restraints_have_the_parameters_of_their_lines)
+{
+    const auto parameters = [&](const std::string& lines, InteractionKind kind) { return only_term(read_with("", lines), kind); };
+    EXPECT_EQ(parameters("[ dihedral_restraints ]\n1 2 3 4 1 -120 2.5 300\n", DihedralRestraint),
+              (InteractionParameters{-120, 2.5, 300}));
+    EXPECT_EQ(parameters("[ dihedral_restraints ]\n4 3 2 1 1 180 0 5 180 0 5\n", DihedralRestraint),
+              (InteractionParameters{180, 0, 5})); // state B = state A
+    EXPECT_EQ(parameters("[ angle_restraints ]\n1 2 1 3 1 40 100 2\n", AngleRestraint), (InteractionParameters{40, 100, 2}));
+    EXPECT_EQ(parameters("[ angle_restraints_z ]\n1 2 1 40 100 -2\n", AngleRestraintZ), (InteractionParameters{40, 100, -2}));
+    EXPECT_EQ(parameters("[ position_restraints ]\n1 2 6 -0.5 1000\n", FlatBottomRestraint),
+              (InteractionParameters{6, -0.5, 1000}));
+}
+
+// As CHARMM-GUI writes them: in the .mdp define = -DDIHRES -DDIHRES_FC=1000.
+TEST_F(TopTest, the_force_constant_of_restraints_may_be_a_macro_of_the_mdp)
+{
+    const std::string text = std::string(lennard_jones) + std::string(chain) +
+                             "#ifdef DIHRES\n[ dihedral_restraints ]\n1 2 3 4 1 -120.0 2.5 DIHRES_FC ; a remark\n#endif\n" +
+                             std::string(one_molecule);
+    EXPECT_EQ(only_term(read(text, {{"DIHRES", "DIHRES_FC=1000.0"}, {}}), DihedralRestraint),
+              (InteractionParameters{-120, 2.5, 1000}));
+    EXPECT_EQ(read(text).interaction_count(DihedralRestraint), 0);
+    expect_refused([&] { read(text, {{"DIHRES"}, {}}); }, "E121", "topol.top", 20, "'DIHRES_FC', not a finite number");
+}
+
+TEST_F(TopTest, distance_restraints_act_if_asked_for)
+{
+    TopologyOptions options;
+    options.acting_sections = {"distance_restraints"};
+    const auto with = [&](const std::string& lines) {
+        return read(std::string(lennard_jones) + std::string(chain) + "[ distance_restraints ]\n" + lines + "\n" +
+                        std::string(one_molecule),
+                    options);
+    };
+    const auto refuse = [&](const std::string& lines, const char* id, const char* part) {
+        const auto last = static_cast<int>(std::count(lines.begin(), lines.end(), '\n'));
+        expect_refused([&] { with(lines); }, id, "topol.top", 19 + last, part);
+    };
+    EXPECT_EQ(only_term(with("1 2 1 0 1 0.1 0.2 0.3 1.5"), DistanceRestraint), (InteractionParameters{0.1, 0.2, 0.3, 1.5}));
+    EXPECT_EQ(with("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 7 2 0.1 0.2 0.3 1").interaction_count(DistanceRestraint), 2);
+    refuse("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 0 1 0.1 0.2 0.3 1", "E130", "of one index");
+    refuse("1 2 1 0 1 0.1 0.3 0.2 1", "E125", "negative or fall");
+    refuse("1 2 1 0 1 -0.1 0.2 0.3 1", "E125", "negative or fall");
+    refuse("1 2 1 -1 1 0.1 0.2 0.3 1", "E123", "index");
+    refuse("1 2 1 0.5 1 0.1 0.2 0.3 1", "E121", "index");
+    refuse("1 2 1 0 3 0.1 0.2 0.3 1", "E123", "type of averaging");
+    refuse("1 2 2 0 1 0.1 0.2 0.3 1", "E130", "function type 2 of [ distance_restraints ]");
+    refuse("1 2 1 0 1 0.1 0.2 0.3", "E121", "has 5 parameters");
+    refuse("1 2 1 0 1 0.1 0.2 0.3 1 0 1 0.1 0.2 0.3 1", "E121", "has 12 parameters"); // they have no state B
+    refuse("1 1 1 0 1 0.1 0.2 0.3 1", "E123", "occurs twice");
+}
+
+TEST_F(TopTest, restraints_that_make_no_sense_are_refused)
+{
+    expect_term_error("[ dihedral_restraints ]\n1 2 3 4 1 0 -1 1", "E125", "flat part of the restraint, '-1' degrees");
+    expect_term_error("[ dihedral_restraints ]\n1 2 3 1 1 0 1 1", "E123", "occurs twice");
+    expect_term_error("[ dihedral_restraints ]\n1 2 3 4", "E121", "no parameters");
+    expect_term_error("[ dihedral_restraints ]\n1 2 3 4 1 0 1", "E121", "has 2 parameters");
+    expect_term_error("[ angle_restraints ]\n1 2 3 4 1 40 100 1.5", "E125", "multiplicity '1.5'");
+    expect_term_error("[ angle_restraints_z ]\n1 2 1 40 100 101", "E125", "multiplicity '101'");
+    expect_term_error("[ angle_restraints ]\n1 1 3 4 1 40 100 1", "E123", "occurs twice"); // a vector without direction
+    expect_term_error("[ angle_restraints ]\n1 2 4 4 1 40 100 1", "E123", "occurs twice");
+    expect_term_error("[ position_restraints ]\n1 2 9 0.5 1000", "E123", "geometry");
+    expect_term_error("[ position_restraints ]\n1 2 1.5 0.5 1000", "E121", "geometry");
+    expect_term_error("[ position_restraints ]\n1 2 1 0.5 1000 1 0.5 1000", "E121", "has 6 parameters");
 }
 
 // V = 1/2 [F1 (1 + cos phi) + F2 (1 - cos 2 phi) + F3 (1 + cos 3 phi) + F4 (1 - cos 4 phi)], evaluated at all angles.

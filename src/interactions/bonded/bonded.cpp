@@ -31,9 +31,10 @@ std::vector<std::int64_t> add_tables(const std::vector<InteractionParameters>& s
 
 // The terms of one kind, of all molecule types.
 template <int kind>
-void add_kind(const Topology& topology, double charge_scale, BondedTables& tables)
+void add_kind(const Topology& topology, const RunParameters& parameters, BondedTables& tables)
 {
     constexpr InteractionRow row = interaction_table[kind];
+    const double charge_scale = coulomb_factor(parameters) * topology.fudge_qq;
     using Kind = BondedKind<row.kind>;
     using Body = typename Kind::Body;
     static_assert(Body::atoms == row.atoms);
@@ -46,7 +47,8 @@ void add_kind(const Topology& topology, double charge_scale, BondedTables& table
         {
             const auto set = static_cast<std::size_t>(interaction.parameters);
             PARHELION_EXPECTS(row.parameters == square_table || static_cast<int>(sets[set].size()) == row.parameters);
-            BondedTerm<Body> term{{}, Kind::make(sets[set], {charge_scale, type, interaction, first_value[set]})};
+            BondedTerm<Body> term{
+                {}, Kind::make(sets[set], {charge_scale, type, interaction, first_value[set], parameters.distance_restraint_k})};
             std::copy_n(interaction.atoms.begin(), row.atoms, term.atoms.begin());
             std::get<kind>(tables.molecule_types[t]).push_back(term);
         }
@@ -106,9 +108,10 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssi
 }
 
 template <int... kinds>
-void add_kinds(const Topology& topology, double charge_scale, BondedTables& tables, std::integer_sequence<int, kinds...>)
+void add_kinds(const Topology& topology, const RunParameters& parameters, BondedTables& tables,
+               std::integer_sequence<int, kinds...>)
 {
-    (add_kind<kinds>(topology, charge_scale, tables), ...);
+    (add_kind<kinds>(topology, parameters, tables), ...);
 }
 
 // The terms of one kind that are mine, of all copies of one molecule type.
@@ -149,7 +152,7 @@ BondedTables make_bonded(const Topology& topology, const RunParameters& paramete
 {
     BondedTables tables;
     tables.molecule_types.resize(topology.molecule_types.size());
-    add_kinds(topology, coulomb_factor(parameters) * topology.fudge_qq, tables, every_kind);
+    add_kinds(topology, parameters, tables, every_kind);
     return tables;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bonded forces: every InteractionKind but position restraints (restraints.hpp), for the terms assigned to a rank.
+// Bonded forces: every InteractionKind but the position restraints (restraints.hpp), for the terms assigned to a rank.
 //
 // Tables are made once per molecule type, parameters next to the atoms they act on. Which terms of which copies a rank computes
 // is a list, its *assignment*: a molecule may straddle ranks, but every term is assigned to one. The loop runs over the list of
@@ -60,7 +60,7 @@ struct BondedAssignment
     std::int64_t terms() const; // of every type and kind
 };
 
-// Uses epsilon_r of the run parameters.
+// Uses epsilon_r and disre-fc of the run parameters.
 BondedTables make_bonded(const Topology& topology, const RunParameters& parameters);
 
 // Every term of the system: the assignment of a single rank.

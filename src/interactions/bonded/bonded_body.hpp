@@ -191,26 +191,43 @@ struct DihedralGeometry
     }
 };
 
-// V = k (1 + cos(n phi - phi0)). The multiple angle by repeated complex multiplication: no trigonometric function per term.
+// V = k (1 + cos(n x - x0)). The multiple angle by repeated complex multiplication: no trigonometric function per term.
+template <class T>
+struct PeriodicLaw
+{
+    T cosine, sine; // of x0
+    T k;            // kJ/mol
+    int multiplicity;
+
+    struct Value
+    {
+        T energy, slope;
+    };
+    // Of the angle with this cosine and sine.
+    PARHELION_HD Value operator()(T cosine_of_x, T sine_of_x) const
+    {
+        T c = 1, s = 0;
+        for (int i = 0; i < multiplicity; ++i)
+        {
+            const T next = c * cosine_of_x - s * sine_of_x;
+            s = s * cosine_of_x + c * sine_of_x;
+            c = next;
+        }
+        return {k * (1 + c * cosine + s * sine), k * T(multiplicity) * (c * sine - s * cosine)};
+    }
+};
+
 template <class T>
 struct PeriodicDihedral
 {
     static constexpr int atoms = 4;
-    T cosine, sine; // of phi0
-    T k;            // kJ/mol
-    int multiplicity;
+    PeriodicLaw<T> law;
 
     PARHELION_HD BondedForces<T, 3> operator()(const Vec3<T>* d) const
     {
         const DihedralGeometry<T> g(d);
-        T c = 1, s = 0;
-        for (int i = 0; i < multiplicity; ++i)
-        {
-            const T next = c * g.cosine - s * g.sine;
-            s = s * g.cosine + c * g.sine;
-            c = next;
-        }
-        return g.forces(k * (1 + c * cosine + s * sine), k * T(multiplicity) * (c * sine - s * cosine));
+        const auto value = law(g.cosine, g.sine);
+        return g.forces(value.energy, value.slope);
     }
 };
 
@@ -228,6 +245,25 @@ struct HarmonicDihedral
         T twist = std::atan2(g.sine, g.cosine) - angle;
         twist -= turn * std::round(twist / turn);
         return g.forces(T(0.5) * k * twist * twist, k * twist);
+    }
+};
+
+// A flat bottom between two walls: V = 1/2 k e^2, e = |phi - phi0| - flat where that is positive, the difference taken in
+// [-pi, pi] (GROMACS manual, "Dihedral restraints").
+template <class T>
+struct DihedralRestraint
+{
+    static constexpr int atoms = 4;
+    T angle, flat, k; // rad, rad (>= 0), kJ/mol/rad^2
+
+    PARHELION_HD BondedForces<T, 3> operator()(const Vec3<T>* d) const
+    {
+        const DihedralGeometry<T> g(d);
+        const T turn = T(6.283185307179586476925);
+        T twist = std::atan2(g.sine, g.cosine) - angle;
+        twist -= turn * std::round(twist / turn);
+        const T beyond = std::abs(twist) - flat, excess = beyond > 0 ? std::copysign(beyond, twist) : T(0);
+        return g.forces(T(0.5) * k * excess * excess, k * excess);
     }
 };
 
@@ -249,6 +285,63 @@ struct RyckaertBellemans
             value = value * x + c[n];
         }
         return g.forces(value, slope * g.sine); // dx/dphi = sin(phi)
+    }
+};
+
+// A periodic law of the angle between two vectors; that of a vector of no length counts as zero.
+template <class T>
+PARHELION_HD BondedForces<T, 2> periodic_angle(const PeriodicLaw<T>& law, const Vec3<T> (&d)[2])
+{
+    const AngleGeometry<T> g(d);
+    const T product = std::sqrt(norm2(d[0]) * norm2(d[1])), inverse = product > 0 ? 1 / product : T(0);
+    const auto value = law(product > 0 ? dot(d[0], d[1]) * inverse : T(1), norm(cross(d[0], d[1])) * inverse);
+    return {{value.energy}, {-value.slope * g.gradient[0], -value.slope * g.gradient[1]}};
+}
+
+// V = k (1 - cos(n (theta - theta0))) of the angle theta between the vectors from atom 0 to 1 and from atom 2 to 3, atoms of
+// which some may be the same (GROMACS manual, "Angle restraints").
+template <class T>
+struct AngleRestraint
+{
+    static constexpr int atoms = 4;
+    PeriodicLaw<T> law;
+
+    PARHELION_HD BondedForces<T, 3> operator()(const Vec3<T>* d) const
+    {
+        const BondedForces<T, 2> result = periodic_angle(law, {-d[0], d[2]});
+        return {{result.energy[0]}, {-result.f[0], {}, result.f[1]}};
+    }
+};
+
+// The same of the angle between the vector from atom 0 to 1 and the z axis. The axis does not turn with the atoms: the term has
+// a torque.
+template <class T>
+struct AngleRestraintZ
+{
+    static constexpr int atoms = 2;
+    PeriodicLaw<T> law;
+
+    PARHELION_HD BondedForces<T, 1> operator()(const Vec3<T>* d) const
+    {
+        const BondedForces<T, 2> result = periodic_angle(law, {-d[0], {0, 0, 1}});
+        return {{result.energy[0]}, {-result.f[0]}};
+    }
+};
+
+// A flat bottom from `low` to `up1` between two walls, harmonic up to up2 and of constant force beyond: with e = r - up1 or
+// r - low, V = 1/2 k e^2, beyond up2 k (up2 - up1) (e - 1/2 (up2 - up1)) (GROMACS manual, "Distance restraints").
+template <class T>
+struct DistanceRestraint
+{
+    static constexpr int atoms = 2;
+    T low, up1, up2, k; // nm, nm, nm, kJ/mol/nm^2; low <= up1 <= up2
+
+    PARHELION_HD BondedForces<T, 1> operator()(const Vec3<T>* d) const
+    {
+        const T r = norm(d[0]), harmonic = up2 - up1;
+        const T excess = r < low ? r - low : r > up1 ? r - up1 : T(0), bounded = excess > harmonic ? harmonic : excess;
+        const T slope = k * bounded, scale = r > 0 ? -slope / r : T(0);
+        return {{slope * (excess - T(0.5) * bounded)}, {scale * d[0]}};
     }
 };
 

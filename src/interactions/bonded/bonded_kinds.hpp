@@ -21,6 +21,7 @@ struct BondedContext
     const MoleculeType& molecule;
     const Interaction& interaction;
     std::int64_t first_value = 0; // of the table of these parameters, for kinds that have one
+    double distance_k = 1;        // kJ/mol/nm^2: disre-fc
 };
 
 template <InteractionKind>
@@ -73,7 +74,7 @@ struct BondedKind<InteractionKind::ProperDihedral>
         // cos(-n phi - phi0) = cos(n phi + phi0)
         const int multiplicity = static_cast<int>(std::lrint(p[2]));
         const double phase = (multiplicity < 0 ? -p[0] : p[0]) * units::degree;
-        return {std::cos(phase), std::sin(phase), p[1], std::abs(multiplicity)};
+        return {{std::cos(phase), std::sin(phase), p[1], std::abs(multiplicity)}};
     }
 };
 
@@ -117,6 +118,49 @@ struct BondedKind<InteractionKind::Pair14>
             return context.molecule.atoms[static_cast<std::size_t>(context.interaction.atoms[i])].charge;
         };
         return {p[0], p[1], context.charge_scale * charge(0) * charge(1)};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::DistanceRestraint>
+{
+    using Body = DistanceRestraint<double>;
+    static Body make(const InteractionParameters& p, const BondedContext& context)
+    {
+        return {p[0], p[1], p[2], p[3] * context.distance_k};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::AngleRestraint>
+{
+    using Body = AngleRestraint<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&)
+    {
+        // 1 - cos(n (theta - theta0)) = 1 + cos(n theta - (n theta0 + pi)), the same for n and -n
+        const int multiplicity = static_cast<int>(std::abs(std::lrint(p[2])));
+        const double phase = multiplicity * p[0] * units::degree;
+        return {{-std::cos(phase), -std::sin(phase), p[1], multiplicity}};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::AngleRestraintZ>
+{
+    using Body = AngleRestraintZ<double>;
+    static Body make(const InteractionParameters& p, const BondedContext& context)
+    {
+        return {BondedKind<InteractionKind::AngleRestraint>::make(p, context).law};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::DihedralRestraint>
+{
+    using Body = DihedralRestraint<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&)
+    {
+        return {p[0] * units::degree, p[1] * units::degree, p[2]};
     }
 };
 

@@ -5,6 +5,8 @@
 #include "interactions/bonded/restraints.hpp"
 #include "state/periodic_box.hpp"
 
+#include <cmath>
+
 namespace parhelion {
 
 struct RestraintForce
@@ -14,17 +16,37 @@ struct RestraintForce
     Vec3<double> virial; // its diagonal, kJ/mol; there is no more
 };
 
-template <class N>
-PARHELION_HD inline RestraintForce restraint_force(const PositionRestraint& restraint, const PeriodicBox<N>& box,
+// Force and energy of an atom that is `away` (nm) from its reference position.
+PARHELION_HD inline RestraintForce pull_back(const PositionRestraint& restraint, const Vec3<double>& away)
+{
+    RestraintForce result;
+    for (int d = 0; d < 3; ++d) { result.f[d] = -restraint.k[d] * away[d]; }
+    result.energy = -0.5 * dot(away, result.f);
+    return result;
+}
+
+// In the middle of an inverted one there is no direction, hence no force.
+PARHELION_HD inline RestraintForce pull_back(const FlatBottomRestraint& restraint, const Vec3<double>& away)
+{
+    Vec3<double> counted;
+    for (int d = 0; d < 3; ++d) { counted[d] = restraint.axes[d] * away[d]; }
+    const double r = norm(counted), excess = r - restraint.radius;
+    if (restraint.is_inverted ? excess >= 0 : excess <= 0) { return {}; }
+    RestraintForce result;
+    if (r > 0) { result.f = (-restraint.k * excess / r) * counted; }
+    result.energy = 0.5 * restraint.k * excess * excess;
+    return result;
+}
+
+template <class N, class Restraint>
+PARHELION_HD inline RestraintForce restraint_force(const Restraint& restraint, const PeriodicBox<N>& box,
                                                    const Vec3<typename N::Fixed>& x)
 {
     const Vec3<double> edges = box.length();
     Vec3<double> reference = restraint.offset;
     for (int d = 0; d < 3; ++d) { reference[d] += restraint.fraction[d] * edges[d]; }
     const Vec3<double> away = box.difference(x, box.to_fixed(reference));
-    RestraintForce result;
-    for (int d = 0; d < 3; ++d) { result.f[d] = -restraint.k[d] * away[d]; }
-    result.energy = -0.5 * dot(away, result.f);
+    RestraintForce result = pull_back(restraint, away);
     for (int d = 0; d < 3; ++d) { result.virial[d] = -0.5 * (away[d] + restraint.offset[d]) * result.f[d]; }
     return result;
 }

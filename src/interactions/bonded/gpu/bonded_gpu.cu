@@ -91,16 +91,17 @@ GpuTerms make_terms(GpuQueue& queue, const BondedTables& tables, const Topology&
     return upload_bodies(queue, bodies, count, first_word);
 }
 
-GpuTerms make_restraint_terms(GpuQueue& queue, const PositionRestraints& restraints, std::vector<std::int32_t>& records)
+template <class Restraint>
+GpuTerms make_restraint_terms(GpuQueue& queue, const std::vector<Restraint>& restraints, std::vector<std::int32_t>& records)
 {
     const std::size_t first_word = records.size();
     std::int32_t body = 0;
-    for (const PositionRestraint& r : restraints.list)
+    for (const Restraint& r : restraints)
     {
         records.push_back(static_cast<std::int32_t>(r.atom));
         records.push_back(body++);
     }
-    return upload_bodies(queue, restraints.list, body, first_word);
+    return upload_bodies(queue, restraints, body, first_word);
 }
 
 template <int... kinds>
@@ -108,7 +109,8 @@ std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const Bonded
                                                    const PositionRestraints& restraints, const Topology& topology,
                                                    std::vector<std::int32_t>& records, std::integer_sequence<int, kinds...>)
 {
-    return {make_terms<kinds>(queue, tables, topology, records)..., make_restraint_terms(queue, restraints, records)};
+    return {make_terms<kinds>(queue, tables, topology, records)..., make_restraint_terms(queue, restraints.list, records),
+            make_restraint_terms(queue, restraints.flat_bottomed, records)};
 }
 
 // The kinds' part of a launch over a share of the system's terms, and how many blocks that takes.
@@ -295,7 +297,7 @@ __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, b
     }
 }
 
-template <Compute compute, class N>
+template <class Restraint, Compute compute, class N>
 __device__ void compute_restraint(const TermsView& view, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
                                   EnergySums<N>* energies)
 {
@@ -303,7 +305,7 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
     ScalarSum<N> energy[1] = {}, virial[9] = {};
     if (is_term)
     {
-        const PositionRestraint restraint = static_cast<const PositionRestraint*>(view.bodies)[slot[1]];
+        const Restraint restraint = static_cast<const Restraint*>(view.bodies)[slot[1]];
         const RestraintForce r = restraint_force(restraint, state.box(), state.position(slot[0]));
         state.add_force(slot[0], Vec3<Sum>{to_sum<Sum>(r.f.x), to_sum<Sum>(r.f.y), to_sum<Sum>(r.f.z)});
         if constexpr (compute == Compute::ForcesEnergiesVirial)
@@ -314,7 +316,7 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
     }
     if constexpr (compute == Compute::ForcesEnergiesVirial)
     {
-        constexpr EnergyTermList terms = interaction_table[bonded_kinds].energy;
+        constexpr EnergyTermList terms = interaction_table[static_cast<int>(Restraint::kind)].energy;
         if (__syncthreads_or(is_term) != 0) { add_to_energies<N>(energy, terms, virial, energies); }
     }
 }
@@ -324,7 +326,12 @@ __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, En
 {
     const TermsView& view = args.kind[kind];
     for_each_record<interaction_table[kind].atoms + 1>(view, [&](const auto& record, bool is_term) {
-        if constexpr (kind == bonded_kinds) { compute_restraint<compute>(view, record, is_term, state, energies); }
+        if constexpr (kind >= bonded_kinds)
+        {
+            using Restraint = std::conditional_t<kind == static_cast<int>(InteractionKind::PositionRestraint), PositionRestraint,
+                                                 FlatBottomRestraint>;
+            compute_restraint<Restraint, compute>(view, record, is_term, state, energies);
+        }
         else { compute_term<kind, compute>(args, record, is_term, state, energies); }
     });
 }
