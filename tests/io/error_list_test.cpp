@@ -133,7 +133,7 @@ TEST(Load, tells_the_mistakes_of_all_files_in_one_go)
     input.replace("topol.top", "ION 1\nSOL 1", "IOM 1\nSOL 1");
     input.replace("conf.gro", "1.842   0.571", "1.842   0.5x1");
     EXPECT_THAT(errors_of(input), ElementsAre("E170 conf.gro:4", "E104 run.mdp:12", "E106 run.mdp:20", "E122 topol.top:15",
-                                              "E132 topol.top:83", "E103 run.mdp:3", "E123 topol.top:26"));
+                                              "E132 topol.top:95", "E103 run.mdp:3", "E123 topol.top:26"));
 }
 
 TEST(Load, compares_files_only_if_each_was_understood)
@@ -178,7 +178,7 @@ TEST(Load, says_only_that_a_file_is_missing_where_the_rest_of_the_topology_hangs
     SmallInput input;
     input.replace("topol.top", "\"forcefield.itp\"", "\"forcefeld.itp\"");
     input.replace("topol.top", "\"water.itp\"", "\"woter.itp\"");
-    EXPECT_THAT(errors_of(input), ElementsAre("E111 topol.top:6", "E111 topol.top:68"));
+    EXPECT_THAT(errors_of(input), ElementsAre("E111 topol.top:6", "E111 topol.top:80"));
 }
 
 TEST(Load, an_atom_type_that_is_broken_is_not_called_unknown)
@@ -194,5 +194,5 @@ TEST(Load, a_molecule_that_is_broken_breaks_no_other)
     input.replace("topol.top", "   3  HC   1    ETH", "   4  HC   1    ETH"); // and so all that follow have the wrong number
     input.replace("topol.top", "[ atoms ]\n 1 IP", "[ atmos ]\n 1 IP");
     input.replace("topol.top", "ION 1\n[", "ION one\n[");
-    EXPECT_THAT(errors_of(input), ElementsAre("E121 topol.top:72", "E120 topol.top:73", "E123 topol.top:16"));
+    EXPECT_THAT(errors_of(input), ElementsAre("E121 topol.top:84", "E120 topol.top:85", "E123 topol.top:16"));
 }
