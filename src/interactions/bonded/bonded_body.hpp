@@ -262,7 +262,7 @@ struct DihedralRestraint
         const T turn = T(6.283185307179586476925);
         T twist = std::atan2(g.sine, g.cosine) - angle;
         twist -= turn * std::round(twist / turn);
-        const T beyond = std::abs(twist) - flat, excess = beyond > 0 ? std::copysign(beyond, twist) : T(0);
+        const T excess = twist > flat ? twist - flat : twist < -flat ? twist + flat : T(0);
         return g.forces(T(0.5) * k * excess * excess, k * excess);
     }
 };
