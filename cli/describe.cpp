@@ -43,7 +43,18 @@ std::string pressure_text(const RunParameters& p)
     const char* const name = p.barostat == Barostat::CRescale           ? "C-rescale"
                              : p.barostat == Barostat::ParrinelloRahman ? "Parrinello-Rahman"
                                                                         : "Berendsen";
-    return fmt::format("{:g} bar ({})", p.reference_pressure, name);
+    const Vec3<double>& reference = p.reference_pressure;
+    switch (p.box_coupling)
+    {
+    case BoxCoupling::SemiIsotropic:
+        return fmt::format("{:g}/{:g} bar ({}, semiisotropic)", reference.x, reference.z, name);
+    case BoxCoupling::Anisotropic:
+        return fmt::format("{:g}/{:g}/{:g} bar ({}, anisotropic)", reference.x, reference.y, reference.z, name);
+    case BoxCoupling::SurfaceTension:
+        return fmt::format("{:g} bar nm, {:g} bar ({}, surface-tension)", p.surface_tension, reference.z, name);
+    default:
+        return fmt::format("{:g} bar ({})", reference.x, name);
+    }
 }
 
 std::string time_text(double ps) { return ps < 1000 ? fmt::format("{:g} ps", ps) : fmt::format("{:g} ns", ps * 1e-3); }

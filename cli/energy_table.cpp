@@ -17,14 +17,18 @@ bool has_lincs(const Topology& topology)
     });
 }
 
+// Exact where all are equal.
+double mean(const Vec3<double>& a) { return a.x + ((a.y - a.x) + (a.z - a.x)) / 3; }
+
 } // namespace
 
 EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
     : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
       has_lincs_(has_lincs(topology) && parameters.integrator != Integrator::SteepestDescent),
-      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman), mass_(topology.total_mass()),
-      reference_pressure_(parameters.reference_pressure)
+      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman),
+      has_surface_tension_(pressure_coupled_ && parameters.box_coupling != BoxCoupling::Isotropic), mass_(topology.total_mass()),
+      reference_pressure_(mean(parameters.reference_pressure))
 {
     std::array<bool, energy_terms> present{};
     for (const InteractionRow& row : interaction_table)
@@ -59,6 +63,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
             names_.push_back(std::string(tensor) + element);
         }
     }
+    if (has_surface_tension_) { names_.emplace_back("#Surf*SurfTen"); }
     if (has_box_velocity_)
     {
         for (const char* name : {"Box-Vel-XX", "Box-Vel-YY", "Box-Vel-ZZ"}) { names_.emplace_back(name); }
@@ -88,6 +93,11 @@ std::vector<double> EnergyTable::values(const Observables& o) const
         {
             for (int b = 0; b < 3; ++b) { v.push_back(tensor[a][b]); }
         }
+    }
+    if (has_surface_tension_)
+    {
+        const Vec3<double> p = diagonal(o.pressure_tensor);
+        v.push_back(o.box.z * (p.z - 0.5 * (p.x + p.y))); // bar nm
     }
     if (has_box_velocity_) { v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z}); }
     v.insert(v.end(), o.group_temperature.begin(), o.group_temperature.end());

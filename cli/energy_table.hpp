@@ -26,8 +26,9 @@ private:
     std::vector<EnergyTerm> terms_;
     std::vector<std::string> names_;
     bool dispersion_ = false, pressure_coupled_ = false, has_lincs_ = false, has_box_velocity_ = false;
+    bool has_surface_tension_ = false;
     double mass_ = 0;               // u
-    double reference_pressure_ = 0; // bar
+    double reference_pressure_ = 0; // bar, the mean over the axes
 };
 
 } // namespace parhelion

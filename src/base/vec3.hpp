@@ -93,6 +93,11 @@ PARHELION_HD constexpr T trace(const Mat3<T>& m)
     return m[0].x + m[1].y + m[2].z;
 }
 template <class T>
+PARHELION_HD constexpr Vec3<T> diagonal(const Mat3<T>& m)
+{
+    return {m[0].x, m[1].y, m[2].z};
+}
+template <class T>
 PARHELION_HD constexpr Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b)
 {
     return {a.x * b, a.y * b, a.z * b};

@@ -14,8 +14,10 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
     coupling.kind = parameters.barostat;
     coupling.time_step = parameters.pressure_interval * parameters.dt;
     coupling.tau = parameters.tau_p;
+    coupling.edges = parameters.box_coupling;
     coupling.compressibility = parameters.compressibility;
     coupling.reference = parameters.reference_pressure;
+    coupling.surface_tension = parameters.surface_tension;
     if (parameters.barostat == Barostat::CRescale)
     {
         const std::optional<double> temperature = ensemble_temperature(parameters);
@@ -38,19 +40,18 @@ void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t s
 {
     const ScopedPhase span(queue.clock(), Phase::Couple);
     if (coupling.kind == Barostat::None) { return; }
-    const BoxScaling scaling = next_box(coupling, step, observables, state.box.length(), half_step.energy(), barostat);
+    const BoxScaling scaling = next_box(coupling, step, observables, state.box.length(), diagonal(half_step.total()), barostat);
     state.box.set_length(scaling.box);
-    if (scaling.velocity != 1)
-    {
-        for (Mat3<double>& kinetic : half_step.group) { kinetic *= scaling.velocity * scaling.velocity; }
-        auto& v = state.v.values();
-        queue.for_range(v.size(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-            {
-                v[i] = static_cast<typename N::Real>(static_cast<double>(v[i]) * scaling.velocity);
-            }
-        });
-    }
+    if (scaling.velocity == Vec3<double>{1, 1, 1}) { return; }
+    for (Mat3<double>& kinetic : half_step.group) { kinetic = scaled_kinetic(scaling.velocity, kinetic); }
+    auto& v = state.v.values();
+    queue.for_range(v.size(), 3 * cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+        {
+            const int axis = static_cast<int>(i / cluster_size % 3);
+            v[i] = static_cast<typename N::Real>(static_cast<double>(v[i]) * scaling.velocity[axis]);
+        }
+    });
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Isotropic pressure coupling for leap-frog. All edges of the box grow by one factor.
+// Pressure coupling for leap-frog, of a rectangular box. BoxCoupling says which edges are joined: they change by one factor and
+// follow the mean of their pressures. An edge with compressibility 0 keeps its bits.
 //
 //   Parrinello-Rahman  Parrinello, Rahman, J. Appl. Phys. 52, 7182 (1981): the box has a velocity, driven by the pressure of the
 //                      previous step. Acts on the kick (advance_box_velocity) and on the box (scale_box).
 //   C-rescale          Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020): stochastic, first order. Scales box and velocities.
+//                      Each set of joined edges has a noise of its own. For three single edges these are their equations of a
+//                      box of two lengths, written for three; Del Tatto et al., Appl. Sci. 12, 1139 (2022), do so for any cell.
 //   Berendsen          Berendsen et al., J. Chem. Phys. 81, 3684 (1984): first order, not an ensemble. Scales the box.
 //
 // Positions are fractions of the box and follow it for free. Plain data and functions of it: the state is what a checkpoint
@@ -23,11 +26,13 @@ namespace parhelion {
 struct PressureCoupling
 {
     Barostat kind = Barostat::None;
-    double time_step = 0;       // ps, from one coupling to the next
-    double tau = 1;             // ps
-    double compressibility = 0; // 1/bar
-    double reference = 0;       // bar
-    double temperature = 0;     // K, of C-rescale's noise: the ensemble's
+    double time_step = 0; // ps, from one coupling to the next
+    double tau = 1;       // ps
+    BoxCoupling edges = BoxCoupling::Isotropic;
+    Vec3<double> compressibility; // 1/bar, by axis
+    Vec3<double> reference;       // bar, by axis
+    double surface_tension = 0;   // bar nm, of all surfaces together; 0 but for BoxCoupling::SurfaceTension
+    double temperature = 0;       // K, of C-rescale's noise: the ensemble's
     std::uint64_t seed = 0;
 };
 
@@ -38,14 +43,14 @@ struct BarostatState
 {
     // Parrinello-Rahman
     Vec3<double> box_velocity;   // nm/ps
-    double pressure = 0;         // bar, of the last step in which it was computed; the engine keeps it up to date
+    Vec3<double> pressure;       // bar, joined_mean of the last step in which it was computed; the engine keeps it up to date
     bool pressure_known = false; // false until the first step has passed: the box velocity stays 0 in that step
 
-    // Berendsen, C-rescale: energy given to the system, kJ/mol. That of the last scaling is known in full one step later, with
-    // the virial of the scaled positions.
+    // Energy given to the system, kJ/mol. Parrinello-Rahman: by outer pressures that have no potential. Berendsen, C-rescale: by
+    // all scalings; that of the last is known in full one step later, with the virial of the scaled positions.
     double work = 0;
-    double pending_work = 0;   // what is known of it
-    double pending_strain = 0; // logarithm of the last scaling factor
+    double pending_work = 0;     // what is known of it
+    Vec3<double> pending_strain; // logarithms of the last scaling factors
 };
 
 // Parrinello-Rahman, before the kick: advances the box velocity by the last pressure and writes the drag of this step. Call in
@@ -53,15 +58,15 @@ struct BarostatState
 void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& barostat,
                           VelocityCoupling& velocities);
 
-// Trace of the virial of all forces and constraints (kJ/mol) and the pressure (bar), both with long-range corrections.
+// Diagonals of the virial of all forces and constraints (kJ/mol) and of the pressure (bar), both with long-range corrections.
 struct PressureObservables
 {
-    double virial_trace = 0;
-    double pressure = 0;
+    Vec3<double> virial;
+    Vec3<double> pressure;
 };
 
 // After the drift and after the step's pressure is known: scales the box, and for C-rescale state.v by the inverse and half_step,
-// the kinetic energies of state.v, by its square. Call in steps that couple.
+// the kinetic energies of state.v, likewise. Call in steps that couple.
 template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
                BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state);

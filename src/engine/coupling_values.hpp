@@ -20,6 +20,22 @@ namespace parhelion {
                          ". Continue with the files and options it was made with.");
 }
 
+namespace coupling_values {
+
+// Values by axis of which all three may be equal, as with isotropic coupling: then one stands for them.
+template <class Axes> // Vec3<double>, const or not
+struct ByAxis
+{
+    Axes& axes;
+};
+template <class Axes>
+ByAxis<Axes> by_axis(Axes& axes)
+{
+    return {axes};
+}
+
+} // namespace coupling_values
+
 // Calls visit(name, value) for everything that is not per atom, both to save it and to put it back.
 template <class State, class Visit> // State: Coupling, const or not
 void for_each_coupling_value(State& s, Visit&& visit)
@@ -28,11 +44,11 @@ void for_each_coupling_value(State& s, Visit&& visit)
     visit("thermostat-xi-integral", s.thermostat.xi_integral);
     visit("thermostat-heat", s.thermostat.heat);
     visit("box-velocity", s.barostat.box_velocity);
-    visit("barostat-pressure", s.barostat.pressure);
+    visit("barostat-pressure", coupling_values::by_axis(s.barostat.pressure));
     visit("barostat-pressure-known", s.barostat.pressure_known);
     visit("barostat-work", s.barostat.work);
     visit("barostat-pending-work", s.barostat.pending_work);
-    visit("barostat-pending-strain", s.barostat.pending_strain);
+    visit("barostat-pending-strain", coupling_values::by_axis(s.barostat.pending_strain));
     visit("bath-heat", s.bath_heat);
     visit("half-step-kinetic-energy", s.half_step.group);
 }
@@ -47,6 +63,12 @@ struct ToList
     void operator()(const Vec3<double>& a)
     {
         for (int d = 0; d < 3; ++d) { list.push_back(a[d]); }
+    }
+    template <class Axes>
+    void operator()(const ByAxis<Axes>& a)
+    {
+        if (a.axes.x == a.axes.y && a.axes.y == a.axes.z) { return (*this)(a.axes.x); }
+        (*this)(a.axes);
     }
     void operator()(const Mat3<double>& a)
     {
@@ -74,6 +96,12 @@ struct FromList
     {
         for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
     }
+    void operator()(const ByAxis<Vec3<double>>& a)
+    {
+        if (list.size() != 1) { return (*this)(a.axes); }
+        (*this)(a.axes.x);
+        a.axes = {a.axes.x, a.axes.x, a.axes.x};
+    }
     void operator()(Mat3<double>& a)
     {
         for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
@@ -97,7 +125,7 @@ inline void write_coupling(const Coupling& state, SavedState& saved)
 // if one is lacking otherwise, or a list differs in length.
 inline void read_coupling(const SavedState& saved, Coupling& state)
 {
-    for_each_coupling_value(state, [&](const char* name, auto& value) {
+    for_each_coupling_value(state, [&](const char* name, auto&& value) {
         const auto found = saved.coupling.find(name);
         if (found == saved.coupling.end() && saved.of_another_run) { return; }
         if (found == saved.coupling.end()) { state_does_not_fit(fmt::format("it lacks '{}'", name)); }

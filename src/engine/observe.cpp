@@ -55,7 +55,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
         degrees_of_freedom += r.degrees_of_freedom[g];
         o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
     }
-    complete_observed_step(constraints.virial(), r.dispersion, degrees_of_freedom, r.coupling.barostat, o);
+    complete_observed_step(constraints.virial(), r.dispersion, degrees_of_freedom, r.pressure_coupling, r.coupling.barostat, o);
 }
 
 template <class N>

@@ -13,7 +13,8 @@ namespace parhelion {
 // From o.box, o.kinetic and the sums over all atoms in o.forces: everything that a step is said to have but the conserved energy
 // and the velocity of the box. constraint_virial: of the constraint forces, kJ/mol. The barostat's work becomes complete.
 PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_virial, const DispersionTail& dispersion,
-                                                double degrees_of_freedom, BarostatState& barostat, ObservedStep& o)
+                                                double degrees_of_freedom, const PressureCoupling& coupling,
+                                                BarostatState& barostat, ObservedStep& o)
 {
     const double volume = o.box.x * o.box.y * o.box.z;
     o.forces[EnergyTerm::DispersionCorrection] = dispersion.energy(volume);
@@ -26,7 +27,7 @@ PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_v
     o.kinetic_energy = trace(o.kinetic);
     o.total = o.potential + o.kinetic_energy;
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    complete_work(trace(o.virial), barostat);
+    complete_work(coupling, diagonal(o.virial), barostat);
 }
 
 // Once the box has been scaled. thermostat: the thermostats' part of the conserved energy, kJ/mol; bath_heat: as Rank::bath_heat.
@@ -36,7 +37,7 @@ PARHELION_HD inline void balance_observed_step(double thermostat, const Pressure
 {
     o.box_velocity = barostat.box_velocity;
     o.conserved = o.total + thermostat + conserved_contribution(coupling, scaled_box, barostat) - bath_heat;
-    barostat.pressure = o.pressure;
+    barostat.pressure = joined_mean(coupling.edges, diagonal(o.pressure_tensor));
     barostat.pressure_known = true;
 }
 

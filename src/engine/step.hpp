@@ -105,7 +105,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     if (flags.observe) { observe(r, before); }
     if (flags.couple_pressure) // T
     {
-        const PressureObservables now{trace(r.observables.virial), r.observables.pressure};
+        const PressureObservables now{diagonal(r.observables.virial), diagonal(r.observables.pressure_tensor)};
         scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state);
         stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/check.hpp"
 
+#include "io/pressure_values.hpp"
 #include "model/coupling_error.hpp"
 
 #include <algorithm>
@@ -295,31 +296,10 @@ private:
         return used;
     }
 
-    double single(const char* key, const std::vector<double>& values, double lowest)
-    {
-        if (values.empty())
-        {
-            fail("pcoupl", std::string("isotropic pressure coupling needs one value of ") + key + ", found 0. Give one value.");
-        }
-        if (values.size() > 1)
-        {
-            note("N129", key,
-                 "isotropic pressure coupling takes the first value of " + std::string(key) + ", " + number_text(values[0]) +
-                     ".");
-        }
-        if (values[0] < lowest)
-        {
-            throw InputError("E105", input_.where(key),
-                             std::string("a negative ") + key + " has no meaning here. Give a number >= 0.");
-        }
-        return values[0];
-    }
-
     void pressure()
     {
         if (p_.barostat == Barostat::None) { return; }
-        p_.compressibility = single("compressibility", input_.compressibility, 0);
-        p_.reference_pressure = single("ref-p", input_.reference_p, std::numeric_limits<double>::lowest());
+        take_pressure_values(input_, diagnostics_);
         if (!input_.gives("tau-p"))
         {
             warn("W113", "pcoupl",
@@ -333,7 +313,7 @@ private:
         }
         if (p_.barostat == Barostat::CRescale) { temperature_of_noise(); }
         const bool second_order = p_.barostat == Barostat::ParrinelloRahman;
-        if (second_order && p_.compressibility <= 0)
+        if (second_order && p_.compressibility == Vec3<double>{})
         {
             fail("compressibility",
                  "Parrinello-Rahman needs compressibility > 0 (the mass of the box is infinite otherwise). Use "
@@ -418,12 +398,14 @@ private:
                      "shorter than 200 time steps (such a box rings instead of following the pressure). Use 2 to 5 ps.");
         }
         // Liquids and solids have 1e-6 to 1e-3 / bar.
-        if (p_.compressibility != 0 && (p_.compressibility < 1e-7 || p_.compressibility > 1e-2))
+        for (const double given : {p_.compressibility.x, p_.compressibility.y, p_.compressibility.z})
         {
+            if (given == 0 || (given >= 1e-7 && given <= 1e-2)) { continue; }
             warn("W119", "compressibility",
-                 "compressibility = " + number_text(p_.compressibility) +
+                 "compressibility = " + number_text(given) +
                      " / bar is that of no liquid or solid (the box would follow the pressure " +
-                     (p_.compressibility < 1e-7 ? "too slowly" : "too fast") + " by orders of magnitude). Water has 4.5e-5.");
+                     (given < 1e-7 ? "too slowly" : "too fast") + " by orders of magnitude). Water has 4.5e-5.");
+            break;
         }
     }
 

@@ -156,6 +156,17 @@ std::string read_cpt(const MappedFile& file, std::optional<double> at, const Run
     return text;
 }
 
+// Takes the velocity from an edge that had a compressibility in that run and has none in this one.
+void stop_edges_that_stay(const RunParameters& parameters, SavedState& state)
+{
+    const auto velocity = state.coupling.find("box-velocity");
+    if (velocity == state.coupling.end()) { return; }
+    for (std::size_t d = 0; d < std::min<std::size_t>(3, velocity->second.size()); ++d)
+    {
+        if (parameters.compressibility[static_cast<int>(d)] == 0) { velocity->second[d] = 0; }
+    }
+}
+
 } // namespace
 
 HandOver read_hand_over(const std::filesystem::path& path, std::optional<double> at, const RunParameters& parameters,
@@ -195,8 +206,9 @@ void keep_what_fits(const RunParameters& parameters, HandOver& hand_over)
         kept.push_back("thermostat-xi");
         hand_over.text += ", friction of the thermostat";
     }
-    if (parameters.barostat == Barostat::ParrinelloRahman && same("pcoupl"))
+    if (parameters.barostat == Barostat::ParrinelloRahman && same("pcoupl") && same("pcoupltype"))
     {
+        stop_edges_that_stay(parameters, *hand_over.state);
         kept.insert(kept.end(), {"box-velocity", "barostat-pressure", "barostat-pressure-known"});
         hand_over.text += ", velocity of the box";
     }

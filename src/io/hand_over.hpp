@@ -36,7 +36,8 @@ HandOver read_hand_over(const std::filesystem::path& path, std::optional<double>
                         System& system);
 
 // Drops the coupling variables that a run with these parameters, which are checked, has no use for, and names the others in the
-// text. They are kept if the same thermostat acts on the same groups, or the same barostat.
+// text. They are kept if the same thermostat acts on the same groups, or the same barostat
+// on the same joined edges.
 void keep_what_fits(const RunParameters& parameters, HandOver& hand_over);
 
 } // namespace parhelion

@@ -4,6 +4,7 @@
 #include "model/mesh_limits.hpp"
 
 #include "io/mdp_table_builder.hpp"
+#include "io/pressure_values.hpp"
 #include "io/text.hpp"
 
 #include <limits>
@@ -354,20 +355,26 @@ void coupling(TableBuilder& t)
                           {"C-rescale", Barostat::CRescale},
                           {"Parrinello-Rahman", Barostat::ParrinelloRahman}},
                          {{"MTTK", never, "Use Parrinello-Rahman."}, {"Isotropic", never, "Use Berendsen or C-rescale."}}));
-    const std::string other_box = "Another box would deform differently: use isotropic where that is meant, or GROMACS.";
-    unused_without_barostat(t.only(
-        "pcoupltype", "Isotropic",
-        {{"Semiisotropic", planned, other_box}, {"Anisotropic", planned, other_box}, {"Surface-Tension", never, other_box}}));
+    unused_without_barostat(t.word<BoxCoupling>("pcoupltype", &P::box_coupling,
+                                                {{"Isotropic", BoxCoupling::Isotropic},
+                                                 {"Semiisotropic", BoxCoupling::SemiIsotropic},
+                                                 {"Anisotropic", BoxCoupling::Anisotropic},
+                                                 {"Surface-Tension", BoxCoupling::SurfaceTension}},
+                                                {}, "which edges of the box change by one factor: [pressure.md](pressure.md)"));
     unused_without_barostat(t.number("nstpcouple", &P::pressure_interval, at_least_or(1, -1),
                                      "-1: 100, or fewer for the variance of the volume to be right within 2 %: 2 for "
                                      "Parrinello-Rahman at 2 fs, 42 intervals in tau-p for C-rescale, 25 for Berendsen"));
     unused_without_barostat(t.number("tau-p", &P::tau_p, positive, "ps"));
     t.special(
-        "compressibility", "number >= 0", [](MdpInput& in, const MdpEntry& e) { in.compressibility = numbers_of(e, {}); },
-        [](const P& p) { return number_text(p.compressibility); }, "1/bar; must be given when pcoupl is on");
+        "compressibility", "1, 2 or 6 numbers >= 0",
+        [](MdpInput& in, const MdpEntry& e) { in.compressibility = numbers_of(e, {}); }, compressibility_text,
+        "1/bar; must be given when pcoupl is on; semiisotropic and surface-tension: for x and y, for z; anisotropic: xx yy zz xy "
+        "xz yz, the last three 0; 0: the edge stays");
     t.special(
-        "ref-p", "number", [](MdpInput& in, const MdpEntry& e) { in.reference_p = numbers_of(e, {}); },
-        [](const P& p) { return number_text(p.reference_pressure); }, "bar; must be given when pcoupl is on");
+        "ref-p", "1, 2 or 6 numbers", [](MdpInput& in, const MdpEntry& e) { in.reference_p = numbers_of(e, {}); },
+        reference_pressure_text,
+        "bar; must be given when pcoupl is on; in the order of compressibility, but surface-tension: the tension of all surfaces "
+        "together in bar nm, then the pressure along z");
     t.word<RefcoordScaling>("refcoord-scaling", &P::refcoord_scaling,
                             {{"No", RefcoordScaling::None}, {"All", RefcoordScaling::All}, {"COM", RefcoordScaling::Com}}, {},
                             "COM: of the reference positions in the first of every row of like molecules, as in GROMACS");

@@ -11,7 +11,8 @@
 //                        frequency W = sqrt(2) w. It keeps w^2 x^2 + 2 xi^2 - 2 h w^2 x xi, so the variance of x is that of short
 //                        steps times 1 / (1 - W^2 h^2 / 4): 2 pi^2 (h/tau)^2
 //   Parrinello-Rahman    the same with W^2 = G (2 pi / tau)^2: pi^2 G (h/tau)^2
-// G is the stiffness of the box at once over the one by the given compressibility: 5/3 for an ideal gas.
+// G is the stiffness of the box at once over the one by the given compressibility: 5/3 for an ideal gas. That is for all edges
+// together, their fastest motion. n joined edges have (n + 2) / 3, so that what holds for the volume holds for every edge.
 //
 // By the lag, of Nose-Hoover and Parrinello-Rahman: they hear K or P before each scaling only. Let that forget in a time s. Its
 // noise comes in at every coupling in full, and the friction, which is its answer to earlier scalings, as far as it is left after

@@ -55,6 +55,13 @@ enum class Barostat : std::uint8_t
     CRescale,
     ParrinelloRahman
 };
+enum class BoxCoupling : std::uint8_t // pcoupltype: which edges of the box pressure coupling changes by one factor
+{
+    Isotropic,     // all
+    SemiIsotropic, // x and y
+    Anisotropic,   // none
+    SurfaceTension // x and y, which follow a surface tension
+};
 enum class EnsembleTemperature : std::uint8_t
 {
     Auto, // the reference temperature of all groups, if they have one and all are coupled
@@ -129,8 +136,10 @@ struct RunParameters
     Barostat barostat = Barostat::None;
     int pressure_interval = -1; // nstpcouple
     double tau_p = 1;
-    double compressibility = 0;    // 1/bar
-    double reference_pressure = 0; // bar
+    BoxCoupling box_coupling = BoxCoupling::Isotropic;
+    Vec3<double> compressibility;    // 1/bar, by axis; 0: this edge stays
+    Vec3<double> reference_pressure; // bar, by axis; with a surface tension that along z three times
+    double surface_tension = 0;      // bar nm, of all surfaces together
     RefcoordScaling refcoord_scaling = RefcoordScaling::None;
     // velocities
     bool generate_velocities = false;

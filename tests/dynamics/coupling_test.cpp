@@ -20,6 +20,8 @@ namespace {
 constexpr double reference_temperature = 300;
 const double kt = units::boltzmann * reference_temperature;
 
+Vec3<double> everywhere(double of_each_axis) { return {of_each_axis, of_each_axis, of_each_axis}; }
+
 struct Moments
 {
     double n = 0, sum = 0, squares = 0;
@@ -204,8 +206,8 @@ TEST(CRescale, gives_the_volume_distribution_of_the_ideal_gas)
     Gas gas(atoms, std::cbrt(atoms * unit), reference_temperature);
     RunParameters parameters = coupled(Thermostat::VRescale, 0.01, Barostat::CRescale);
     parameters.tau_p = 1;
-    parameters.reference_pressure = pressure;
-    parameters.compressibility = 1 / pressure;
+    parameters.reference_pressure = everywhere(pressure);
+    parameters.compressibility = everywhere(1 / pressure);
     const TemperatureCoupling thermostat = make_temperature_coupling(parameters, {3 * atoms}, 3);
     const PressureCoupling barostat = make_pressure_coupling(parameters, 4);
     ThermostatState thermostat_state = initial_state(thermostat);
@@ -219,14 +221,14 @@ TEST(CRescale, gives_the_volume_distribution_of_the_ideal_gas)
         couple_temperature(thermostat, step, gas.half_step, thermostat_state, velocities);
         gas.kick_only(parameters.dt, velocities);
         const double p = ideal_pressure(gas.half_step, gas.state.box.volume());
-        complete_work(0, barostat_state);
-        scale_box(gas.queue, barostat, step, {0, p}, barostat_state, gas.half_step, gas.state);
+        complete_work(barostat, {}, barostat_state);
+        scale_box(gas.queue, barostat, step, {{}, everywhere(p)}, barostat_state, gas.half_step, gas.state);
         if (step > steps / 20) { volume.add(gas.state.box.volume() / unit); }
     }
     // Memory tau_p = 100 steps: 1900 independent values of the volume.
     EXPECT_NEAR(volume.mean(), atoms + 1, 4 * std::sqrt((atoms + 1) / 1900.0));
     EXPECT_NEAR(volume.variance(), atoms + 1, 4 * (atoms + 1) * std::sqrt(2.4 / 1900));
-    complete_work(0, barostat_state);
+    complete_work(barostat, {}, barostat_state);
     const double conserved = gas.half_step.energy() + conserved_contribution(thermostat, thermostat_state) +
                              conserved_contribution(barostat, gas.state.box.length(), barostat_state);
     EXPECT_NEAR(conserved, start, 1e-9);
@@ -239,7 +241,7 @@ TEST(CRescale, leaves_no_drift_in_the_conserved_energy)
     Gas gas(20, 3, reference_temperature);
     RunParameters parameters = coupled(Thermostat::None, 1, Barostat::CRescale);
     parameters.tau_p = 1;
-    parameters.compressibility = 0.02;
+    parameters.compressibility = everywhere(0.02);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 12);
     const double a = 20, b = 160;
     const auto ratio = [&] { return gas.state.box.volume() / 27; };
@@ -257,9 +259,9 @@ TEST(CRescale, leaves_no_drift_in_the_conserved_energy)
         const double p = ideal_pressure(gas.half_step, gas.state.box.volume()) -
                          2 * virial() / (3 * gas.state.box.volume()) * units::bar_per_kj_mol_nm3;
         const double before = virial();
-        scale_box(gas.queue, coupling, step, {before, p}, state, gas.half_step, gas.state);
-        one_ended += state.pending_strain * (virial() - before);
-        complete_work(virial(), state);
+        scale_box(gas.queue, coupling, step, {everywhere(before / 3), everywhere(p)}, state, gas.half_step, gas.state);
+        one_ended += state.pending_strain.x * (virial() - before);
+        complete_work(coupling, everywhere(virial() / 3), state);
     }
     EXPECT_GT(std::abs(one_ended), 50); // what the trapezoidal rule is for
     EXPECT_LT(std::abs(conserved() - start), 0.01 * std::abs(one_ended));
@@ -272,8 +274,8 @@ TEST(BerendsenBarostat, relaxes_the_volume_of_an_ideal_gas_to_its_pressure)
     Gas gas(atoms, std::cbrt(atoms * kt * units::bar_per_kj_mol_nm3 / 25), reference_temperature);
     RunParameters parameters = coupled(Thermostat::None, 1, Barostat::Berendsen);
     parameters.tau_p = 1;
-    parameters.reference_pressure = pressure;
-    parameters.compressibility = 1 / pressure;
+    parameters.reference_pressure = everywhere(pressure);
+    parameters.compressibility = everywhere(1 / pressure);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
     BarostatState state;
     const double kinetic = gas.half_step.energy();
@@ -282,7 +284,7 @@ TEST(BerendsenBarostat, relaxes_the_volume_of_an_ideal_gas_to_its_pressure)
     for (int step = 0; step < 200; ++step)
     {
         const double p = ideal_pressure(gas.half_step, gas.state.box.volume());
-        scale_box(gas.queue, coupling, step, {0, p}, state, gas.half_step, gas.state);
+        scale_box(gas.queue, coupling, step, {{}, everywhere(p)}, state, gas.half_step, gas.state);
     }
     EXPECT_EQ(gas.half_step.energy(), kinetic);
     // With this compressibility dV/dt = (V0 - V) / tau_p exactly, for 2 ps; Euler's error is of order dt.
@@ -295,18 +297,18 @@ TEST(BerendsenBarostat, counts_the_work_on_a_potential_to_second_order)
     // U = a V^-4: strain s of the edges changes it to U exp(-12 s); virial trace = 1/2 dU/ds = -6 U.
     Gas gas(10, 3, 0);
     RunParameters parameters = coupled(Thermostat::None, 1, Barostat::Berendsen);
-    parameters.compressibility = 1e-3;
-    parameters.reference_pressure = 0;
+    parameters.compressibility = everywhere(1e-3);
+    parameters.reference_pressure = everywhere(0);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
     const auto energy = [&] { return 1000 * std::pow(gas.state.box.volume() / 27, -4); };
     BarostatState state;
     const double start = energy();
     for (int step = 0; step < 20; ++step)
     {
-        complete_work(-6 * energy(), state);
+        complete_work(coupling, everywhere(-2 * energy()), state);
         EXPECT_NEAR(energy() + conserved_contribution(coupling, gas.state.box.length(), state), start,
                     1e-3 * (start - energy() + 1e-9));
-        scale_box(gas.queue, coupling, step, {-6 * energy(), 200}, state, gas.half_step, gas.state);
+        scale_box(gas.queue, coupling, step, {everywhere(-2 * energy()), everywhere(200)}, state, gas.half_step, gas.state);
     }
     EXPECT_LT(energy(), 0.95 * start);
 }
@@ -322,8 +324,8 @@ TEST(ParrinelloRahman, conserves_its_energy_for_an_ideal_gas_in_any_rectangular_
     RunParameters parameters = coupled(Thermostat::None, 1, Barostat::ParrinelloRahman);
     parameters.dt = 0.002;
     parameters.tau_p = 2;
-    parameters.reference_pressure = pressure;
-    parameters.compressibility = 0.02;
+    parameters.reference_pressure = everywhere(pressure);
+    parameters.compressibility = everywhere(0.02);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
     BarostatState state;
     KineticEnergies half_step = compute_kinetic(queue, particles, 1);
@@ -337,8 +339,8 @@ TEST(ParrinelloRahman, conserves_its_energy_for_an_ideal_gas_in_any_rectangular_
         KineticEnergies next = compute_kinetic(queue, particles, 1);
         const KineticEnergies kinetic = mean(half_step, next);
         const double p = ideal_pressure(kinetic, particles.box.volume());
-        scale_box(queue, coupling, step, {0, p}, state, next, particles);
-        state.pressure = p;
+        scale_box(queue, coupling, step, {{}, everywhere(p)}, state, next, particles);
+        state.pressure = everywhere(p);
         state.pressure_known = true;
         half_step = next;
         const double conserved = kinetic.energy() + conserved_contribution(coupling, particles.box.length(), state);
@@ -427,8 +429,8 @@ double volume_variance(Barostat kind, double interval, int couplings)
     RunParameters parameters = coupled(Thermostat::VRescale, 1, kind);
     parameters.tau_p = 1;
     parameters.dt = interval;
-    parameters.reference_pressure = IsothermalGas::pressure;
-    parameters.compressibility = 1 / IsothermalGas::pressure;
+    parameters.reference_pressure = everywhere(IsothermalGas::pressure);
+    parameters.compressibility = everywhere(1 / IsothermalGas::pressure);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 1);
     IsothermalGas gas;
     BarostatState state;
@@ -437,10 +439,11 @@ double volume_variance(Barostat kind, double interval, int couplings)
     {
         VelocityCoupling velocities;
         advance_box_velocity(coupling, gas.box, state, velocities);
-        gas.scale(next_box(coupling, step, {0, gas.pressure_now()}, gas.box, gas.kinetic, state).box);
+        gas.scale(
+            next_box(coupling, step, {{}, everywhere(gas.pressure_now())}, gas.box, everywhere(gas.kinetic / 3), state).box);
         volume.add(gas.volume() / gas.unit);
         gas.go_on(interval, step);
-        state.pressure = gas.pressure_now();
+        state.pressure = everywhere(gas.pressure_now());
         state.pressure_known = true;
     }
     EXPECT_NEAR(volume.mean(), gas.atoms + 1, 1); // Parrinello-Rahman moves the edge: of a measure between dL and dV

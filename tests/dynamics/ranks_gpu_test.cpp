@@ -468,8 +468,8 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
     GpuParts<N> one(queue, this->whole, this->system.topology, {1, 1, 1}, 0.5);
     const DeviceBuffer<ScalarSum<N>> expected_sums = add_up(one);
     const auto expected = expected_sums.to_vector(queue);
-    const double factor_on_host = 0.75;
-    DeviceBuffer<double> factor;
+    const Vec3<double> factor_on_host{0.75, 0.875, 1.25};
+    DeviceBuffer<Vec3<double>> factor;
     factor.upload(queue, {&factor_on_host, 1});
     const auto without_motion = [&](GpuParts<N>& ranks) {
         for (GpuPart<N>& part : ranks.parts)
@@ -480,7 +480,7 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
         return ranks.of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.v; });
     };
     const std::vector<VelocityMass<N>> expected_v = without_motion(one);
-    EXPECT_NEAR(static_cast<double>(expected_v[5].y), factor_on_host * static_cast<double>(this->whole.v.get(5).y), 1e-6);
+    EXPECT_NEAR(static_cast<double>(expected_v[5].y), factor_on_host.y * static_cast<double>(this->whole.v.get(5).y), 1e-6);
     for (const Cells& cells : grids)
     {
         SCOPED_TRACE(name_of(cells));

@@ -159,8 +159,8 @@ TEST(BlowUp, of_a_box_that_shrinks_below_its_pair_list_is_an_error_with_advice)
     data.parameters.barostat = Barostat::Berendsen;
     data.parameters.pressure_interval = 1;
     data.parameters.tau_p = 0.1;
-    data.parameters.compressibility = 4.5e-4;
-    data.parameters.reference_pressure = 1e5;
+    data.parameters.compressibility = {4.5e-4, 4.5e-4, 4.5e-4};
+    data.parameters.reference_pressure = {1e5, 1e5, 1e5};
     data.parameters.lj_cutoff = data.parameters.coulomb_cutoff = 1.5;
     data.parameters.list_cutoff = 1.55;
     Simulation simulation = simulate(data, Precision::Mixed);

@@ -2,6 +2,7 @@
 // A run that goes on from a checkpoint is the run that never stopped: same bits in positions, velocities and energies.
 #include "base/error.hpp"
 #include "coupled_runs.hpp"
+#include "engine/coupling_values.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
@@ -113,6 +114,23 @@ TEST(Continuation, is_tested_on_runs_that_differ)
         EXPECT_EQ(outcome.frame.box == box, c.barostat == Barostat::None) << c.name;
         EXPECT_THAT(temperatures, testing::Not(testing::Contains(outcome.observables.back().temperature))) << c.name;
         temperatures.push_back(outcome.observables.back().temperature);
+    }
+}
+
+// As checkpoints had them before edges had pressures of their own.
+TEST(Continuation, keeps_one_number_for_three_equal_ones_of_the_axes)
+{
+    for (const Vec3<double>& pressure : {Vec3<double>{7, 7, 7}, Vec3<double>{7, 7, 8}})
+    {
+        Coupling coupling;
+        coupling.barostat.pressure = pressure;
+        SavedState saved;
+        write_coupling(coupling, saved);
+        EXPECT_EQ(saved.coupling.at("barostat-pressure").size(), pressure.z == 7 ? 1u : 3u);
+        EXPECT_EQ(saved.coupling.at("barostat-pending-strain"), std::vector<double>{0});
+        Coupling read;
+        read_coupling(saved, read);
+        EXPECT_EQ(read.barostat.pressure, pressure);
     }
 }
 

@@ -12,6 +12,7 @@ struct Case
     Integrator integrator = Integrator::LeapFrog;
     Thermostat thermostat = Thermostat::None;
     Barostat barostat = Barostat::None;
+    BoxCoupling edges = BoxCoupling::Isotropic;
 };
 
 inline const std::vector<Case> coupled_cases = {
@@ -23,6 +24,10 @@ inline const std::vector<Case> coupled_cases = {
     {"parrinello_rahman", Integrator::LeapFrog, Thermostat::NoseHoover, Barostat::ParrinelloRahman},
     {"stochastic_dynamics", Integrator::StochasticDynamics},
     {"stochastic_dynamics_c_rescale", Integrator::StochasticDynamics, Thermostat::None, Barostat::CRescale},
+    {"c_rescale_semiisotropic", Integrator::LeapFrog, Thermostat::VRescale, Barostat::CRescale, BoxCoupling::SemiIsotropic},
+    {"berendsen_surface_tension", Integrator::LeapFrog, Thermostat::Berendsen, Barostat::Berendsen, BoxCoupling::SurfaceTension},
+    {"parrinello_rahman_anisotropic", Integrator::LeapFrog, Thermostat::NoseHoover, Barostat::ParrinelloRahman,
+     BoxCoupling::Anisotropic},
 };
 
 // Couples every second step, rebuilds the pair list every fourth with a buffer that is too small on purpose (a list that the
@@ -37,8 +42,12 @@ inline Refdata coupled(const Case& c, const std::string& system = "etoh")
     p.temperature_groups = {{"System", 0.1, 310}};
     p.temperature_interval = p.pressure_interval = 2;
     p.tau_p = 0.5;
-    p.compressibility = 4.5e-5;
-    p.reference_pressure = 1;
+    p.compressibility = {4.5e-5, 4.5e-5, 4.5e-5};
+    p.reference_pressure = {1, 1, 1};
+    p.box_coupling = c.edges;
+    if (c.edges == BoxCoupling::SemiIsotropic) { p.compressibility.z = 2e-5, p.reference_pressure.z = 300; }
+    if (c.edges == BoxCoupling::SurfaceTension) { p.surface_tension = 500; }
+    if (c.edges == BoxCoupling::Anisotropic) { p.compressibility.y = 0, p.reference_pressure = {1, 100, 300}; }
     p.random_seed = 77;
     p.com_interval = 10;
     p.buffer_tolerance = -1;

@@ -246,6 +246,22 @@ TEST_F(OnGpu, nose_hoover_and_parrinello_rahman_follow_the_reference)
     }
 }
 
+TEST_F(OnGpu, parrinello_rahman_by_axis_follows_the_reference)
+{
+    for (const std::string edges : {"semi", "each"})
+    {
+        SCOPED_TRACE(edges);
+        Refdata data = load_nve("spce");
+        couple_as_nhpr(data.parameters);
+        couple_edges(data.parameters, edges);
+        Simulation simulation = simulate_on(Device::Gpu, data, Precision::Double);
+        Recorder recorder;
+        const std::vector<EnergyTable> reference = refdata_energy_series("spce", "axes_nhpr_" + edges);
+        simulation.run(static_cast<std::int64_t>(reference.size()) - 1, recorder, never);
+        expect_boxes(recorder.observables, reference, 1e-10);
+    }
+}
+
 TEST_P(CouplingOnGpu, is_the_one_of_the_cpu_and_so_are_the_frames)
 {
     Refdata data = coupled(GetParam());
@@ -669,8 +685,8 @@ TEST_F(OnGpu, a_box_that_shrinks_below_its_pair_list_is_an_error_with_advice)
     data.parameters.barostat = Barostat::Berendsen;
     data.parameters.pressure_interval = 1;
     data.parameters.tau_p = 0.1;
-    data.parameters.compressibility = 4.5e-4;
-    data.parameters.reference_pressure = 1e5;
+    data.parameters.compressibility = {4.5e-4, 4.5e-4, 4.5e-4};
+    data.parameters.reference_pressure = {1e5, 1e5, 1e5};
     data.parameters.lj_cutoff = data.parameters.coulomb_cutoff = 1.5;
     data.parameters.list_cutoff = 1.55;
     Simulation simulation = simulate_on(Device::Gpu, data, Precision::Mixed);

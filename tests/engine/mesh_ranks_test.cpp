@@ -118,7 +118,7 @@ TEST_P(MeshOnRanks, computes_the_bits_of_one_rank_with_splines_of_every_order)
 // Thermostat and barostat act every second step, lists serve four; with a break, and other ranks behind it.
 TEST_P(MeshOnRanks, takes_the_steps_of_one_rank_under_pressure_coupling_and_goes_on_from_a_checkpoint)
 {
-    for (const std::size_t c : {4, 5}) // C-rescale, Parrinello-Rahman
+    for (const std::size_t c : {4, 5, 8, 10}) // C-rescale, Parrinello-Rahman; with pressures by axis
     {
         const Refdata data = coupled(coupled_cases[c], "etoh/pme");
         constexpr std::int64_t steps = 14;

@@ -307,8 +307,8 @@ TEST_F(RanksOnGpus, of_a_box_that_becomes_too_small_for_its_cells_end_with_a_sta
     p.barostat = Barostat::Berendsen;
     p.pressure_interval = 2;
     p.tau_p = 0.5;
-    p.compressibility = 4.5e-5;
-    p.reference_pressure = 20000;
+    p.compressibility = {4.5e-5, 4.5e-5, 4.5e-5};
+    p.reference_pressure = {20000, 20000, 20000};
     // Cells are just as long as the halo is thick, with what atoms may stray from them (0.23 nm) and 2 % to spare.
     p.buffer_tolerance = -1;
     p.list_cutoff = series.system.box.x / 4 / 1.02 - 0.24;

@@ -117,4 +117,22 @@ inline void expect_near(const std::vector<Frame>& frames, const std::vector<Fram
     }
 }
 
+// Boxes and their velocities, of every step of a reference that has them. tolerance: of the boxes, relative.
+inline void expect_boxes(const std::vector<Observables>& observables, const std::vector<EnergyTable>& expected, double tolerance)
+{
+    ASSERT_EQ(observables.size(), expected.size());
+    for (std::size_t step = 0; step < expected.size(); ++step)
+    {
+        const Observables& o = observables[step];
+        for (const auto& [axis, d] : {std::pair("X", 0), {"Y", 1}, {"Z", 2}})
+        {
+            const std::string name = axis;
+            EXPECT_NEAR(o.box[d], expected[step]["Box-" + name], tolerance * expected[step]["Box-" + name]) << step << name;
+            EXPECT_NEAR(o.box_velocity[d], expected[step]["Box-Vel-" + name + name], tolerance)
+                << step << name; // nm/ps, below 0.03
+        }
+        EXPECT_NEAR(o.temperature, expected[step]["Temperature"], tolerance * expected[step]["Temperature"]) << step;
+    }
+}
+
 } // namespace parhelion::test

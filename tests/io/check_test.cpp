@@ -121,9 +121,38 @@ TEST(CheckParameters, nose_hoover_chains_are_of_length_1_and_who_asks_for_others
     EXPECT_THAT(used, HasSubstr("\nnh-chain-length          = 1\n"));
 }
 
-TEST(CheckParameters, pressure_options_of_other_box_types_do_not_matter_without_a_barostat)
+TEST(CheckParameters, pressure_options_do_not_matter_without_a_barostat)
 {
-    EXPECT_NO_THROW(resolved("pcoupltype=semiisotropic\nref-p=1 1\ncompressibility=4e-5 4e-5\n"));
+    EXPECT_NO_THROW(resolved("pcoupltype=semiisotropic\nref-p=1\ncompressibility=4e-5 -4e-5 1\n"));
+}
+
+TEST(CheckParameters, pressures_and_compressibilities_are_by_axis_as_pcoupltype_says)
+{
+    const std::string barostat = "pcoupl=parrinello-rahman\ntau-p=5\n";
+    const auto values = [&](const std::string& type, const std::string& reference, const std::string& compressibility) {
+        return resolved(barostat + "pcoupltype=" + type + "\nref-p=" + reference + "\ncompressibility=" + compressibility + "\n");
+    };
+    const RunParameters semi = values("semiisotropic", "1 2", "4e-5 0");
+    EXPECT_EQ(semi.box_coupling, BoxCoupling::SemiIsotropic);
+    EXPECT_EQ(semi.reference_pressure, (Vec3<double>{1, 1, 2}));
+    EXPECT_EQ(semi.compressibility, (Vec3<double>{4e-5, 4e-5, 0}));
+    const RunParameters each = values("anisotropic", "1 2 3 0 0 0", "4e-5 0 5e-5 0 0 0");
+    EXPECT_EQ(each.box_coupling, BoxCoupling::Anisotropic);
+    EXPECT_EQ(each.reference_pressure, (Vec3<double>{1, 2, 3}));
+    EXPECT_EQ(each.compressibility, (Vec3<double>{4e-5, 0, 5e-5}));
+    const RunParameters tension = values("surface-tension", "600 2", "4e-5 0");
+    EXPECT_EQ(tension.box_coupling, BoxCoupling::SurfaceTension);
+    EXPECT_EQ(tension.surface_tension, 600);
+    EXPECT_EQ(tension.reference_pressure, (Vec3<double>{2, 2, 2}));
+    EXPECT_EQ(tension.compressibility, (Vec3<double>{4e-5, 4e-5, 0}));
+    for (const RunParameters& p : {semi, each, tension})
+    {
+        const RunParameters again = resolved(mdp_text(p));
+        EXPECT_EQ(mdp_text(again), mdp_text(p));
+        EXPECT_EQ(again.reference_pressure, p.reference_pressure);
+        EXPECT_EQ(again.compressibility, p.compressibility);
+        EXPECT_EQ(again.surface_tension, p.surface_tension);
+    }
 }
 
 TEST(CheckParameters, checking_twice_changes_nothing)
@@ -189,6 +218,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{coupled + "tau-t=1\npcoupl=berendsen\nref-p=1\n", "E107", 6, "one value of compressibility, found 0"},
         Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=1e-5\n", "E107", 6, "one value of ref-p, found 0"},
         Case{coupled + "tau-t=1\npcoupl=berendsen\ncompressibility=-1\nref-p=1\n", "E105", 7, "negative compressibility"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\npcoupltype=semiisotropic\ncompressibility=1e-5 -1\nref-p=1 1\n", "E105", 8,
+             "negative compressibility"},
+        Case{
+            coupled + "tau-t=1\npcoupl=berendsen\npcoupltype=semiisotropic\ncompressibility=1e-5\nref-p=1 1\n", "E107", 8,
+            "semiisotropic pressure coupling needs two values of compressibility, found 1. Give two values: for x and y, for z."},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\npcoupltype=surface-tension\ncompressibility=1e-5 0\nref-p=1 2 3\n", "E107", 9,
+             "surface-tension pressure coupling needs two values of ref-p, found 3"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\npcoupltype=anisotropic\ncompressibility=1e-5 1e-5 1e-5 0 0 0\n", "E107", 6,
+             "anisotropic pressure coupling needs six values of ref-p, found 0"},
+        Case{
+            coupled +
+                "tau-t=1\npcoupl=berendsen\npcoupltype=anisotropic\ncompressibility=1e-5 1e-5 1e-5 0 1e-6 0\nref-p=1 1 1 0 0 0\n",
+            "E140", 8, "they would shear the box, and boxes are rectangular here. Set the last three values to 0."},
+        Case{"pcoupl=parrinello-rahman\npcoupltype=semiisotropic\nref-p=1 1\ntau-p=5\ncompressibility=0 0\n", "E107", 5,
+             "needs compressibility > 0"},
         Case{"pcoupl=C-rescale\ncompressibility=1e-5\nref-p=1\n", "E107", 1, "reference temperature"},
         Case{of_two_groups("0.5 0.5", "120 300"), "E107", 6, "the groups differ in ref-t. Set ensemble-temperature-setting"},
         Case{of_two_groups("-1 0.5", "300 300"), "E107", 6, "the group A is not coupled. Set"},
@@ -199,8 +243,9 @@ INSTANTIATE_TEST_SUITE_P(
              "ensemble-temperature (310 K) is not the temperature that all groups are coupled to (300 K)"},
         Case{"ensemble-temperature-setting=variable\n", "E140", 1, "simulated annealing"},
         Case{"coulombtype=PME\newald-rtol=1e-17\n", "E105", 2, "1e-16"},
-        Case{pressed + "pcoupltype=semiisotropic\n", "E140", 9, "not supported yet (planned)"},
-        Case{pressed + "pcoupltype=surface-tension\n", "E140", 9, "not planned"},
+        Case{pressed + "pcoupltype=semiisotropic\n", "E107", 7, "needs two values of compressibility, found 1"},
+        Case{pressed + "pcoupltype=surface-tension\n", "E107", 7,
+             "Give two values: for x and y (of ref-p the surface tension), for z."},
         Case{"nstcalcenergy=2147483646\nnstenergy=2147483647\n", "E107", 2, "multiple"},
         Case{"coulombtype=PME\npme-order=2\n", "E105", 2, "3 ... 8"},
         Case{"coulombtype=PME\npme-order=6\nfourier-ny=9\n", "E107", 3, "Use 10 or more"},

@@ -4,6 +4,7 @@
 
 #include "io/checkpoint.hpp"
 #include "io/load.hpp"
+#include "io/mdp.hpp"
 #include "io/trajectory_samples.hpp"
 #include "io/trr.hpp"
 #include "small_input.hpp"
@@ -198,10 +199,26 @@ TEST_F(HandOverTest, of_a_checkpoint_keeps_the_coupling_that_the_new_run_has_too
         return names;
     };
     const std::string barostat = "barostat-pressure barostat-pressure-known box-velocity ";
-    EXPECT_EQ(kept({{"tcoupl", "Nose-Hoover"}, {"tc-grps", "ETH rest"}, {"pcoupl", "Parrinello-Rahman"}}),
-              barostat + "thermostat-xi ");
-    EXPECT_EQ(kept({{"tcoupl", "Nose-Hoover"}, {"tc-grps", "System"}, {"pcoupl", "Parrinello-Rahman"}}), barostat);
-    EXPECT_EQ(kept({{"tcoupl", "V-rescale"}, {"tc-grps", "ETH rest"}, {"pcoupl", "No"}}), "");
+    const auto of_run = [](const char* thermostat, const char* groups, const char* kind, const char* edges) {
+        return NamedList<std::string>{{"tcoupl", thermostat}, {"tc-grps", groups}, {"pcoupl", kind}, {"pcoupltype", edges}};
+    };
+    EXPECT_EQ(kept(of_run("Nose-Hoover", "ETH rest", "Parrinello-Rahman", "Isotropic")), barostat + "thermostat-xi ");
+    EXPECT_EQ(kept(of_run("Nose-Hoover", "System", "Parrinello-Rahman", "Isotropic")), barostat);
+    EXPECT_EQ(kept(of_run("Nose-Hoover", "System", "Parrinello-Rahman", "Semiisotropic")), "");
+    EXPECT_EQ(kept(of_run("V-rescale", "ETH rest", "No", "Isotropic")), "");
+}
+
+TEST_F(HandOverTest, stops_edges_that_stay_in_the_new_run)
+{
+    RunParameters parameters;
+    parameters.barostat = Barostat::ParrinelloRahman;
+    parameters.box_coupling = BoxCoupling::SemiIsotropic;
+    parameters.compressibility = {4.5e-5, 4.5e-5, 0};
+    HandOver hand_over;
+    hand_over.run = mdp_values(parameters);
+    hand_over.state.emplace().coupling["box-velocity"] = {1, 2, 3};
+    keep_what_fits(parameters, hand_over);
+    EXPECT_EQ(hand_over.state->coupling.at("box-velocity"), (std::vector<double>{1, 2, 0}));
 }
 
 } // namespace

@@ -178,8 +178,8 @@ TEST(MdpReader, what_nothing_uses_may_have_any_value_and_is_told)
           {"pcoupl = MTTK", steep, ""},
           {"emstep = 0", "", steep},
           {"emtol = 0", "", steep},
-          {"pcoupltype = semiisotropic", "", "pcoupl = berendsen\ncompressibility = 1e-5\nref-p = 1\ntau-p = 1\n"},
-          {"pcoupltype = semiisotropic", steep + "pcoupl = berendsen\n", ""},
+          {"nstpcouple = -2", "", "pcoupl = berendsen\ncompressibility = 1e-5\nref-p = 1\ntau-p = 1\ntcoupl = berendsen\n"},
+          {"tau-p = -1", steep + "pcoupl = berendsen\n", ""},
           {"tau-p = 0", "", "pcoupl = berendsen\n"},
           {"nstpcouple = 0", "", "pcoupl = berendsen\n"},
           {"nsttcouple = 0", "", "tcoupl = berendsen\n"},
@@ -220,9 +220,9 @@ TEST(MdpReader, what_nothing_uses_may_have_any_value_and_is_told)
 TEST(MdpReader, what_is_not_supported_is_told_in_the_first_round)
 {
     const std::string told =
-        refusals("pcoupltype = semiisotropic\nfreezegrps = SOL\nvdwtype = PME\nfoo = bar\npcoupl = berendsen\n");
+        refusals("implicit-solvent = GBSA\nfreezegrps = SOL\nvdwtype = PME\nfoo = bar\npcoupl = berendsen\n");
     for (const char* const part :
-         {"test.mdp:1  pcoupltype", "test.mdp:2  freezegrps", "test.mdp:3  vdwtype", "test.mdp:4  unknown"})
+         {"test.mdp:1  implicit-solvent", "test.mdp:2  freezegrps", "test.mdp:3  vdwtype", "test.mdp:4  unknown"})
     {
         EXPECT_THAT(told, HasSubstr(part));
     }

@@ -707,13 +707,31 @@ ref-p = 1
 """
 
 
+SEMI = NPT.replace("compressibility = 4.5e-5\nref-p = 1", "pcoupltype = semiisotropic\ncompressibility = 4.5e-5 0\nref-p = 1 200")
+TENSION = SEMI.replace("semiisotropic", "surface-tension").replace("ref-p = 1 200", "ref-p = 600 1")
+
+
 @pytest.mark.parametrize("mdp, says", [(RUN, "run       0.12 ps NVE, 2 fs, h-bonds constrained\n"),
                                        (NPT, "run       0.12 ps NPT 300/310 K (v-rescale) 1 bar (C-rescale), 2 fs, h-bonds constrained\n"),
+                                       (SEMI, "run       0.12 ps NPT 300/310 K (v-rescale) 1/200 bar (C-rescale, semiisotropic), 2 fs, h-bonds constrained\n"),
+                                       (TENSION, "run       0.12 ps NPT 300/310 K (v-rescale) 600 bar nm, 1 bar (C-rescale, surface-tension), 2 fs, h-bonds constrained\n"),
                                        (RUN.replace("= md", "= steep"), "run       minimisation (steepest descent), h-bonds constrained, until no force is above 10 kJ/mol/nm or after 60 steps\n")])
 def test_a_run_and_its_check_say_what_runs(tmp_path, mdp, says):
     (tmp_path / "md.mdp").write_text(mdp)
     assert says in parhelion("check", *ETHANOL, folder=tmp_path)
     assert says in parhelion("run", *ETHANOL, folder=tmp_path) and says in (tmp_path / "md.log").read_text()
+
+
+def test_edges_move_as_pcoupltype_says_and_the_energy_file_has_the_surface_tension(tmp_path):
+    pyedr = pytest.importorskip("pyedr")
+    (tmp_path / "md.mdp").write_text(SEMI)
+    parhelion("run", *ETHANOL, folder=tmp_path)
+    e = pyedr.edr_to_dict(str(tmp_path / "md.edr"))
+    assert (e["Box-X"] == e["Box-Y"]).all() and len(set(e["Box-X"])) > 2
+    assert len(set(e["Box-Z"])) == 1  # compressibility 0
+    tension = e["Box-Z"] * (e["Pres-ZZ"] - (e["Pres-XX"] + e["Pres-YY"]) / 2)
+    assert e["#Surf*SurfTen"] == pytest.approx(tension, rel=1e-4, abs=0.01)  # floats
+    assert e["pV"] == pytest.approx(e["Volume"] * (1 + 1 + 200) / 3 / 16.6053907, rel=1e-6)
 
 
 def test_the_end_of_a_run_says_what_came_out_and_how_to_look_at_it(tmp_path):

@@ -160,8 +160,19 @@ void couple_as_nhpr(RunParameters& p)
     p.barostat = Barostat::ParrinelloRahman;
     p.pressure_interval = 1;
     p.tau_p = 2.0;
-    p.reference_pressure = 1.0;
-    p.compressibility = 4.5e-5;
+    p.reference_pressure = {1, 1, 1};
+    p.compressibility = {4.5e-5, 4.5e-5, 4.5e-5};
+}
+
+void couple_edges(RunParameters& p, const std::string& edges)
+{
+    p.box_coupling = edges == "semi"   ? BoxCoupling::SemiIsotropic
+                     : edges == "each" ? BoxCoupling::Anisotropic
+                                       : BoxCoupling::SurfaceTension;
+    p.compressibility = {4.5e-5, edges == "each" ? 3e-5 : 4.5e-5, edges == "semi" || edges == "tension" ? 3e-5 : 0};
+    p.reference_pressure = {1, 1, edges == "semi" ? 200.0 : 1};
+    if (edges == "each") { p.reference_pressure = {1, 200, -100}; }
+    p.surface_tension = p.box_coupling == BoxCoupling::SurfaceTension ? 600 : 0;
 }
 
 std::vector<Vec3<double>> refdata_forces(const std::string& name, const std::string& kind)

@@ -29,6 +29,8 @@ Refdata load_refdata(const std::string& name, ConstraintMode constraints = Const
 
 // nhpr.mdp: the parameters of sp.mdp with Nose-Hoover and Parrinello-Rahman coupling in every step.
 void couple_as_nhpr(RunParameters& parameters);
+// And of axes_*: pressures by axis. edges: "semi", "each", "tension" or "fixed" (a tension, and a height that stays).
+void couple_edges(RunParameters& parameters, const std::string& edges);
 
 // Forces in input order, kJ/mol/nm: the total of sp.mdp, of PME also the "mesh" alone and "tight", the limit of a fine grid; or
 // of one class ("bonds", "lj", "coul+coul14", ...).
@@ -50,7 +52,7 @@ private:
 EnergyTable refdata_energies(const std::string& name, const std::string& kind = "");
 EnergyTable refdata_class_energies(const std::string& name, const std::string& class_name);
 
-// Energies of every step of a trajectory, "nve" or "nhpr".
+// Energies of every step of a trajectory, "nve", "nhpr" or "axes_...".
 std::vector<EnergyTable> refdata_energy_series(const std::string& name, const std::string& run);
 
 struct ReferenceState

@@ -134,19 +134,21 @@ __global__ void __launch_bounds__(threads)
     a.set_velocity(slot, a.velocity(slot) - per_mass * Vec3<double>{from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])});
 }
 
-// Purpose        one factor on all velocities
+// Purpose        one factor by axis on all velocities
 // Work           a thread per slot
 // Reads/Writes   velocities (both), the factor
 // Orders         nothing: stream order alone
 // Requires       -
 // Cost           28 bytes per slot
 template <class N>
-__global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velocities<N> a, const double* factor)
+__global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velocities<N> a, const Vec3<double>* factor)
 {
     const BlockSpan span(tracing);
 
     const std::int64_t slot = a.my_slot();
-    if (a.is_home(slot)) { a.set_velocity(slot, *factor * a.velocity(slot)); }
+    if (!a.is_home(slot)) { return; }
+    const Vec3<double> v = a.velocity(slot), by = *factor;
+    a.set_velocity(slot, {by.x * v.x, by.y * v.y, by.z * v.z});
 }
 
 const std::uint8_t* table_of(const GpuComGroups& groups) { return groups.of_atom.size() == 0 ? nullptr : groups.of_atom.data(); }
@@ -180,7 +182,7 @@ void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const Scal
 }
 
 template <class N>
-void scale_velocities(GpuQueue& queue, const double* factor, GpuState<N>& state)
+void scale_velocities(GpuQueue& queue, const Vec3<double>* factor, GpuState<N>& state)
 {
     launch(queue, Phase::Couple, scale_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), factor);
 }
@@ -189,7 +191,7 @@ void scale_velocities(GpuQueue& queue, const double* factor, GpuState<N>& state)
     template void add_kinetic<N>(GpuQueue&, const GpuState<N>&, int, ScalarSum<N>*);                                             \
     template void add_com_motion<N>(GpuQueue&, const GpuComGroups&, const GpuState<N>&, ScalarSum<N>*);                          \
     template void subtract_com_motion<N>(GpuQueue&, const GpuComGroups&, const ScalarSum<N>*, GpuState<N>&);                     \
-    template void scale_velocities<N>(GpuQueue&, const double*, GpuState<N>&);
+    template void scale_velocities<N>(GpuQueue&, const Vec3<double>*, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -33,8 +33,8 @@ void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<
 template <class N>
 void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state);
 
-// Multiplies every velocity by *factor, in device memory.
+// Multiplies every velocity by *factor, component by component, in device memory.
 template <class N>
-void scale_velocities(GpuQueue& queue, const double* factor, GpuState<N>& state);
+void scale_velocities(GpuQueue& queue, const Vec3<double>* factor, GpuState<N>& state);
 
 } // namespace parhelion

@@ -42,7 +42,7 @@ struct GpuCoupling<N>::Args
     CouplingState* state;
     CouplingGroup* group;
     GroupKick* kick;
-    double* velocity_factor;
+    Vec3<double>* velocity_factor;
     std::int64_t* observed;
     ObservedStep* records;
     double* record_temperatures;
@@ -139,18 +139,18 @@ __device__ void observe(const A& a, ObservedStep& o)
     o.constraint_rmsd = rms_deviation(take(a.sums[deviation_sum]), a.lincs_constraints);
     double degrees_of_freedom = 0;
     for (int g = 0; g < a.groups; ++g) { degrees_of_freedom += a.temperature_groups[g].degrees_of_freedom; }
-    complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.state->barostat, o);
+    complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.pressure, a.state->barostat, o);
 }
 
 // The box of the next step.
 template <class N, class A>
 __device__ void scale_box(const A& a, const ObservedStep& o)
 {
-    double kinetic_energy = 0;
-    for (int g = 0; g < a.groups; ++g) { kinetic_energy += trace(a.group[g].half_step); }
-    const BoxScaling scaling =
-        next_box(a.pressure, o.step, {trace(o.virial), o.pressure}, a.scalars->box_length, kinetic_energy, a.state->barostat);
-    for (int g = 0; g < a.groups; ++g) { a.group[g].half_step *= scaling.velocity * scaling.velocity; }
+    Mat3<double> kinetic;
+    for (int g = 0; g < a.groups; ++g) { kinetic += a.group[g].half_step; }
+    const PressureObservables now{diagonal(o.virial), diagonal(o.pressure_tensor)};
+    const BoxScaling scaling = next_box(a.pressure, o.step, now, a.scalars->box_length, diagonal(kinetic), a.state->barostat);
+    for (int g = 0; g < a.groups; ++g) { a.group[g].half_step = scaled_kinetic(scaling.velocity, a.group[g].half_step); }
     *a.velocity_factor = scaling.velocity;
     const PeriodicBox<N> box(scaling.box);
     a.scalars->box_length = box.length();

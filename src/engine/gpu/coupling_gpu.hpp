@@ -105,7 +105,7 @@ private:
     DeviceBuffer<std::int32_t> largest_deviation_;
     // Sums of a step, zero between steps: constraint virial 9, deviations of bonds 1, heat 1, kinetic energies, centres of mass.
     DeviceBuffer<ScalarSum<N>> sums_;
-    DeviceBuffer<double> velocity_factor_;
+    DeviceBuffer<Vec3<double>> velocity_factor_;
     DeviceBuffer<std::int64_t> observed_; // steps so far
     PinnedBuffer<ObservedStep> records_;
     PinnedBuffer<double> record_temperatures_; // [record][group], K
