@@ -61,6 +61,16 @@ def at_pressure(simulate):
     return of
 
 
+@pytest.fixture(scope="module")
+def at_lateral_pressure(simulate):
+    """A height that stays and an area that follows the pressure across it: a liquid alone would not keep the shape of a box."""
+    def of(pressure):
+        coupling = {**pressure_coupling("C-rescale", f"{pressure} 1", BAROSTATS["C-rescale"], f"{COMPRESSIBILITY} 0"), "pcoupltype": "semiisotropic"}
+        return simulate(f"lateral-{pressure}", BATH, coupling, time=400)
+
+    return of
+
+
 # Every 10th frame, 0.4 ps apart: independent, whatever the thermostat.
 distances = functools.partial(kinetic_energy_distances, every=10)
 
@@ -103,6 +113,16 @@ def test_volumes_at_two_pressures_are_isothermal_isobaric(at_pressure, barostat)
     assert slope_distance(*pair, 2 * TEMPERATURES[:1], (1000, 1400), every=5) > LIMIT
 
 
+def test_areas_at_two_pressures_are_isothermal_isobaric(at_lateral_pressure):
+    pair = [at_lateral_pressure(p) for p in PRESSURES]
+    assert slope_distance(*pair, 2 * TEMPERATURES[:1], PRESSURES, every=5) < LIMIT
+    assert slope_distance(*pair, 2 * TEMPERATURES[:1], (1000, 1400), every=5) > LIMIT
+    for pressure, frames in zip(PRESSURES, pair):
+        assert len(set(frames["Box-Z"])) == 1
+        mean, error = mean_and_error((frames["Pres-XX"] + frames["Pres-YY"]) / 2)
+        assert abs(mean - pressure) < LIMIT * error
+
+
 @pytest.mark.parametrize("pressure", PRESSURES)
 def test_barostats_agree_on_the_volume_and_reach_their_pressure(at_pressure, pressure):
     volumes = []
@@ -116,8 +136,9 @@ def test_barostats_agree_on_the_volume_and_reach_their_pressure(at_pressure, pre
     assert np.hypot(first_error, second_error) < 0.003 * first
 
 
-def test_conserved_energy_counts_what_baths_and_pistons_exchange(at_volume, at_pressure):
+def test_conserved_energy_counts_what_baths_and_pistons_exchange(at_volume, at_pressure, at_lateral_pressure):
     runs = [at_volume(thermostat) for thermostat in THERMOSTATS] + [at_pressure(b, p) for b in BAROSTATS for p in PRESSURES]
+    runs += [at_lateral_pressure(p) for p in PRESSURES]
     for frames in runs:
         slope, error = drift(frames, TEMPERATURES[0])
         assert abs(slope) < 0.1 and error < 0.05  # kT/ns/atom; the baths exchange that much in a hundredth of a picosecond
