@@ -53,7 +53,7 @@ class Observer
 {
 public:
     virtual ~Observer() = default;
-    // Arrays that are not due are empty. Molecules are whole: each atom is the image nearest to the one before it.
+    // Arrays that are not due are empty. Molecules are whole where they can be: model/frame.hpp.
     virtual void frame(const OutputDue&, Frame&&) {}
     virtual void energies(const OutputDue&, const Observables&) {}
     // Called at pair-list rebuilds, many times a second. temperature: of the last observed step; NaN before the first and in a

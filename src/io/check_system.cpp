@@ -355,8 +355,7 @@ private:
         const std::string message = "charges with a plain cut-off order themselves about it (in water the artefact is large)";
         const std::string advice = " Use coulombtype = PME or Reaction-Field.";
         if (p_.coulomb_potential_shift) { return note("N193", "coulombtype", message + "." + advice); }
-        const char* const jump =
-            ", and with coulomb-modifier = None their potential jumps there, so that no energy is conserved.";
+        const char* const jump = ", and with coulomb-modifier = None the potential jumps there: no energy is conserved.";
         warn("W125", "coulombtype", message + jump + advice);
     }
 
