@@ -132,6 +132,17 @@ std::string list_text(const PlanSummary& plan)
     return fmt::format("{}, cut-off {:.4f} nm{}{}", when, plan.list_cutoff, buffer, list_conditions_text(plan));
 }
 
+std::string angles_text(const Box<double>& box)
+{
+    if (box.is_rectangular()) { return ""; }
+    const Vec3<double>&diagonal = box.diagonal(), &tilt = box.tilt();
+    const Vec3<double> a{diagonal.x, 0, 0}, b{tilt.x, diagonal.y, 0}, c{tilt.y, tilt.z, diagonal.z};
+    const auto angle = [](const Vec3<double>& p, const Vec3<double>& q) {
+        return std::acos(dot(p, q) / (norm(p) * norm(q))) * 180 / units::pi;
+    };
+    return fmt::format(", angles {:.2f}, {:.2f} and {:.2f} degrees", angle(b, c), angle(a, c), angle(a, b));
+}
+
 } // namespace
 
 std::string describe_system(const System& system)
@@ -141,9 +152,10 @@ std::string describe_system(const System& system)
                                    topology.name, topology.atom_count(), topology.molecule_count(), topology.types(),
                                    topology.constraint_count(), without_noise(topology.total_charge()));
     text += "molecules" + molecules_text(topology);
-    const double volume = system.box.x * system.box.y * system.box.z;
-    text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm, density {:.1f} kg/m^3\n", system.box.x, system.box.y,
-                        system.box.z, topology.total_mass() / volume * units::kg_per_m3);
+    const double volume = system.box.volume();
+    const Vec3<double> edge = system.box.edge_lengths();
+    text += fmt::format("\nbox       {:.5f} x {:.5f} x {:.5f} nm{}, density {:.1f} kg/m^3\n", edge.x, edge.y, edge.z,
+                        angles_text(system.box), topology.total_mass() / volume * units::kg_per_m3);
     return text;
 }
 

@@ -30,7 +30,7 @@ void command_energy(const EnergyOptions& options)
     protect_input(options.input.files, {json, npy});
     Diagnostics diagnostics;
     LoadedInput input = load_checked(options.input, Purpose::SinglePoint, diagnostics);
-    const EnergyTable table(input.system.topology, input.parameters);
+    const EnergyTable table(input.system.topology, input.parameters, input.system.box);
     const Topology topology = input.system.topology;
     Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
                           state_of(input.hand_over));

@@ -22,11 +22,11 @@ double mean(const Vec3<double>& a) { return a.x + ((a.y - a.x) + (a.z - a.x)) / 
 
 } // namespace
 
-EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters)
+EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters, const Box<double>& box)
     : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
       has_lincs_(has_lincs(topology) && parameters.integrator != Integrator::SteepestDescent),
-      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman),
+      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman), is_tilted_(!box.is_rectangular()),
       has_surface_tension_(pressure_coupled_ && parameters.box_coupling != BoxCoupling::Isotropic), mass_(topology.total_mass()),
       reference_pressure_(mean(parameters.reference_pressure))
 {
@@ -54,7 +54,10 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     if (has_lincs_) { names_.emplace_back("Constr. rmsd"); }
     if (pressure_coupled_)
     {
-        for (const char* name : {"Box-X", "Box-Y", "Box-Z", "Volume", "Density", "pV", "Enthalpy"}) { names_.emplace_back(name); }
+        // As GROMACS calls them.
+        if (is_tilted_) { names_.insert(names_.end(), {"Box-XX", "Box-YY", "Box-ZZ", "Box-YX", "Box-ZX", "Box-ZY"}); }
+        else { names_.insert(names_.end(), {"Box-X", "Box-Y", "Box-Z"}); }
+        names_.insert(names_.end(), {"Volume", "Density", "pV", "Enthalpy"});
     }
     for (const char* tensor : {"Vir-", "Pres-"})
     {
@@ -83,9 +86,12 @@ std::vector<double> EnergyTable::values(const Observables& o) const
     if (has_lincs_) { v.push_back(o.constraint_rmsd); }
     if (pressure_coupled_)
     {
-        const double volume = o.box.x * o.box.y * o.box.z;
+        const double volume = o.box.volume();
+        const Vec3<double>&diagonal = o.box.diagonal(), &tilt = o.box.tilt();
         const double pv = volume * reference_pressure_ / units::bar_per_kj_mol_nm3;
-        v.insert(v.end(), {o.box.x, o.box.y, o.box.z, volume, mass_ / volume * units::kg_per_m3, pv, o.total + pv});
+        v.insert(v.end(), {diagonal.x, diagonal.y, diagonal.z});
+        if (is_tilted_) { v.insert(v.end(), {tilt.x, tilt.y, tilt.z}); }
+        v.insert(v.end(), {volume, mass_ / volume * units::kg_per_m3, pv, o.total + pv});
     }
     for (const Mat3<double>& tensor : {o.virial, o.pressure_tensor})
     {
@@ -97,7 +103,7 @@ std::vector<double> EnergyTable::values(const Observables& o) const
     if (has_surface_tension_)
     {
         const Vec3<double> p = diagonal(o.pressure_tensor);
-        v.push_back(o.box.z * (p.z - 0.5 * (p.x + p.y))); // bar nm
+        v.push_back(o.box.diagonal().z * (p.z - 0.5 * (p.x + p.y))); // bar nm
     }
     if (has_box_velocity_) { v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z}); }
     v.insert(v.end(), o.group_temperature.begin(), o.group_temperature.end());

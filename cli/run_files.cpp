@@ -60,7 +60,7 @@ OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
 
 RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
                    NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued)
-    : options_(options), parameters_(parameters), table_(system.topology, parameters),
+    : options_(options), parameters_(parameters), table_(system.topology, parameters, system.box),
       compressed_atoms_(atoms_of(parameters.compressed_groups, system)), atoms_(system.topology.atom_count()),
       mass_(system.topology.total_mass()), watched_types_(watched_types(system, parameters)), identity_(std::move(identity)),
       checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
@@ -153,9 +153,8 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
     }
     else
     {
-        const Vec3<double>& box = observables.box;
         latest_.temperature = observables.temperature, latest_.pressure = observables.pressure;
-        if (parameters_.barostat != Barostat::None) { latest_.density = mass_ / (box.x * box.y * box.z) * units::kg_per_m3; }
+        if (parameters_.barostat != Barostat::None) { latest_.density = mass_ / observables.box.volume() * units::kg_per_m3; }
     }
     if (due.log) { log_->energies(observables.step, observables.time, table_.names(), values); }
     if (!due.energies) { return; }

@@ -24,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         PARHELION_EXPECTS(position.next_energy_step <= read.state.step &&
                           position.since_frame.count() <= position.whole_run.count());
         PARHELION_EXPECTS(position.since_frame.terms() == position.whole_run.terms());
-        for (int d = 0; d < 3; ++d) { PARHELION_EXPECTS(read.state.box[d] > 0 && std::isfinite(read.state.box[d])); }
+        for (int d = 0; d < 3; ++d)
+        {
+            PARHELION_EXPECTS(read.state.box.diagonal()[d] > 0 && std::isfinite(read.state.box.diagonal()[d]));
+        }
         const auto is_finite = [](const auto& v) { return std::isfinite(norm(v)); };
         PARHELION_EXPECTS(
             std::visit([&](const auto& list) { return std::all_of(list.begin(), list.end(), is_finite); }, read.state.v));

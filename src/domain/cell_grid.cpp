@@ -11,28 +11,31 @@ namespace parhelion {
 
 namespace {
 
-bool fits(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+bool fits(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach)
 {
+    const Vec3<double> heights = box.heights();
     for (int d = 0; d < 3; ++d)
     {
-        if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(box[d] > 2 * reach[d])) { return false; }
+        if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(heights[d] > 2 * reach[d])) { return false; }
     }
     return true;
 }
 
 // nm^3, of a rank; infinite beyond a limit. Every zone of its halo is a message: staged methods have fewer, and the same choice.
-double cost(const CellGrid& grid, const Vec3<double>& box, const GridCriteria& criteria)
+double cost(const CellGrid& grid, const Box<double>& box, const GridCriteria& criteria)
 {
     const std::array<int, 3> pulses = pulses_for(grid, box, criteria.reach);
+    const Vec3<double> heights = box.heights(), &edge = box.diagonal();
     double home = 1, extended = 1;
     std::int64_t zones = 1;
     bool is_within_limits = true;
     for (std::size_t d = 0; d < 3; ++d)
     {
         const auto dim = static_cast<int>(d);
-        const double cell = box[dim] / grid.cells[d];
+        const double cell = edge[dim] / grid.cells[d], along_edge = edge[dim] / heights[dim];
         home *= cell;
-        extended *= grid.cells[d] > 1 ? std::min(cell + criteria.reach[dim] + criteria.border[dim], box[dim]) : cell;
+        extended *=
+            grid.cells[d] > 1 ? std::min(cell + along_edge * (criteria.reach[dim] + criteria.border[dim]), edge[dim]) : cell;
         zones *= 1 + pulses[d];
         is_within_limits = is_within_limits && pulses[d] <= criteria.most_pulses[d];
     }
@@ -44,9 +47,10 @@ std::string describe(const CellGrid& grid) { return fmt::format("{}x{}x{}", grid
 
 double longest(const Vec3<double>& edges) { return std::max({edges.x, edges.y, edges.z}); }
 
-InputError does_not_fit(const std::string& cells, const Vec3<double>& box, const Vec3<double>& reach,
+InputError does_not_fit(const std::string& cells, const Box<double>& box, const Vec3<double>& reach,
                         const Vec3<double>& of_groups)
 {
+    const Vec3<double> heights = box.heights();
     // Of hydrogens and rigid water it is a tenth of a nm, and no cause.
     const std::string groups = longest(of_groups) < 0.5
                                    ? ""
@@ -59,7 +63,7 @@ InputError does_not_fit(const std::string& cells, const Vec3<double>& box, const
         fmt::format("the box of {:.3f} x {:.3f} x {:.3f} nm cannot be divided into {} cells: an edge that is divided must be "
                     "longer than {:.3f} nm, twice the reach of pair lists.{} Use fewer ranks, or a grid that does not divide the "
                     "short edges.",
-                    box.x, box.y, box.z, cells, 2 * longest(reach), groups)};
+                    heights.x, heights.y, heights.z, cells, 2 * longest(reach), groups)};
 }
 
 } // namespace
@@ -97,14 +101,15 @@ std::array<int, 3> CellGrid::cell_at(const std::array<std::uint32_t, 3>& x) cons
     return cell;
 }
 
-std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach)
+std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach)
 {
     std::array<int, 3> pulses{};
+    const Vec3<double> heights = box.heights();
     for (int d = 0; d < 3; ++d)
     {
         const int n = grid.cells[static_cast<std::size_t>(d)];
         pulses[static_cast<std::size_t>(d)] =
-            n == 1 ? 0 : std::clamp(static_cast<int>(std::ceil(reach[d] * n / box[d])), 1, n - 1);
+            n == 1 ? 0 : std::clamp(static_cast<int>(std::ceil(reach[d] * n / heights[d])), 1, n - 1);
     }
     return pulses;
 }
@@ -117,7 +122,7 @@ GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of
     return criteria;
 }
 
-std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
+std::optional<CellGrid> find_grid(int ranks, const Box<double>& box, const GridCriteria& criteria)
 {
     PARHELION_EXPECTS(ranks >= 1);
     constexpr double rounding = 1 - 1e-9; // what costs the same must not be chosen by the last bits of a box edge
@@ -137,20 +142,20 @@ std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const Grid
     return best;
 }
 
-std::optional<CellGrid> find_slabs(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
+std::optional<CellGrid> find_slabs(int ranks, const Box<double>& box, const GridCriteria& criteria)
 {
     const CellGrid grid{{ranks, 1, 1}};
     return fits(grid, box, criteria.half_edge) ? std::optional(grid) : std::nullopt;
 }
 
-CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria)
+CellGrid choose_grid(int ranks, const Box<double>& box, const GridCriteria& criteria)
 {
     const std::optional<CellGrid> grid = find_grid(ranks, box, criteria);
     if (!grid) { throw does_not_fit(fmt::format("{}", ranks), box, criteria.half_edge, criteria.of_groups); }
     return *grid;
 }
 
-void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups)
+void check_grid(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups)
 {
     if (!fits(grid, box, reach)) { throw does_not_fit(describe(grid), box, reach, of_groups); }
 }

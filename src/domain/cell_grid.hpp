@@ -5,6 +5,7 @@
 // ahead of its cell within reach; the best grid has the least of it, in few messages.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 #include "state/territory.hpp"
 
@@ -41,7 +42,7 @@ struct CellGrid
 };
 
 // Cells ahead that a rank needs atoms from when they may be `reach` (nm) beyond its cell; less than the cells there are.
-std::array<int, 3> pulses_for(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach);
+std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach);
 
 // What the choice of a grid goes by.
 struct GridCriteria
@@ -62,13 +63,13 @@ GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of
 
 // The grid of `ranks` cells whose halo costs least; of several, the one with the most cells along x, then y. None if no grid
 // fits.
-std::optional<CellGrid> find_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
+std::optional<CellGrid> find_grid(int ranks, const Box<double>& box, const GridCriteria& criteria);
 // Slabs along x, if these fit.
-std::optional<CellGrid> find_slabs(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
+std::optional<CellGrid> find_slabs(int ranks, const Box<double>& box, const GridCriteria& criteria);
 // Throws InputError E630 instead of none.
-CellGrid choose_grid(int ranks, const Vec3<double>& box, const GridCriteria& criteria);
+CellGrid choose_grid(int ranks, const Box<double>& box, const GridCriteria& criteria);
 
 // Throws InputError E630 if an edge that is divided is not longer than twice the reach (nm); of_groups as of GridCriteria.
-void check_grid(const CellGrid& grid, const Vec3<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups = {});
+void check_grid(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups = {});
 
 } // namespace parhelion

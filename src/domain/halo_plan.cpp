@@ -39,7 +39,8 @@ public:
     {
         plan_.pattern = pattern;
         plan_.home_clusters = state.home_clusters();
-        nm_per_unit_ = std::ldexp(1.0, -32) * state.box.length();
+        nm_per_unit_ = std::ldexp(1.0, -32) * state.box.edges().heights();
+        is_tilted_ = !state.box.edges().is_rectangular();
         measure(reach);
     }
 
@@ -100,7 +101,7 @@ private:
             list_reach_ = list_reach * (1 + 1e-5);
             reach_[d] = list_reach_ + overhang_ahead_[d] + static_cast<double>(overhang[d]) * nm_per_unit_[d];
         }
-        plan_.pulses = pulses_for(grid_, state_.box.length(), reach_);
+        plan_.pulses = pulses_for(grid_, state_.box.edges(), reach_);
     }
 
     // From the lower border of this rank's cell, the short way round its middle.
@@ -173,7 +174,8 @@ private:
             std::int64_t gap = low_[cluster][k];
             for (int c = 1 - behind[k]; c < offset[k]; ++c) { gap += width(d, c); }
             const double distance = std::max(0.0, static_cast<double>(gap) * nm_per_unit_[d] - overhang_ahead_[d]);
-            distance2 += distance * distance;
+            // Faces that are no right angle apart: the larger distance is all that is sure.
+            distance2 = is_tilted_ ? std::max(distance2, distance * distance) : distance2 + distance * distance;
         }
         return distance2 < list_reach_ * list_reach_;
     }
@@ -272,7 +274,8 @@ private:
     Communicator& comm_;
     ParticleState<N>& state_;
     const Offset cell_;
-    Vec3<double> nm_per_unit_;    // of leading units
+    Vec3<double> nm_per_unit_; // of leading units, between faces of the box
+    bool is_tilted_;
     double list_reach_ = 0;       // nm
     Vec3<double> overhang_ahead_; // nm that atoms may be ahead of their owner's cell
     Vec3<double> reach_;          // list_reach_ and what atoms stray, nm
@@ -290,16 +293,16 @@ HaloPlan build_halo(CpuQueue& queue, const CellGrid& grid, HaloPattern pattern, 
     const ScopedPhase span(queue.clock(), Phase::Migrate);
     PARHELION_EXPECTS(state.slots() == state.home_slots());
     HaloBuilder<N> builder(grid, pattern, reach, comm, state);
-    const Vec3<double>& box = state.box.length();
+    const Vec3<double> heights = state.box.edges().heights();
     for (int d = 0; d < 3; ++d)
     {
-        if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(box[d] > 2 * builder.reach()[d]))
+        if (grid.cells[static_cast<std::size_t>(d)] > 1 && !(heights[d] > 2 * builder.reach()[d]))
         {
             throw GridError(step,
                             fmt::format("E505 step {}: the box edge of {:.4f} nm is less than twice the reach of the pair list, "
                                         "{:.4f} nm with what atoms stray from their cells (which of two atoms is ahead would "
                                         "be undecided). Use a grid that does not divide this edge, or fewer ranks.",
-                                        step, box[d], builder.reach()[d]));
+                                        step, heights[d], builder.reach()[d]));
         }
     }
     return builder.build();

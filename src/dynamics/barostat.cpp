@@ -40,8 +40,9 @@ void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t s
 {
     const ScopedPhase span(queue.clock(), Phase::Couple);
     if (coupling.kind == Barostat::None) { return; }
-    const BoxScaling scaling = next_box(coupling, step, observables, state.box.length(), diagonal(half_step.total()), barostat);
-    state.box.set_length(scaling.box);
+    const BoxScaling scaling =
+        next_box(coupling, step, observables, state.box.edges().diagonal(), diagonal(half_step.total()), barostat);
+    state.box.set_edges(state.box.edges().with_diagonal(scaling.box));
     if (scaling.velocity == Vec3<double>{1, 1, 1}) { return; }
     for (Mat3<double>& kinetic : half_step.group) { kinetic = scaled_kinetic(scaling.velocity, kinetic); }
     auto& v = state.v.values();

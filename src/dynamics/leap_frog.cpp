@@ -81,21 +81,32 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
     const ScopedPhase span(queue.clock(), Phase::Drift);
     using Fixed = typename N::Fixed;
     const PeriodicBox<N>& box = state.box;
+    const Vec3<double> shear = box.edges().shear();
     queue.for_range(state.home_clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
             if constexpr (PeriodicBox<N>::bits == 32)
             {
+                double v[3][cluster_size];
+                for (int d = 0; d < 3; ++d)
+                {
+                    const auto* of_cluster = state.v.cluster(c) + d * cluster_size;
+                    for (int l = 0; l < cluster_size; ++l) { v[d][l] = static_cast<double>(of_cluster[l]); }
+                }
+                for (int l = 0; l < cluster_size; ++l)
+                {
+                    v[1][l] -= shear.z * v[2][l];
+                    v[0][l] -= shear.x * v[1][l] + shear.y * v[2][l];
+                }
                 for (int d = 0; d < 3; ++d)
                 {
                     // Adding 1.5 * 2^52 leaves the nearest integer in the low bits of the double: a conversion every vector unit
                     // has.
-                    const double scale = dt / box.length()[d] * 0x1p32;
+                    const double scale = dt / box.edges().diagonal()[d] * 0x1p32;
                     Fixed* x = state.x.cluster(c) + d * cluster_size;
-                    const auto* v = state.v.cluster(c) + d * cluster_size;
                     for (int l = 0; l < cluster_size; ++l)
                     {
-                        x[l] += static_cast<Fixed>(std::bit_cast<std::uint64_t>(static_cast<double>(v[l]) * scale + 0x1.8p52));
+                        x[l] += static_cast<Fixed>(std::bit_cast<std::uint64_t>(v[d][l] * scale + 0x1.8p52));
                     }
                 }
             }

@@ -160,13 +160,13 @@ enum class Cells : std::uint8_t
     SlabsFirst, // slabs along x if they fit, else any
     SlabsAlongX // of which alone is known how fast they are
 };
-std::optional<CellGrid> grid_of(int ranks, const Vec3<double>& box, const GridCriteria& criteria, Cells cells)
+std::optional<CellGrid> grid_of(int ranks, const Box<double>& box, const GridCriteria& criteria, Cells cells)
 {
     const std::optional<CellGrid> slabs = cells == Cells::Any ? std::nullopt : find_slabs(ranks, box, criteria);
     return slabs || cells == Cells::SlabsAlongX ? slabs : find_grid(ranks, box, criteria);
 }
 
-Fit most_that_fit(int most, int all, const Vec3<double>& box, const GridCriteria& criteria, Cells cells)
+Fit most_that_fit(int most, int all, const Box<double>& box, const GridCriteria& criteria, Cells cells)
 {
     const char* const how = cells == Cells::SlabsAlongX ? " along x" : "";
     for (int gpus = most; gpus > 1; --gpus)
@@ -247,9 +247,10 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
-std::string_view only_on_cpus(const RunParameters& parameters)
+std::string_view only_on_cpus(const RunParameters& parameters, const Box<double>& box)
 {
-    return parameters.integrator == Integrator::SteepestDescent ? "a minimisation" : "";
+    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
+    return box.is_rectangular() ? "" : "a box that is not rectangular";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)
@@ -300,7 +301,7 @@ std::vector<int> usable_together(const HostGpus& host) { return devices_of(host,
 
 std::string why_left_out(const HostGpus& host) { return why_not_in(host, largest_joined(host)); }
 
-GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Vec3<double>& box,
+GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Box<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links)
 {
     const int there = static_cast<int>(usable_together(host).size());

@@ -8,6 +8,7 @@
 // GPU is used that the box has no cell for. Among equals the faster GPUs are taken, then those with lower numbers.
 #pragma once
 
+#include "base/box.hpp"
 #include "device/host_gpus.hpp"
 #include "domain/cell_grid.hpp"
 #include "engine/simulation.hpp"
@@ -21,7 +22,7 @@
 namespace parhelion {
 
 // What of a run no GPU can do ("a minimisation"); empty: nothing.
-std::string_view only_on_cpus(const RunParameters& parameters);
+std::string_view only_on_cpus(const RunParameters& parameters, const Box<double>& box);
 
 // Does a run take a GPU, if there is one? `only_on_cpus`: as above. Who need not know what there is should not look: that starts
 // the driver.
@@ -76,7 +77,7 @@ struct GpuChoice
 // Where nobody has said how many, and several by NVLink would be faster than one, the links among these are timed, and slower
 // ones make for fewer GPUs; one alone if the links do not work.
 using LinkTimer = std::function<LinkSpeed(const std::vector<int>& devices)>;
-GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Vec3<double>& box,
+GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Box<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links);
 
 // Throws InputError E010 unless these methods leave a node of GPUs.

@@ -44,13 +44,10 @@ Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
             const Vec3<double>* const x = system.x.data() + block.first_atom + copy * static_cast<std::int64_t>(reference.size());
             for (std::size_t a = 0; a < reference.size(); ++a)
             {
-                const Vec3<double> from_reference = x[a] - x[reference[a]];
-                for (int d = 0; d < 3; ++d)
-                {
-                    const double distance =
-                        std::abs(from_reference[d] - system.box[d] * std::round(from_reference[d] / system.box[d]));
-                    largest[d] = std::max(largest[d], distance);
-                }
+                const Vec3<double> away = system.box.image(x[a] - x[reference[a]]);
+                // Across the faces of a tilted cell no atom is farther away than in space.
+                const double in_space = system.box.is_rectangular() ? 0 : norm(away);
+                for (int d = 0; d < 3; ++d) { largest[d] = std::max({largest[d], std::abs(away[d]), in_space}); }
             }
         }
     }
@@ -64,7 +61,7 @@ Vec3<double> reach_of_groups(const RunSetup& setup)
     return 2 * wandering * largest_groups(setup.system, setup.update_groups);
 }
 
-CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks, const Vec3<double>& box)
+CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks, const Box<double>& box)
 {
     if (ranks == 1) { return {}; }
     // How far ahead of its cell a rank's partners can be.

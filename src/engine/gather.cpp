@@ -79,7 +79,7 @@ template <class N>
 Frame make_frame(CpuQueue& queue, const Topology& topology, const PeriodicBox<N>& box, const std::vector<AtomData<N>>& parts)
 {
     Frame frame;
-    frame.box = box.length();
+    frame.box = box.edges();
     if (const auto x = in_input_order(parts, &AtomData<N>::x); !x.empty())
     {
         frame.x = whole_molecules<N>(queue, topology, box, x);

@@ -21,12 +21,11 @@ ListPlan ListWatch::plan(const ListConditions& conditions) const
                                        : shorten_pair_list(system_, run_, conditions, plan_, costs_);
 }
 
-ListConditions ListWatch::conditions_anew(double sure, const Vec3<double>& box, std::span<const Vec3<std::uint32_t>> x) const
+ListConditions ListWatch::conditions_anew(double sure, const Box<double>& box, std::span<const Vec3<std::uint32_t>> x) const
 {
-    const Vec3<double>& even = system_.box;
     const double cutoff = std::max(run_.lj_cutoff, run_.coulomb_cutoff);
     ListConditions now = risen(start_, sure);
-    now.crowding = risen_crowding(start_.crowding, measure_crowding(system_.topology, box, cutoff, even.x * even.y * even.z, x));
+    now.crowding = risen_crowding(start_.crowding, measure_crowding(system_.topology, box, cutoff, system_.box.volume(), x));
     return now;
 }
 

@@ -8,6 +8,7 @@
 // have had. Cost: a comparison for each list; every crowding_interval steps what a frame costs, and some 40 ns an atom.
 #pragma once
 
+#include "base/box.hpp"
 #include "dynamics/kinetic.hpp"
 #include "model/saved_state.hpp"
 #include "pairs/buffer.hpp"
@@ -73,7 +74,7 @@ public:
         return {risen_temperature(in_force.temperature, sure), in_force.crowding};
     }
     // Whatever was in force: those of the start, or what they have risen to. x: leading bits, input order.
-    ListConditions conditions_anew(double sure, const Vec3<double>& box, std::span<const Vec3<std::uint32_t>> x) const;
+    ListConditions conditions_anew(double sure, const Box<double>& box, std::span<const Vec3<std::uint32_t>> x) const;
     // Upper estimate of what a list of this plan adds to the energy, kJ/mol/ps per atom.
     double error(const ListConditions& conditions, const ListPlan& plan) const;
 

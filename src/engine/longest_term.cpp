@@ -8,7 +8,7 @@ namespace parhelion {
 namespace {
 
 // Takes the place of `longest` if two of the term's atoms are farther apart.
-void consider(const Interaction& term, int atoms, std::int64_t first, const std::vector<Vec3<double>>& x, const Vec3<double>& box,
+void consider(const Interaction& term, int atoms, std::int64_t first, const std::vector<Vec3<double>>& x, const Box<double>& box,
               LongestTerm& longest)
 {
     for (int k = 1; k < atoms; ++k)
@@ -17,16 +17,15 @@ void consider(const Interaction& term, int atoms, std::int64_t first, const std:
         {
             const std::int64_t a = first + term.atoms[static_cast<std::size_t>(l)],
                                b = first + term.atoms[static_cast<std::size_t>(k)];
-            Vec3<double> difference = x[static_cast<std::size_t>(b)] - x[static_cast<std::size_t>(a)];
-            for (int d = 0; d < 3; ++d) { difference[d] = std::remainder(difference[d], box[d]); }
-            if (const double length = norm(difference); length > longest.length) { longest = {length, a, b}; }
+            const Vec3<double> difference = x[static_cast<std::size_t>(b)] - x[static_cast<std::size_t>(a)];
+            if (const double length = norm(box.image(difference)); length > longest.length) { longest = {length, a, b}; }
         }
     }
 }
 
 } // namespace
 
-LongestTerm longest_term(const Topology& topology, const std::vector<Vec3<double>>& x, const Vec3<double>& box)
+LongestTerm longest_term(const Topology& topology, const std::vector<Vec3<double>>& x, const Box<double>& box)
 {
     LongestTerm longest;
     for (const MoleculeBlock& block : topology.blocks)

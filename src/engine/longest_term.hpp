@@ -3,6 +3,7 @@
 // term.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
@@ -18,6 +19,6 @@ struct LongestTerm
 };
 
 // x and box in nm, input order.
-LongestTerm longest_term(const Topology& topology, const std::vector<Vec3<double>>& x, const Vec3<double>& box);
+LongestTerm longest_term(const Topology& topology, const std::vector<Vec3<double>>& x, const Box<double>& box);
 
 } // namespace parhelion

@@ -45,7 +45,7 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     o = Observables{};
     o.step = r.step;
     o.time = r.time();
-    o.box = r.state.box.length();
+    o.box = r.state.box.edges();
     o.forces = energies.result();
     o.kinetic = kinetic.total();
     o.constraint_rmsd = rms_deviation(from_sum(constraints.deviation_squares), r.lincs_constraints);
@@ -62,7 +62,7 @@ template <class N>
 void balance_energy(Rank<N>& r)
 {
     balance_observed_step(conserved_contribution(r.temperature_coupling, r.coupling.thermostat), r.pressure_coupling,
-                          r.state.box.length(), r.coupling.bath_heat, r.coupling.barostat, r.observables);
+                          r.state.box.edges().diagonal(), r.coupling.bath_heat, r.coupling.barostat, r.observables);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

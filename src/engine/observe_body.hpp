@@ -16,7 +16,7 @@ PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_v
                                                 double degrees_of_freedom, const PressureCoupling& coupling,
                                                 BarostatState& barostat, ObservedStep& o)
 {
-    const double volume = o.box.x * o.box.y * o.box.z;
+    const double volume = o.box.volume();
     o.forces[EnergyTerm::DispersionCorrection] = dispersion.energy(volume);
     o.pressure_correction = dispersion.pressure(volume);
     o.virial = o.forces.virial + constraint_virial;

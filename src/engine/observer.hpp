@@ -3,6 +3,7 @@
 // quickly (hand the data to a thread of their own).
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 #include "model/energy_terms.hpp"
 #include "model/frame.hpp"
@@ -27,7 +28,8 @@ struct ObservedStep
     Mat3<double> pressure_tensor{};                                     // bar
     double pressure = 0;                                                // bar
     double constraint_rmsd = 0;                                         // of LINCS' bonds from their lengths, relative
-    Vec3<double> box{}, box_velocity{};                                 // nm, nm/ps
+    Box<double> box;                                                    // nm
+    Vec3<double> box_velocity{};                                        // nm/ps
 };
 
 // And all that the outside world is told.

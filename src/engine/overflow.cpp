@@ -51,8 +51,7 @@ std::string overflow_text(const Observables& observables, const Frame& frame, co
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < frame.x.size(); ++i)
     {
-        Vec3<double> d = frame.x[i] - frame.x[worst];
-        for (int k = 0; k < 3; ++k) { d[k] -= frame.box[k] * std::round(d[k] / frame.box[k]); }
+        const Vec3<double> d = frame.box.image(frame.x[i] - frame.x[worst]);
         if (i == worst || !(norm(d) < least)) { continue; }
         if (is_excluded(topology, static_cast<std::int64_t>(worst), static_cast<std::int64_t>(i))) { continue; }
         nearest = i, least = norm(d);

@@ -196,7 +196,7 @@ ListConditions RankRun<N>::conditions_anew(double sure_temperature)
         {
             leading.push_back({leading_bits(x.x), leading_bits(x.y), leading_bits(x.z)});
         }
-        now = list_watch_.conditions_anew(sure_temperature, rank_.state.box.length(), leading);
+        now = list_watch_.conditions_anew(sure_temperature, rank_.state.box.edges(), leading);
     }
     else { now = {0, std::vector<double>(now.crowding.size())}; }
     sum_over_ranks(rank_, std::span(&now.temperature, 1));

@@ -17,7 +17,7 @@ namespace parhelion {
 template <class N>
 void repartition(Rank<N>& r)
 {
-    stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
+    stop_if_box_too_small(r.step, r.state.box.edges(), r.list_plan.cutoff);
     migrate(r.queue, r.grid, r.topology, r.update_groups, r.comm, r.step, r.state);
     reorder(r.queue, r.state, r.grid.zone(r.comm.rank(), {}));
     r.halo.bind(build_halo(r.queue, r.grid, r.halo.pattern(), r.list_plan.cutoff, r.comm, r.step, r.state));
@@ -35,7 +35,7 @@ bool list_is_stale(Rank<N>& r)
 {
     if constexpr (!lists_miss_nothing<N>) { return false; }
     const double cutoff = std::max(r.parameters.lj_cutoff, r.parameters.coulomb_cutoff);
-    const Vec3<double>&now = r.state.box.length(), &then = r.listed.box;
+    const Vec3<double>&now = r.state.box.edges().diagonal(), &then = r.listed.box.diagonal();
     const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
     const double allowed = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // of an atom
     std::int64_t stale[1] = {largest_displacement(r.queue, r.state, r.listed) > allowed ? 1 : 0};

@@ -52,7 +52,7 @@ SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomDat
     SavedState saved;
     saved.step = snapshot.step;
     saved.seed = seed;
-    saved.box = snapshot.state.box.length();
+    saved.box = snapshot.state.box.edges();
     saved.x = in_input_order(parts, &AtomData<N>::x);
     saved.v = in_input_order(parts, &AtomData<N>::v);
     write_coupling(snapshot.coupling, saved);
@@ -65,7 +65,7 @@ void put_back(const SavedState& saved, Rank<N>& r)
 {
     into_slots(r.queue, saved.x, r.state.slot_of_global, r.state.x);
     into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
-    r.state.box.set_length(saved.box);
+    r.state.box.set_edges(saved.box);
     r.step = saved.step;
     r.coupling.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
     read_coupling(saved, r.coupling);

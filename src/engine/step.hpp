@@ -60,7 +60,10 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     {
         couple_temperature(r.temperature_coupling, r.step, coupled.half_step, coupled.thermostat, coupling);
     } // T
-    if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.length(), coupled.barostat, coupling); }
+    if (flags.couple_pressure)
+    {
+        advance_box_velocity(r.pressure_coupling, r.state.box.edges().diagonal(), coupled.barostat, coupling);
+    }
 
     const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling);
     ConstraintResult<N> of_plain_forces;
@@ -107,7 +110,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     {
         const PressureObservables now{diagonal(r.observables.virial), diagonal(r.observables.pressure_tensor)};
         scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state);
-        stop_if_box_too_small(r.step, r.state.box.length(), r.list_plan.cutoff);
+        stop_if_box_too_small(r.step, r.state.box.edges(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
         // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the
         // atoms.

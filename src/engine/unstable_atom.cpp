@@ -118,7 +118,7 @@ std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t
     }
     if (!(closest.distance <= r.list_plan.cutoff))
     {
-        const Vec3<double>& box = r.state.box.length();
+        const Vec3<double>& box = r.state.box.edges().diagonal();
         return fmt::format(" No other atom is within the cut-off; the box is {:.4g} x {:.4g} x {:.4g} nm.", box.x, box.y, box.z);
     }
     return fmt::format(" Nearest to {}: {}, at {:.4f} nm.", r.topology.describe(of), r.topology.describe(closest.atom),
@@ -195,9 +195,9 @@ void stop_if_constraints_failed(const Rank<N>& r)
     if (r.constraint_result.failures > 0) { end_with_constraints(r, Failures::OfThisRank, ""); }
 }
 
-void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff)
+void stop_if_box_too_small(std::int64_t step, const Box<double>& box, double list_cutoff)
 {
-    const double shortest = std::min({box.x, box.y, box.z});
+    const double shortest = box.least_height();
     if (2 * list_cutoff <= shortest) { return; }
     throw PhysicsError(
         step, fmt::format("E503 step {}: the box has shrunk to {:.4f} nm, less than twice the pair list's cut-off of {:.4f} nm "

@@ -2,6 +2,7 @@
 // The text of the error that ends a simulation that blows up.
 #pragma once
 
+#include "base/box.hpp"
 #include "engine/rank.hpp"
 
 namespace parhelion {
@@ -19,7 +20,7 @@ template <class N>
 void stop_if_constraints_failed(const Rank<N>& r);
 
 // Throws PhysicsError if pressure coupling has shrunk the box below twice the pair list's cut-off. nm
-void stop_if_box_too_small(std::int64_t step, const Vec3<double>& box, double list_cutoff);
+void stop_if_box_too_small(std::int64_t step, const Box<double>& box, double list_cutoff);
 
 // Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and
 // the term with the largest force on that atom, and the constraint that broke if one did. Call between constraining and drifting.

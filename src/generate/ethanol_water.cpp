@@ -129,7 +129,7 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
     std::filesystem::create_directories(folder, error);
     if (error) { throw SystemError(fmt::format("cannot create {}: {}", folder.string(), error.message())); }
 
-    const Vec3<double> edge(tile.frame.box);
+    const Vec3<double> edge(tile.frame.box.diagonal());
     WholeFile conf(folder / "conf.gro");
     fmt::memory_buffer text;
     fmt::format_to(std::back_inserter(text), "ethanol in water, {} atoms\n{}\n", options.atoms, options.atoms);

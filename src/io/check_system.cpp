@@ -60,7 +60,13 @@ private:
 
     void box()
     {
-        const double shortest = std::min({system_.box.x, system_.box.y, system_.box.z});
+        if (p_.barostat == Barostat::ParrinelloRahman && !system_.box.is_rectangular())
+        {
+            fail("E581", "pcoupl",
+                 "Parrinello-Rahman in a box that is not rectangular is not supported (planned; the tilt has a velocity of its "
+                 "own). Use C-rescale.");
+        }
+        const double shortest = system_.box.least_height();
         const bool given_list = p_.buffer_tolerance < 0;
         const double reach = given_list ? p_.list_cutoff : p_.coulomb_cutoff;
         if (2 * reach < shortest) { return; }
@@ -68,8 +74,9 @@ private:
              given_list                         ? "rlist"
              : p_.coulomb_cutoff > p_.lj_cutoff ? "rcoulomb"
                                                 : "rvdw",
-             "the shortest box edge is " + number_text(shortest) + " nm, but it must be longer than twice the " +
-                 (given_list ? "rlist" : "cut-off") + " of " + number_text(reach) +
+             (system_.box.is_rectangular() ? "the shortest box edge is " : "the least distance between faces of the box is ") +
+                 number_text(shortest) + " nm, but it must be longer than twice the " + (given_list ? "rlist" : "cut-off") +
+                 " of " + number_text(reach) +
                  " nm (an atom would see another and its image). Use a larger box or a shorter cut-off.");
     }
 
@@ -96,7 +103,7 @@ private:
         double in_all = 1;
         for (int d = 0; d < 3; ++d)
         {
-            const double points = given[d] > 0 ? given[d] : std::ceil(system_.box[d] / p_.mesh_spacing);
+            const double points = given[d] > 0 ? given[d] : std::ceil(system_.box.edge_lengths()[d] / p_.mesh_spacing);
             if (points > most_mesh_points)
             {
                 fail("E542", "fourierspacing",
@@ -462,7 +469,7 @@ private:
     // From b to a's nearest image, nm.
     Vec3<double> separation(std::int64_t a, std::int64_t b) const
     {
-        return nearest_image(system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)], system_.box);
+        return system_.box.image(system_.x[static_cast<std::size_t>(a)] - system_.x[static_cast<std::size_t>(b)]);
     }
     double distance(std::int64_t a, std::int64_t b) const { return norm(separation(a, b)); }
 

@@ -2,6 +2,7 @@
 #include "io/checkpoint.hpp"
 
 #include "base/error.hpp"
+#include "io/box_edges.hpp"
 #include "io/output_file.hpp"
 #include "io/text.hpp"
 
@@ -77,6 +78,30 @@ Json to_json(const std::vector<double>& numbers)
 {
     for (const double number : numbers) { PARHELION_EXPECTS(std::isfinite(number)); } // JSON has no other
     return numbers;
+}
+
+// Of a rectangular box the lengths, else the three edges.
+std::vector<double> numbers_of(const Box<double>& box)
+{
+    const Vec3<double>& diagonal = box.diagonal();
+    if (box.is_rectangular()) { return {diagonal.x, diagonal.y, diagonal.z}; }
+    const BoxEdges edges = edges_of(box);
+    return {edges.begin(), edges.end()};
+}
+
+Box<double> box_from(const std::vector<double>& numbers)
+{
+    require(numbers.size() == 3 || numbers.size() == 9, "a box of another number of edges");
+    BoxEdges edges{};
+    for (std::size_t i = 0; i < numbers.size(); ++i) { edges[numbers.size() == 3 ? 4 * i : i] = numbers[i]; }
+    std::string problem;
+    const Box<double> box = box_of(edges, problem);
+    for (int d = 0; d < 3; ++d)
+    {
+        require(box.diagonal()[d] > 0 && box.diagonal()[d] <= longest_edge, "an edge of the box has no possible length");
+    }
+    require(problem.empty(), "an edge of the box leans too far");
+    return box;
 }
 
 Json to_json(const TermAverages& averages)
@@ -156,7 +181,7 @@ Json describe(const Checkpoint& checkpoint)
     add_mark(outputs, "log", position.log);
     return {
         {"step", state.step},   {"reached", checkpoint.reached},
-        {"seed", state.seed},   {"box_nm", to_json({state.box.x, state.box.y, state.box.z})},
+        {"seed", state.seed},   {"box_nm", to_json(numbers_of(state.box))},
         {"coupling", coupling}, {"position_bits", std::holds_alternative<std::vector<Vec3<std::uint32_t>>>(state.x) ? 32 : 64},
         {"outputs", outputs},   {"run", run}};
 }
@@ -171,9 +196,7 @@ Checkpoint checkpoint_from(const ReadJson& about)
     checkpoint.reached = integer_from(about.at("reached"), state.step - 1, latest_step);
     constexpr std::numeric_limits<std::int64_t> any;
     state.seed = integer_from(about.at("seed"), any.min(), any.max());
-    const auto box = about.at("box_nm").get<std::array<double, 3>>();
-    state.box = {box[0], box[1], box[2]};
-    for (const double edge : box) { require(edge > 0 && edge <= longest_edge, "an edge of the box has no possible length"); }
+    state.box = box_from(about.at("box_nm").get<std::vector<double>>());
     for (const auto& [name, values] : about.at("coupling").items()) { state.coupling[name] = values.get<std::vector<double>>(); }
     const ReadJson& outputs = about.at("outputs");
     OutputPosition& position = checkpoint.outputs;

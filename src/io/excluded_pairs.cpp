@@ -70,7 +70,7 @@ std::map<std::int32_t, double> reach(const Neighbours& neighbours, std::int32_t 
 
 } // namespace
 
-ExcludedPair longest_excluded_pair(const Topology& topology, const std::vector<Vec3<double>>& x, const Vec3<double>& box,
+ExcludedPair longest_excluded_pair(const Topology& topology, const std::vector<Vec3<double>>& x, const Box<double>& box,
                                    const std::vector<bool>& of_types)
 {
     ExcludedPair longest;
@@ -83,9 +83,8 @@ ExcludedPair longest_excluded_pair(const Topology& topology, const std::vector<V
         {
             const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
             any_excluded_pair(type, [&](std::int32_t a, std::int32_t b) {
-                Vec3<double> d = x[static_cast<std::size_t>(first + a)] - x[static_cast<std::size_t>(first + b)];
-                for (int k = 0; k < 3; ++k) { d[k] -= box[k] * std::round(d[k] / box[k]); }
-                if (const double r = norm(d); r > longest.distance) { longest = {r, first + a, first + b}; }
+                const Vec3<double> d = x[static_cast<std::size_t>(first + a)] - x[static_cast<std::size_t>(first + b)];
+                if (const double r = norm(box.image(d)); r > longest.distance) { longest = {r, first + a, first + b}; }
                 return false;
             });
         }

@@ -3,6 +3,7 @@
 // away with the pairs of the list, which end at rcoulomb. So no such pair may be farther apart.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
@@ -19,7 +20,7 @@ struct ExcludedPair
 
 // The two atoms that exclude each other and are farthest apart, of molecules of these types alone (empty: of all). x and box in
 // nm, input order. Cost: a look at every excluded pair.
-ExcludedPair longest_excluded_pair(const Topology& topology, const std::vector<Vec3<double>>& x, const Vec3<double>& box,
+ExcludedPair longest_excluded_pair(const Topology& topology, const std::vector<Vec3<double>>& x, const Box<double>& box,
                                    const std::vector<bool>& of_types = {});
 
 // By molecule type: may a pair that it excludes come farther apart than the cut-off (nm)? Not if bonds and constraints lead from

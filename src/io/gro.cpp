@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gro.hpp"
 
+#include "io/box_edges.hpp"
 #include "io/error_list.hpp"
 #include "io/output_file.hpp"
 
@@ -204,11 +205,6 @@ void GroReader::read_box()
         }
         value[i] = *number;
     }
-    if (std::any_of(value + 3, value + 9, [](double off_diagonal) { return off_diagonal != 0; }))
-    {
-        throw InputError("E130", {result_.path.string(), line_},
-                         "triclinic boxes are not supported (planned). Use a rectangular box.");
-    }
     for (int d = 0; d < 3; ++d)
     {
         if (!(value[d] > 0))
@@ -216,8 +212,11 @@ void GroReader::read_box()
             fail("edge " + std::to_string(d + 1) +
                  " of the box is not positive (a periodic box is needed). Set the box, for example with gmx editconf -d.");
         }
-        result_.box[d] = value[d];
     }
+    // The diagonal first: xx yy zz xy xz yx yz zx zy.
+    std::string problem;
+    result_.box = box_of({value[0], value[3], value[4], value[5], value[1], value[6], value[7], value[8], value[2]}, problem);
+    if (!problem.empty()) { throw InputError("E580", {result_.path.string(), line_}, problem); }
 }
 
 GroFile GroReader::read()
@@ -372,7 +371,7 @@ void append_name(std::string& text, std::string_view name, bool left)
 
 } // namespace
 
-void write_gro(const std::filesystem::path& path, const Topology& topology, std::string_view title, const Vec3<double>& box,
+void write_gro(const std::filesystem::path& path, const Topology& topology, std::string_view title, const Box<double>& box,
                const std::vector<Vec3<double>>& x, const std::vector<Vec3<double>>& v, int decimals)
 {
     const std::int64_t atoms = topology.atom_count();
@@ -410,11 +409,14 @@ void write_gro(const std::filesystem::path& path, const Topology& topology, std:
     }
     // The box has no columns: blanks separate its numbers, however long they are.
     const int box_decimals = std::max(5, decimals);
-    for (int d = 0; d < 3; ++d)
+    const BoxEdges edges = edges_of(box);
+    const std::size_t numbers = box.is_rectangular() ? 3 : 9;
+    constexpr std::array<std::size_t, 9> order{0, 4, 8, 1, 2, 3, 5, 6, 7}; // the diagonal first
+    for (std::size_t i = 0; i < numbers; ++i)
     {
         std::string edge;
-        append_fixed(edge, box[d], static_cast<std::size_t>(box_decimals) + 5, box_decimals);
-        if (d > 0 && edge.front() != ' ') { text += ' '; }
+        append_fixed(edge, edges[order[i]], static_cast<std::size_t>(box_decimals) + 5, box_decimals);
+        if (i > 0 && edge.front() != ' ') { text += ' '; }
         text += edge;
     }
     text += '\n';

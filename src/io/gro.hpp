@@ -5,6 +5,7 @@
 // bench: bench/io/load_bench.cpp
 #pragma once
 
+#include "base/box.hpp"
 #include "base/error.hpp"
 #include "base/vec3.hpp"
 #include "io/text.hpp"
@@ -29,7 +30,7 @@ struct GroFile
 {
     std::filesystem::path path;
     std::string title;
-    Vec3<double> box;            // nm; rectangular
+    Box<double> box;
     std::vector<Vec3<double>> x; // nm
     std::vector<Vec3<double>> v; // nm/ps; empty if the file has none
     std::vector<GroNames> names;
@@ -37,8 +38,8 @@ struct GroFile
     int first_remark = 0;         // line of the first text behind the columns; 0: there is none
 };
 
-// Throws InputError: not readable, columns that are not finite numbers, fewer lines than atoms, a box that is not rectangular or
-// has an edge that is not positive, velocities for some atoms only.
+// Throws InputError: not readable, columns that are not finite numbers, fewer lines than atoms, a box with an edge that is
+// not positive or leans too far (E580), velocities for some atoms only.
 GroFile read_gro(MappedFile file);
 inline GroFile read_gro(const std::filesystem::path& path) { return read_gro(MappedFile(path)); }
 
@@ -49,7 +50,7 @@ void compare_names(const GroFile& coordinates, const Topology& topology, Diagnos
 // Positions with `decimals` digits, velocities (unless v is empty) with one more. Residues are numbered as Topology::describe
 // does; numbers of residues and atoms start again after 99999. Preconditions: x, and v unless empty, have topology.atom_count()
 // elements; 1 <= decimals <= 12. Throws SystemError if it cannot be written.
-void write_gro(const std::filesystem::path& path, const Topology& topology, std::string_view title, const Vec3<double>& box,
+void write_gro(const std::filesystem::path& path, const Topology& topology, std::string_view title, const Box<double>& box,
                const std::vector<Vec3<double>>& x, const std::vector<Vec3<double>>& v, int decimals);
 
 } // namespace parhelion

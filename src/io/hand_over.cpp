@@ -2,6 +2,7 @@
 #include "io/hand_over.hpp"
 
 #include "base/error.hpp"
+#include "io/box_edges.hpp"
 #include "io/checkpoint.hpp"
 #include "io/file_kind.hpp"
 #include "io/mdp.hpp"
@@ -19,7 +20,7 @@ namespace {
 // A start, as the file has it.
 struct Start
 {
-    Vec3<double> box;
+    Box<double> box;
     std::vector<Vec3<double>> x, v;
 };
 
@@ -40,24 +41,19 @@ void expect_atoms(const std::filesystem::path& path, std::size_t atoms, const Sy
 
 // --- .trr
 
-Vec3<double> rectangular_box(const std::filesystem::path& path, const TrrFrame& frame)
+Box<double> box_in(const std::filesystem::path& path, const TrrFrame& frame)
 {
-    const std::vector<double>& edges = frame.box;
-    Vec3<double> box;
-    for (std::size_t i = 0; i < edges.size(); ++i)
+    BoxEdges edges{};
+    std::copy(frame.box.begin(), frame.box.end(), edges.begin());
+    for (const std::size_t diagonal : {0, 4, 8})
     {
-        if (i % 4 == 0) { box[static_cast<int>(i / 4)] = edges[i]; }
-        else if (edges[i] != 0)
-        {
-            fail("E130", path, "triclinic boxes are not supported (planned). Use a run in a rectangular box.");
-        }
-    }
-    for (int d = 0; d < 3; ++d)
-    {
-        if (box[d] > 0 && box[d] < std::numeric_limits<float>::max()) { continue; }
+        if (edges[diagonal] > 0 && edges[diagonal] < std::numeric_limits<float>::max()) { continue; }
         fail("E175", path,
              fmt::format("has no box at {:.6g} ps (a periodic box is needed). Start from its .gro (-c) instead.", frame.time));
     }
+    std::string problem;
+    const Box<double> box = box_of(edges, problem);
+    if (!problem.empty()) { fail("E580", path, fmt::format("{:.6g} ps: {}", frame.time, problem)); }
     return box;
 }
 
@@ -93,7 +89,7 @@ std::string read_trr(const std::filesystem::path& path, std::string_view bytes, 
                          at ? ", another -time" : "", advice));
     }
     expect_atoms(path, static_cast<std::size_t>(frame->atoms), system);
-    start.box = rectangular_box(path, *frame);
+    start.box = box_in(path, *frame);
     start.x = reader.vectors(*frame, frame->x);
     if (with_velocities) { start.v = reader.vectors(*frame, frame->v); }
     return fmt::format("{}, {:.6g} ps", path.string(), frame->time);
@@ -108,17 +104,12 @@ std::string value_in(const NamedList<std::string>& list, std::string_view name)
 }
 
 template <class Fixed>
-std::vector<Vec3<double>> in_nm(const std::vector<Vec3<Fixed>>& fractions, const Vec3<double>& box)
+std::vector<Vec3<double>> in_nm(const std::vector<Vec3<Fixed>>& fractions, const Box<double>& box)
 {
-    const double unit = sizeof(Fixed) == 4 ? 0x1p-32 : 0x1p-64;
+    const Box<double> unit = (sizeof(Fixed) == 4 ? 0x1p-32 : 0x1p-64) * box;
     std::vector<Vec3<double>> x;
     x.reserve(fractions.size());
-    for (const Vec3<Fixed>& u : fractions)
-    {
-        Vec3<double> a;
-        for (int d = 0; d < 3; ++d) { a[d] = static_cast<double>(u[d]) * (box[d] * unit); }
-        x.push_back(a);
-    }
+    for (const Vec3<Fixed>& u : fractions) { x.push_back(unit.to_nm(static_cast<Vec3<double>>(u))); }
     return x;
 }
 

@@ -31,7 +31,8 @@ inline const SavedState* state_of(const std::optional<HandOver>& hand_over)
 // Replaces positions, velocities and box of `system`, which has a topology. `at`, ps: the first frame at or after this time;
 // nothing: the last. Frames without positions are passed over, as are those without velocities if the parameters need them.
 // Throws InputError: E110, E182, E190 as the readers do,
-// E130 for a triclinic box, E175 a file of another kind, E176 another number of atoms, E177 no frame with what is needed.
+// E580 for a box whose edges lean too far, E175 a file of another kind, E176 another number of atoms, E177 no frame with what is
+// needed.
 HandOver read_hand_over(const std::filesystem::path& path, std::optional<double> at, const RunParameters& parameters,
                         System& system);
 

@@ -16,12 +16,13 @@ namespace {
 
 using GridPlace = std::array<std::uint32_t, 3>;
 
-GridPlace place_of(const Vec3<double>& x, const Vec3<double>& box)
+GridPlace place_of(const Vec3<double>& x, const Box<double>& box)
 {
     GridPlace place;
+    const Vec3<double> fractions = box.to_fractions(x);
     for (int d = 0; d < 3; ++d)
     {
-        const double fraction = x[d] / box[d];
+        const double fraction = fractions[d];
         place[static_cast<std::size_t>(d)] =
             static_cast<std::uint32_t>(static_cast<std::uint64_t>((fraction - std::floor(fraction)) * 0x1p32 + 0.5));
     }

@@ -17,7 +17,7 @@ namespace {
 // As long as half an edge, a bond could lead to another image than it is meant for.
 void stop_if_too_long(const System& system, const SourceLocation& where, std::int64_t a, std::int64_t b, double length)
 {
-    const double most = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+    const double most = 0.5 * system.box.least_height();
     if (length < most) { return; }
     throw InputError("E570", where,
                      "the bond of " + system.topology.describe(a) + " and " + system.topology.describe(b) + " is " +
@@ -37,7 +37,7 @@ void check_start(const System& system, const SourceLocation& where, const Molecu
         {
             const std::int64_t a = first + tie.a, b = first + tie.b;
             const Vec3<double> apart = system.x[static_cast<std::size_t>(a)] - system.x[static_cast<std::size_t>(b)];
-            stop_if_too_long(system, where, a, b, norm(nearest_image(apart, system.box)));
+            stop_if_too_long(system, where, a, b, norm(system.box.image(apart)));
         }
     }
 }

@@ -43,6 +43,11 @@ public:
     {
         return *this << a.x << a.y << a.z;
     }
+    Hash& operator<<(const Box<double>& box)
+    {
+        *this << box.diagonal();
+        return box.is_rectangular() ? *this : *this << box.tilt();
+    }
     template <class T, std::size_t n>
     Hash& operator<<(const std::array<T, n>& list)
     {

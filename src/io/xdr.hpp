@@ -3,6 +3,7 @@
 // record in memory, so that it reaches the disk as a whole; XdrReader reads records that may be garbage.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 
 #include <bit>
@@ -55,11 +56,12 @@ public:
             }
         }
     }
-    // A rectangular box as its three edge vectors.
+    // The three edge vectors.
     template <class Real>
-    void put_box(const Vec3<double>& length)
+    void put_box(const Box<double>& box)
     {
-        const Vec3<double> edges[] = {{length.x, 0, 0}, {0, length.y, 0}, {0, 0, length.z}};
+        const Vec3<double>&diagonal = box.diagonal(), &tilt = box.tilt();
+        const Vec3<double> edges[] = {{diagonal.x, 0, 0}, {tilt.x, diagonal.y, 0}, {tilt.y, tilt.z, diagonal.z}};
         put_vectors<Real>(edges);
     }
 

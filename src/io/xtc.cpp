@@ -2,6 +2,7 @@
 #include "io/xtc.hpp"
 
 #include "base/error.hpp"
+#include "io/box_edges.hpp"
 
 #include <fmt/format.h>
 
@@ -126,14 +127,17 @@ bool XtcReader::read(XtcFrame& frame)
     frame.step = file_.get_int();
     frame.time = file_.get_float();
     bool finite = std::isfinite(frame.time);
+    BoxEdges edges{};
     for (int i = 0; i < 9; ++i)
     {
         const float component = file_.get_float();
         finite = finite && std::isfinite(component);
-        if (i % 4 == 0) { frame.box[i / 4] = component; }
-        else if (component != 0) { file_.damaged("a box that is not rectangular"); }
+        edges[static_cast<std::size_t>(i)] = component;
     }
     if (!finite) { file_.damaged("a time or box that is not finite"); }
+    std::string problem;
+    frame.box = box_of(edges, problem);
+    if (!problem.empty()) { file_.damaged("a box whose edges lean too far"); }
     if (atoms <= 0 || file_.get_int() != atoms) { file_.damaged("an impossible number of atoms"); }
     if (static_cast<std::size_t>(atoms) > uncompressed_atoms) { read_compressed(frame, static_cast<std::size_t>(atoms), magic); }
     else { read_plain(frame, static_cast<std::size_t>(atoms)); }

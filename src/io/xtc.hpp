@@ -6,6 +6,7 @@
 // 0.5/precision of the simulation's. A frame is built in memory (12 bytes per atom of scratch, kept) and written as a whole.
 #pragma once
 
+#include "base/box.hpp"
 #include "io/output_file.hpp"
 #include "io/xdr.hpp"
 #include "io/xtc_coding.hpp"
@@ -48,8 +49,8 @@ private:
 struct XtcFrame
 {
     std::int64_t step = 0;
-    double time = 0;            // ps
-    Vec3<double> box;           // edge lengths, nm
+    double time = 0; // ps
+    Box<double> box;
     std::vector<Vec3<float>> x; // nm
 };
 
@@ -60,7 +61,7 @@ public:
     XtcReader(std::span<const std::byte> bytes, std::string name) : file_(bytes, std::move(name)) {}
 
     // The next frame; false at the end of the file. Whatever the bytes are, the memory used is bounded by a multiple of their
-    // number. Throws InputError for damaged frames, triclinic boxes and values that are not finite.
+    // number. Throws InputError for damaged frames, boxes whose edges lean too far and values that are not finite.
     bool read(XtcFrame& frame);
 
 private:

@@ -15,7 +15,7 @@ void GatheredMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, Fo
                               const MeshWeights& weights)
 {
     patch_.spread(queue, state, mesh_.grid());
-    mesh_.find_potentials(queue, state.box.length(), summed_, compute);
+    mesh_.find_potentials(queue, state.box.edges(), summed_, compute);
     mesh_.sort(queue, state);
     mesh_.gather(queue, state, weights.first, buffers);
     if (compute == Compute::Forces) { return; }

@@ -15,7 +15,7 @@ constexpr double least_room = 0.02; // nm, to stray where no step falls back: at
 
 bool slabs_can_share(const MeshParameters& parameters, const MeshCells& ranks)
 {
-    const double planes_per_nm = parameters.points[0] / ranks.box.x;
+    const double planes_per_nm = parameters.points[0] / ranks.box.heights().x;
     const double room = slab_room(parameters.order, ranks.reach * planes_per_nm, ranks.ahead * planes_per_nm);
     return ranks.may_fall_back || (room >= least_room * planes_per_nm && !ranks.forces_have_rest);
 }
@@ -25,7 +25,7 @@ MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, co
     const std::array<int, 3>& cells = ranks.cells;
     const int count = cells[0] * cells[1] * cells[2];
     const bool are_slabs = cells[0] == count;
-    const double planes_per_nm = parameters.points[0] / ranks.box.x;
+    const double planes_per_nm = parameters.points[0] / ranks.box.heights().x;
     const double reach = ranks.reach * planes_per_nm, ahead = ranks.ahead * planes_per_nm;
     const bool suits = are_slabs && (count == 1 || slabs_can_share(parameters, ranks));
     MeshSetup setup{.parameters = parameters, .method = asked, .cut = {}, .reach = ranks.reach};

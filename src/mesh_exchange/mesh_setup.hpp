@@ -3,7 +3,7 @@
 // on every rank, which stay for the run.
 #pragma once
 
-#include "base/vec3.hpp"
+#include "base/box.hpp"
 #include "interactions/mesh/mesh_parameters.hpp"
 #include "mesh_exchange/mesh_cut.hpp"
 #include "mesh_exchange/method.hpp"
@@ -25,7 +25,7 @@ struct MeshCells
 {
     std::array<int, 3> cells{1, 1, 1}; // in x, y, z, one a rank
     int mesh_ranks = 0;                // ranks without a cell, behind all others
-    Vec3<double> box;                  // edges at the start of the run, nm
+    Box<double> box;                   // edges at the start of the run, nm
     double reach = 0;                  // nm, of the pair list
     double ahead = 0;                  // nm by which atoms may be ahead of their cells, at a repartition, along x
     // May `shared` do a step as `bricks` does? If not, as on GPUs, atoms need room to stray, and no step has two parts of forces.

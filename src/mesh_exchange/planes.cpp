@@ -23,7 +23,7 @@ template <class N>
 bool MeshPlanes<N>::find_potentials(CpuQueue& queue, const ParticleState<N>& state, Charges charges, ForceBuffers<N>& buffers,
                                     Compute compute)
 {
-    transforms_.follow_box(state.box.length());
+    transforms_.follow_box(state.box.edges());
     if (!spectrum_.find_potentials(queue, transforms_, charges, grid_.values(), compute)) { return false; }
     if (compute == Compute::ForcesEnergiesVirial)
     {

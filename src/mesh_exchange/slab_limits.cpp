@@ -18,7 +18,7 @@ void SlabLimits::follow(const ParticleState<N>& state, double reach)
     const auto here = static_cast<std::uint64_t>(rank_);
     const auto half = static_cast<std::int64_t>((border(here + 1) - border(here)) / 2);
     const auto middle = static_cast<std::uint32_t>(border(here) + static_cast<std::uint64_t>(half));
-    const double edge = state.box.length().x, cell = edge / cut_.ranks();
+    const double edge = state.box.edges().heights().x, cell = edge / cut_.ranks();
     const double surely = reach * (1 - 1e-6); // against rounding; halos reach a little farther
     reaches_back_.assign(state.home_clusters(), 0);
     for (std::size_t c = 0; c < state.home_clusters(); ++c)

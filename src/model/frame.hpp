@@ -2,6 +2,7 @@
 // A configuration on its way out of the engine: what trajectory files are written from. Moved, not copied, from hand to hand.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace parhelion {
 struct Frame
 {
     std::int64_t step = 0;
-    double time = 0;                   // ps
-    Vec3<double> box;                  // edge lengths, nm
+    double time = 0; // ps
+    Box<double> box;
     std::vector<Vec3<double>> x, v, f; // nm, nm/ps at t - dt/2, kJ/mol/nm
 };
 

@@ -3,6 +3,7 @@
 // same bits. It knows nothing of threads, ranks or the order of atoms in memory.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct SavedState
 {
     std::int64_t step = 0;
     std::int64_t seed = 0; // of everything random in the run
-    Vec3<double> box;      // edge lengths, nm
+    Box<double> box;
     // Exactly what the engine computes with: 32-bit fractions of the box and float in mixed precision, 64-bit and double in
     // double.
     std::variant<std::vector<Vec3<std::uint32_t>>, std::vector<Vec3<std::uint64_t>>> x; // see state/periodic_box.hpp

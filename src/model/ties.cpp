@@ -71,18 +71,8 @@ std::vector<Tie> ties_of(const Topology& topology, const MoleculeType& type)
     return ties;
 }
 
-Vec3<double> nearest_image(Vec3<double> difference, const Vec3<double>& box)
-{
-    for (int d = 0; d < 3; ++d)
-    {
-        const bool is_nearest = std::abs(difference[d]) <= 0.5 * box[d]; // most are, and remainder() is slow
-        if (!is_nearest) { difference[d] = std::remainder(difference[d], box[d]); }
-    }
-    return difference;
-}
-
 bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, const std::vector<Vec3<double>>& x,
-                      const Vec3<double>& box)
+                      const Box<double>& box)
 {
     const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
     const std::size_t atoms = type.atoms.size();
@@ -93,7 +83,7 @@ bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, cons
         for (const Tie& tie : *part) { length += tie.length; }
     }
     constexpr double stretched = 2; // as far as ties may be
-    const double shortest_edge = std::min({box.x, box.y, box.z});
+    const double shortest_edge = box.least_height();
     if (tree.closing.empty() || stretched * length < shortest_edge) { return false; }
 
     std::vector<Vec3<double>> place(atoms); // relative to where the walk began
@@ -101,7 +91,7 @@ bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, cons
     {
         const std::size_t first = static_cast<std::size_t>(block.first_atom) + static_cast<std::size_t>(copy) * atoms;
         const auto vector_of = [&](const Tie& tie) {
-            return nearest_image(x[first + static_cast<std::size_t>(tie.b)] - x[first + static_cast<std::size_t>(tie.a)], box);
+            return box.image(x[first + static_cast<std::size_t>(tie.b)] - x[first + static_cast<std::size_t>(tie.a)]);
         };
         for (const Tie& tie : tree.steps)
         {

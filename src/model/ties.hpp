@@ -3,6 +3,7 @@
 // box.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
@@ -20,12 +21,9 @@ struct Tie
 // Of harmonic and G96 bonds, constraints, and settles, whose hydrogens are tied to the oxygen.
 std::vector<Tie> ties_of(const Topology& topology, const MoleculeType& type);
 
-// The shortest of the vectors that differ from this one by box edges, nm.
-Vec3<double> nearest_image(Vec3<double> difference, const Vec3<double>& box);
-
 // Is a copy of the block's molecule tied to its own image, as a sheet or a tube through the box is? Ties lead to nearest images.
 // x and box in nm, x in input order. Cost: that of the ties; nothing for molecules without rings, or with short ones.
 bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, const std::vector<Vec3<double>>& x,
-                      const Vec3<double>& box);
+                      const Box<double>& box);
 
 } // namespace parhelion

@@ -30,6 +30,15 @@ HWY_INLINE V16 to_nm(hn::Vec<U16> difference, float nm_per_unit)
     return hn::Mul(hn::ConvertTo(D16(), hn::BitCast(hn::Rebind<std::int32_t, D16>(), difference)), hn::Set(D16(), nm_per_unit));
 }
 
+// Of differences along the diagonal of the box, nm, to differences in space.
+template <class D>
+HWY_INLINE void lean(D d, const Vec3<float>& shear, hn::Vec<D> (&difference)[3])
+{
+    difference[0] = hn::MulAdd(hn::Set(d, shear.x), difference[1], difference[0]);
+    difference[0] = hn::MulAdd(hn::Set(d, shear.y), difference[2], difference[0]);
+    difference[1] = hn::MulAdd(hn::Set(d, shear.z), difference[2], difference[1]);
+}
+
 HWY_INLINE hn::Vec<U16> load_j(const std::uint32_t* from)
 {
     if constexpr (i_per_vector == 1) { return hn::Load(U16(), from); }
@@ -52,7 +61,7 @@ struct AtomBlock
     static constexpr int vectors = atoms / i_per_vector;
     std::uint32_t first[3];
     hn::Vec<U16> x[3][vectors];
-    V16 offset[3][vectors];
+    V16 offset[vectors][3];
 
     // x: the first atom's, in a cluster's storage.
     HWY_INLINE AtomBlock(const Distances& in, const std::uint32_t* x_of_first)
@@ -63,9 +72,10 @@ struct AtomBlock
             for (int v = 0; v < vectors; ++v)
             {
                 x[d][v] = load_i(x_of_first + d * cluster_size, v);
-                offset[d][v] = to_nm(hn::Sub(x[d][v], hn::Set(U16(), first[d])), in.nm_per_unit[d]);
+                offset[v][d] = to_nm(hn::Sub(x[d][v], hn::Set(U16(), first[d])), in.nm_per_unit[d]);
             }
         }
+        for (int v = 0; v < vectors; ++v) { lean(D16(), in.shear, offset[v]); }
     }
 };
 
@@ -85,19 +95,20 @@ HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<at
             j[k] = load_j(xj + k * cluster_size + part);
             dj[k] = to_nm(hn::Sub(j[k], hn::Set(U16(), block.first[k])), in.nm_per_unit[k]);
         }
+        lean(d, in.shear, dj);
         constexpr int per_half = AtomBlock<atoms>::vectors / 2;
         for (int half = 0; half < 2; ++half)
         {
             V16 nearest = r2_max;
             for (int v = half * per_half; v < (half + 1) * per_half; ++v)
             {
-                V16 r2 = hn::Zero(d);
+                V16 dx[3];
                 for (int k = 0; k < 3; ++k)
                 {
-                    const V16 dx =
-                        centred ? hn::Sub(dj[k], block.offset[k][v]) : to_nm(hn::Sub(j[k], block.x[k][v]), in.nm_per_unit[k]);
-                    r2 = k == 0 ? hn::Mul(dx, dx) : hn::MulAdd(dx, dx, r2);
+                    dx[k] = centred ? hn::Sub(dj[k], block.offset[v][k]) : to_nm(hn::Sub(j[k], block.x[k][v]), in.nm_per_unit[k]);
                 }
+                if constexpr (!centred) { lean(d, in.shear, dx); }
+                const V16 r2 = hn::MulAdd(dx[2], dx[2], hn::MulAdd(dx[1], dx[1], hn::Mul(dx[0], dx[0])));
                 nearest = per_half == 1 ? r2 : hn::Min(nearest, r2);
             }
             in_range |= static_cast<std::uint32_t>(!hn::AllFalse(d, hn::Lt(nearest, r2_max))) << half;

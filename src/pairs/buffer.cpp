@@ -206,7 +206,7 @@ public:
             return conditions
                 .crowding[static_cast<std::size_t>(a.crowding_class) * classes + static_cast<std::size_t>(b.crowding_class)];
         };
-        const double volume = system.box.x * system.box.y * system.box.z;
+        const double volume = system.box.volume();
         const auto atoms = static_cast<double>(system.topology.atom_count());
         const PotentialAtCutoff of_unit_charges = coulomb_at_cutoff(run, coulomb_factor(run));
         for (std::size_t a = 0; a < movers_.size(); ++a)
@@ -322,7 +322,7 @@ struct ListRange
 };
 ListRange list_range(const System& system, const RunParameters& run)
 {
-    const double cutoff = force_cutoff(run), half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+    const double cutoff = force_cutoff(run), half_box = 0.5 * system.box.least_height();
     if (cutoff > half_box)
     {
         throw InputError("E311", {},

@@ -10,15 +10,16 @@
 
 namespace parhelion {
 
-ColumnGrid column_grid(const Vec3<double>& box, std::size_t atoms)
+ColumnGrid column_grid(const Box<double>& box, std::size_t atoms)
 {
     // bench/pairs: wider columns are cheaper to search, narrower ones have longer lists.
     constexpr double width_of_cube = 1.0;
-    const double cube = std::cbrt(box.x * box.y * box.z * cluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
+    const double cube = std::cbrt(box.volume() * cluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
     const auto cells = [&](double length) {
         return std::clamp(static_cast<int>(std::lround(length / (width_of_cube * cube))), 1, 8192);
     };
-    return {cells(box.x), cells(box.y)};
+    const Vec3<double> heights = box.heights();
+    return {cells(heights.x), cells(heights.y)};
 }
 
 namespace {
@@ -121,7 +122,7 @@ void reorder(CpuQueue& queue, ParticleState<N>& state, const Zone& home)
     {
         if (state.global_of_slot[halo] >= 0) { state.slot_of_global[static_cast<std::size_t>(state.global_of_slot[halo])] = -1; }
     }
-    const ColumnGrid grid = column_grid(state.box.length(), state.slot_of_global.size());
+    const ColumnGrid grid = column_grid(state.box.edges(), state.slot_of_global.size());
     const ColumnOrder order = sort_into_columns(queue, state, grid, home);
     std::vector<std::size_t> first_slot(order.begin.size(), 0);
     for (std::size_t c = 0; c + 1 < order.begin.size(); ++c)
@@ -155,9 +156,9 @@ ParticleState<N> make_state(const System& system, const std::vector<std::uint8_t
     const auto atoms = static_cast<std::size_t>(topology.atom_count());
     PARHELION_EXPECTS(system.x.size() == atoms && (system.v.empty() || system.v.size() == atoms));
     PARHELION_EXPECTS(temperature_group.empty() || temperature_group.size() == atoms);
-    PARHELION_EXPECTS(system.box.x > 0 && system.box.y > 0 && system.box.z > 0);
+    PARHELION_EXPECTS(system.box.least_height() > 0);
     ParticleState<N> state;
-    state.box.set_length(system.box);
+    state.box.set_edges(system.box);
     resize(state, padded(atoms));
     std::fill(state.global_of_slot.begin(), state.global_of_slot.end(), -1);
     state.slot_of_global.resize(atoms);

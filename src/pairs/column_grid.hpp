@@ -3,7 +3,7 @@
 // integers, so that both sides always agree.
 #pragma once
 
-#include "base/vec3.hpp"
+#include "base/box.hpp"
 
 #include <cstdint>
 
@@ -22,6 +22,6 @@ struct ColumnGrid
 };
 
 // Columns about as wide as a cluster is deep at the mean density of `atoms` atoms in `box` (nm), so that clusters are compact.
-ColumnGrid column_grid(const Vec3<double>& box, std::size_t atoms);
+ColumnGrid column_grid(const Box<double>& box, std::size_t atoms);
 
 } // namespace parhelion

@@ -20,12 +20,13 @@ class Cells
 {
 public:
     // Shifted by half a cell, if asked.
-    Cells(const Vec3<double>& box, double width, bool is_shifted)
+    Cells(const Box<double>& box, double width, bool is_shifted)
     {
+        const Vec3<double> heights = box.heights();
         constexpr double most = 1 << 20; // along an edge: three such numbers make an index
         for (int d = 0; d < 3; ++d)
         {
-            count_[d] = static_cast<std::uint64_t>(std::clamp(std::floor(box[d] / width), 1.0, most));
+            count_[d] = static_cast<std::uint64_t>(std::clamp(std::floor(heights[d] / width), 1.0, most));
             if (is_shifted) { shift_[d] = static_cast<std::uint32_t>((std::uint64_t{1} << 31) / count_[d]); }
         }
     }
@@ -138,7 +139,7 @@ int crowding_class(const Topology& topology, std::int32_t molecule_type)
     return topology.molecule_types.size() <= most_classes ? molecule_type : 0;
 }
 
-std::vector<double> measure_crowding(const Topology& topology, const Vec3<double>& box, double width, double even_volume,
+std::vector<double> measure_crowding(const Topology& topology, const Box<double>& box, double width, double even_volume,
                                      std::span<const Vec3<std::uint32_t>> x)
 {
     PARHELION_EXPECTS(width > 0 && even_volume > 0 && x.size() == static_cast<std::size_t>(topology.atom_count()));
@@ -149,7 +150,7 @@ std::vector<double> measure_crowding(const Topology& topology, const Vec3<double
         const double of_copy = static_cast<double>(topology.molecule_types[static_cast<std::size_t>(block.type)].atoms.size());
         atoms[static_cast<std::size_t>(crowding_class(topology, block.type))] += of_copy * static_cast<double>(block.count);
     }
-    const double volume = box.x * box.y * box.z;
+    const double volume = box.volume();
     for (const bool is_shifted : {false, true})
     {
         const Cells cells(box, width, is_shifted);

@@ -9,6 +9,7 @@
 // atom and each exclusion for each grid, some 20 ns; memory for the cells that are occupied.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
@@ -26,7 +27,7 @@ int crowding_class(const Topology& topology, std::int32_t molecule_type);
 // they fill `even_volume` (nm^3) evenly. x: the leading bits of all atoms' positions in the box (state/periodic_box.hpp), in
 // input order. Only these integers count, so the result has the same bits wherever it is computed. Preconditions: edges and
 // `width` of cells, nm, > 0.
-std::vector<double> measure_crowding(const Topology& topology, const Vec3<double>& box, double width, double even_volume,
+std::vector<double> measure_crowding(const Topology& topology, const Box<double>& box, double width, double even_volume,
                                      std::span<const Vec3<std::uint32_t>> x);
 
 } // namespace parhelion

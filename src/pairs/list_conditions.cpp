@@ -89,8 +89,7 @@ double start_temperature(const System& system, const RunParameters& run)
 
 std::vector<double> start_crowding(const System& system, const RunParameters& run)
 {
-    const double volume = system.box.x * system.box.y * system.box.z,
-                 density = static_cast<double>(system.topology.atom_count()) / volume;
+    const double volume = system.box.volume(), density = static_cast<double>(system.topology.atom_count()) / volume;
     const auto classes = static_cast<std::size_t>(crowding_classes(system.topology));
     const std::vector<double> planned(classes * classes, std::max(1.0, least_density / density));
     std::vector<Vec3<std::uint32_t>> x;

@@ -13,7 +13,7 @@ void ListedPositions<N>::keep(const ParticleState<N>& state)
 {
     const auto& values = state.x.values();
     x.values().assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(3 * state.home_slots()));
-    box = state.box.length();
+    box = state.box.edges();
 }
 
 template <class N>
@@ -21,22 +21,23 @@ double largest_displacement(CpuQueue& queue, const ParticleState<N>& state, cons
 {
     PARHELION_EXPECTS(listed.x.slots() == state.home_slots());
     using Signed = typename PeriodicBox<N>::Signed;
-    const Vec3<double>& nm = state.box.nm_per_unit();
+    const Box<double>& unit = state.box.nm_per_unit();
     std::vector<double> of_thread(static_cast<std::size_t>(queue.threads()));
     queue.for_range(state.home_clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
         double largest = 0;
         for (std::size_t c = begin; c < end; ++c)
         {
             const auto *now = state.x.cluster(c), *then = listed.x.cluster(c);
-            double square[cluster_size] = {};
-            for (int d = 0; d < 3; ++d)
+            double square[cluster_size];
+            for (int l = 0; l < cluster_size; ++l)
             {
-                for (int l = 0; l < cluster_size; ++l)
+                Vec3<double> move;
+                for (int d = 0; d < 3; ++d)
                 {
                     const int i = d * cluster_size + l;
-                    const double move = static_cast<double>(static_cast<Signed>(now[i] - then[i])) * nm[d];
-                    square[l] += move * move;
+                    move[d] = static_cast<double>(static_cast<Signed>(now[i] - then[i]));
                 }
+                square[l] = norm2(unit.to_nm(move));
             }
             for (const double s : square) { largest = std::max(largest, s); }
         }

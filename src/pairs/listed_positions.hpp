@@ -7,6 +7,7 @@
 // Cost: a pass over the home atoms per step, 24 bytes each.
 #pragma once
 
+#include "base/box.hpp"
 #include "device/cpu_queue.hpp"
 #include "state/particle_state.hpp"
 
@@ -21,7 +22,7 @@ template <class N>
 struct ListedPositions
 {
     ClusterArray<typename N::Fixed> x; // home slots
-    Vec3<double> box;                  // nm
+    Box<double> box;                   // nm
 
     void keep(const ParticleState<N>& state);
 };

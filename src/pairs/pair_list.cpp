@@ -53,35 +53,41 @@ struct Bounds
     float half[3]; // nm
 };
 
-// The cluster's box, and the extents of its halves (nm) into largest_half_cluster.
-Bounds bounds(const std::uint32_t* x, const Vec3<double>& nm_per_unit, Vec3<double>& largest_half_cluster)
+// The cluster's box, and the extents of its halves (nm) into largest_half_cluster. spread: of one unit along all edges, nm.
+Bounds bounds(const std::uint32_t* x, const Box<double>& spread, Vec3<double>& largest_half_cluster)
 {
+    const auto extents = [&](const Extent& e, double share, double more) {
+        return spread.to_nm({share * width(e, 0) + more, share * width(e, 1) + more, share * width(e, 2) + more});
+    };
     Bounds b;
     const Extent e = extent(x, 0, cluster_size);
     for (int d = 0; d < 3; ++d)
     {
         const auto middle = static_cast<std::int32_t>((static_cast<std::int64_t>(e.low[d]) + e.high[d]) / 2);
         b.centre[d] = x[d * cluster_size] + static_cast<std::uint32_t>(middle);
-        b.half[d] = static_cast<float>((0.5 * width(e, d) + 1) * nm_per_unit[d]) * (1 + 1e-6f);
     }
+    const Vec3<double> half = extents(e, 0.5, 1);
+    for (int d = 0; d < 3; ++d) { b.half[d] = static_cast<float>(half[d]) * (1 + 1e-6f); }
     for (const int first : {0, half_cluster_size})
     {
-        const Extent h = extent(x, first, half_cluster_size);
-        for (int d = 0; d < 3; ++d) { largest_half_cluster[d] = std::max(largest_half_cluster[d], width(h, d) * nm_per_unit[d]); }
+        const Vec3<double> of_half = extents(extent(x, first, half_cluster_size), 1, 0);
+        for (int d = 0; d < 3; ++d) { largest_half_cluster[d] = std::max(largest_half_cluster[d], of_half[d]); }
     }
     return b;
 }
 
 ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clusters, const ColumnGrid& column_grid,
-                      const Vec3<double>& box, Vec3<double>& largest_half_cluster)
+                      const Box<double>& box, Vec3<double>& largest_half_cluster)
 {
-    const Vec3<double> nm_per_unit = std::ldexp(1.0, -32) * box;
+    const Vec3<double>& tilt = box.tilt();
+    const Box<double> spread =
+        std::ldexp(1.0, -32) * Box<double>(box.diagonal(), {std::abs(tilt.x), std::abs(tilt.y), std::abs(tilt.z)});
     std::vector<Bounds> all(clusters);
     std::vector<Vec3<double>> largest(static_cast<std::size_t>(queue.threads()));
     queue.for_range(clusters, 1, [&](int thread, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
-            all[c] = bounds(x + c * 3 * cluster_size, nm_per_unit, largest[static_cast<std::size_t>(thread)]);
+            all[c] = bounds(x + c * 3 * cluster_size, spread, largest[static_cast<std::size_t>(thread)]);
         }
     });
     for (const Vec3<double>& l : largest)
@@ -209,6 +215,13 @@ const std::uint32_t* leading_positions(CpuQueue& queue, const ParticleState<N>& 
 // Distances of 32-bit positions in float arithmetic are wrong by less than this.
 float with_margin(double cutoff) { return static_cast<float>(cutoff * (1 + 1e-5)); }
 
+void set_box(const Box<double>& box, pair_search::Distances& distances)
+{
+    distances.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box.diagonal());
+    distances.shear = static_cast<Vec3<float>>(box.shear());
+    distances.is_tilted = !box.is_rectangular();
+}
+
 std::atomic<std::uint64_t> lists_built{0};
 
 } // namespace
@@ -217,8 +230,8 @@ template <class N>
 void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, double cutoff, PairList& list)
 {
     const ScopedPhase span(queue.clock(), Phase::PairList);
-    const Vec3<double>& box = state.box.length();
-    PARHELION_EXPECTS(cutoff > 0 && 2 * cutoff <= std::min({box.x, box.y, box.z}));
+    const Box<double>& box = state.box.edges();
+    PARHELION_EXPECTS(cutoff > 0 && 2 * cutoff <= box.least_height());
     AlignedVector<std::uint32_t> storage;
     const std::uint32_t* x = leading_positions(queue, state, storage);
     Vec3<double> largest_half_cluster;
@@ -229,13 +242,13 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     pair_search::Input input;
     input.x = x;
     input.clusters = static_cast<std::int32_t>(state.clusters());
-    input.box = static_cast<Vec3<float>>(box);
-    input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
+    set_box(box, input);
+    input.heights = static_cast<Vec3<float>>(box.heights());
     input.cutoff = with_margin(cutoff);
     input.centred = true;
     for (int d = 0; d < 3; ++d)
     {
-        input.centred = input.centred && 2 * (input.cutoff + 2 * grid.largest_half[d]) * 1.001f < input.box[d];
+        input.centred = input.centred && 2 * (input.cutoff + 2 * grid.largest_half[d]) * 1.001f < input.heights[d];
     }
     input.grid = &grid;
     input.exclusions = &exclusions;
@@ -269,13 +282,14 @@ template <class N>
 void prune_pair_list(CpuQueue& queue, const ParticleState<N>& state, double cutoff, PairList& list)
 {
     const ScopedPhase span(queue.clock(), Phase::PairList);
-    const Vec3<double>& box = state.box.length();
+    const Box<double>& box = state.box.edges();
+    const Vec3<double> heights = box.heights();
     AlignedVector<std::uint32_t> storage;
     pair_search::Distances input;
     input.x = leading_positions(queue, state, storage);
-    input.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box);
+    set_box(box, input);
     input.cutoff = with_margin(cutoff);
-    input.centred = 2 * list.reach.x < box.x && 2 * list.reach.y < box.y && 2 * list.reach.z < box.z;
+    input.centred = 2 * list.reach.x < heights.x && 2 * list.reach.y < heights.y && 2 * list.reach.z < heights.z;
     list.pruned.resize(list.parts.size());
     std::atomic<std::size_t> next_part{0};
     queue.run([&](int) {

@@ -77,16 +77,25 @@ HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std:
     const DI di;
     const ClusterGrid& grid = *in.grid;
     const VF zero = hn::Zero(d);
-    VF r2 = zero;
+    VF distance[3], r2 = zero;
     for (int dim = 0; dim < 3; ++dim)
     {
         const auto units = hn::BitCast(di, hn::Sub(hn::LoadU(du, grid.centre[dim].data() + k), hn::Set(du, centre.x[dim])));
-        const VF distance = hn::Abs(hn::Mul(hn::ConvertTo(d, units), hn::Set(d, in.nm_per_unit[dim])));
+        distance[dim] = hn::Mul(hn::ConvertTo(d, units), hn::Set(d, in.nm_per_unit[dim]));
+    }
+    lean(d, in.shear, distance);
+    // In a tilted box x depends on which image along z is meant. The centres' nearest one is the atoms', too, unless the boxes
+    // are so large that either could be.
+    auto is_sure = hn::Eq(zero, zero);
+    for (int dim = 0; dim < 3; ++dim)
+    {
         const VF halves = hn::Add(hn::LoadU(d, grid.half[dim].data() + k), hn::Set(d, centre.half[dim]));
-        const VF gap = hn::Max(zero, hn::Sub(distance, halves));
+        if (in.is_tilted) { is_sure = hn::And(is_sure, hn::Lt(halves, hn::Set(d, 0.499f * in.heights[dim] - in.cutoff))); }
+        const VF gap = hn::Max(zero, hn::Sub(hn::Abs(distance[dim]), halves));
         r2 = hn::MulAdd(gap, gap, r2);
     }
-    const auto near = hn::And(hn::Lt(r2, hn::Set(d, in.cutoff * in.cutoff)), hn::FirstN(d, static_cast<std::size_t>(count)));
+    const auto may_be_near = hn::Or(hn::Lt(r2, hn::Set(d, in.cutoff * in.cutoff)), hn::Not(is_sure));
+    const auto near = hn::And(may_be_near, hn::FirstN(d, static_cast<std::size_t>(count)));
     // Not CompressStore: with a memory operand the instruction is microcoded on some processors.
     hn::StoreU(hn::Compress(hn::LoadU(di, grid.cluster.data() + k), hn::RebindMask(di, near)), di, candidates);
     return candidates + hn::CountTrue(d, near);
@@ -107,7 +116,7 @@ HWY_INLINE Range append_range(const Input& in, const Centre& centre, std::int32_
     return {k, candidates};
 }
 
-// The candidates of a column that is `gap2` (squared, nm^2) away in xy; returns the new end.
+// The candidates of a column that is `gap2` (squared, nm^2) away in xy, and not along z; returns the new end.
 HWY_INLINE std::int32_t* append_column(const Input& in, const Centre& centre, std::int32_t column_index, float gap2,
                                        std::int32_t& first, std::int32_t* candidates)
 {
@@ -115,7 +124,7 @@ HWY_INLINE std::int32_t* append_column(const Input& in, const Centre& centre, st
     const auto column = static_cast<std::size_t>(column_index);
     const std::int32_t begin = grid.begin[column], end = grid.begin[column + 1];
     const float dz = (std::sqrt(in.cutoff * in.cutoff - gap2) + grid.column_half[column].z + centre.half[2]) * (1 + 1e-5f);
-    if (2 * dz >= 0.999f * in.box.z) { return append_range(in, centre, begin, end, ~0u, candidates).candidates; }
+    if (2 * dz >= 0.999f * in.heights.z) { return append_range(in, centre, begin, end, ~0u, candidates).candidates; }
     const auto units = static_cast<std::uint32_t>(dz / in.nm_per_unit.z) + 2;
     const std::uint32_t low = centre.x[2] - units, high = centre.x[2] + units;
     const std::uint32_t* z = grid.centre[2].data();
@@ -131,9 +140,9 @@ struct CellRange
 {
     int first, count;
 };
-inline CellRange cell_range(std::uint32_t x, int n, float box, float distance)
+inline CellRange cell_range(std::uint32_t x, int n, float height, float distance)
 {
-    const int reach = static_cast<int>(std::min(distance / box * static_cast<float>(n), static_cast<float>(n))) + 1;
+    const int reach = static_cast<int>(std::min(distance / height * static_cast<float>(n), static_cast<float>(n))) + 1;
     if (2 * reach + 1 >= n) { return {0, n}; }
     return {ColumnGrid::cell(x, n) - reach, 2 * reach + 1};
 }
@@ -172,9 +181,10 @@ Scratch::Masks find_exclusions(const Input& in, std::int32_t cluster, Scratch& s
     return diagonal;
 }
 
-// Squared distances, nm^2, between the centre's box and the columns of a range, in one dimension.
-void find_gaps(const CellRange& range, std::uint32_t x, int n, float nm_per_unit, float half_widths, std::vector<float>& squared)
+// Squared distances, nm^2, between the centre's box and the columns of a range, between faces of one direction.
+void find_gaps(const CellRange& range, std::uint32_t x, int n, float height, float half_widths, std::vector<float>& squared)
 {
+    const float nm_per_unit = 0x1p-32f * height;
     squared.resize(static_cast<std::size_t>(range.count));
     for (int k = 0; k < range.count; ++k)
     {
@@ -195,10 +205,10 @@ std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& sc
     CellRange range[2];
     for (int d = 0; d < 2; ++d)
     {
-        range[d] = cell_range(centre.x[d], n[d], in.box[d], in.cutoff + centre.half[d] + grid.largest_half[d]);
+        range[d] = cell_range(centre.x[d], n[d], in.heights[d], in.cutoff + centre.half[d] + grid.largest_half[d]);
         const float half_widths =
-            (0.5f * in.box[d] / static_cast<float>(n[d]) + grid.largest_half[d] + centre.half[d]) * (1 + 1e-5f);
-        find_gaps(range[d], centre.x[d], n[d], in.nm_per_unit[d], half_widths, scratch.gap2[d]);
+            (0.5f * in.heights[d] / static_cast<float>(n[d]) + grid.largest_half[d] + centre.half[d]) * (1 + 1e-5f);
+        find_gaps(range[d], centre.x[d], n[d], in.heights[d], half_widths, scratch.gap2[d]);
     }
     std::int32_t* candidates = scratch.candidates.data();
     for (int kx = 0; kx < range[0].count; ++kx)
@@ -210,11 +220,15 @@ std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& sc
         {
             const int iy = (range[1].first + ky + n[1]) % n[1];
             const Side s = in_x == Side::Ahead ? in_x : side(own % n[1], iy, n[1]);
-            const float gap2 = scratch.gap2[0][static_cast<std::size_t>(kx)] + scratch.gap2[1][static_cast<std::size_t>(ky)];
+            // Faces that are no right angle apart: the larger distance is all that is sure, and nothing of it is across z.
+            const float gap2_x = scratch.gap2[0][static_cast<std::size_t>(kx)],
+                        gap2_y = scratch.gap2[1][static_cast<std::size_t>(ky)],
+                        gap2 = in.is_tilted ? std::max(gap2_x, gap2_y) : gap2_x + gap2_y;
             if (s == Side::Behind || gap2 >= in.cutoff * in.cutoff) { continue; }
             const std::int32_t column = ix * n[1] + iy;
             std::int32_t* const found = candidates;
-            candidates = append_column(in, centre, column, gap2, scratch.first[static_cast<std::size_t>(column)], candidates);
+            candidates = append_column(in, centre, column, in.is_tilted ? 0 : gap2,
+                                       scratch.first[static_cast<std::size_t>(column)], candidates);
             if (s == Side::Undecided)
             {
                 candidates = std::remove_if(found, candidates, [&](std::int32_t j) {

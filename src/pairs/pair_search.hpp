@@ -38,7 +38,8 @@ struct Exclusions
 struct Distances
 {
     const std::uint32_t* x = nullptr; // as ClusterArray
-    Vec3<float> nm_per_unit;
+    Vec3<float> nm_per_unit, shear;   // along the diagonal of the box, and what turns that into nm: Box::shear()
+    bool is_tilted = false;
     float cutoff = 0;     // nm, with the margin
     bool centred = false; // every partner is nearer to any atom of a block than half the box: see Difference in forces/
 };
@@ -46,7 +47,7 @@ struct Distances
 struct Input : Distances
 {
     std::int32_t clusters = 0;
-    Vec3<float> box;
+    Vec3<float> heights; // of the box, nm
     const ClusterGrid* grid = nullptr;
     const Exclusions* exclusions = nullptr;
     const std::int32_t* slot_of_global = nullptr;

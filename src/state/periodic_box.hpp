@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions as fixed-point fractions of the box, and the box they are fractions of.
 //
-// The idea: a coordinate is an unsigned integer u with x = u * L / 2^bits. Integer subtraction wraps, so the difference of two
-// positions *is* the minimum image: no shift vectors, no wrapping code, no special case at a border, and a copy of an atom on
-// another rank has its owner's bits. Resolution is L / 2^32 (2e-9 nm for an 8 nm box) in mixed precision, far finer than float,
-// and exact under subtraction. Scaling the box scales every position with it, at no cost. Cost: one integer-to-float conversion
-// per difference. See docs/decisions/0001-fixed-point-positions.md.
+// The idea: a coordinate is an unsigned integer u, 2^-bits of an edge vector. Integer subtraction wraps, so the difference of two
+// positions *is* the nearest image (of those within half the least height of the box): no shift vectors, no wrapping code, no
+// special case at a border, and a copy of an atom on another rank has its owner's bits. Resolution is L / 2^32 (2e-9 nm for an
+// 8 nm box) in mixed precision, far finer than float, and exact under subtraction. Scaling the box scales every position with it,
+// at no cost. Cost: one integer-to-float conversion per difference. See docs/decisions/0001-fixed-point-positions.md.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/vec3.hpp"
 
 #include <cmath>
@@ -32,50 +33,49 @@ public:
     static constexpr double unit = bits == 32 ? 0x1p-32 : 0x1p-64; // of the box
 
     PeriodicBox() = default;
-    PARHELION_HD explicit PeriodicBox(const Vec3<double>& length) { set_length(length); }
+    PARHELION_HD explicit PeriodicBox(const Box<double>& edges) { set_edges(edges); }
 
     // Scales every position with the box.
-    PARHELION_HD void set_length(const Vec3<double>& length)
+    PARHELION_HD void set_edges(const Box<double>& edges)
     {
-        length_ = length;
-        for (int d = 0; d < 3; ++d)
-        {
-            nm_per_unit_[d] = length[d] * unit;
-            inverse_length_[d] = 1.0 / length[d];
-        }
+        edges_ = edges;
+        unit_ = unit * edges;
+        for (int d = 0; d < 3; ++d) { inverse_diagonal_[d] = 1.0 / edges.diagonal()[d]; }
     }
-    PARHELION_HD const Vec3<double>& length() const { return length_; }
-    PARHELION_HD double volume() const { return length_.x * length_.y * length_.z; }
-    // nm per unit of the fixed-point fraction: difference(a, b)[d] = Signed(a[d] - b[d]) * nm_per_unit()[d].
-    PARHELION_HD const Vec3<double>& nm_per_unit() const { return nm_per_unit_; }
+    PARHELION_HD const Box<double>& edges() const { return edges_; }
+    // One unit of the fixed-point fractions, nm: difference(a, b) = nm_per_unit().to_nm(Signed(a - b)).
+    PARHELION_HD const Box<double>& nm_per_unit() const { return unit_; }
 
     // Any finite position, inside the box or not.
     PARHELION_HD Vec3<Fixed> to_fixed(const Vec3<double>& nm) const
     {
-        return {component_to_fixed(nm.x * inverse_length_.x), component_to_fixed(nm.y * inverse_length_.y),
-                component_to_fixed(nm.z * inverse_length_.z)};
+        const Vec3<double> fractions = to_fractions(nm);
+        return {component_to_fixed(fractions.x), component_to_fixed(fractions.y), component_to_fixed(fractions.z)};
     }
-    // In [0, L).
-    PARHELION_HD Vec3<double> to_nm(const Vec3<Fixed>& x) const
-    {
-        return {static_cast<double>(x.x) * nm_per_unit_.x, static_cast<double>(x.y) * nm_per_unit_.y,
-                static_cast<double>(x.z) * nm_per_unit_.z};
-    }
-    // Minimum image of a - b, nm; each component in [-L/2, L/2).
+    // Of fractions in [0, 1).
+    PARHELION_HD Vec3<double> to_nm(const Vec3<Fixed>& x) const { return unit_.to_nm(static_cast<Vec3<double>>(x)); }
+    // Minimum image of a - b, nm; each fraction in [-1/2, 1/2).
     PARHELION_HD Vec3<double> difference(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
     {
-        return {static_cast<double>(static_cast<Signed>(a.x - b.x)) * nm_per_unit_.x,
-                static_cast<double>(static_cast<Signed>(a.y - b.y)) * nm_per_unit_.y,
-                static_cast<double>(static_cast<Signed>(a.z - b.z)) * nm_per_unit_.z};
+        return unit_.to_nm({static_cast<double>(static_cast<Signed>(a.x - b.x)),
+                            static_cast<double>(static_cast<Signed>(a.y - b.y)),
+                            static_cast<double>(static_cast<Signed>(a.z - b.z))});
     }
-    // x + dx, for |dx| < L/2; rounds to the nearest representable position.
+    // x + dx, for |dx| below half the least height; rounds to the nearest representable position.
     PARHELION_HD Vec3<Fixed> displaced(const Vec3<Fixed>& x, const Vec3<double>& dx) const
     {
-        return {x.x + displacement_to_fixed(dx.x * inverse_length_.x), x.y + displacement_to_fixed(dx.y * inverse_length_.y),
-                x.z + displacement_to_fixed(dx.z * inverse_length_.z)};
+        const Vec3<double> fractions = to_fractions(dx);
+        return {x.x + displacement_to_fixed(fractions.x), x.y + displacement_to_fixed(fractions.y),
+                x.z + displacement_to_fixed(fractions.z)};
     }
 
 private:
+    PARHELION_HD Vec3<double> to_fractions(const Vec3<double>& nm) const
+    {
+        const Vec3<double>& tilt = edges_.tilt();
+        const double z = nm.z * inverse_diagonal_.z, y = (nm.y - z * tilt.z) * inverse_diagonal_.y;
+        return {(nm.x - y * tilt.x - z * tilt.y) * inverse_diagonal_.x, y, z};
+    }
     PARHELION_HD static Fixed component_to_fixed(double fraction)
     {
         return displacement_to_fixed(fraction - std::floor(fraction) - 0.5) + half;
@@ -94,7 +94,8 @@ private:
     }
     static constexpr Fixed half = Fixed{1} << (bits - 1);
 
-    Vec3<double> length_{1, 1, 1}, nm_per_unit_, inverse_length_{1, 1, 1};
+    Box<double> edges_{1, 1, 1}, unit_;
+    Vec3<double> inverse_diagonal_{1, 1, 1};
 };
 
 } // namespace parhelion

@@ -12,17 +12,18 @@ namespace parhelion {
 namespace {
 
 // How far the zones at an offset reach, nm.
-double extent(const GpuCell& cell, const Vec3<double>& box, int d, int offset)
+double extent(const GpuCell& cell, const Box<double>& box, int d, int offset)
 {
-    const double width = box[d] / cell.cells[d];
+    const double width = box.heights()[d] / cell.cells[d];
     if (offset == 0 || offset < cell.pulses[d]) { return width; }
     return std::clamp(cell.reach + cell.overhang[d] - (offset - 1) * width, 0.1 * width, width);
 }
 
-GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, double edge)
+GpuStrips make_strips(const GpuCell& cell, const Box<double>& box, int d, double edge)
 {
     PARHELION_EXPECTS(cell.pulses[d] < GpuStrips::most_offsets);
     GpuStrips strips;
+    const double height = box.heights()[d];
     for (int offset = 0; offset <= cell.pulses[d]; ++offset)
     {
         const double length = extent(cell, box, d, offset);
@@ -30,12 +31,12 @@ GpuStrips make_strips(const GpuCell& cell, const Vec3<double>& box, int d, doubl
         strips.first[offset + 1] = strips.first[offset] + count;
         if (!cell.is_divided(d)) { continue; }
         strips.begin[offset] = cell.unrolled(d, cell.lower[d]) + static_cast<std::uint32_t>(offset) * cell.width[d];
-        strips.per_unit[offset] = static_cast<float>(count / std::ldexp(length / box[d], 32));
+        strips.per_unit[offset] = static_cast<float>(count / std::ldexp(length / height, 32));
     }
     return strips;
 }
 
-GpuColumns make_columns(const GpuCell& cell, const Vec3<double>& box, double edge)
+GpuColumns make_columns(const GpuCell& cell, const Box<double>& box, double edge)
 {
     GpuColumns columns;
     for (int d = 0; d < 2; ++d) { columns.strips[d] = make_strips(cell, box, d, edge); }
@@ -53,21 +54,21 @@ int most_columns(std::size_t shared_bytes)
 
 } // namespace
 
-RankSlots plan_slots(const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double density_factor,
+RankSlots plan_slots(const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
                      std::size_t shared_bytes)
 {
     PARHELION_EXPECTS(density_factor >= 1);
     RankSlots result;
-    const double volume = box.x * box.y * box.z;
-    double edge = std::cbrt(volume * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
-    double here = 1; // volume of home and halo
+    double edge = std::cbrt(box.volume() * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
+    const Vec3<double> heights = box.heights();
+    double here = 1; // of home and halo, where all is `heights`
     for (int d = 0; d < 3; ++d)
     {
         double length = 0;
         for (int offset = 0; offset <= cell.pulses[d]; ++offset) { length += extent(cell, box, d, offset); }
         here *= length;
     }
-    const double mean = static_cast<double>(atoms) * here / volume;
+    const double mean = static_cast<double>(atoms) * here / (heights.x * heights.y * heights.z);
     result.atoms = std::min(atoms, static_cast<std::size_t>(density_factor * mean) + supercluster_size);
     result.columns = make_columns(cell, box, edge);
     // Wider ones, if a box is so flat.

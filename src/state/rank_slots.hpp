@@ -3,6 +3,7 @@
 // anything is allocated. Cost: none.
 #pragma once
 
+#include "base/box.hpp"
 #include "state/gpu/columns.hpp"
 
 #include <cstddef>
@@ -21,7 +22,7 @@ inline constexpr std::size_t most_gpu_clusters = (std::size_t{1} << 24) - 1;
 // For `density_factor` times as many atoms as there are in a rank's cell and halo at the mean density of `atoms` atoms in the box
 // (nm). Whoever sorts them needs shared memory for each column, of which a thread block has so many bytes. Precondition:
 // density_factor >= 1.
-RankSlots plan_slots(const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double density_factor,
+RankSlots plan_slots(const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
                      std::size_t shared_bytes);
 
 } // namespace parhelion

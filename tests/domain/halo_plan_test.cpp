@@ -133,7 +133,7 @@ TEST(HaloPlan, ends_when_the_box_has_become_too_small)
     try
     {
         d.on_ranks([&](DomainRank<Mixed>& r) {
-            r.state.box.set_length({1.8, 3.3, 3.6});
+            r.state.box.set_edges({1.8, 3.3, 3.6});
             d.repartition(r, 17);
         });
         FAIL() << "no error";

@@ -224,7 +224,7 @@ void expect_division_right(RanksOnGpu<N>& d, double cutoff, double pruned_cutoff
 template <class N>
 std::vector<std::int32_t> order_of_all(const ParticleState<N>& whole)
 {
-    const Vec3<double>& box = whole.box.length();
+    const Vec3<double>& box = whole.box.edges().diagonal();
     const std::size_t atoms = whole.slot_of_global.size();
     const double edge = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
     const auto nx = static_cast<std::uint64_t>(std::lround(box.x / edge)),
@@ -481,7 +481,7 @@ TYPED_TEST(GpuRepartition, says_when_atoms_have_left_their_cells_or_the_box_has_
     RanksOnGpu<TypeParam> shrunk(queue, system, {.grid = {{4, 1, 1}}, .reach = 0.9});
     EXPECT_EQ(flags_after(shrunk), 0u);
     auto scalars = shrunk.rank(0).state.scalars.to_vector(queue);
-    scalars[0].box_length *= 0.9, scalars[0].nm_per_unit *= 0.9;
+    scalars[0].box *= 0.9, scalars[0].nm_per_unit *= 0.9;
     shrunk.rank(0).state.scalars.upload(queue, scalars);
     EXPECT_EQ(flags_after(shrunk), gpu_flag_ambiguous);
 

@@ -220,17 +220,17 @@ TEST(CRescale, gives_the_volume_distribution_of_the_ideal_gas)
         VelocityCoupling velocities;
         couple_temperature(thermostat, step, gas.half_step, thermostat_state, velocities);
         gas.kick_only(parameters.dt, velocities);
-        const double p = ideal_pressure(gas.half_step, gas.state.box.volume());
+        const double p = ideal_pressure(gas.half_step, gas.state.box.edges().volume());
         complete_work(barostat, {}, barostat_state);
         scale_box(gas.queue, barostat, step, {{}, everywhere(p)}, barostat_state, gas.half_step, gas.state);
-        if (step > steps / 20) { volume.add(gas.state.box.volume() / unit); }
+        if (step > steps / 20) { volume.add(gas.state.box.edges().volume() / unit); }
     }
     // Memory tau_p = 100 steps: 1900 independent values of the volume.
     EXPECT_NEAR(volume.mean(), atoms + 1, 4 * std::sqrt((atoms + 1) / 1900.0));
     EXPECT_NEAR(volume.variance(), atoms + 1, 4 * (atoms + 1) * std::sqrt(2.4 / 1900));
     complete_work(barostat, {}, barostat_state);
     const double conserved = gas.half_step.energy() + conserved_contribution(thermostat, thermostat_state) +
-                             conserved_contribution(barostat, gas.state.box.length(), barostat_state);
+                             conserved_contribution(barostat, gas.state.box.edges().diagonal(), barostat_state);
     EXPECT_NEAR(conserved, start, 1e-9);
 }
 
@@ -244,20 +244,20 @@ TEST(CRescale, leaves_no_drift_in_the_conserved_energy)
     parameters.compressibility = everywhere(0.02);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 12);
     const double a = 20, b = 160;
-    const auto ratio = [&] { return gas.state.box.volume() / 27; };
+    const auto ratio = [&] { return gas.state.box.edges().volume() / 27; };
     const auto energy = [&] { return a * std::pow(ratio(), -8) + b * ratio(); };
     const auto virial = [&] { return 1.5 * (-8 * a * std::pow(ratio(), -8) + b * ratio()); }; // 1/2 dU/ds, V ~ exp(3 s)
     BarostatState state;
     const auto conserved = [&] {
-        return gas.half_step.energy() + energy() + conserved_contribution(coupling, gas.state.box.length(), state);
+        return gas.half_step.energy() + energy() + conserved_contribution(coupling, gas.state.box.edges().diagonal(), state);
     };
     const double start = conserved();
     double one_ended = 0;
     const int steps = 2000;
     for (int step = 0; step < steps; ++step)
     {
-        const double p = ideal_pressure(gas.half_step, gas.state.box.volume()) -
-                         2 * virial() / (3 * gas.state.box.volume()) * units::bar_per_kj_mol_nm3;
+        const double p = ideal_pressure(gas.half_step, gas.state.box.edges().volume()) -
+                         2 * virial() / (3 * gas.state.box.edges().volume()) * units::bar_per_kj_mol_nm3;
         const double before = virial();
         scale_box(gas.queue, coupling, step, {everywhere(before / 3), everywhere(p)}, state, gas.half_step, gas.state);
         one_ended += state.pending_strain.x * (virial() - before);
@@ -280,16 +280,16 @@ TEST(BerendsenBarostat, relaxes_the_volume_of_an_ideal_gas_to_its_pressure)
     BarostatState state;
     const double kinetic = gas.half_step.energy();
     const double goal = kinetic * 2 / 3 * units::bar_per_kj_mol_nm3 / pressure; // nm^3
-    const double start = gas.state.box.volume() / goal;
+    const double start = gas.state.box.edges().volume() / goal;
     for (int step = 0; step < 200; ++step)
     {
-        const double p = ideal_pressure(gas.half_step, gas.state.box.volume());
+        const double p = ideal_pressure(gas.half_step, gas.state.box.edges().volume());
         scale_box(gas.queue, coupling, step, {{}, everywhere(p)}, state, gas.half_step, gas.state);
     }
     EXPECT_EQ(gas.half_step.energy(), kinetic);
     // With this compressibility dV/dt = (V0 - V) / tau_p exactly, for 2 ps; Euler's error is of order dt.
-    EXPECT_NEAR((gas.state.box.volume() / goal - 1) / (start - 1), std::exp(-2.0), 0.01);
-    EXPECT_NEAR(gas.state.box.length().x, gas.state.box.length().z, 1e-12);
+    EXPECT_NEAR((gas.state.box.edges().volume() / goal - 1) / (start - 1), std::exp(-2.0), 0.01);
+    EXPECT_NEAR(gas.state.box.edges().diagonal().x, gas.state.box.edges().diagonal().z, 1e-12);
 }
 
 TEST(BerendsenBarostat, counts_the_work_on_a_potential_to_second_order)
@@ -300,13 +300,13 @@ TEST(BerendsenBarostat, counts_the_work_on_a_potential_to_second_order)
     parameters.compressibility = everywhere(1e-3);
     parameters.reference_pressure = everywhere(0);
     const PressureCoupling coupling = make_pressure_coupling(parameters, 0);
-    const auto energy = [&] { return 1000 * std::pow(gas.state.box.volume() / 27, -4); };
+    const auto energy = [&] { return 1000 * std::pow(gas.state.box.edges().volume() / 27, -4); };
     BarostatState state;
     const double start = energy();
     for (int step = 0; step < 20; ++step)
     {
         complete_work(coupling, everywhere(-2 * energy()), state);
-        EXPECT_NEAR(energy() + conserved_contribution(coupling, gas.state.box.length(), state), start,
+        EXPECT_NEAR(energy() + conserved_contribution(coupling, gas.state.box.edges().diagonal(), state), start,
                     1e-3 * (start - energy() + 1e-9));
         scale_box(gas.queue, coupling, step, {everywhere(-2 * energy()), everywhere(200)}, state, gas.half_step, gas.state);
     }
@@ -330,28 +330,28 @@ TEST(ParrinelloRahman, conserves_its_energy_for_an_ideal_gas_in_any_rectangular_
     BarostatState state;
     KineticEnergies half_step = compute_kinetic(queue, particles, 1);
     double lowest = 1e30, highest = -1e30, smallest = 1e30, largest = 0;
-    const Vec3<double> start = particles.box.length();
+    const Vec3<double> start = particles.box.edges().diagonal();
     for (int step = 0; step < 3000; ++step)
     {
         VelocityCoupling velocities;
-        advance_box_velocity(coupling, particles.box.length(), state, velocities);
+        advance_box_velocity(coupling, particles.box.edges().diagonal(), state, velocities);
         kick(queue, kick_coefficients(parameters.dt, 1, velocities), particles);
         KineticEnergies next = compute_kinetic(queue, particles, 1);
         const KineticEnergies kinetic = mean(half_step, next);
-        const double p = ideal_pressure(kinetic, particles.box.volume());
+        const double p = ideal_pressure(kinetic, particles.box.edges().volume());
         scale_box(queue, coupling, step, {{}, everywhere(p)}, state, next, particles);
         state.pressure = everywhere(p);
         state.pressure_known = true;
         half_step = next;
-        const double conserved = kinetic.energy() + conserved_contribution(coupling, particles.box.length(), state);
+        const double conserved = kinetic.energy() + conserved_contribution(coupling, particles.box.edges().diagonal(), state);
         lowest = std::min(lowest, conserved);
         highest = std::max(highest, conserved);
-        smallest = std::min(smallest, particles.box.volume());
-        largest = std::max(largest, particles.box.volume());
+        smallest = std::min(smallest, particles.box.edges().volume());
+        largest = std::max(largest, particles.box.edges().volume());
     }
     EXPECT_GT(largest / smallest, 1.05);
     EXPECT_LT((highest - lowest) / highest, 1e-3); // while the volume changes by a fifth
-    EXPECT_NEAR(particles.box.length().x / start.x, particles.box.length().z / start.z, 1e-9);
+    EXPECT_NEAR(particles.box.edges().diagonal().x / start.x, particles.box.edges().diagonal().z / start.z, 1e-9);
 }
 
 namespace {

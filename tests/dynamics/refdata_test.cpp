@@ -192,8 +192,8 @@ std::vector<Step> coupled_water(const Refdata& data, const std::vector<EnergyTab
     for (std::size_t row = 0; row < corrections.size(); ++row)
     {
         const auto step = static_cast<std::int64_t>(row);
-        const Vec3<double> box = state.box.length();
-        const double volume = state.box.volume();
+        const Vec3<double> box = state.box.edges().diagonal();
+        const double volume = state.box.edges().volume();
         before_step(box, barostat);
         const EnergyVirial force_sums = forces.compute(state);
         VelocityCoupling coupling;
@@ -215,7 +215,7 @@ std::vector<Step> coupled_water(const Refdata& data, const std::vector<EnergyTab
         half_step = next;
         const double conserved = force_sums.potential() + kinetic.energy() +
                                  conserved_contribution(thermostat, thermostat_state) +
-                                 conserved_contribution(barostat, state.box.length(), barostat_state);
+                                 conserved_contribution(barostat, state.box.edges().diagonal(), barostat_state);
         steps.push_back({box, barostat_state.box_velocity, temperature(kinetic.energy(), dof[0]), conserved, pressure});
     }
     return steps;

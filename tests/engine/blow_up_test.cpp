@@ -113,7 +113,7 @@ void spread(System& system)
             type.exclusion_start.push_back(static_cast<std::int32_t>(type.excluded.size()));
         }
     }
-    const Vec3<double> old_box = system.box;
+    const Vec3<double> old_box = system.box.diagonal();
     system.box = {100, 100, 100};
     int place = 0;
     for (const MoleculeBlock& block : system.topology.blocks)

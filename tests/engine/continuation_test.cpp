@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Coupled, Continuation, ::testing::ValuesIn(cases), [](c
 // Guards the tests above: if the box stood still or nothing were coupled they would prove little.
 TEST(Continuation, is_tested_on_runs_that_differ)
 {
-    const Vec3<double> box = coupled(cases[0]).system.box;
+    const Box<double> box = coupled(cases[0]).system.box;
     std::vector<double> temperatures;
     for (const Case& c : cases)
     {

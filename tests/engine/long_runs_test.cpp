@@ -38,7 +38,7 @@ struct Census final : Observer
             for (int d = 0; d < 3 && i < before.size(); ++d)
             {
                 const double moved =
-                    static_cast<double>(static_cast<std::int32_t>(x[i][d] - before[i][d])) * 0x1p-32 * state.box[d];
+                    static_cast<double>(static_cast<std::int32_t>(x[i][d] - before[i][d])) * 0x1p-32 * state.box.diagonal()[d];
                 farthest = std::max(farthest, std::abs(moved));
             }
         }

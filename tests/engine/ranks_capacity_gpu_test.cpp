@@ -100,8 +100,8 @@ TEST_P(CrowdOnRanks, goes_back_and_makes_room_with_the_bits_of_one)
     p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
     p.com_mode = ComMode::None;
     make_molecules_whole(data.system);
-    const double edge = data.system.box.x;
-    data.system.box.x *= 2;
+    const double edge = data.system.box.diagonal().x;
+    data.system.box.diagonal().x *= 2;
     for (Vec3<double>& x : data.system.x) { x.x += 0.7 * edge; }        // most are in the second half of the box
     data.system.v.assign(data.system.x.size(), Vec3<double>{25, 0, 0}); // nm/ps
     const auto run = [&](const Way& way) {
@@ -178,7 +178,7 @@ TEST_F(RanksOnGpus, end_with_a_state_that_fewer_go_on_from_where_nearly_all_atom
     LoadedInput drop = load_drop(4);
     System& system = drop.system;
     RunParameters& p = drop.parameters;
-    const Vec3<double> corner{0.5 * system.box.x, 0.5 * system.box.y, system.box.z / 3};
+    const Vec3<double> corner{0.5 * system.box.diagonal().x, 0.5 * system.box.diagonal().y, system.box.diagonal().z / 3};
     for (Vec3<double>& x : system.x) { x += corner - (0.5 / 4) * system.box; }
     p.generate_velocities = false;
     p.com_mode = ComMode::None;
@@ -311,7 +311,7 @@ TEST_F(RanksOnGpus, of_a_box_that_becomes_too_small_for_its_cells_end_with_a_sta
     p.reference_pressure = {20000, 20000, 20000};
     // Cells are just as long as the halo is thick, with what atoms may stray from them (0.23 nm) and 2 % to spare.
     p.buffer_tolerance = -1;
-    p.list_cutoff = series.system.box.x / 4 / 1.02 - 0.24;
+    p.list_cutoff = series.system.box.diagonal().x / 4 / 1.02 - 0.24;
     for (const Layout& layout : layouts({{4, 1, 1}}))
     {
         SCOPED_TRACE(name_of(layout, HaloMethod::Direct));
@@ -328,7 +328,7 @@ TEST_F(RanksOnGpus, of_a_box_that_becomes_too_small_for_its_cells_end_with_a_sta
         }
         const SavedState saved = before.saved_state();
         EXPECT_GT(saved.step, 0);
-        EXPECT_LT(saved.box.x, 0.985 * series.system.box.x);
+        EXPECT_LT(saved.box.diagonal().x, 0.985 * series.system.box.diagonal().x);
         Simulation after = simulate_on(series, layout, HaloMethod::Direct, Precision::Mixed, Summation::Fast, &saved);
         EXPECT_NO_THROW(after.run(20, nobody, never));
         EXPECT_EQ(after.frame().step, saved.step + 20);

@@ -87,7 +87,7 @@ TEST_P(SinglePointTest, does_not_know_which_image_of_an_atom_it_was_given)
     std::uniform_int_distribution<int> images(-2, 2);
     for (Vec3<double>& x : data.system.x)
     {
-        for (int d = 0; d < 3; ++d) { x[d] += images(random) * data.system.box[d]; }
+        for (int d = 0; d < 3; ++d) { x[d] += images(random) * data.system.box.diagonal()[d]; }
     }
     const SinglePoint there = simulate(data, Precision::Mixed, Summation::Reproducible).evaluate();
     EXPECT_EQ(there.forces, here.forces);
@@ -179,12 +179,12 @@ TEST(SinglePoint, has_the_virial_of_its_energys_strain_derivative)
         data.parameters.lj_switch = 0.7;
         const auto evaluate = [&](int axis, double strain) {
             Refdata strained = data;
-            strained.system.box[axis] *= 1 + strain;
+            strained.system.box.diagonal()[axis] *= 1 + strain;
             for (Vec3<double>& x : strained.system.x) { x[axis] *= 1 + strain; }
             return simulate(strained, Precision::Double).evaluate().observables;
         };
         const Observables middle = evaluate(0, 0);
-        const double volume = data.system.box.x * data.system.box.y * data.system.box.z;
+        const double volume = data.system.box.diagonal().x * data.system.box.diagonal().y * data.system.box.diagonal().z;
         const double correction =
             -0.5 * middle.pressure_correction * volume / 16.605390671738466; // its virial, each diagonal element
         for (int axis = 0; axis < 3; ++axis)

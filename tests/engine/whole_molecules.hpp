@@ -15,7 +15,8 @@ inline void make_molecules_whole(System& system)
         const auto first = static_cast<std::size_t>(system.topology.locate(static_cast<std::int64_t>(a)).molecule_first_atom);
         for (int d = 0; d < 3; ++d)
         {
-            system.x[a][d] -= system.box[d] * std::round((system.x[a][d] - system.x[first][d]) / system.box[d]);
+            system.x[a][d] -=
+                system.box.diagonal()[d] * std::round((system.x[a][d] - system.x[first][d]) / system.box.diagonal()[d]);
         }
     }
 }

@@ -204,7 +204,7 @@ TEST(HaloExchange, outlives_changes_of_the_plan_and_of_its_depth)
             ASSERT_EQ(ranks.exchange(100 * interval, 100 * interval + 7), 0) << name_of(method) << ", interval " << interval;
             // A thinner box, whose cells are less than the reach, in every other interval; and everybody moves.
             ranks.domains().on_ranks([&](DomainRank<Mixed>& r) {
-                r.state.box.set_length({3.0, 3.3, interval % 2 == 0 ? 2.4 : 3.6});
+                r.state.box.set_edges({3.0, 3.3, interval % 2 == 0 ? 2.4 : 3.6});
                 for (std::size_t slot = 0; slot < r.state.home_slots(); ++slot)
                 {
                     const std::int32_t atom = r.state.global_of_slot[slot];

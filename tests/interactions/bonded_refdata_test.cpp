@@ -78,7 +78,10 @@ PairSums pairs_by_formula(const System& system)
                 const auto a = static_cast<std::size_t>(pair.atoms[0]), b = static_cast<std::size_t>(pair.atoms[1]);
                 const auto i = static_cast<std::size_t>(first) + a, j = static_cast<std::size_t>(first) + b;
                 Vec3<double> d = system.x[i] - system.x[j];
-                for (int axis = 0; axis < 3; ++axis) { d[axis] -= system.box[axis] * std::round(d[axis] / system.box[axis]); }
+                for (int axis = 0; axis < 3; ++axis)
+                {
+                    d[axis] -= system.box.diagonal()[axis] * std::round(d[axis] / system.box.diagonal()[axis]);
+                }
                 const auto& p = topology.parameters_of(InteractionKind::Pair14)[static_cast<std::size_t>(pair.parameters)];
                 const double r = norm(d), qq = units::coulomb * topology.fudge_qq * type.atoms[a].charge * type.atoms[b].charge;
                 const Vec3<double> lj = (12 * p[1] / std::pow(r, 14) - 6 * p[0] / std::pow(r, 8)) * d;

@@ -36,7 +36,7 @@ public:
         : queue_(queue), state_(sorted_gpu_state(queue, particles)), exclusions_(make_gpu_exclusions(queue, system.topology)),
           tables_(queue, NonbondedTables<N>(make_nonbonded(system.topology, run))), particles_(particles)
     {
-        const double half_box = 0.5 * std::min({system.box.x, system.box.y, system.box.z});
+        const double half_box = 0.5 * system.box.least_height();
         const double cutoff = std::min(run.coulomb_cutoff + buffer, half_box);
         reserve_pair_list(queue, state_, system.box, cutoff, list_);
         build_pair_list(queue, state_, exclusions_, cutoff, list_);

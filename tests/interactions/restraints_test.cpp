@@ -90,9 +90,9 @@ TEST_P(PositionRestraintsTest, virial_is_half_the_derivative_by_the_strain_of_th
         EXPECT_EQ(virial[d][(d + 1) % 3], 0);
         EXPECT_EQ(virial[d][(d + 2) % 3], 0);
         const auto energy = [&](double strain) {
-            Vec3<double> box = system.box;
+            Vec3<double> box = system.box.diagonal();
             box[d] *= 1 + strain;
-            state.box.set_length(box);
+            state.box.set_edges(box);
             return evaluate(restraints, state).energies.potential();
         };
         const double h = 1e-5; // a parabola in the strain
@@ -145,7 +145,10 @@ TEST(PositionRestraints, pull_each_axis_with_its_own_constant_along_the_minimum_
     System system = random_chains(InteractionKind::PositionRestraint, 2, 9);
     Vec3<double> shift{0.02, -0.03, 0.01};
     system.restraint_reference = system.x;
-    for (auto& x : system.restraint_reference) { x += shift + Vec3<double>{system.box.x, 0, -2 * system.box.z}; } // other images
+    for (auto& x : system.restraint_reference)
+    {
+        x += shift + Vec3<double>{system.box.diagonal().x, 0, -2 * system.box.diagonal().z};
+    } // other images
     system.restraint_reference_box = system.box;
     const Restrained result =
         evaluate(make_position_restraints(system, scaling(RefcoordScaling::None)), particles_in_input_order<Double>(system));
@@ -193,7 +196,7 @@ TEST(PositionRestraints, references_follow_the_box_as_asked)
             for (int d = 0; d < 3; ++d)
             {
                 const double expected = fixed[d] + growth * (x[d] - fixed[d]);
-                EXPECT_NEAR(restraint.fraction[d] * growth * system.box[d] + restraint.offset[d], expected, 1e-13);
+                EXPECT_NEAR(restraint.fraction[d] * growth * system.box.diagonal()[d] + restraint.offset[d], expected, 1e-13);
             }
         }
     }
@@ -347,7 +350,7 @@ TEST_P(FlatBottom, has_forces_that_are_minus_the_gradient_and_half_the_derivativ
             const auto x = state.x.get(static_cast<std::size_t>(restraint.atom));
             const RestraintForce force = restraint_force(restraint, state.box, x);
             Vec3<double> reference = restraint.offset;
-            for (int d = 0; d < 3; ++d) { reference[d] += restraint.fraction[d] * system.box[d]; }
+            for (int d = 0; d < 3; ++d) { reference[d] += restraint.fraction[d] * system.box.diagonal()[d]; }
             const Vec3<double> away = state.box.difference(x, state.box.to_fixed(reference));
             if (is_near_edge(away)) { continue; }
             ++tried;
@@ -359,10 +362,10 @@ TEST_P(FlatBottom, has_forces_that_are_minus_the_gradient_and_half_the_derivativ
                     return restraint_force(restraint, state.box, state.box.displaced(x, by)).energy;
                 };
                 const auto strained = [&](double strain) {
-                    Vec3<double> edges = system.box;
+                    Vec3<double> edges = system.box.diagonal();
                     edges[d] *= 1 + strain;
                     auto box = state.box;
-                    box.set_length(edges);
+                    box.set_edges(edges);
                     return restraint_force(restraint, box, x).energy;
                 };
                 const double reach = std::min(1e-3, 0.02 * distance(away)); // the force turns within the distance

@@ -40,8 +40,8 @@ Totals evaluate(const Refdata& data, int threads = 2)
 
     Totals result{forces_of(state), sum_energies(buffers).result()};
     const DispersionTail tail = make_dispersion_correction(topology, data.parameters);
-    result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.volume());
-    for (int d = 0; d < 3; ++d) { result.energies.virial[d][d] += tail.virial(state.box.volume()); }
+    result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.edges().volume());
+    for (int d = 0; d < 3; ++d) { result.energies.virial[d][d] += tail.virial(state.box.edges().volume()); }
     return result;
 }
 

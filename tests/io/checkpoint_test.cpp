@@ -314,7 +314,8 @@ TEST_F(CheckpointTest, behind_right_hashes_is_refused_unless_a_run_can_have_it)
             EXPECT_TRUE(read.state.step >= 0 && read.reached >= read.state.step - 1 &&
                         position.next_energy_step <= read.state.step);
             EXPECT_TRUE(position.since_frame.count() >= 0 && position.since_frame.count() <= position.whole_run.count());
-            EXPECT_TRUE(std::min({read.state.box.x, read.state.box.y, read.state.box.z}) > 0 && norm(read.state.box) < 1e7);
+            EXPECT_TRUE(std::min({read.state.box.diagonal().x, read.state.box.diagonal().y, read.state.box.diagonal().z}) > 0 &&
+                        norm(read.state.box.edge_lengths()) < 1e7);
             for (std::size_t term = 0; term < position.whole_run.terms(); ++term)
             {
                 EXPECT_TRUE(std::isfinite(position.since_frame.standard_deviation(term)));

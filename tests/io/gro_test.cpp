@@ -66,7 +66,15 @@ TEST_F(GroTest, carriage_returns_and_nine_numbers_of_a_rectangular_box_are_fine)
 {
     const GroFile file = read("t\r\n1\r\n    1SOL     OW    1   0.230   0.628   0.113\r\n 3 3 3 0 0 0 0 0 0\r\n");
     EXPECT_EQ(file.x[0].z, 0.113);
-    EXPECT_EQ(file.box.z, 3);
+    EXPECT_EQ(file.box.diagonal().z, 3);
+}
+
+// The edges of a rhombic dodecahedron, as gmx editconf writes them: the diagonal, then a, b and c without it.
+TEST_F(GroTest, nine_numbers_are_the_edges_of_a_tilted_box)
+{
+    const std::string line = "   3.00000   3.00000   2.12132   0.00000   0.00000   0.10000   0.00000   1.50000   1.20000\n";
+    const GroFile file = read("t\n2\n" + std::string(two_lines) + line);
+    EXPECT_EQ(file.box, Box<double>({3, 3, 2.12132}, {0.1, 1.5, 1.2}));
 }
 
 TEST_F(GroTest, the_first_of_several_frames_is_read_and_that_is_told)
@@ -124,7 +132,10 @@ TEST_F(GroTest, broken_files_are_refused_at_their_line)
     expect_error("t\n2\n" + atoms + "3 nan 3\n", "E170", 5, "'nan'");
     expect_error("t\n2\n" + atoms + "3 0 3\n", "E170", 5, "edge 2");
     expect_error("t\n2\n" + atoms + "3 3 -1\n", "E170", 5, "edge 3");
-    expect_error("t\n2\n" + atoms + "3 3 3 0 0 1 0 0 0\n", "E130", 5, "triclinic");
+    expect_error("t\n2\n" + atoms + "3 3 3 0.1 0 0 0 0 0\n", "E580", 5, "not along x");
+    expect_error("t\n2\n" + atoms + "3 3 3 0 0 0 0.1 0 0\n", "E580", 5, "xy plane");
+    expect_error("t\n2\n" + atoms + "3 3 3 0 0 1.6 0 0 0\n", "E580", 5, "leans by more than half");
+    expect_error("t\n2\n" + atoms + "3 3 3 0 0 0 0 0 -1.6\n", "E580", 5, "leans by more than half");
     expect_error("t\n1\n    1SOL     OW    1   0.230     nan   0.113\n3 3 3\n", "E170", 3, "");
     expect_error("t\n2\n    1SOL     OW    1   0.230   0.628   0.113\n    1SOL    HW1    2   0.137     inf   0.150\n3 3 3\n",
                  "E170", 4, "not a finite number");
@@ -195,7 +206,7 @@ TEST_F(GroTest, numbers_of_any_size_are_read_back)
                 const GroFile file = read_gro(path);
                 EXPECT_EQ(file.x, x);
                 EXPECT_EQ(file.v, velocities);
-                EXPECT_LE(norm(file.box - box), 1e-5);
+                EXPECT_LE(norm(file.box.diagonal() - box), 1e-5);
             }
         }
     }

@@ -131,7 +131,7 @@ TEST_F(HandOverTest, keeps_restraints_where_the_structure_has_them)
     write_trr(1);
     const LoadedInput loaded = load("other.trr");
     EXPECT_EQ(loaded.system.restraint_reference, structure);
-    EXPECT_EQ(loaded.system.restraint_reference_box.y, 2.3);
+    EXPECT_EQ(loaded.system.restraint_reference_box.diagonal().y, 2.3);
 }
 
 TEST_F(HandOverTest, notes_that_constraints_change_last_digits)
@@ -155,7 +155,7 @@ TEST_F(HandOverTest, refuses_what_is_no_start_and_says_what_it_is)
         frame.v.pop_back();
     });
     EXPECT_THAT(refusal("other.trr"), testing::AllOf(HasSubstr("E176"), HasSubstr("39 atoms"), HasSubstr("describes 40")));
-    write_trr(1, [](Frame& frame, int) { frame.box.y = 0; });
+    write_trr(1, [](Frame& frame, int) { frame.box.diagonal().y = 0; });
     EXPECT_THAT(refusal("other.trr"), testing::AllOf(HasSubstr("E175"), HasSubstr("no box")));
     write_trr(0);
     EXPECT_THAT(refusal("other.trr"), HasSubstr("E175")); // no bytes at all

@@ -343,7 +343,8 @@ protected:
             const LoadedInput loaded = input.load(diagnostics);
             accepted = true;
             EXPECT_TRUE(finite(loaded.system.x) && finite(loaded.system.v) &&
-                        finite(std::vector<Vec3<double>>{loaded.system.box}) && finite(loaded.system.topology));
+                        finite(std::vector<Vec3<double>>{loaded.system.box.diagonal(), loaded.system.box.tilt()}) &&
+                        finite(loaded.system.topology));
             EXPECT_TRUE(consistent(loaded.system));
         }
         catch (const InputError& error)

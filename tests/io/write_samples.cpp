@@ -60,7 +60,7 @@ Json describe(const std::string& file, const std::vector<Frame>& frames)
     {
         json["steps"].push_back(frame.step);
         json["times"].push_back(frame.time);
-        json["boxes"].push_back({frame.box.x, frame.box.y, frame.box.z});
+        json["boxes"].push_back({frame.box.diagonal().x, frame.box.diagonal().y, frame.box.diagonal().z});
     }
     return json;
 }

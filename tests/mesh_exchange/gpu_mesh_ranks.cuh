@@ -261,7 +261,7 @@ private:
               GpuState<N>& state)
     {
         DeviceScalars scalars;
-        scalars.box_length = system_.box, scalars.nm_per_unit = PeriodicBox<N>(system_.box).nm_per_unit();
+        scalars.box = system_.box, scalars.nm_per_unit = PeriodicBox<N>(system_.box).nm_per_unit();
         state.slots = xq.size();
         state.f.resize(xq.size()), state.energies.resize(1);
         state.f.clear(queue), state.energies.clear(queue);

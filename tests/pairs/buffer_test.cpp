@@ -24,11 +24,7 @@ RunParameters warm(double cutoff, double dt = 0.002)
     return run;
 }
 
-double distance(const Vec3<double>& box, Vec3<double> d)
-{
-    for (int k = 0; k < 3; ++k) { d[k] -= box[k] * std::round(d[k] / box[k]); }
-    return norm(d);
-}
+double distance(const Box<double>& box, const Vec3<double>& d) { return norm(box.image(d)); }
 
 } // namespace
 

@@ -47,7 +47,8 @@ std::vector<double> crowding_of(const System& system, double width)
 {
     std::vector<Vec3<std::uint32_t>> x;
     for (const Vec3<double>& nm : system.x) { x.push_back(PeriodicBox<Mixed>(system.box).to_fixed(nm)); }
-    return measure_crowding(system.topology, system.box, width, system.box.x * system.box.y * system.box.z, x);
+    return measure_crowding(system.topology, system.box, width,
+                            system.box.diagonal().x * system.box.diagonal().y * system.box.diagonal().z, x);
 }
 
 RunParameters constant_energy(double cutoff = 0.9)

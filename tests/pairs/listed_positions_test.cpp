@@ -40,7 +40,7 @@ TYPED_TEST(ListedPositionsTest, say_how_far_the_farthest_atom_is_from_where_it_w
             moved.x.set(atom, state.box.displaced(state.x.get(atom), {-0.03, -0.04, 0.12}));
             moved.x.set((atom + 1) % atoms, state.box.displaced(state.x.get((atom + 1) % atoms), {0.1, 0, 0}));
             EXPECT_NEAR(largest_displacement(queue, moved, listed), 0.13, 1e-8) << atom;
-            moved.box.set_length(2.0 * state.box.length());
+            moved.box.set_edges(2.0 * state.box.edges().diagonal());
             EXPECT_NEAR(largest_displacement(queue, moved, listed), 0.26, 2e-8) << atom;
         }
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "pairs/cluster_order.hpp"
+#include "support/boxes.hpp"
 #include "support/pair_systems.hpp"
 #include "support/particles.hpp"
 
@@ -109,14 +110,20 @@ System lone_atoms(const Vec3<double>& box, const std::vector<Vec3<double>>& x)
 
 TYPED_TEST(PairLists, hold_every_pair_within_the_cutoff_once_in_boxes_of_any_shape)
 {
-    const Vec3<double> boxes[] = {{1.8, 1.8, 1.8}, {1.8, 30, 1.8},  {30, 1.8, 2.5}, {1.9, 2.0, 40},
-                                  {5, 4, 3},       {2.7, 2.7, 2.7}, {3.6, 1.8, 3.6}};
+    std::vector<Box<double>> boxes{{1.8, 1.8, 1.8}, {1.8, 30, 1.8},  {30, 1.8, 2.5}, {1.9, 2.0, 40},
+                                   {5, 4, 3},       {2.7, 2.7, 2.7}, {3.6, 1.8, 3.6}};
+    for (Box<double> box : tilted_boxes())
+    {
+        box *= 1.8001 / box.least_height();
+        boxes.push_back(box);
+        boxes.push_back(1.7 * box);
+    }
     int seed = 1;
-    for (const Vec3<double>& box : boxes)
+    for (const Box<double>& box : boxes)
     {
         for (const int molecules : {1, 40, 400})
         {
-            SCOPED_TRACE(testing::Message() << box.x << " " << box.y << " " << box.z << " molecules " << molecules);
+            SCOPED_TRACE(testing::Message() << seed << " molecules " << molecules);
             const System system = random_liquid(box, molecules, molecules / 3, static_cast<std::uint64_t>(++seed));
             CpuQueue queue(2);
             const ParticleState<TypeParam> state = make_state<TypeParam>(system, {}, queue);

@@ -38,10 +38,10 @@ TYPED_TEST(GpuStates, come_back_with_the_bits_they_went_with)
         GpuState<TypeParam> state;
         upload(queue, particles, state);
         ParticleState<TypeParam> back = particles;
-        back.box.set_length({1, 1, 1});
+        back.box.set_edges({1, 1, 1});
         for (std::size_t slot = 0; slot < back.slots(); ++slot) { back.x.set(slot, {1, 2, 3}), back.v.set(slot, {1, 2, 3}); }
         download(queue, state, back);
-        EXPECT_EQ(back.box.length(), particles.box.length());
+        EXPECT_EQ(back.box.edges().diagonal(), particles.box.edges().diagonal());
         for (std::size_t slot = 0; slot < particles.slots(); ++slot)
         {
             EXPECT_EQ(back.x.get(slot), particles.x.get(slot));

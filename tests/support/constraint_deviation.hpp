@@ -72,7 +72,7 @@ inline ConstraintDeviation deviation_of_constraints(const Topology& topology, co
 {
     return deviation_of_constraints(topology, [&](std::size_t a, std::size_t b) {
         Vec3<double> d = frame.x.at(a) - frame.x.at(b);
-        for (int k = 0; k < 3; ++k) { d[k] = std::remainder(d[k], frame.box[k]); }
+        for (int k = 0; k < 3; ++k) { d[k] = std::remainder(d[k], frame.box.diagonal()[k]); }
         return d;
     });
 }

@@ -40,7 +40,7 @@ inline System squeezed(System system, const Vec3<double>& factor)
         for (int d = 0; d < 3; ++d)
         {
             // First into the box: the scaling keeps molecules whole unless they lie across its border.
-            x[d] = factor[d] * (x[d] - system.box[d] * std::floor(x[d] / system.box[d]));
+            x[d] = factor[d] * (x[d] - system.box.diagonal()[d] * std::floor(x[d] / system.box.diagonal()[d]));
         }
     }
     return system;

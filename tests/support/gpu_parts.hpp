@@ -54,7 +54,7 @@ public:
             for (int d = 0; d < 3; ++d)
             {
                 const double outside = std::abs(from_owner(atom, d)) - 0.5 / cells[at(d)];
-                overhang_[d] = std::max(overhang_[d], outside * whole.box.length()[d]);
+                overhang_[d] = std::max(overhang_[d], outside * whole.box.edges().diagonal()[d]);
             }
         }
         for (int x = 0; x < cells[0]; ++x)
@@ -123,7 +123,7 @@ private:
             if (n == 1) { continue; }
             cell.lower[d] = static_cast<std::uint32_t>(lower(c)),
             cell.width[d] = static_cast<std::uint32_t>(lower(c + 1) - lower(c));
-            const double width = whole_.box.length()[d] / static_cast<double>(n);
+            const double width = whole_.box.edges().diagonal()[d] / static_cast<double>(n);
             cell.pulses[d] = std::min(cells_[at(d)] - 1, static_cast<int>((reach_ + overhang_[d]) / width) + 1);
         }
         return cell;
@@ -140,7 +140,7 @@ private:
             if (offset[d] > cell.pulses[d]) { return -1; }
             if (offset[d] == 0) { continue; }
             const double beyond =
-                ((offset[d] - 0.5) / cells_[at(d)] + from_owner(atom, d)) * whole_.box.length()[d] - overhang_[d];
+                ((offset[d] - 0.5) / cells_[at(d)] + from_owner(atom, d)) * whole_.box.edges().diagonal()[d] - overhang_[d];
             beyond2 += beyond > 0 ? beyond * beyond : 0;
         }
         return beyond2 < reach_ * reach_ ? cell.zone_at(offset[0], offset[1], offset[2]) : -1;
@@ -198,7 +198,7 @@ private:
             temperature_group[slot] = whole_.temperature_group[from];
         }
         DeviceScalars scalars;
-        scalars.box_length = whole_.box.length(), scalars.nm_per_unit = whole_.box.nm_per_unit();
+        scalars.box = whole_.box.edges().diagonal(), scalars.nm_per_unit = whole_.box.nm_per_unit();
         state.xq.upload(queue_, xq), state.v.upload(queue_, v), state.f.upload(queue_, f);
         state.lj_type.upload(queue_, lj_type), state.temperature_group.upload(queue_, temperature_group);
         state.global_of_slot.upload(queue_, global_of_slot), state.slot_of_global.upload(queue_, slot_of_global);

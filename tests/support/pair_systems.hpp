@@ -30,7 +30,7 @@ inline void set_lennard_jones(Topology& topology, const std::vector<double>& sig
 }
 
 // `copies` of a bent triatomic molecule (its three atoms exclude each other) and as many lone atoms as `ions`, in `box` (nm).
-inline System random_liquid(const Vec3<double>& box, int copies, int ions, std::uint64_t seed,
+inline System random_liquid(const Box<double>& box, int copies, int ions, std::uint64_t seed,
                             CombinationRule rule = CombinationRule::GeometricSigmaEpsilon)
 {
     std::mt19937_64 engine(seed);
@@ -55,10 +55,7 @@ inline System random_liquid(const Vec3<double>& box, int copies, int ions, std::
     topology.molecule_types[1].atoms[0].charge = -0.5;
 
     system.box = box;
-    const auto wrapped_distance2 = [&](Vec3<double> d) {
-        for (int k = 0; k < 3; ++k) { d[k] -= box[k] * std::round(d[k] / box[k]); }
-        return norm2(d);
-    };
+    const auto wrapped_distance2 = [&](const Vec3<double>& d) { return norm2(box.image(d)); };
     const auto direction = [&] {
         const Vec3<double> v{normal(engine), normal(engine), normal(engine)};
         return (1 / norm(v)) * v;
@@ -69,7 +66,7 @@ inline System random_liquid(const Vec3<double>& box, int copies, int ions, std::
         Vec3<double> centre;
         for (int attempt = 0; attempt < 1000; ++attempt)
         {
-            centre = {box.x * unit(engine), box.y * unit(engine), box.z * unit(engine)};
+            centre = box.to_nm({unit(engine), unit(engine), unit(engine)});
             bool is_free = true;
             for (const Vec3<double>& other : centres) { is_free = is_free && wrapped_distance2(centre - other) > 0.24 * 0.24; }
             if (is_free) { break; }

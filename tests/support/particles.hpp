@@ -17,7 +17,7 @@ ParticleState<N> particles_in_input_order(const System& system)
     const auto atoms = static_cast<std::size_t>(system.topology.atom_count());
     const std::size_t slots = (atoms + cluster_size - 1) / cluster_size * cluster_size;
     ParticleState<N> state;
-    state.box.set_length(system.box);
+    state.box.set_edges(system.box);
     state.x.resize(slots), state.v.resize(slots), state.f.resize(slots);
     state.charge.resize(slots), state.inverse_mass.resize(slots);
     state.lj_type.assign(slots, system.topology.types());

@@ -252,7 +252,8 @@ std::vector<ReferenceState> refdata_states(const std::string& name, const std::s
             std::string skip;
             double zero = 0;
             words >> skip >> skip >> state.step >> skip >> state.time >> skip >> skip;
-            words >> state.box.x >> zero >> zero >> zero >> state.box.y >> zero >> zero >> zero >> state.box.z;
+            words >> state.box.diagonal().x >> zero >> zero >> zero >> state.box.diagonal().y >> zero >> zero >> zero >>
+                state.box.diagonal().z;
             if (!words) { throw std::runtime_error(path + ": " + line); }
             states.push_back(state);
         }

@@ -59,7 +59,7 @@ struct ReferenceState
 {
     std::int64_t step = 0;
     double time = 0; // ps
-    Vec3<double> box;
+    Box<double> box;
     std::vector<Vec3<double>> x, v; // v at time - dt/2
 };
 std::vector<ReferenceState> refdata_states(const std::string& name, const std::string& run);

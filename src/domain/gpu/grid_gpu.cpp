@@ -55,11 +55,11 @@ double farthest_ahead(double reach, double overhang) { return 1.02 * farthest(re
 
 } // namespace
 
-GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Vec3<double>& box)
+GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box)
 {
     constexpr double message = 40; // nm^3: 0.4 us, where 10 000 atoms of a halo take 1
     constexpr int pulses = GpuStrips::most_offsets - 1;
-    const double supercluster = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
+    const double supercluster = std::cbrt(box.volume() * supercluster_size / static_cast<double>(atoms));
     const double half_edge = reach + std::max(2 * overhang, supercluster), halo = farthest_ahead(reach, overhang);
     return {{half_edge, half_edge, half_edge},
             {halo, halo, halo},
@@ -70,11 +70,12 @@ GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms
             {2 * overhang, 2 * overhang, 2 * overhang}};
 }
 
-GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, double reach, double overhang)
+GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Box<double>& box, double reach, double overhang)
 {
     const double within = farthest(reach, overhang), ahead = farthest_ahead(reach, overhang);
     check_grid(grid, box, {within, within, within}, {2 * overhang, 2 * overhang, 2 * overhang});
     const std::array<int, 3> cell = grid.cell_of(rank), pulses = pulses_for(grid, box, {ahead, ahead, ahead});
+    const Vec3<double> heights = box.heights();
     GpuCell result;
     result.reach = rounding * reach;
     for (int d = 0; d < 3; ++d)
@@ -85,7 +86,7 @@ GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Vec3<double>& box, d
         result.overhang[d] = overhang;
         result.lower[d] = static_cast<std::uint32_t>(grid.lower(d, cell[k]));
         result.width[d] = static_cast<std::uint32_t>(grid.lower(d, cell[k] + 1) - grid.lower(d, cell[k]));
-        const double margin = 1.1 * std::ldexp(overhang / box[d], 32) + 1024;
+        const double margin = 1.1 * std::ldexp(overhang / heights[d], 32) + 1024;
         result.origin[d] = result.lower[d] - static_cast<std::uint32_t>(margin);
     }
     return result;

@@ -192,7 +192,7 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     const std::int32_t* const record = record_of(first + own_group);
     std::int32_t slot = record[own_atom], shape = record[atoms];
     const std::int32_t count = *groups.count;
-    const Vec3<double> box_length = state.scalars->box_length;
+    const Box<double> box = state.scalars->box;
     if (first + own_group >= count) { slot = shape = 0; }
     shared.ahead.template fetch<motion>(args, state, slot);
     const auto fetch_lane = [&](std::int32_t group) {
@@ -201,7 +201,7 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     };
     fetch_lane(first + stride + own_group);
     typename Copies::Arrival returned(args.copies);
-    if (threadIdx.x == 0) { shared.box = PeriodicBox<N>(box_length); }
+    if (threadIdx.x == 0) { shared.box = PeriodicBox<N>(box); }
     __syncthreads();
     for (; first < count; first += stride)
     {

@@ -94,7 +94,8 @@ __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 {
     const BlockSpan span(tracing);
 
-    const Vec3<double> drag = a.couple_pressure ? box_drag(a.pressure, a.scalars->box_length, a.state->barostat) : Vec3<double>{};
+    const Vec3<double> drag =
+        a.couple_pressure ? box_drag(a.pressure, a.scalars->box.diagonal(), a.state->barostat) : Vec3<double>{};
     for (int g = 0; g < a.groups; ++g)
     {
         CouplingGroup& group = a.group[g];
@@ -133,7 +134,7 @@ template <class A>
 __device__ void observe(const A& a, ObservedStep& o)
 {
     o.step = a.step();
-    o.box = a.scalars->box_length;
+    o.box = a.scalars->box;
     for (int i = 0; i < energy_terms; ++i) { o.forces.energy[i] = take(a.energies->energy[i]); }
     o.forces.virial = take_tensor(&a.energies->virial[0]);
     o.constraint_rmsd = rms_deviation(take(a.sums[deviation_sum]), a.lincs_constraints);
@@ -149,11 +150,11 @@ __device__ void scale_box(const A& a, const ObservedStep& o)
     Mat3<double> kinetic;
     for (int g = 0; g < a.groups; ++g) { kinetic += a.group[g].half_step; }
     const PressureObservables now{diagonal(o.virial), diagonal(o.pressure_tensor)};
-    const BoxScaling scaling = next_box(a.pressure, o.step, now, a.scalars->box_length, diagonal(kinetic), a.state->barostat);
+    const BoxScaling scaling = next_box(a.pressure, o.step, now, a.scalars->box.diagonal(), diagonal(kinetic), a.state->barostat);
     for (int g = 0; g < a.groups; ++g) { a.group[g].half_step = scaled_kinetic(scaling.velocity, a.group[g].half_step); }
     *a.velocity_factor = scaling.velocity;
-    const PeriodicBox<N> box(scaling.box);
-    a.scalars->box_length = box.length();
+    const PeriodicBox<N> box{Box<double>(scaling.box)};
+    a.scalars->box = box.edges();
     a.scalars->nm_per_unit = box.nm_per_unit();
 }
 
@@ -165,7 +166,7 @@ __device__ void balance_energy(const A& a, ObservedStep& o)
     {
         thermostat += conserved_contribution(a.thermostat, a.temperature_groups[g], a.group[g].thermostat);
     }
-    balance_observed_step(thermostat, a.pressure, a.scalars->box_length, a.state->bath_heat, a.state->barostat, o);
+    balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), a.state->bath_heat, a.state->barostat, o);
 }
 
 // Purpose        the end of a step that is observed, couples, or removes motion: sums become observables, the box its next size

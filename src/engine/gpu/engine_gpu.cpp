@@ -62,7 +62,7 @@ ListCosts list_costs(const RunSetup& setup, const SimulationOptions& options)
     const RunParameters& p = setup.parameters;
     const std::int64_t atoms = setup.system.topology.atom_count();
     const double cutoff = std::max(p.lj_cutoff, p.coulomb_cutoff);
-    const Vec3<double>& box = setup.system.box;
+    const Box<double>& box = setup.system.box;
     const int asked = options.ranks_asked_for();
     const auto chosen = [&] {
         return choose_gpus(options, find_gpus(), step_size(setup, options, cutoff, 0), box,
@@ -148,7 +148,7 @@ bool GpuEngine<N>::complete_oldest(Observer& observer)
     const Segment& segment = completed.segment;
     output_.hand_on(completed, observer);
     // Of the list that a CPU would have: pairs are taken by their nearest image, so a longer one may reach beyond half the box.
-    stop_if_box_too_small(segment.end(), completed.scalars.box_length, host_.lone_run().rank().list_plan.cutoff);
+    stop_if_box_too_small(segment.end(), completed.scalars.box, host_.lone_run().rank().list_plan.cutoff);
     if (segment.ends_interval) { output_.tell_progress(segment.end(), observer); }
     return true;
 }
@@ -294,7 +294,7 @@ bool GpuEngine<N>::conditions_anew(ListConditions& conditions, Observer& observe
     {
         leading.push_back({leading_bits(x.x), leading_bits(x.y), leading_bits(x.z)});
     }
-    const Vec3<double> box = snapshot.scalars.to_vector(ranks_.queue())[0].box_length;
+    const Box<double> box = snapshot.scalars.to_vector(ranks_.queue())[0].box;
     const WatchPause pause(watch_);
     conditions = list_watch_.conditions_anew(sure_temperature_, box, leading);
     return true;

@@ -54,7 +54,7 @@ Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N
     if (due.x || due.compressed_x) { assign(from.x, atoms.x); }
     if (due.v) { assign(from.v, atoms.v); }
     if (due.f) { assign(from.f, atoms.f); }
-    return make_frame(queue, topology, PeriodicBox<N>(from.scalars[0].box_length), parts);
+    return make_frame(queue, topology, PeriodicBox<N>(from.scalars[0].box), parts);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

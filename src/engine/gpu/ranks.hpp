@@ -11,6 +11,7 @@
 // and they meet where another's work may not have come so far.
 #pragma once
 
+#include "base/box.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/processes.hpp"
 #include "engine/gpu/rank_gpu.hpp"
@@ -126,7 +127,7 @@ private:
     const RunSetup& setup_;
     const ListPlan& list_plan_;
     GpuProcesses& processes_;
-    const Vec3<double> box_; // at the beginning, nm: everything is laid out for it
+    const Box<double> box_; // at the beginning, nm: everything is laid out for it
     const HaloMethod method_;
     std::size_t atoms_;
     CellGrid grid_;

@@ -24,10 +24,10 @@ constexpr double first_density_factor = 1.25; // atoms of a rank of several, rel
 constexpr double density_factor_growth = 1.5;
 
 template <class N>
-void set_box_and_step(GpuQueue& queue, const Vec3<double>& box, std::int64_t step, GpuState<N>& state)
+void set_box_and_step(GpuQueue& queue, const Box<double>& box, std::int64_t step, GpuState<N>& state)
 {
     DeviceScalars scalars;
-    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.box = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
     scalars.step = step;
     state.scalars.upload(queue, {&scalars, 1});
     queue.synchronize();
@@ -94,7 +94,7 @@ StepSize step_size(const RunSetup& setup, const SimulationOptions& options, doub
 template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
                       std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
-    : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.length()), method_(options.halo),
+    : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.edges()), method_(options.halo),
       atoms_(start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups);

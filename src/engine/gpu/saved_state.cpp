@@ -51,7 +51,7 @@ SavedState to_saved_state(GpuQueue& queue, const GpuSnapshot<N>& snapshot, std::
     const DeviceScalars scalars = snapshot.scalars.to_vector(queue)[0];
     saved.step = scalars.step;
     saved.seed = seed;
-    saved.box = scalars.box_length;
+    saved.box = scalars.box;
     write_coupling(download_coupling(queue, snapshot), saved);
     return saved;
 }

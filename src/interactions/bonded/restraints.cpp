@@ -78,12 +78,13 @@ public:
         const Vec3<double>& position = positions_[static_cast<std::size_t>(atom)];
         // The part of the position that follows the box.
         const Vec3<double> scaled = scaling_ == RefcoordScaling::All ? position : centre_;
-        return {atom, {scaled.x / box_.x, scaled.y / box_.y, scaled.z / box_.z}, position - scaled};
+        return {atom, box_.to_fractions(scaled), position - scaled};
     }
 
 private:
     const std::vector<Vec3<double>>& positions_;
-    Vec3<double> box_, centre_;
+    Box<double> box_;
+    Vec3<double> centre_;
     RefcoordScaling scaling_;
 };
 

@@ -26,7 +26,7 @@ namespace parhelion {
 struct HeldAtom
 {
     std::int64_t atom = 0;         // global
-    Vec3<double> fraction, offset; // reference position = fraction * box + offset (nm), component by component
+    Vec3<double> fraction, offset; // the reference position is that of the fraction of the box, and `offset` (nm)
 };
 
 struct PositionRestraint : HeldAtom

@@ -42,9 +42,7 @@ template <class N, class Restraint>
 PARHELION_HD inline RestraintForce restraint_force(const Restraint& restraint, const PeriodicBox<N>& box,
                                                    const Vec3<typename N::Fixed>& x)
 {
-    const Vec3<double> edges = box.length();
-    Vec3<double> reference = restraint.offset;
-    for (int d = 0; d < 3; ++d) { reference[d] += restraint.fraction[d] * edges[d]; }
+    const Vec3<double> reference = restraint.offset + box.edges().to_nm(restraint.fraction);
     const Vec3<double> away = box.difference(x, box.to_fixed(reference));
     RestraintForce result = pull_back(restraint, away);
     for (int d = 0; d < 3; ++d) { result.virial[d] = -0.5 * (away[d] + restraint.offset[d]) * result.f[d]; }

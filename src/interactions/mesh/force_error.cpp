@@ -51,7 +51,7 @@ std::vector<AxisWave> axis_waves(int points, int order, double edge, double beta
 double EwaldForceError::total() const { return std::hypot(cutoff, mesh); }
 
 EwaldForceError ewald_force_error(const Topology& topology, const RunParameters& run, const std::array<int, 3>& points,
-                                  const Vec3<double>& box)
+                                  const Box<double>& box)
 {
     double charge2 = 0, atoms = 0; // sum of squared charges
     for (const MoleculeBlock& block : topology.blocks)
@@ -62,13 +62,14 @@ EwaldForceError ewald_force_error(const Topology& topology, const RunParameters&
             atoms += static_cast<double>(block.count);
         }
     }
-    const double beta = ewald_beta(run), rc = run.coulomb_cutoff, volume = box.x * box.y * box.z;
+    const double beta = ewald_beta(run), rc = run.coulomb_cutoff, volume = box.volume();
     const double scale = coulomb_factor(run) * charge2 / std::sqrt(atoms);
     EwaldForceError error;
     error.cutoff = 2 * scale / std::sqrt(rc * volume) * std::exp(-beta * beta * rc * rc);
 
-    const auto x = axis_waves(points[0], run.pme_order, box.x, beta), y = axis_waves(points[1], run.pme_order, box.y, beta),
-               z = axis_waves(points[2], run.pme_order, box.z, beta);
+    const Vec3<double> edge = box.edge_lengths(); // as if at right angles: an estimate
+    const auto x = axis_waves(points[0], run.pme_order, edge.x, beta), y = axis_waves(points[1], run.pme_order, edge.y, beta),
+               z = axis_waves(points[2], run.pme_order, edge.z, beta);
     double sum = 0;
     for (const AxisWave& a : x)
     {

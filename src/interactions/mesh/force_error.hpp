@@ -2,7 +2,7 @@
 // How exact PME's forces are, estimated for charges without correlation, from cut-off, splitting and grid alone.
 #pragma once
 
-#include "base/vec3.hpp"
+#include "base/box.hpp"
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 
@@ -23,6 +23,6 @@ struct EwaldForceError
 // alias a of wave k, of each axis relative to the sum of all, the force of wave k has amplitude 2 pi G (k + a) w_a w_b where it
 // should have 2 pi G k for a = b = 0 and none else (as in Hockney and Eastwood, Computer Simulation Using Particles, chapter 8).
 EwaldForceError ewald_force_error(const Topology& topology, const RunParameters& run, const std::array<int, 3>& points,
-                                  const Vec3<double>& box);
+                                  const Box<double>& box);
 
 } // namespace parhelion

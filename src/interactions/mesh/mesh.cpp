@@ -47,7 +47,7 @@ Mesh<N>::Mesh(const MeshParameters& parameters) : order_(parameters.order)
 }
 
 template <class N>
-Mesh<N>::Mesh(const Topology& topology, const RunParameters& run, const Vec3<double>& box)
+Mesh<N>::Mesh(const Topology& topology, const RunParameters& run, const Box<double>& box)
     : Mesh(mesh_parameters(topology, run, box))
 {
 }
@@ -59,7 +59,7 @@ void Mesh<N>::sort(CpuQueue& queue, const ParticleState<N>& state)
 }
 
 template <class N>
-void Mesh<N>::find_potentials(CpuQueue& queue, const Vec3<double>& box, const mesh::PlaneRange& summed, Compute compute)
+void Mesh<N>::find_potentials(CpuQueue& queue, const Box<double>& box, const mesh::PlaneRange& summed, Compute compute)
 {
     transforms_.follow_box(box);
     transforms_.forward(queue, grid_.values(), rows_);
@@ -93,7 +93,7 @@ void Mesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffe
         queue.for_range(static_cast<std::size_t>(layout().points[0]) * layout().plane(), layout().row,
                         [&](int, std::size_t begin, std::size_t end) { grid_.finish_charges(begin, end); });
     }
-    find_potentials(queue, state.box.length(), {0, layout().points[1]}, compute);
+    find_potentials(queue, state.box.edges(), {0, layout().points[1]}, compute);
     gather(queue, state, weights.first, buffers);
     if (compute == Compute::ForcesEnergiesVirial)
     {

@@ -12,6 +12,7 @@
 // 4).
 #pragma once
 
+#include "base/box.hpp"
 #include "interactions/mesh/mesh_atoms.hpp"
 #include "interactions/mesh/mesh_transforms.hpp"
 #include "interactions/mesh/mesh_weights.hpp"
@@ -51,7 +52,7 @@ class Mesh
 public:
     Mesh() = default; // of a run without PME
     explicit Mesh(const MeshParameters& parameters);
-    Mesh(const Topology& topology, const RunParameters& run, const Vec3<double>& box);
+    Mesh(const Topology& topology, const RunParameters& run, const Box<double>& box);
 
     bool is_used() const { return order_ > 0; }
     const std::array<int, 3>& points() const { return transforms_.layout().points; }
@@ -69,7 +70,7 @@ public:
     const mesh::Layout& layout() const { return transforms_.layout(); }
     MeshGrid<N>& grid() { return grid_; }
     void sort(CpuQueue& queue, const ParticleState<N>& state);
-    void find_potentials(CpuQueue& queue, const Vec3<double>& box, const mesh::PlaneRange& summed, Compute compute);
+    void find_potentials(CpuQueue& queue, const Box<double>& box, const mesh::PlaneRange& summed, Compute compute);
     void gather(CpuQueue& queue, const ParticleState<N>& state, int weight, ForceBuffers<N>& buffers);
     const MeshTransforms<typename N::Real>& transforms() const { return transforms_; }
 

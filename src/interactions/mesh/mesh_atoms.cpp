@@ -95,14 +95,11 @@ template <class ForcesOfThread>
 void MeshAtoms<N>::gather_to(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
                              ForcesOfThread&& forces) const
 {
-    const Vec3<double>& box = state.box.length();
-    std::array<double, 3> per_spacing{};
-    for (int d = 0; d < 3; ++d)
-    {
-        per_spacing[static_cast<std::size_t>(d)] = layout_.points[static_cast<std::size_t>(d)] / box[d];
-    }
+    const Box<double>& box = state.box.edges();
+    mesh::GradientScale scale{{}, box.shear()};
+    for (int d = 0; d < 3; ++d) { scale.per_spacing[d] = layout_.points[static_cast<std::size_t>(d)] / box.diagonal()[d]; }
     queue.for_range(sorted_.size(), cluster_size, [&](int thread, std::size_t begin, std::size_t end) {
-        mesh::gather<N>(atoms(state, begin, end), potentials, per_spacing, weight, forces(thread));
+        mesh::gather<N>(atoms(state, begin, end), potentials, scale, weight, forces(thread));
     });
 }
 

@@ -27,14 +27,14 @@ void spread_reproducible(const Atoms<Reproducible>& atoms, int first, int end, s
 {
     run_spread(atoms, first, end, grid);
 }
-void gather_fast(const Atoms<Fast>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, int weight, Real* f)
+void gather_fast(const Atoms<Fast>& atoms, const Real* grid, const GradientScale& scale, int weight, Real* f)
 {
-    run_gather(atoms, grid, per_spacing, weight, f);
+    run_gather(atoms, grid, scale, weight, f);
 }
-void gather_reproducible(const Atoms<Reproducible>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, int weight,
+void gather_reproducible(const Atoms<Reproducible>& atoms, const Real* grid, const GradientScale& scale, int weight,
                          std::int64_t* f)
 {
-    run_gather(atoms, grid, per_spacing, weight, f);
+    run_gather(atoms, grid, scale, weight, f);
 }
 } // namespace parhelion::mesh::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -79,15 +79,14 @@ void spread(const Atoms<Reproducible>& atoms, int first_plane, int end_plane, st
     HWY_DYNAMIC_DISPATCH(spread_reproducible)(atoms, first_plane, end_plane, grid);
 }
 template <>
-void gather(const Atoms<Fast>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, int weight, Real* f)
+void gather(const Atoms<Fast>& atoms, const Real* grid, const GradientScale& scale, int weight, Real* f)
 {
-    HWY_DYNAMIC_DISPATCH(gather_fast)(atoms, grid, per_spacing, weight, f);
+    HWY_DYNAMIC_DISPATCH(gather_fast)(atoms, grid, scale, weight, f);
 }
 template <>
-void gather(const Atoms<Reproducible>& atoms, const Real* grid, const std::array<double, 3>& per_spacing, int weight,
-            std::int64_t* f)
+void gather(const Atoms<Reproducible>& atoms, const Real* grid, const GradientScale& scale, int weight, std::int64_t* f)
 {
-    HWY_DYNAMIC_DISPATCH(gather_reproducible)(atoms, grid, per_spacing, weight, f);
+    HWY_DYNAMIC_DISPATCH(gather_reproducible)(atoms, grid, scale, weight, f);
 }
 } // namespace parhelion::mesh
 #endif

@@ -13,6 +13,7 @@
 #include "interactions/mesh/mesh_kernels.hpp"
 #include "interactions/mesh/spline.hpp"
 
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
 #include <algorithm>
@@ -101,8 +102,11 @@ struct Plane
             const Index from_a = rows_from(y, l.points[1], l.kz_row), from_b = rows_from(y_b, l.points[1], l.kz_row);
             for (std::size_t k = 0; k < static_cast<std::size_t>(l.kz()); ++k)
             {
-                const V a_re = hn::GatherIndex(d, re + k, from_a), a_im = hn::GatherIndex(d, im + k, from_a),
-                        b_re = hn::GatherIndex(d, re + k, from_b), b_im = hn::GatherIndex(d, im + k, from_b);
+                const V a_re = hn::GatherIndex(d, re + k, from_a), b_re = hn::GatherIndex(d, re + k, from_b);
+                V a_im = hn::GatherIndex(d, im + k, from_a), b_im = hn::GatherIndex(d, im + k, from_b);
+                // What has no mirror image is real. In a tilted box the influence function is not the same for both signs of the
+                // middle wave along x or y, and leaves an imaginary part, which is not the other line's.
+                if (t.influence->is_tilted && (k == 0 || 2 * k == n)) { a_im = b_im = hn::Zero(d); }
                 T::store({hn::Sub(a_re, b_im), hn::Add(a_im, b_re)}, lines.re, lines.im, k);
                 if (k > 0) { T::store({hn::Add(a_re, b_im), hn::Sub(b_re, a_im)}, lines.re, lines.im, n - k); }
             }
@@ -185,19 +189,29 @@ struct Solver
     static constexpr std::size_t lanes = T::lanes;
 
     // Multiplies the transforms of a vector of kz by G.
-    template <bool sums_wanted>
+    template <bool sums_wanted, bool tilted>
     static HWY_INLINE void multiply(const Layout& l, const Influence<Real>& g, std::size_t y, std::size_t k,
                                     const Lines<Real>& lines, [[maybe_unused]] LineSums* sums)
     {
         const D d;
-        const V factor_z = hn::Load(d, g.factor[2].data() + k), mz = hn::Load(d, g.m[2].data() + k), mz2 = hn::Mul(mz, mz);
+        // m_y and m_z of the row; in a tilted box less lean_y and lean_z times m_x.
         const Real my = g.m[1][y];
+        V mz = hn::Load(d, g.m[2].data() + k);
+        if constexpr (tilted) { mz = hn::Sub(mz, hn::Set(d, g.lean_zy * my)); }
+        const V factor_z = hn::Load(d, g.factor[2].data() + k), mz2 = hn::Mul(mz, mz);
         V energy = hn::Zero(d), h_sum = hn::Zero(d), h_x = hn::Zero(d), h_xx = hn::Zero(d);
         for (std::size_t x = 0; x < static_cast<std::size_t>(l.points[0]); ++x)
         {
             const Real mx = g.m[0][x];
-            const V m2 = hn::Add(mz2, hn::Set(d, mx * mx + my * my));
-            const V numerator = hn::Mul(factor_z, hn::Set(d, g.scale * g.factor[0][x] * g.factor[1][y]));
+            V m2, numerator = hn::Mul(factor_z, hn::Set(d, g.scale * g.factor[0][x] * g.factor[1][y]));
+            if constexpr (tilted)
+            {
+                const Real y_now = my - g.lean_y * mx;
+                const V z_now = hn::Sub(mz, hn::Set(d, g.lean_z * mx));
+                m2 = hn::MulAdd(z_now, z_now, hn::Set(d, mx * mx + y_now * y_now));
+                numerator = hn::Mul(numerator, hn::Exp(d, hn::Mul(m2, hn::Set(d, -g.inverse_beta2_pi2))));
+            }
+            else { m2 = hn::Add(mz2, hn::Set(d, mx * mx + my * my)); }
             const V influence = hn::IfThenZeroElse(hn::Eq(m2, hn::Zero(d)), hn::Div(numerator, m2));
             const auto s = T::load(lines.re, lines.im, x);
             const typename T::Complex potential = {hn::Mul(influence, s.re), hn::Mul(influence, s.im)};
@@ -216,13 +230,22 @@ struct Solver
             const V weight = hn::Load(d, g.kz_weight.data() + k);
             const auto sum = [&](V v) { return static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Mul(weight, v)))); };
             sums->energy += sum(energy);
-            const double yy = my;
-            const double elements[6] = {sum(h_xx),
-                                        sum(h_x) * yy,
-                                        sum(hn::Mul(h_x, mz)),
-                                        sum(h_sum) * yy * yy,
-                                        sum(hn::Mul(h_sum, mz)) * yy,
-                                        sum(hn::Mul(h_sum, mz2))};
+            const double yy = my, xx_sum = sum(h_xx), x_sum = sum(h_x);
+            double elements[6] = {xx_sum,
+                                  x_sum * yy,
+                                  sum(hn::Mul(h_x, mz)),
+                                  sum(h_sum) * yy * yy,
+                                  sum(hn::Mul(h_sum, mz)) * yy,
+                                  sum(hn::Mul(h_sum, mz2))};
+            if constexpr (tilted) // these were of m_y and m_z of the row
+            {
+                const double a = g.lean_y, b = g.lean_z, xy = elements[1], xz = elements[2];
+                elements[1] -= a * xx_sum;
+                elements[2] -= b * xx_sum;
+                elements[3] += -2 * a * xy + a * a * xx_sum;
+                elements[4] += -b * xy - a * xz + a * b * xx_sum;
+                elements[5] += -2 * b * xz + b * b * xx_sum;
+            }
             for (std::size_t e = 0; e < 6; ++e) { sums->virial[e] += elements[e]; }
         }
     }
@@ -241,8 +264,11 @@ struct Solver
             }
             T::forward(*t.fft[0], lines);
             const auto y = static_cast<std::size_t>(row.y);
-            if (sums != nullptr) { multiply<true>(l, *t.influence, y, k, lines, sums); }
-            else { multiply<false>(l, *t.influence, y, k, lines, nullptr); }
+            const bool tilted = t.influence->is_tilted;
+            if (sums != nullptr && tilted) { multiply<true, true>(l, *t.influence, y, k, lines, sums); }
+            else if (sums != nullptr) { multiply<true, false>(l, *t.influence, y, k, lines, sums); }
+            else if (tilted) { multiply<false, true>(l, *t.influence, y, k, lines, nullptr); }
+            else { multiply<false, false>(l, *t.influence, y, k, lines, nullptr); }
             T::backward(*t.fft[0], lines);
             for (std::size_t x = 0; x < points; ++x)
             {
@@ -388,7 +414,7 @@ struct GradientLines
 template <class N, int order>
 HWY_INLINE void add_force(const AtomBatch<N, order>& b, int a,
                           const GradientLines<hn::Vec<typename AtomBatch<N, order>::D>, AtomBatch<N, order>::vectors>& lines,
-                          const std::array<double, 3>& per_spacing, int weight, typename N::ForceSum* f)
+                          const GradientScale& scale, int weight, typename N::ForceSum* f)
 {
     using Batch = AtomBatch<N, order>;
     using Sum = typename N::ForceSum;
@@ -403,16 +429,18 @@ HWY_INLINE void add_force(const AtomBatch<N, order>& b, int a,
     }
     const auto s = static_cast<std::size_t>(b.slot[a]);
     Sum* const force = f + s / cluster_size * 3 * cluster_size + s % cluster_size;
-    for (std::size_t dim = 0; dim < 3; ++dim)
+    Vec3<double> once;
+    for (int dim = 0; dim < 3; ++dim)
     {
         const auto sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, gradient[dim])));
-        const Sum once = to_sum<Sum>(-static_cast<double>(b.charge[a]) * per_spacing[dim] * sum);
-        force[dim * cluster_size] += static_cast<Sum>(weight) * once;
+        once[dim] = -static_cast<double>(b.charge[a]) * scale.per_spacing[dim] * sum;
     }
+    once = scale.in_space(once);
+    for (int dim = 0; dim < 3; ++dim) { force[dim * cluster_size] += static_cast<Sum>(weight) * to_sum<Sum>(once[dim]); }
 }
 
 template <class N, int order>
-void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing, int weight,
+void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const GradientScale& scale, int weight,
                   typename N::ForceSum* f)
 {
     using Batch = AtomBatch<N, order>;
@@ -460,11 +488,11 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const std
                 }
                 if constexpr (by_plane)
                 {
-                    add_force<N, order>(b, a, lines, per_spacing, weight, f);
+                    add_force<N, order>(b, a, lines, scale, weight, f);
                     clear();
                 }
             }
-            if constexpr (!by_plane) { add_force<N, order>(b, a, lines, per_spacing, weight, f); }
+            if constexpr (!by_plane) { add_force<N, order>(b, a, lines, scale, weight, f); }
         }
     }
 }
@@ -475,10 +503,10 @@ void run_spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum
     with_order(atoms.order, [&](auto order) { spread_atoms<N, order>(atoms, first_plane, end_plane, grid); });
 }
 template <class N>
-void run_gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing, int weight,
+void run_gather(const Atoms<N>& atoms, const typename N::Real* grid, const GradientScale& scale, int weight,
                 typename N::ForceSum* f)
 {
-    with_order(atoms.order, [&](auto order) { gather_atoms<N, order>(atoms, grid, per_spacing, weight, f); });
+    with_order(atoms.order, [&](auto order) { gather_atoms<N, order>(atoms, grid, scale, weight, f); });
 }
 
 } // namespace HWY_NAMESPACE

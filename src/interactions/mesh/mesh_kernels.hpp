@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/numerics.hpp"
+#include "base/vec3.hpp"
 #include "interactions/mesh/line_fft.hpp"
 #include "interactions/mesh/plane_range.hpp"
 #include "interactions/mesh/spline.hpp"
@@ -30,14 +31,19 @@ struct Layout
 };
 
 // G(m) = scale factor_x factor_y factor_z / m^2, the influence function of Essmann et al. 1995 (eq. 4.7) times 4 pi eps0's
-// inverse: scale = f / (pi V), factor = exp(-pi^2 m_d^2 / beta^2) / B_d. m_d: wave numbers, 1/nm. Of z, for kz_row numbers, with
-// factors 0 behind the last.
+// inverse: scale = f / (pi V), factor = exp(-pi^2 m_d^2 / beta^2) / B_d. m_d: wave numbers over the diagonal of the box, 1/nm. Of
+// z, for kz_row numbers, with factors 0 behind the last.
+//
+// In a tilted box a wave is (m_x, m_y - lean_y m_x, m_z - lean_zy m_y - lean_z m_x), and its square has no parts by axis: factor
+// is 1 / B_d alone, and each wave has an exponential.
 template <class Real>
 struct Influence
 {
     Real scale = 0;
     Real inverse_beta2_pi2 = 0; // pi^2 / beta^2, nm^2
     std::array<AlignedVector<Real>, 3> factor, m;
+    bool is_tilted = false;
+    Real lean_y = 0, lean_z = 0, lean_zy = 0;
     AlignedVector<Real> kz_weight; // 1/2 for what has no mirror image in the half spectrum, else 1
 };
 
@@ -106,11 +112,23 @@ inline constexpr double charge_sum_scale = 0x1p48;
 // Adds the charges of atoms to planes first_plane ... end_plane - 1, counted from the grid's first.
 template <class N>
 void spread(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeSum<N>* grid);
-// Adds the forces of the potentials on the grid's planes, `weight` times, to f, in clusters. per_spacing: grid points per nm, by
-// dimension. Reproducible policies round what each plane contributes by itself, and before it is multiplied: it does not matter
-// in which grid the plane is, nor in how many parts the weight comes.
+// How derivatives by grid points become forces.
+struct GradientScale
+{
+    Vec3<double> per_spacing, shear; // grid points per nm of the box' diagonal; Box::shear()
+
+    // Of derivatives along the edges, over the diagonal.
+    Vec3<double> in_space(Vec3<double> along_edges) const
+    {
+        along_edges.y -= shear.x * along_edges.x;
+        along_edges.z -= shear.y * along_edges.x + shear.z * along_edges.y;
+        return along_edges;
+    }
+};
+// Adds the forces of the potentials on the grid's planes, `weight` times, to f, in clusters. Reproducible policies round what
+// each plane contributes by itself, and before it is multiplied: it does not matter in which grid the plane is, nor in how many
+// parts the weight comes.
 template <class N>
-void gather(const Atoms<N>& atoms, const typename N::Real* grid, const std::array<double, 3>& per_spacing, int weight,
-            typename N::ForceSum* f);
+void gather(const Atoms<N>& atoms, const typename N::Real* grid, const GradientScale& scale, int weight, typename N::ForceSum* f);
 
 } // namespace parhelion::mesh

@@ -42,7 +42,7 @@ double net_charge(const Topology& topology)
 
 } // namespace
 
-MeshParameters mesh_parameters(const Topology& topology, const RunParameters& run, const Vec3<double>& box)
+MeshParameters mesh_parameters(const Topology& topology, const RunParameters& run, const Box<double>& box)
 {
     if (run.coulomb != CoulombKind::Pme) { return {}; }
     PARHELION_EXPECTS(run.pme_order >= least_spline_order && run.pme_order <= largest_spline_order);

@@ -2,8 +2,8 @@
 // What the mesh of a run is made from, on CPUs and GPUs alike: numbers that stay for the run, whatever the box does.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/units.hpp"
-#include "base/vec3.hpp"
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 
@@ -32,6 +32,6 @@ struct MeshParameters
 
 // `box`: edges at the start of the run, nm. Requires a spline order from least_ to largest_spline_order and at least
 // 2 (order - 1) points along each edge.
-MeshParameters mesh_parameters(const Topology& topology, const RunParameters& run, const Vec3<double>& box);
+MeshParameters mesh_parameters(const Topology& topology, const RunParameters& run, const Box<double>& box);
 
 } // namespace parhelion

@@ -35,13 +35,14 @@ int good_size(int least)
 
 } // namespace
 
-std::array<int, 3> mesh_size(const RunParameters& run, const Vec3<double>& box)
+std::array<int, 3> mesh_size(const RunParameters& run, const Box<double>& box)
 {
     std::array<int, 3> size = {run.mesh_nx, run.mesh_ny, run.mesh_nz};
+    const Vec3<double> edges = box.edge_lengths();
     for (std::size_t d = 0; d < 3; ++d)
     {
         if (size[d] > 0) { continue; }
-        const double least = box[static_cast<int>(d)] / run.mesh_spacing + 0.999;
+        const double least = edges[static_cast<int>(d)] / run.mesh_spacing + 0.999;
         PARHELION_EXPECTS(least < most_mesh_points + 1);
         size[d] = good_size(std::max(static_cast<int>(least), 2 * (run.pme_order - 1)));
     }

@@ -42,15 +42,20 @@ MeshTransforms<Real>::MeshTransforms(const MeshParameters& parameters) : paramet
 }
 
 // Wave numbers and the factors of the influence function. Index k is wave k or, in the upper half, k - n: GROMACS, too, takes the
-// middle one of an even n as negative.
+// middle one of an even n as negative, but along z, which tells where the box is tilted, as positive.
 template <class Real>
-void MeshTransforms<Real>::follow_box(const Vec3<double>& box)
+void MeshTransforms<Real>::follow_box(const Box<double>& box)
 {
-    if (box.x == box_.x && box.y == box_.y && box.z == box_.z) { return; }
+    if (box == box_) { return; }
     box_ = box;
+    const Vec3<double>& edge = box.diagonal();
     const double slope = parameters_.slope();
-    influence_.scale = static_cast<Real>(parameters_.coulomb_factor / (units::pi * box.x * box.y * box.z));
+    influence_.scale = static_cast<Real>(parameters_.coulomb_factor / (units::pi * edge.x * edge.y * edge.z));
     influence_.inverse_beta2_pi2 = static_cast<Real>(slope);
+    influence_.is_tilted = !box.is_rectangular();
+    const Vec3<double> shear = box.shear();
+    influence_.lean_y = static_cast<Real>(shear.x), influence_.lean_zy = static_cast<Real>(shear.z);
+    influence_.lean_z = static_cast<Real>(shear.y - shear.z * shear.x);
     for (int d = 0; d < 3; ++d)
     {
         const auto i = static_cast<std::size_t>(d);
@@ -60,10 +65,11 @@ void MeshTransforms<Real>::follow_box(const Vec3<double>& box)
         influence_.factor[i].assign(size, 0);
         for (int k = 0; k < used; ++k)
         {
-            const double m = (2 * k < points ? k : k - points) / box[d];
+            const bool is_folded = 2 * k >= points && !(influence_.is_tilted && d == 2);
+            const double m = (is_folded ? k - points : k) / edge[d];
             influence_.m[i][static_cast<std::size_t>(k)] = static_cast<Real>(m);
-            influence_.factor[i][static_cast<std::size_t>(k)] =
-                static_cast<Real>(std::exp(-slope * m * m) / parameters_.moduli[i][static_cast<std::size_t>(k)]);
+            influence_.factor[i][static_cast<std::size_t>(k)] = static_cast<Real>(
+                (influence_.is_tilted ? 1 : std::exp(-slope * m * m)) / parameters_.moduli[i][static_cast<std::size_t>(k)]);
         }
     }
     influence_.kz_weight.assign(layout_.kz_row, 1);
@@ -145,7 +151,7 @@ template <class Real>
 template <class N>
 void MeshTransforms<Real>::add_background(EnergySums<N>& energies) const
 {
-    add_line_sums(energies, {.energy = parameters_.background() / (box_.x * box_.y * box_.z)});
+    add_line_sums(energies, {.energy = parameters_.background() / box_.volume()});
 }
 
 template class MeshTransforms<float>;

@@ -7,6 +7,7 @@
 // on the others, hence not on who does it.
 #pragma once
 
+#include "base/box.hpp"
 #include "interactions/force_buffers.hpp"
 #include "interactions/mesh/line_fft.hpp"
 #include "interactions/mesh/mesh_kernels.hpp"
@@ -28,7 +29,7 @@ public:
     const mesh::Layout& layout() const { return layout_; }
 
     // Before the first solve() and whenever the box has changed. box: edges, nm.
-    void follow_box(const Vec3<double>& box);
+    void follow_box(const Box<double>& box);
 
     // rows: [plane][y], where row y of the plane's spectrum goes, for as many planes as the grid has.
     void forward(CpuQueue& queue, const Real* charges, std::span<Real* const> rows);
@@ -57,7 +58,7 @@ private:
     mesh::Transforms<Real> transforms() const;
 
     MeshParameters parameters_;
-    Vec3<double> box_; // that influence_ is of
+    Box<double> box_; // that influence_ is of
     mesh::Layout layout_;
     std::vector<LineFft<Real>> fft_; // x, y, z
     mesh::Influence<Real> influence_;

@@ -224,8 +224,8 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
 {
     const ScopedPhase span(queue.clock(), Phase::Nonbonded);
     const NonbondedParameters& parameters = tables.parameters();
-    const Vec3<double>& box = state.box.length();
-    PARHELION_EXPECTS(2 * parameters.cutoff <= std::min({box.x, box.y, box.z}));
+    const Box<double>& box = state.box.edges();
+    PARHELION_EXPECTS(2 * parameters.cutoff <= box.least_height());
 
     nonbonded::KernelArgs<N> common;
     common.slot_parameters = tables.slot_parameters(queue, list, state);

@@ -43,11 +43,19 @@ struct Constants : PairConstants<typename N::Real>
 
     explicit Constants(const KernelArgs<N>& args) : PairConstants<Real>(*args.parameters)
     {
-        for (int d = 0; d < 3; ++d) { nm_per_unit[d] = static_cast<Real>(args.nm_per_unit[d]); }
+        const Vec3<double> of_box = args.nm_per_unit.shear();
+        for (int d = 0; d < 3; ++d)
+        {
+            nm_per_unit[d] = static_cast<Real>(args.nm_per_unit.diagonal()[d]);
+            shear[d] = static_cast<Real>(of_box[d]);
+        }
+        is_tilted = !args.nm_per_unit.is_rectangular();
         rule = args.rule;
     }
 
-    Real nm_per_unit[3];
+    Real nm_per_unit[3]; // along the diagonal of the box
+    Real shear[3];       // Box::shear()
+    bool is_tilted;
     LjRule rule;
 };
 
@@ -279,6 +287,15 @@ struct Kernel
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
                 dx[u][d] = to_nm(hn::Sub(row.x[first + u][d], j.x[d]), k.nm_per_unit[d]);
+            }
+        }
+        if (k.is_tilted)
+        {
+            for (std::size_t u = 0; u < side_by_side; ++u)
+            {
+                dx[u][0] = hn::MulAdd(set(k.shear[0]), dx[u][1], dx[u][0]);
+                dx[u][0] = hn::MulAdd(set(k.shear[1]), dx[u][2], dx[u][0]);
+                dx[u][1] = hn::MulAdd(set(k.shear[2]), dx[u][2], dx[u][1]);
             }
         }
         for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::Mul(dx[u][0], dx[u][0]); }

@@ -2,6 +2,7 @@
 // What nonbonded.cpp hands to the kernels of one policy.
 #pragma once
 
+#include "base/box.hpp"
 #include "interactions/pair/nonbonded.hpp"
 
 namespace parhelion::nonbonded {
@@ -18,8 +19,8 @@ struct KernelArgs
     const Real* slot_parameters = nullptr;
     const std::int32_t* slot_types = nullptr;
     const Real* pair_parameters = nullptr;
-    std::int32_t types = 0; // with the fillers'
-    Vec3<double> nm_per_unit;
+    std::int32_t types = 0;  // with the fillers'
+    Box<double> nm_per_unit; // of a unit of fixed point
     const NonbondedParameters* parameters = nullptr;
     LjRule rule = LjRule::Table;
     Compute compute = Compute::Forces;

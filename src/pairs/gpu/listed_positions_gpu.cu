@@ -21,12 +21,12 @@ constexpr int threads = 256;
 // Cost           28 bytes per slot (Mixed)
 template <class N>
 __global__ void __launch_bounds__(threads)
-    keep_listed_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t slots, Vec3<typename N::Fixed>* x, Vec3<double>* box)
+    keep_listed_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t slots, Vec3<typename N::Fixed>* x, Box<double>* box)
 {
     const BlockSpan span(tracing);
 
     const auto slot = static_cast<std::int32_t>(blockIdx.x * threads + threadIdx.x);
-    if (slot == 0) { *box = state.scalars->box_length; }
+    if (slot == 0) { *box = state.scalars->box; }
     if (slot < slots) { x[slot] = state.position(slot); }
 }
 
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(threads)
 template <class N>
 __global__ void __launch_bounds__(threads)
     check_listed_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t slots, const Vec3<typename N::Fixed>* x,
-                        const Vec3<double>* listed_box, double list_cutoff, double cutoff)
+                        const Box<double>* listed_box, double list_cutoff, double cutoff)
 {
     const BlockSpan span(tracing);
 
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(threads)
     if (slot >= slots || state.zone(slot) != 0) { return; }
     const PeriodicBox<N> box = state.box();
     double shrinkage = 1;
-    for (int d = 0; d < 3; ++d) { shrinkage = fmin(shrinkage, box.length()[d] / (*listed_box)[d]); }
+    for (int d = 0; d < 3; ++d) { shrinkage = fmin(shrinkage, box.edges().diagonal()[d] / listed_box->diagonal()[d]); }
     const double allowed = 0.5 * (shrinkage * list_cutoff - cutoff); // of an atom
     const Vec3<double> move = box.difference(state.position(slot), x[slot]);
     if (!(allowed >= 0 && norm2(move) <= allowed * allowed))

@@ -7,6 +7,7 @@
 // and step (Mixed), in a kernel off the critical path; once a list interval as much again.
 #pragma once
 
+#include "base/box.hpp"
 #include "device/gpu/device_buffer.hpp"
 #include "pairs/listed_positions.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
@@ -29,7 +30,7 @@ public:
 private:
     double list_cutoff_, cutoff_;
     DeviceBuffer<Vec3<typename N::Fixed>> x_; // by slot
-    DeviceBuffer<Vec3<double>> box_;          // one
+    DeviceBuffer<Box<double>> box_;           // one
 };
 
 } // namespace parhelion

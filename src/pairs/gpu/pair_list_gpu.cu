@@ -378,7 +378,7 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
 } // namespace
 
 template <class N>
-void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, PairPart part,
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<double>& box, double cutoff, PairPart part,
                        GpuPairList& list, int shares)
 {
     const std::size_t superclusters = state.superclusters();
@@ -388,7 +388,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<dou
     const int of_gpu = queue.multiprocessors() * shares / (part == PairPart::Local ? 1 : 2);
     list.shares.resize(static_cast<std::size_t>(of_gpu) + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
-    const double density = static_cast<double>(state.slot_of_global.size()) / (box.x * box.y * box.z);
+    const double density = static_cast<double>(state.slot_of_global.size()) / box.volume();
     const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
     const double neighbours = std::min(density * (4.0 / 3 * units::pi * reach * reach * reach), static_cast<double>(state.slots));
     const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;

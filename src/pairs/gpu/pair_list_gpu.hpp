@@ -17,6 +17,7 @@
 // Cost on an H200: bench/gpu/lists. Nothing returns to the host: what does not fit raises a flag.
 #pragma once
 
+#include "base/box.hpp"
 #include "model/topology.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
 
@@ -110,10 +111,10 @@ struct GpuPairList
 // Room for a list of pairs nearer than `cutoff` (nm) at the mean density, with a margin, and how many shares of a multiprocessor
 // it will have. Call before the first build.
 template <class N>
-void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, PairPart part,
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<double>& box, double cutoff, PairPart part,
                        GpuPairList& list, int shares = shares_per_multiprocessor);
 template <class N>
-void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Vec3<double>& box, double cutoff, GpuPairList& list)
+void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<double>& box, double cutoff, GpuPairList& list)
 {
     reserve_pair_list(queue, state, box, cutoff, PairPart::Local, list);
 }

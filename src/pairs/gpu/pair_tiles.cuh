@@ -30,7 +30,7 @@ template <class N>
 __device__ Scale leading_scale(const DeviceScalars& scalars)
 {
     constexpr double spread = sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0;
-    const Vec3<double>& s = scalars.nm_per_unit;
+    const Vec3<double>& s = scalars.nm_per_unit.diagonal();
     return {static_cast<float>(s.x * spread), static_cast<float>(s.y * spread), static_cast<float>(s.z * spread)};
 }
 

@@ -24,7 +24,7 @@ void resize(GpuState<N>& state, std::size_t globals)
 } // namespace
 
 template <class N>
-void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double density_factor,
+void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
                    GpuState<N>& state)
 {
     PARHELION_EXPECTS(cell.zones() < 256);
@@ -33,7 +33,7 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box
     resize(state, atoms);
 
     DeviceScalars scalars;
-    scalars.box_length = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.box = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
     state.scalars.upload(queue, {&scalars, 1});
     state.global_of_slot.upload(queue, std::vector<std::int32_t>(state.slots, -1));
     state.first_supercluster.clear(queue), state.zone_of_supercluster.clear(queue);
@@ -45,7 +45,7 @@ template <class N>
 void upload(GpuQueue& queue, const ParticleState<N>& from, GpuState<N>& to)
 {
     const std::size_t atoms = from.slot_of_global.size();
-    reserve_slots(queue, GpuCell{}, from.box.length(), atoms, 1, to);
+    reserve_slots(queue, GpuCell{}, from.box.edges(), atoms, 1, to);
     std::vector<std::int32_t> slot_of_global(atoms), global_of_slot(to.slots, -1);
     std::vector<PositionCharge<N>> xq(to.slots);
     std::vector<VelocityMass<N>> v(to.slots);
@@ -78,7 +78,7 @@ void download(GpuQueue& queue, const GpuState<N>& from, ParticleState<N>& to)
     const std::vector<VelocityMass<N>> v = from.v.to_vector(queue);
     const std::vector<ForceSlot<N>> f = from.f.to_vector(queue);
     const std::vector<std::int32_t> slot_of_global = from.slot_of_global.to_vector(queue);
-    to.box.set_length(scalars[0].box_length);
+    to.box.set_edges(scalars[0].box);
     for (std::size_t new_slot = 0; new_slot < to.slots(); ++new_slot)
     {
         // A filler sits on an atom of its cluster; the nearest atom before it serves.

@@ -14,6 +14,7 @@
 // Cost: 57 bytes a slot in Mixed, and 4 for each atom of the system.
 #pragma once
 
+#include "base/box.hpp"
 #include "base/numerics.hpp"
 #include "device/gpu/device_buffer.hpp"
 #include "model/energy_terms.hpp"
@@ -61,8 +62,8 @@ enum GpuFlag : std::uint32_t
 
 struct DeviceScalars
 {
-    Vec3<double> box_length;  // nm
-    Vec3<double> nm_per_unit; // of the policy's Fixed
+    Box<double> box;         // nm
+    Box<double> nm_per_unit; // of the policy's Fixed
     std::int64_t step = 0;
     double sure_temperature = 0; // K, of the hottest group when kinetic energies were summed last; 0: not yet
     std::uint32_t flags = 0;     // of GpuFlag
@@ -101,7 +102,7 @@ struct GpuState
 // `atoms` atoms in the box (nm), and takes none: to be filled by take_atoms(). After gpu_flag_slot_overflow: again, with more.
 // Forces, energies, step and flags are zero. Waits.
 template <class N>
-void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Vec3<double>& box, std::size_t atoms, double density_factor,
+void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
                    GpuState<N>& state);
 
 // Copies the atoms of a lone rank, its box and velocities to the GPU, in the order of global numbers; fillers behind. Forces,

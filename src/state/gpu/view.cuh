@@ -32,7 +32,7 @@ struct GpuView
     {
     }
 
-    __device__ PeriodicBox<N> box() const { return PeriodicBox<N>(scalars->box_length); }
+    __device__ PeriodicBox<N> box() const { return PeriodicBox<N>(scalars->box); }
     __device__ Vec3<Fixed> position(std::int32_t slot) const
     {
         const PositionCharge<N> p = xq[slot];

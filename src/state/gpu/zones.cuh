@@ -20,7 +20,7 @@ __device__ Vec3<std::uint32_t> leading(const PositionCharge<N>& p)
 template <class N>
 __device__ Vec3<double> leading_nm_per_unit(const DeviceScalars& scalars)
 {
-    return (sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0) * scalars.nm_per_unit;
+    return (sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0) * scalars.nm_per_unit.diagonal();
 }
 
 // How far an atom in a zone is in front of this rank's lower border, in leading units. The middle of its owner's cell says which

@@ -50,7 +50,7 @@ MeshResult evaluate(const System& system, const RunParameters& run, Parts parts,
     if (parts == Parts::All)
     {
         const DispersionTail tail = make_dispersion_correction(topology, run);
-        result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.volume());
+        result.energies[EnergyTerm::DispersionCorrection] = tail.energy(state.box.edges().volume());
     }
     return result;
 }

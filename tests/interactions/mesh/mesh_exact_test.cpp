@@ -130,7 +130,7 @@ TEST(ScreenedPairs, shifted_have_the_same_forces_and_energies_less_a_constant_fo
         for (std::size_t j = 0; j < i; ++j)
         {
             Vec3<double> d = system.x[i] - system.x[j];
-            for (int k = 0; k < 3; ++k) { d[k] -= system.box[k] * std::round(d[k] / system.box[k]); }
+            for (int k = 0; k < 3; ++k) { d[k] -= system.box.diagonal()[k] * std::round(d[k] / system.box.diagonal()[k]); }
             if (norm(d) < run.coulomb_cutoff) { products += charge(i) * charge(j); }
         }
     }

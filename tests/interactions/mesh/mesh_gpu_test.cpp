@@ -30,7 +30,7 @@ Result on_cpu(const System& system, const RunParameters& run, const Vec3<double>
 {
     CpuQueue queue(1);
     ParticleState<N> state = particles_in_input_order<N>(system);
-    state.box.set_length(box);
+    state.box.set_edges(box);
     Mesh<N> mesh(system.topology, run, system.box);
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
@@ -47,7 +47,7 @@ public:
     Evaluation(const System& system, const RunParameters& run, const Vec3<double>& box)
         : particles_(particles_in_input_order<N>(system)), mesh_(queue_, mesh_parameters(system.topology, run, system.box))
     {
-        particles_.box.set_length(box);
+        particles_.box.set_edges(box);
         state_ = sorted_gpu_state(queue_, particles_);
     }
 

@@ -120,7 +120,7 @@ namespace {
 MeshResult exact_reciprocal(const System& system, const RunParameters& run)
 {
     const double beta = ewald_beta(run), f = coulomb_factor(run), pi = units::pi;
-    const Vec3<double>& box = system.box;
+    const Vec3<double>& box = system.box.diagonal();
     const double volume = box.x * box.y * box.z;
     MeshResult result;
     result.forces.resize(system.x.size());
@@ -229,7 +229,7 @@ TEST(Mesh, virial_is_the_derivative_with_respect_to_strain)
         constexpr double h = 1e-5;
         const auto strained = [&](double strain) {
             System s = system;
-            s.box[d] *= 1 + strain;
+            s.box.diagonal()[d] *= 1 + strain;
             for (Vec3<double>& x : s.x) { x[d] *= 1 + strain; }
             return evaluate<Double>(s, run, Parts::Mesh).energies.potential();
         };

@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(row_threads, 3)
     const LineWork<Real> work{{first, pitch}, {first + sizes.row_work, pitch}};
 
     copy_roots(fft.root, fft.roots, shared);
-    const Vec3<double> box = scalars->box_length;
+    const Vec3<double> box = scalars->box.diagonal();
     find_waves(waves, sizes.points, y, k, lines, box, args);
     if (!exchange.begin()) { return; }
     if (rows.rows.count == 0) { return exchange.end(); }

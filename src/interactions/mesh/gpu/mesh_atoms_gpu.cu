@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     if (thread < supercluster_size)
     {
         const PositionCharge<N> p = state.xq[first + thread];
-        const Vec3<double>& box = state.scalars->box_length;
+        const Vec3<double>& box = state.scalars->box.diagonal();
         const Real scale[3] = {-p.charge * (static_cast<Real>(points.x) / static_cast<Real>(box.x)),
                                -p.charge * (static_cast<Real>(points.y) / static_cast<Real>(box.y)),
                                -p.charge * (static_cast<Real>(points.z) / static_cast<Real>(box.z))};

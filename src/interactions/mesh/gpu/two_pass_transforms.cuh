@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(most_row_threads, compute == Compute::Forces ?
     Complex* const roots = block_memory<Real>();
     auto* const waves = reinterpret_cast<Wave<Real>*>(roots + nx); // as large as a complex number
     Complex *const there = roots + 2 * nx + at_a_time + 1, *const back = there + nx * pitch;
-    const Vec3<double> box = scalars->box_length;
+    const Vec3<double> box = scalars->box.diagonal();
     copy_roots(fft.root, nx, roots), find_waves(waves, sizes.points, y, k, lines, box, args);
     if (!exchange.begin()) { return; }
     if (rows.rows.count == 0) { return exchange.end(); }

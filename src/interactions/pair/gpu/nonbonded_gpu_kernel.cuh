@@ -82,7 +82,7 @@ public:
     __device__ Warp(const Arguments<N>& arguments, RowAtoms<N>& shared)
         : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.law.two_k), cutoff2(a.law.cutoff2)
     {
-        const Vec3<double>& s = a.scalars->nm_per_unit;
+        const Vec3<double>& s = a.scalars->nm_per_unit.diagonal();
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
         keep(nm[0]), keep(nm[1]), keep(nm[2]); // under way with the share
         j_lane = static_cast<unsigned>(j_of_lane(lane));

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The periodic cell of a system: edge vectors a = (xx, 0, 0), b = (yx, yy, 0), c = (zx, zy, zz), nm, as GROMACS writes them.
+//
+// Positions are fractions of it: x = ux a + uy b + uz c. A rectangular cell has no tilt, and all that is said of it here is exact
+// then: terms of tilt add zero, which changes no bit.
+#pragma once
+
+#include "base/vec3.hpp"
+
+#include <cmath>
+
+namespace parhelion {
+
+template <class T>
+class Box
+{
+public:
+    Box() = default;
+    // A rectangular cell by the lengths of its edges.
+    PARHELION_HD constexpr Box(const Vec3<T>& lengths) : diagonal_(lengths) {} // NOLINT(google-explicit-constructor)
+    PARHELION_HD constexpr Box(T x, T y, T z) : diagonal_{x, y, z} {}
+    // diagonal: xx, yy, zz; tilt: yx, zx, zy.
+    PARHELION_HD constexpr Box(const Vec3<T>& diagonal, const Vec3<T>& tilt) : diagonal_(diagonal), tilt_(tilt) {}
+    template <class U>
+    PARHELION_HD constexpr explicit operator Box<U>() const
+    {
+        return {static_cast<Vec3<U>>(diagonal_), static_cast<Vec3<U>>(tilt_)};
+    }
+
+    PARHELION_HD constexpr const Vec3<T>& diagonal() const { return diagonal_; }
+    PARHELION_HD constexpr Vec3<T>& diagonal() { return diagonal_; }
+    PARHELION_HD constexpr const Vec3<T>& tilt() const { return tilt_; }
+    PARHELION_HD constexpr bool is_rectangular() const { return tilt_ == Vec3<T>{}; }
+    // yx / yy, zx / zz, zy / zz: how far the cell leans, per nm along y and z. A difference d whose components are fractions
+    // times diagonal() becomes nm by d.x += d.y yx/yy + d.z zx/zz, d.y += d.z zy/zz.
+    PARHELION_HD constexpr Vec3<T> shear() const { return {tilt_.x / diagonal_.y, tilt_.y / diagonal_.z, tilt_.z / diagonal_.z}; }
+    PARHELION_HD constexpr T volume() const { return diagonal_.x * diagonal_.y * diagonal_.z; }
+    PARHELION_HD Vec3<T> edge_lengths() const
+    {
+        return {diagonal_.x, norm(Vec3<T>{tilt_.x, diagonal_.y, 0}), norm(Vec3<T>{tilt_.y, tilt_.z, diagonal_.z})};
+    }
+    // The distances of opposite faces: a slab of a fraction f along edge d is f heights()[d] thick.
+    PARHELION_HD Vec3<T> heights() const
+    {
+        const T yx = tilt_.x / diagonal_.y, zy = tilt_.z / diagonal_.z, zx = tilt_.y / diagonal_.z - yx * zy;
+        return {diagonal_.x / std::sqrt(1 + yx * yx + zx * zx), diagonal_.y / std::sqrt(1 + zy * zy), diagonal_.z};
+    }
+
+    PARHELION_HD T least_height() const
+    {
+        const Vec3<T> h = heights();
+        const T xy = h.x < h.y ? h.x : h.y;
+        return xy < h.z ? xy : h.z;
+    }
+
+    PARHELION_HD constexpr Vec3<T> to_nm(const Vec3<T>& fractions) const
+    {
+        return {fractions.x * diagonal_.x + fractions.y * tilt_.x + fractions.z * tilt_.y,
+                fractions.y * diagonal_.y + fractions.z * tilt_.z, fractions.z * diagonal_.z};
+    }
+    PARHELION_HD constexpr Vec3<T> to_fractions(const Vec3<T>& nm) const
+    {
+        const T z = nm.z / diagonal_.z, y = (nm.y - z * tilt_.z) / diagonal_.y;
+        return {(nm.x - y * tilt_.x - z * tilt_.y) / diagonal_.x, y, z};
+    }
+    // The image of a difference of two positions (nm) that is within half an edge vector in z, then y, then x: the nearest one
+    // wherever a distance is below half the least height.
+    PARHELION_HD Vec3<T> image(Vec3<T> difference) const
+    {
+        // Most are within it already, and rounding is slow.
+        const auto is_beyond = [](T component, T edge) { return !(std::abs(component) <= edge / 2); };
+        if (is_beyond(difference.z, diagonal_.z))
+        {
+            difference -= std::round(difference.z / diagonal_.z) * Vec3<T>{tilt_.y, tilt_.z, diagonal_.z};
+        }
+        if (is_beyond(difference.y, diagonal_.y))
+        {
+            difference -= std::round(difference.y / diagonal_.y) * Vec3<T>{tilt_.x, diagonal_.y, 0};
+        }
+        if (is_beyond(difference.x, diagonal_.x)) { difference.x -= std::round(difference.x / diagonal_.x) * diagonal_.x; }
+        return difference;
+    }
+    // Strained along the axes of space, so that the diagonal becomes this one.
+    PARHELION_HD constexpr Box with_diagonal(const Vec3<T>& diagonal) const
+    {
+        const T x = diagonal.x / diagonal_.x, y = diagonal.y / diagonal_.y;
+        return {diagonal, {tilt_.x * x, tilt_.y * x, tilt_.z * y}};
+    }
+    PARHELION_HD constexpr Box& operator*=(T s) { return diagonal_ *= s, tilt_ *= s, *this; }
+    friend PARHELION_HD constexpr Box operator*(T s, Box box) { return box *= s; }
+    friend constexpr bool operator==(const Box&, const Box&) = default;
+
+private:
+    Vec3<T> diagonal_, tilt_;
+};
+
+} // namespace parhelion

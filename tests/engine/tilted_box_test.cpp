@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes that are not rectangular: the crystal of a rectangular box described by other edges, and strains that shear it.
+#include "run_helpers.hpp"
+#include "support/compare.hpp"
+#include "whole_molecules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+// Four neighbouring images of the rectangular box, by edges that lean as far as they may. Copy k is the images at copy_shifts[k].
+constexpr std::array<std::array<int, 2>, 4> copy_shifts{{{0, 0}, {1, 0}, {0, 1}, {1, 1}}};
+
+Refdata in_tilted_box(Refdata data)
+{
+    make_molecules_whole(data.system); // of its images here four are one
+    Refdata tilted = data;
+    System& system = tilted.system;
+    const Vec3<double> edge = data.system.box.diagonal();
+    system.box = {{2 * edge.x, 2 * edge.y, edge.z}, {edge.x, edge.x, edge.y}};
+    system.x.clear(), system.v.clear(), system.topology.blocks.clear();
+    for (const auto& [x, y] : copy_shifts)
+    {
+        const Vec3<double> shift{x * edge.x, y * edge.y, 0};
+        for (const Vec3<double>& place : data.system.x) { system.x.push_back(place + shift); }
+        system.v.insert(system.v.end(), data.system.v.begin(), data.system.v.end());
+        const auto& blocks = data.system.topology.blocks;
+        system.topology.blocks.insert(system.topology.blocks.end(), blocks.begin(), blocks.end());
+    }
+    system.topology.finish();
+    return tilted;
+}
+
+// A grid so fine that PME's error is below what is compared.
+Refdata load_fine(const std::string& name)
+{
+    Refdata data = load_nve(name);
+    data.parameters.mesh_nx = data.parameters.mesh_ny = data.parameters.mesh_nz = 0;
+    data.parameters.mesh_spacing = 0.05, data.parameters.pme_order = 8;
+    return data;
+}
+
+template <class T>
+std::vector<T> repeated(const std::vector<T>& list)
+{
+    std::vector<T> all;
+    for (std::size_t copy = 0; copy < copy_shifts.size(); ++copy) { all.insert(all.end(), list.begin(), list.end()); }
+    return all;
+}
+
+class TiltedBoxes : public ::testing::TestWithParam<std::string>
+{
+protected:
+    bool has_mesh() const { return GetParam().find("pme") != std::string::npos; }
+    // Without dispersion correction: its mean over pairs depends on how many atoms there are.
+    Refdata rectangular() const
+    {
+        Refdata data = has_mesh() ? load_fine(GetParam()) : load_nve(GetParam());
+        data.parameters.dispersion_correction = DispersionCorrection::None;
+        return data;
+    }
+};
+
+} // namespace
+
+TEST_P(TiltedBoxes, have_the_energies_and_forces_of_the_rectangular_box_with_the_same_lattice)
+{
+    const Refdata data = rectangular();
+    const SinglePoint one = simulate(data, Precision::Double).evaluate(),
+                      four = simulate(in_tilted_box(data), Precision::Double).evaluate();
+    const double tolerance = has_mesh() ? 2e-8 : 1e-12;
+    EXPECT_LE(rms_relative(four.forces, repeated(one.forces)), tolerance);
+    for (std::size_t term = 0; term < energy_terms; ++term)
+    {
+        const double expected = 4 * one.observables.forces.energy[term];
+        EXPECT_NEAR(four.observables.forces.energy[term], expected, tolerance * std::abs(expected))
+            << energy_term_table[term].name;
+    }
+    Mat3<double> virial = one.observables.virial;
+    EXPECT_LE(max_relative(four.observables.virial, 4.0 * virial), 100 * tolerance);
+    EXPECT_NEAR(four.observables.pressure, one.observables.pressure, has_mesh() ? 1e-2 : 1e-7);
+}
+
+TEST_P(TiltedBoxes, in_mixed_precision_have_the_forces_of_double)
+{
+    const Refdata tilted = in_tilted_box(rectangular());
+    const SinglePoint exact = simulate(tilted, Precision::Double).evaluate();
+    EXPECT_LE(rms_relative(simulate(tilted, Precision::Mixed).evaluate().forces, exact.forces), 1.5e-6);
+}
+
+TEST_P(TiltedBoxes, have_the_bits_of_one_rank_on_every_grid)
+{
+    const Refdata tilted = in_tilted_box(load_nve(GetParam()));
+    const SinglePoint one = simulate(tilted, Precision::Mixed, Summation::Reproducible, 1).evaluate();
+    std::size_t k = 0;
+    for (const Grid& grid :
+         {Grid{2, 1, 1}, Grid{1, 2, 1}, Grid{1, 1, 2}, Grid{2, 2, 1}, Grid{3, 1, 1}, Grid{2, 2, 2}, Grid{8, 1, 1}})
+    {
+        SimulationOptions options;
+        options.precision = Precision::Mixed, options.summation = Summation::Reproducible;
+        options.grid = grid, options.halo = halo_methods[k++ % 3], options.threads = 1;
+        SCOPED_TRACE(testing::Message() << grid[0] << "x" << grid[1] << "x" << grid[2]);
+        const SinglePoint point = Simulation(tilted.system, tilted.parameters, options).evaluate();
+        EXPECT_EQ(point.forces, one.forces);
+        EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
+        EXPECT_EQ(point.observables.virial, one.observables.virial);
+    }
+}
+
+TEST_P(TiltedBoxes, do_not_know_which_image_of_an_atom_they_were_given)
+{
+    Refdata tilted = in_tilted_box(load_nve(GetParam()));
+    const SinglePoint here = simulate(tilted, Precision::Mixed, Summation::Reproducible).evaluate();
+    int k = 0;
+    for (Vec3<double>& x : tilted.system.x)
+    {
+        ++k;
+        x += tilted.system.box.to_nm(
+            {static_cast<double>(k % 5 - 2), static_cast<double>(k / 5 % 3 - 1), static_cast<double>(k % 2)});
+    }
+    const SinglePoint there = simulate(tilted, Precision::Mixed, Summation::Reproducible).evaluate();
+    EXPECT_EQ(there.forces, here.forces);
+    EXPECT_EQ(there.observables.potential, here.observables.potential);
+}
+
+// The trajectory, with a box that pressure scales.
+TEST_P(TiltedBoxes, follow_the_rectangular_box_with_the_same_lattice)
+{
+    Refdata data = rectangular();
+    data.parameters.barostat = Barostat::Berendsen, data.parameters.pressure_interval = 1;
+    data.parameters.tau_p = 0.1, data.parameters.compressibility = {4.5e-5, 4.5e-5, 4.5e-5};
+    data.parameters.reference_pressure = {500, 500, 500};
+    data.parameters.buffer_tolerance = 1e-12; // no pair may be missed
+    const Refdata tilted = in_tilted_box(data);
+    Recorder ignored;
+    Simulation one = simulate(data, Precision::Double), four = simulate(tilted, Precision::Double);
+    one.run(20, ignored, never), four.run(20, ignored, never);
+    const Frame small = one.frame(), large = four.frame();
+    const Vec3<double>& edge = small.box.diagonal();
+    EXPECT_NE(edge, data.system.box.diagonal());
+    const double tolerance = has_mesh() ? 1e-7 : 1e-10;
+    EXPECT_LE(norm(large.box.diagonal() - Vec3<double>{2 * edge.x, 2 * edge.y, edge.z}), tolerance);
+    EXPECT_LE(norm(large.box.tilt() - Vec3<double>{edge.x, edge.x, edge.y}), tolerance);
+    EXPECT_LE(largest_distance(large.x, repeated(small.x), small.box), tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Refdata, TiltedBoxes, ::testing::Values("spce", "etoh", "villin", "etoh/pme"),
+                         [](const auto& test) { return test.param.find('/') == std::string::npos ? test.param : "etoh_pme"; });
+
+// Strains of the two other axes along x, and of z along y: dE/d(strain_ab) = 2 Xi_ab, at an angle of 90 degrees and at others.
+// Force-switch and PME have no steps at the cut-off; molecules must be flexible.
+TEST(TiltedBox, has_the_virial_of_its_energys_shear_derivative)
+{
+    for (const std::string name : {"etoh", "etoh/pme"})
+    {
+        Refdata data = load_refdata(name, ConstraintMode::None);
+        for (MoleculeType& type : data.system.topology.molecule_types) { type.settles.clear(); }
+        data.parameters.lj_modifier = LjModifier::ForceSwitch, data.parameters.lj_switch = 0.7;
+        data.parameters.pme_order = 8;
+        for (const Refdata& start : {data, in_tilted_box(data)})
+        {
+            const Vec3<double>& edge = start.system.box.diagonal();
+            const auto evaluate = [&](int a, int b, double strain) {
+                Refdata strained = start;
+                Vec3<double> tilt = strained.system.box.tilt();
+                if (b == 1) { tilt.x += strain * edge.y, tilt.y += strain * tilt.z; }
+                else { tilt[a == 0 ? 1 : 2] += strain * edge.z; }
+                strained.system.box = {edge, tilt};
+                for (Vec3<double>& x : strained.system.x) { x[a] += strain * x[b]; }
+                return simulate(strained, Precision::Double).evaluate().observables;
+            };
+            constexpr int strains[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+            for (const auto& [a, b] : strains)
+            {
+                constexpr double h = 2e-5;
+                const double derivative = (8 * (evaluate(a, b, h).potential - evaluate(a, b, -h).potential) -
+                                           (evaluate(a, b, 2 * h).potential - evaluate(a, b, -2 * h).potential)) /
+                                          (12 * h);
+                const Observables middle = evaluate(a, b, 0);
+                const double scale =
+                    norm(Vec3<double>{middle.forces.virial[0][0], middle.forces.virial[1][1], middle.forces.virial[2][2]});
+                EXPECT_NEAR(derivative, 2 * middle.forces.virial[a][b], 1e-6 * scale)
+                    << name << " " << a << b << " of " << start.system.x.size();
+                EXPECT_NEAR(middle.forces.virial[a][b], middle.forces.virial[b][a], 1e-9 * scale);
+            }
+        }
+    }
+}
