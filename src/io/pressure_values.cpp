@@ -75,14 +75,14 @@ bool has_shear(BoxCoupling edges, const std::vector<double>& values)
     return edges == BoxCoupling::Anisotropic && std::any_of(values.begin() + 3, values.end(), [](double x) { return x != 0; });
 }
 
-// The three lengths are all that a box has.
+// Edges are scaled along the axes, and a tilt with them.
 void refuse_shear(const MdpInput& input, const std::vector<double>& compressibility)
 {
     if (!has_shear(input.parameters.box_coupling, compressibility)) { return; }
     throw InputError(
         "E140", input.where("compressibility"),
-        "off-diagonal compressibilities (xy xz yz) other than 0 are not supported yet (planned): they would shear the "
-        "box, and boxes are rectangular here. Set the last three values to 0.");
+        "off-diagonal compressibilities (xy xz yz) other than 0 are not supported yet (planned): no barostat shears the box. "
+        "Set the last three values to 0.");
 }
 
 std::string text_of(BoxCoupling edges, double first, const Vec3<double>& axes)
@@ -123,7 +123,7 @@ void take_pressure_values(MdpInput& input, Diagnostics& diagnostics)
     if (has_shear(p.box_coupling, reference))
     {
         diagnostics.note("N180", input.where("ref-p"),
-                         "off-diagonal reference pressures (xy xz yz) are not used: a rectangular box is not sheared.");
+                         "off-diagonal reference pressures (xy xz yz) are not used: no barostat shears the box.");
     }
 }
 

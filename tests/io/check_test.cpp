@@ -230,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{
             coupled +
                 "tau-t=1\npcoupl=berendsen\npcoupltype=anisotropic\ncompressibility=1e-5 1e-5 1e-5 0 1e-6 0\nref-p=1 1 1 0 0 0\n",
-            "E140", 8, "they would shear the box, and boxes are rectangular here. Set the last three values to 0."},
+            "E140", 8, "no barostat shears the box. Set the last three values to 0."},
         Case{"pcoupl=parrinello-rahman\npcoupltype=semiisotropic\nref-p=1 1\ntau-p=5\ncompressibility=0 0\n", "E107", 5,
              "needs compressibility > 0"},
         Case{"pcoupl=C-rescale\ncompressibility=1e-5\nref-p=1\n", "E107", 1, "reference temperature"},
