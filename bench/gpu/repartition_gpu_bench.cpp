@@ -34,7 +34,7 @@ struct ListTimes
 
 template <class N>
 ListTimes measure_list(GpuQueue& queue, const Request& request, const GpuExclusions& exclusions,
-                       const GpuNonbondedTables<N>& tables, const GpuCell& cell, PairPart part, const Vec3<double>& box,
+                       const GpuNonbondedTables<N>& tables, const GpuCell& cell, PairPart part, const Box<double>& box,
                        GpuState<N>& state)
 {
     GpuPairList list;
@@ -70,7 +70,7 @@ void measure(const Request& request)
 {
     using N = Mixed;
     const LoadedInput input = load_size(request.atoms);
-    const Vec3<double>& box = input.system.box;
+    const Box<double>& box = input.system.box;
     const Topology& topology = input.system.topology;
     GpuQueue queue;
     CpuQueue host(1);

@@ -48,7 +48,7 @@ System crowded_update_groups()
         const std::size_t size = system.topology.molecule_types[static_cast<std::size_t>(block.type)].atoms.size();
         for (std::int64_t copy = 0; copy < block.count; ++copy, first += size)
         {
-            const Vec3<double> shift = -0.6 * system.x[first] + 0.05 * system.box;
+            const Vec3<double> shift = -0.6 * system.x[first] + 0.05 * system.box.diagonal();
             for (std::size_t a = 0; a < size; ++a) { system.x[first + a] += shift; }
         }
     }

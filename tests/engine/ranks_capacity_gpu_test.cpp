@@ -179,7 +179,7 @@ TEST_F(RanksOnGpus, end_with_a_state_that_fewer_go_on_from_where_nearly_all_atom
     System& system = drop.system;
     RunParameters& p = drop.parameters;
     const Vec3<double> corner{0.5 * system.box.diagonal().x, 0.5 * system.box.diagonal().y, system.box.diagonal().z / 3};
-    for (Vec3<double>& x : system.x) { x += corner - (0.5 / 4) * system.box; }
+    for (Vec3<double>& x : system.x) { x += corner - (0.5 / 4) * system.box.diagonal(); }
     p.generate_velocities = false;
     p.com_mode = ComMode::None;
     p.list_interval = 10;

@@ -139,7 +139,7 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
     int kept = 0, broken = 0;
     const Vec3<double> box{4, 3, 3};
     const double reach = 0.8;
-    const Vec3<double> nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    const Box<double> nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
     GpuQueue queue;
     for (int n = 0; n < 300; ++n)
     {
@@ -180,7 +180,7 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
                     const GpuCell& cell = cells[static_cast<std::size_t>(owner)];
                     const int offset = (rank - owner + ranks) % ranks;
                     const auto ahead = static_cast<std::uint32_t>(x - cell.lower[0] - cell.width[0]);
-                    is_kept = is_kept && (offset == 0 || ahead * nm_per_unit.x < reach);
+                    is_kept = is_kept && (offset == 0 || ahead * nm_per_unit.diagonal().x < reach);
                 }
             }
         }

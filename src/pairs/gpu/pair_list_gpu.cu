@@ -445,7 +445,7 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Vec3<double>&, double, PairPart, GpuPairList&, int); \
+    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Box<double>&, double, PairPart, GpuPairList&, int);  \
     template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
                                      GpuPairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

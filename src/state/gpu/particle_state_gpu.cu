@@ -95,7 +95,7 @@ void download(GpuQueue& queue, const GpuState<N>& from, ParticleState<N>& to)
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void reserve_slots<N>(GpuQueue&, const GpuCell&, const Vec3<double>&, std::size_t, double, GpuState<N>&);           \
+    template void reserve_slots<N>(GpuQueue&, const GpuCell&, const Box<double>&, std::size_t, double, GpuState<N>&);            \
     template void upload<N>(GpuQueue&, const ParticleState<N>&, GpuState<N>&);                                                   \
     template void download<N>(GpuQueue&, const GpuState<N>&, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

@@ -26,7 +26,7 @@ struct Result
 
 // `box`: of the configuration; that of the system is the one the mesh is made for.
 template <class N>
-Result on_cpu(const System& system, const RunParameters& run, const Vec3<double>& box)
+Result on_cpu(const System& system, const RunParameters& run, const Box<double>& box)
 {
     CpuQueue queue(1);
     ParticleState<N> state = particles_in_input_order<N>(system);
@@ -44,7 +44,7 @@ template <class N>
 class Evaluation
 {
 public:
-    Evaluation(const System& system, const RunParameters& run, const Vec3<double>& box)
+    Evaluation(const System& system, const RunParameters& run, const Box<double>& box)
         : particles_(particles_in_input_order<N>(system)), mesh_(queue_, mesh_parameters(system.topology, run, system.box))
     {
         particles_.box.set_edges(box);
@@ -68,7 +68,7 @@ private:
 };
 
 template <class N>
-Result on_gpu(const System& system, const RunParameters& run, const Vec3<double>& box,
+Result on_gpu(const System& system, const RunParameters& run, const Box<double>& box,
               Compute compute = Compute::ForcesEnergiesVirial)
 {
     Evaluation<N> evaluation(system, run, box);
