@@ -40,9 +40,10 @@ std::optional<Settle> triangle_at(std::int32_t apex, const MoleculeType& type, c
     const auto held_by = [&](std::int32_t atom) -> const auto& { return partners[static_cast<std::size_t>(atom)]; };
     if (held_by(apex).size() != 2) { return {}; }
     const Constraint &one = *held_by(apex)[0], &two = *held_by(apex)[1];
-    const auto [a, b] = std::minmax({other_end(one, apex), other_end(two, apex)});
+    const std::int32_t end_of_one = other_end(one, apex), end_of_two = other_end(two, apex);
+    const std::int32_t a = std::min(end_of_one, end_of_two), b = std::max(end_of_one, end_of_two);
     if (one.length != two.length || held_by(a).size() != 2 || held_by(b).size() != 2) { return {}; }
-    const auto base = std::ranges::find_if(held_by(a), [&, b = b](const Constraint* c) { return c->a == b || c->b == b; });
+    const auto base = std::ranges::find_if(held_by(a), [&](const Constraint* c) { return c->a == b || c->b == b; });
     if (base == held_by(a).end()) { return {}; }
     const Settle settle{apex, a, b, one.length, (*base)->length};
     return suits_settle(settle, type) ? std::optional(settle) : std::nullopt;
