@@ -3,21 +3,19 @@
 // error of its variance, to leading order. Two errors add up.
 //
 // By the period: the coupling's own motion with finite steps.
-//   v-rescale            0: the kinetic energy is drawn from its distribution, whatever the interval
-//   Berendsen            x' = x (1 - h/tau) + noise has the variance of dx = -x dt/tau + noise times 1 / (1 - h/(2 tau)): h / (2
-//   tau) C-rescale            the same, and as much again as the pressure answers at once beyond what stays: G h / (2 tau)
-//   Nose-Hoover          x' = x - 2 h xi', xi' = xi + h w^2 x with w = 2 pi / tau is the symplectic Euler scheme of an oscillator
-//   of
-//                        frequency W = sqrt(2) w. It keeps w^2 x^2 + 2 xi^2 - 2 h w^2 x xi, so the variance of x is that of short
-//                        steps times 1 / (1 - W^2 h^2 / 4): 2 pi^2 (h/tau)^2
-//   Parrinello-Rahman    the same with W^2 = G (2 pi / tau)^2: pi^2 G (h/tau)^2
+//   v-rescale: 0. The kinetic energy is drawn from its distribution, whatever the interval.
+//   Berendsen: h / (2 tau). x' = x (1 - h/tau) + noise has the variance of dx = -x dt/tau + noise times 1 / (1 - h/(2 tau)).
+//   C-rescale: the same, and as much again as the pressure answers at once beyond what stays: G h / (2 tau).
+//   Nose-Hoover: 2 pi^2 (h/tau)^2. x' = x - 2 h xi', xi' = xi + h w^2 x with w = 2 pi / tau is the symplectic Euler scheme of an
+//   oscillator of frequency W = sqrt(2) w. It keeps w^2 x^2 + 2 xi^2 - 2 h w^2 x xi, so the variance of x is that of short steps
+//   times 1 / (1 - W^2 h^2 / 4).
+//   Parrinello-Rahman: the same with W^2 = G (2 pi / tau)^2: pi^2 G (h/tau)^2.
 // G is the stiffness of the box at once over the one by the given compressibility: 5/3 for an ideal gas. That is for all edges
 // together, their fastest motion. n joined edges have (n + 2) / 3, so that what holds for the volume holds for every edge.
 //
 // By the lag, of Nose-Hoover and Parrinello-Rahman: they hear K or P before each scaling only. Let that forget in a time s. Its
-// noise comes in at every coupling in full, and the friction, which is its answer to earlier scalings, as far as it is left after
-// h, 2 h,
-// ...: noise over friction is too large by 1 + h / (2 s - h), whatever tau is. (docs/decisions/0033-coupling-intervals.md)
+// noise comes in at every coupling in full. The friction is its answer to earlier scalings, as far as it is left after h, 2 h and
+// so on. So noise over friction is too large by 1 + h / (2 s - h), whatever tau is (docs/decisions/0033-coupling-intervals.md).
 #pragma once
 
 #include "base/units.hpp"

@@ -192,3 +192,31 @@ TEST(TiltedBox, has_the_virial_of_its_energys_shear_derivative)
         }
     }
 }
+
+// On a coarse mesh, with waves of half an even number of points that count: they are not their own mirror images there.
+TEST(TiltedBox, has_forces_that_are_the_gradient_of_a_coarse_meshs_energy)
+{
+    Refdata data = load_refdata("etoh/pme", ConstraintMode::None);
+    for (MoleculeType& type : data.system.topology.molecule_types) { type.settles.clear(); }
+    data.parameters.lj_modifier = LjModifier::ForceSwitch, data.parameters.lj_switch = 0.7;
+    data.parameters.mesh_nx = data.parameters.mesh_ny = data.parameters.mesh_nz = 16;
+    data = in_tilted_box(data);
+    const std::vector<Vec3<double>> forces = simulate(data, Precision::Double).evaluate().forces;
+    double sum2 = 0;
+    for (const Vec3<double>& f : forces) { sum2 += norm2(f); }
+    const double rms = std::sqrt(sum2 / static_cast<double>(forces.size()));
+    for (std::size_t atom = 0; atom < forces.size(); atom += forces.size() / 7)
+    {
+        for (int d = 0; d < 3; ++d)
+        {
+            const auto energy = [&](double by) {
+                Refdata moved = data;
+                moved.system.x[atom][d] += by;
+                return simulate(moved, Precision::Double).evaluate().observables.potential;
+            };
+            constexpr double h = 1e-5;
+            const double derivative = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h);
+            EXPECT_NEAR(-derivative, forces[atom][d], 1e-7 * rms) << atom << " " << d;
+        }
+    }
+}

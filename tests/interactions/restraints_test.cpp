@@ -54,6 +54,19 @@ protected:
     const RunParameters parameters = scaling(GetParam());
 };
 
+void expect_same_bits_on_any_threads(const PositionRestraints& restraints, const System& system)
+{
+    const auto state = particles_in_input_order<MixedReproducible>(system);
+    const Restrained one = evaluate(restraints, state, 1);
+    for (int threads = 2; threads <= 4; ++threads)
+    {
+        const Restrained many = evaluate(restraints, state, threads);
+        EXPECT_EQ(many.forces, one.forces);
+        EXPECT_EQ(many.energies.energy, one.energies.energy);
+        EXPECT_EQ(many.energies.virial, one.energies.virial);
+    }
+}
+
 } // namespace
 
 TEST_P(PositionRestraintsTest, forces_are_minus_the_gradient)
@@ -103,15 +116,7 @@ TEST_P(PositionRestraintsTest, virial_is_half_the_derivative_by_the_strain_of_th
 TEST_P(PositionRestraintsTest, reproduces_every_bit_with_any_number_of_threads)
 {
     const PositionRestraints restraints = make_position_restraints(system, parameters);
-    const auto state = particles_in_input_order<MixedReproducible>(system);
-    const Restrained one = evaluate(restraints, state, 1);
-    for (int threads = 2; threads <= 4; ++threads)
-    {
-        const Restrained many = evaluate(restraints, state, threads);
-        EXPECT_EQ(many.forces, one.forces);
-        EXPECT_EQ(many.energies.energy, one.energies.energy);
-        EXPECT_EQ(many.energies.virial, one.energies.virial);
-    }
+    expect_same_bits_on_any_threads(restraints, system);
 }
 
 TEST_P(PositionRestraintsTest, is_the_same_in_mixed_precision_to_float_rounding)
@@ -380,15 +385,7 @@ TEST_P(FlatBottom, has_forces_that_are_minus_the_gradient_and_half_the_derivativ
 TEST_P(FlatBottom, reproduces_every_bit_with_any_number_of_threads)
 {
     const PositionRestraints restraints = make_position_restraints(system, scaling(RefcoordScaling::Com));
-    const auto state = particles_in_input_order<MixedReproducible>(system);
-    const Restrained one = evaluate(restraints, state, 1);
-    for (int threads = 2; threads <= 4; ++threads)
-    {
-        const Restrained many = evaluate(restraints, state, threads);
-        EXPECT_EQ(many.forces, one.forces);
-        EXPECT_EQ(many.energies.energy, one.energies.energy);
-        EXPECT_EQ(many.energies.virial, one.energies.virial);
-    }
+    expect_same_bits_on_any_threads(restraints, system);
 }
 
 INSTANTIATE_TEST_SUITE_P(Geometries, FlatBottom, ::testing::Combine(::testing::Range(1, 9), ::testing::Bool()),
