@@ -39,6 +39,8 @@ const std::vector<RepartitionCase>& repartition_cases()
         std::vector<RepartitionCase> all;
         all.push_back({"rigid molecules", with_rigid_molecules(random_liquid({4.6, 5, 4.2}, 2600, 100, 1)), 0.9, 0.7});
         all.push_back({"slab", squeezed(random_liquid({4.6, 5, 8}, 2600, 300, 2), {1, 1, 0.5}), 0.9, 0.7, 3});
+        all.push_back(
+            {"tilted", with_rigid_molecules(random_liquid({{5.2, 5.6, 4.8}, {2.6, -1.3, 2.8}}, 3700, 100, 3)), 0.8, 0.7});
         all.push_back({"spce", load_refdata("spce").system, 0.6, 0.5});
         all.push_back({"etoh", load_refdata("etoh").system, 0.6, 0.5});
         all.push_back({"villin", load_refdata("villin").system, 0.9, 0.8});
@@ -481,7 +483,7 @@ TYPED_TEST(GpuRepartition, says_when_atoms_have_left_their_cells_or_the_box_has_
     RanksOnGpu<TypeParam> shrunk(queue, system, {.grid = {{4, 1, 1}}, .reach = 0.9});
     EXPECT_EQ(flags_after(shrunk), 0u);
     auto scalars = shrunk.rank(0).state.scalars.to_vector(queue);
-    scalars[0].box *= 0.9, scalars[0].nm_per_unit *= 0.9;
+    scalars[0].template set_box<TypeParam>(0.9 * system.box);
     shrunk.rank(0).state.scalars.upload(queue, scalars);
     EXPECT_EQ(flags_after(shrunk), gpu_flag_ambiguous);
 

@@ -261,7 +261,8 @@ private:
               GpuState<N>& state)
     {
         DeviceScalars scalars;
-        scalars.box = system_.box, scalars.nm_per_unit = PeriodicBox<N>(system_.box).nm_per_unit();
+        scalars.set_box<N>(system_.box);
+        state.is_tilted = !system_.box.is_rectangular();
         state.slots = xq.size();
         state.f.resize(xq.size()), state.energies.resize(1);
         state.f.clear(queue), state.energies.clear(queue);

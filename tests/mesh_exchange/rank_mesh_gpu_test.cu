@@ -187,7 +187,7 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
         before.resize(supercluster_size), after.resize(supercluster_size);
         GpuState<N> state;
         DeviceScalars scalars;
-        scalars.box = box, scalars.nm_per_unit = nm_per_unit;
+        scalars.set_box<N>(box);
         state.slots = supercluster_size;
         state.xq.upload(queue, before);
         state.zone_of_supercluster.upload(queue, std::vector<std::uint8_t>{0});

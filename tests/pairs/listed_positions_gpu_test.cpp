@@ -40,8 +40,7 @@ protected:
         });
         state.xq.upload(queue, xq);
         DeviceScalars scalars = state.scalars.to_vector(queue)[0];
-        const PeriodicBox<N> box(scale * whole.box.edges().diagonal());
-        scalars.box = box.edges().diagonal(), scalars.nm_per_unit = box.nm_per_unit();
+        scalars.set_box<N>(scale * whole.box.edges());
         state.scalars.upload(queue, {&scalars, 1});
         listed.check(queue, state);
         const std::uint32_t flags = state.scalars.to_vector(queue)[0].flags;

@@ -3,9 +3,11 @@
 #include "pairs/gpu/pair_list_gpu.hpp"
 
 #include "device/gpu/graph.hpp"
+#include "support/boxes.hpp"
 #include "support/gpu_pairs.hpp"
 #include "support/gpu_particles.hpp"
 #include "support/gpu_test.hpp"
+#include "support/one_in.hpp"
 #include "support/pair_systems.hpp"
 
 #include <algorithm>
@@ -180,14 +182,24 @@ TYPED_TEST(GpuPairLists, order_is_a_function_of_the_positions)
 
 TYPED_TEST(GpuPairLists, hold_every_pair_within_the_cutoff_once_in_boxes_of_any_shape)
 {
-    const Vec3<double> boxes[] = {{1.8, 1.8, 1.8}, {1.8, 30, 1.8},  {30, 1.8, 2.5}, {1.9, 2.0, 40},
-                                  {5, 4, 3},       {2.7, 2.7, 2.7}, {3.6, 1.8, 3.6}};
+    std::vector<Box<double>> boxes{{1.8, 1.8, 1.8}, {1.8, 30, 1.8},  {30, 1.8, 2.5}, {1.9, 2.0, 40},
+                                   {5, 4, 3},       {2.7, 2.7, 2.7}, {3.6, 1.8, 3.6}};
+    for (Box<double> box : tilted_boxes())
+    {
+        box *= 1.8001 / box.least_height();
+        boxes.push_back(box);
+        boxes.push_back(1.7 * box);
+    }
     std::uint64_t seed = 1;
-    for (const Vec3<double>& box : boxes)
+    OneIn tilted;
+    for (const Box<double>& box : boxes)
     {
         for (const int molecules : {0, 1, 40, 400})
         {
-            SCOPED_TRACE(testing::Message() << box.x << " " << box.y << " " << box.z << " molecules " << molecules);
+            if (!box.is_rectangular() && !tilted.takes_next()) { continue; }
+            const Vec3<double>& edge = box.diagonal();
+            SCOPED_TRACE(testing::Message() << edge.x << " " << edge.y << " " << edge.z << ", tilted " << box.tilt().x << " "
+                                            << box.tilt().y << " " << box.tilt().z << ", molecules " << molecules);
             expect_complete_list<TypeParam>(random_liquid(box, molecules, molecules / 3 + 1, ++seed), 0.9, 0.7);
         }
     }
@@ -475,7 +487,9 @@ TYPED_TEST(GpuPairLists, say_when_there_is_not_room_enough_and_are_complete_with
     prune_pair_list(queue, state, 1.0, list);
     EXPECT_EQ(state.scalars.to_vector(queue)[0].flags, gpu_flag_list_overflow);
     enlarge_pair_list(queue, list);
-    state.scalars.upload(queue, std::vector<DeviceScalars>{{system.box, particles.box.nm_per_unit(), 0, 0}});
+    DeviceScalars scalars;
+    scalars.set_box<TypeParam>(system.box);
+    state.scalars.upload(queue, {&scalars, 1});
     build_pair_list(queue, state, exclusions, 1.0, list);
     prune_pair_list(queue, state, 1.0, list);
     EXPECT_EQ(state.scalars.to_vector(queue)[0].flags, 0u);

@@ -198,7 +198,8 @@ private:
             temperature_group[slot] = whole_.temperature_group[from];
         }
         DeviceScalars scalars;
-        scalars.box = whole_.box.edges().diagonal(), scalars.nm_per_unit = whole_.box.nm_per_unit();
+        scalars.set_box<N>(whole_.box.edges());
+        state.is_tilted = !whole_.box.edges().is_rectangular();
         state.xq.upload(queue_, xq), state.v.upload(queue_, v), state.f.upload(queue_, f);
         state.lj_type.upload(queue_, lj_type), state.temperature_group.upload(queue_, temperature_group);
         state.global_of_slot.upload(queue_, global_of_slot), state.slot_of_global.upload(queue_, slot_of_global);

@@ -56,7 +56,7 @@ public:
     {
         for (auto& r : ranks_)
         {
-            const Vec3<double>& box = whole_.box.edges().diagonal();
+            const Box<double>& box = whole_.box.edges();
             reserve_slots(queue_, r->cell, box, whole_.slot_of_global.size(), density_factor, r->state);
             reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Local, r->local);
             reserve_pair_list(queue_, r->state, box, options_.reach, PairPart::Nonlocal, r->nonlocal);

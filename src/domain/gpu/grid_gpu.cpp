@@ -78,6 +78,7 @@ GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Box<double>& box, do
     const Vec3<double> heights = box.heights();
     GpuCell result;
     result.reach = rounding * reach;
+    result.is_tilted = !box.is_rectangular();
     for (int d = 0; d < 3; ++d)
     {
         const auto k = static_cast<std::size_t>(d);

@@ -153,9 +153,7 @@ __device__ void scale_box(const A& a, const ObservedStep& o)
     const BoxScaling scaling = next_box(a.pressure, o.step, now, a.scalars->box.diagonal(), diagonal(kinetic), a.state->barostat);
     for (int g = 0; g < a.groups; ++g) { a.group[g].half_step = scaled_kinetic(scaling.velocity, a.group[g].half_step); }
     *a.velocity_factor = scaling.velocity;
-    const PeriodicBox<N> box{Box<double>(scaling.box)};
-    a.scalars->box = box.edges();
-    a.scalars->nm_per_unit = box.nm_per_unit();
+    a.scalars->template set_box<N>(a.scalars->box.with_diagonal(scaling.box));
 }
 
 template <class A>

@@ -27,7 +27,7 @@ template <class N>
 void set_box_and_step(GpuQueue& queue, const Box<double>& box, std::int64_t step, GpuState<N>& state)
 {
     DeviceScalars scalars;
-    scalars.box = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.set_box<N>(box);
     scalars.step = step;
     state.scalars.upload(queue, {&scalars, 1});
     queue.synchronize();

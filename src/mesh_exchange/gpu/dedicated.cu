@@ -202,6 +202,7 @@ template <class N>
 void GpuVisitorsMesh<N>::compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights&)
 {
     visitors_.scalars = DeviceBuffer<DeviceScalars>(state.scalars.data(), 1); // the box
+    visitors_.is_tilted = state.is_tilted;
     switch (stage)
     {
     case 1:

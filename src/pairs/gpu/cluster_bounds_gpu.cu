@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     const int slot = supercluster * supercluster_size + lane;
     const PositionCharge<N> p[2] = {xq[slot], xq[slot + 32]};
     const bool real[2] = {global_of_slot[slot] >= 0, global_of_slot[slot + 32] >= 0};
-    const Scale scale = leading_scale<N>(*scalars);
+    const Scale<false> scale = leading_scale<N, false>(*scalars);
     const float nm[3] = {scale.x, scale.y, scale.z};
     std::uint32_t base[3];
     Extent e[2][3];

@@ -6,6 +6,7 @@
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
 #include "device/gpu/warp.cuh"
+#include "pairs/gpu/bounds_gaps.cuh"
 #include "pairs/gpu/pair_tiles.cuh"
 #include "state/rank_slots.hpp"
 #include "trace/phases.hpp"
@@ -18,35 +19,6 @@ namespace parhelion {
 using namespace pair_tiles;
 
 namespace {
-
-// How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
-// box. Differences are exact before they are rounded.
-template <bool lone>
-__device__ float apart(const GpuCell& cell, int d, std::uint32_t a, std::uint32_t b, float nm)
-{
-    if (lone || !cell.is_divided(d)) { return fabsf(offset(a, b, nm)); }
-    return static_cast<float>(cell.unrolled(d, a) >= cell.unrolled(d, b) ? a - b : b - a) * nm;
-}
-
-// Squared distance between two boxes, nm^2.
-template <bool lone>
-__device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale& nm)
-{
-    const float x = fmaxf(apart<lone>(cell, 0, a.x, b.x, nm.x) - (a.half_x + b.half_x), 0.0f);
-    const float y = fmaxf(apart<lone>(cell, 1, a.y, b.y, nm.y) - (a.half_y + b.half_y), 0.0f);
-    const float z = fmaxf(apart<lone>(cell, 2, a.z, b.z, nm.z) - (a.half_z + b.half_z), 0.0f);
-    return x * x + y * y + z * z;
-}
-
-// May atoms of two boxes, in this list, come within the cutoff by another way around the box, where another rank lists them?
-__device__ bool are_ambiguous(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale& nm, float cutoff)
-{
-    const auto along = [&](int d, std::uint32_t xa, std::uint32_t xb, float half, float unit) {
-        return cell.is_divided(d) && apart<false>(cell, d, xa, xb, unit) + half + cutoff > 4294967296.0f * unit;
-    };
-    return along(0, a.x, b.x, a.half_x + b.half_x, nm.x) || along(1, a.y, b.y, a.half_y + b.half_y, nm.y) ||
-           along(2, a.z, b.z, a.half_z + b.half_z, nm.z);
-}
 
 struct SearchInput
 {
@@ -191,12 +163,14 @@ __device__ StripRange strips_in_reach(const SearchInput& in, int d, int offset, 
 
 // Superclusters within the cutoff of `own` for which it is the i side; in a local list also itself. A warp takes up to 32 columns
 // at a time, and their superclusters one a lane.
-template <bool lone>
-__device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale& nm, SearchShared& s)
+template <bool lone, bool tilted>
+__device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale<tilted>& nm,
+                                SearchShared& s)
 {
     constexpr int warps = search_threads / 32;
     static_assert((warps & (warps - 1)) == 0);
     const float cutoff2 = in.cutoff * in.cutoff;
+    const Vec3<float> reach = nm.lean.along_edges(in.cutoff);
     const int own_zone = lone ? 0 : in.zone_of_supercluster[supercluster];
     const int lane = threadIdx.x % 32;
     int turn = threadIdx.x / 32; // warps take columns in turn, on from one zone to the next
@@ -204,9 +178,9 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
     {
         if (!lone && !in.takes(own_zone, zone)) { continue; }
         const StripRange x =
-            strips_in_reach<lone>(in, 0, lone ? 0 : in.cell.offset_of(zone, 0), own.x, own.half_x + in.cutoff, nm.x);
+            strips_in_reach<lone>(in, 0, lone ? 0 : in.cell.offset_of(zone, 0), own.x, own.half_x + reach.x, nm.x);
         const StripRange y =
-            strips_in_reach<lone>(in, 1, lone ? 0 : in.cell.offset_of(zone, 1), own.y, own.half_y + in.cutoff, nm.y);
+            strips_in_reach<lone>(in, 1, lone ? 0 : in.cell.offset_of(zone, 1), own.y, own.half_y + reach.y, nm.y);
         const int first = lone ? 0 : in.columns.first(in.cell, zone), columns = x.count * y.count;
         for (int k = turn; k < columns; k += 32 * warps)
         {
@@ -235,7 +209,7 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
                 const int t = from_lane(begin - before, of) + place;
                 if (place >= all) { continue; }
                 if (t != supercluster &&
-                    (!in.is_i<lone>(supercluster, t) || gap2<lone>(in.cell, own, in.superclusters[t], nm) >= cutoff2))
+                    (!in.is_i<lone>(supercluster, t) || gap2<lone>(in.cell, own, in.superclusters[t], nm, in.cutoff) >= cutoff2))
                 {
                     continue;
                 }
@@ -248,18 +222,18 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
 }
 
 // The entry of cluster `cluster` of supercluster `other`.
-template <bool lone>
+template <bool lone, bool tilted>
 __device__ void list_cluster(const SearchInput& in, int supercluster, const AtomBounds& own, int other, int cluster,
-                             const Scale& nm, SearchShared& s)
+                             const Scale<tilted>& nm, SearchShared& s)
 {
     const float cutoff2 = in.cutoff * in.cutoff;
     const std::uint32_t j = static_cast<std::uint32_t>(other * clusters_per_supercluster + cluster);
     const AtomBounds bounds = in.clusters[j];
-    if (gap2<lone>(in.cell, own, bounds, nm) >= cutoff2) { return; }
+    if (gap2<lone>(in.cell, own, bounds, nm, in.cutoff) >= cutoff2) { return; }
     std::uint32_t bits = 0;
     for (int c = 0; c < clusters_per_supercluster; ++c)
     {
-        if (gap2<lone>(in.cell, s.i_cluster[c], bounds, nm) >= cutoff2) { continue; }
+        if (gap2<lone>(in.cell, s.i_cluster[c], bounds, nm, in.cutoff) >= cutoff2) { continue; }
         bits |= 1u << c;
         if (!lone && in.part == PairPart::Nonlocal && are_ambiguous(in.cell, s.i_cluster[c], bounds, nm, in.cutoff))
         {
@@ -332,7 +306,7 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
 // Orders         rows take room from a common counter; their order in memory is any
 // Requires       bounds, zones and first_supercluster of the present positions; demand zero
 // Cost           about 130 superclusters and 500 clusters tested per supercluster
-template <class N, bool lone>
+template <class N, bool lone, bool tilted>
 __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace tracing, SearchInput in, SearchOutput out)
 {
     const BlockSpan span(tracing);
@@ -340,7 +314,7 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
     __shared__ SearchShared s;
     const int supercluster = blockIdx.x, t = threadIdx.x;
     const AtomBounds own = in.superclusters[supercluster];
-    const Scale nm = leading_scale<N>(*out.scalars);
+    const Scale<tilted> nm = leading_scale<N, tilted>(*out.scalars);
     bool is_empty = own.half_x < 0;
     if constexpr (!lone)
     {
@@ -360,18 +334,19 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
     if (t == 0) { s.candidates = s.plains = s.maskeds = 0, s.overflow = s.ambiguous = false; }
     __syncthreads();
     mask_exclusions<lone>(in, supercluster, i, excluded, s);
-    find_candidates<lone>(in, supercluster, own, nm, s);
+    find_candidates<lone, tilted>(in, supercluster, own, nm, s);
     __syncthreads();
     const int clusters = min(s.candidates, most_candidates) * clusters_per_supercluster;
     for (int k = t; k < clusters; k += search_threads)
     {
-        list_cluster<lone>(in, supercluster, own, s.candidate[k / clusters_per_supercluster], k % clusters_per_supercluster, nm,
-                           s);
+        list_cluster<lone, tilted>(in, supercluster, own, s.candidate[k / clusters_per_supercluster],
+                                   k % clusters_per_supercluster, nm, s);
     }
     __syncthreads();
-    const float half_unit = 2147483648.0f, reach = in.cutoff + spreading;
-    const bool exact = own.half_x + reach >= half_unit * nm.x || own.half_y + reach >= half_unit * nm.y ||
-                       own.half_z + reach >= half_unit * nm.z;
+    const float half_unit = 2147483648.0f;
+    const Vec3<float> reach = nm.lean.along_edges(in.cutoff + spreading);
+    const bool exact = own.half_x + reach.x >= half_unit * nm.x || own.half_y + reach.y >= half_unit * nm.y ||
+                       own.half_z + reach.z >= half_unit * nm.z;
     write_row(out, supercluster, exact, s);
 }
 
@@ -389,7 +364,10 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<doub
     list.shares.resize(static_cast<std::size_t>(of_gpu) + 1);
     // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
     const double density = static_cast<double>(state.slot_of_global.size()) / box.volume();
-    const double edge = std::cbrt(supercluster_size / density), reach = cutoff + edge;
+    // Tilted ones are longer by what they lean.
+    const Vec3<double> shear = box.shear();
+    const double leaning = 1 + (std::abs(shear.x) + std::abs(shear.y) + std::abs(shear.z)) / 3;
+    const double edge = leaning * std::cbrt(supercluster_size / density), reach = cutoff + edge;
     const double neighbours = std::min(density * (4.0 / 3 * units::pi * reach * reach * reach), static_cast<double>(state.slots));
     const auto entries = static_cast<std::size_t>(0.5 * neighbours / cluster_size) + 2 * clusters_per_supercluster;
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
@@ -440,8 +418,9 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
                            static_cast<std::uint32_t>(list.masks.size() / masks_per_entry),
                            list.demand.data(),
                            state.scalars.data()};
-    launch(queue, Phase::PairList, list.is_all ? search_kernel<N, true> : search_kernel<N, false>,
-           {superclusters, search_threads}, in, out);
+    const auto kernel = state.is_tilted ? (list.is_all ? search_kernel<N, true, true> : search_kernel<N, false, true>)
+                                        : (list.is_all ? search_kernel<N, true, false> : search_kernel<N, false, false>);
+    launch(queue, Phase::PairList, kernel, {superclusters, search_threads}, in, out);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -27,7 +27,8 @@ namespace parhelion {
 
 inline constexpr int masks_per_entry = 32; // one a lane
 
-// The box around some atoms: its middle, as leading bits of positions, and half its size in nm; negative size: no atoms.
+// The box around some atoms, with the edges of the periodic one: its middle, as leading bits of positions, and half its size
+// along the edges, over the diagonal, in nm; negative size: no atoms.
 struct alignas(16) AtomBounds
 {
     std::uint32_t x, y, z;
@@ -124,8 +125,8 @@ void enlarge_pair_list(GpuQueue& queue, GpuPairList& list);
 // Lists every pair of atoms of `part` that is the rank's and nearer than `cutoff` (nm) at the present positions, once. Raises
 // gpu_flag_list_overflow if there is not room enough, gpu_flag_scratch_overflow if a supercluster has more neighbours or
 // exclusions than a block can hold, gpu_flag_ambiguous if a listed pair may come within the cutoff another way around the box.
-// Preconditions: cutoff <= half the shortest box edge, and <= cell.reach of a rank of several; take_atoms() has just filled the
-// state; prune_pair_list() follows before forces are computed.
+// Preconditions: cutoff <= half the least height of the box, and <= cell.reach of a rank of several; take_atoms() has just filled
+// the state; prune_pair_list() follows before forces are computed.
 template <class N>
 void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, const GpuExclusions& exclusions, double cutoff,
                      PairPart part, GpuPairList& list);

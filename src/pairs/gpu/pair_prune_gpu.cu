@@ -99,25 +99,27 @@ struct alignas(sizeof(Factors)) PruneShared
 };
 
 // How a row measures: from the middle of its supercluster, in nm; or in a longer unit, if the supercluster is so wide (a gas)
-// that squares would exceed half precision.
+// that squares would exceed half precision. Along the edges of the box, until the image is chosen: places are in space then.
+template <bool tilted>
 struct RowFrame
 {
     std::uint32_t x, y, z;
-    Scale scale; // to units
+    Scale<tilted> scale; // to units
     float cutoff;
     Vec3<float> box, near; // of an atom nearer than `near` other images are out of range
 
-    __device__ RowFrame(const AtomBounds& own, const Scale& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
+    __device__ RowFrame(const AtomBounds& own, const Scale<tilted>& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
     {
         constexpr float widest = 64;
-        const float units_per_nm = fminf(1.0f, __fdividef(widest, fmaxf(own.half_x, fmaxf(own.half_y, own.half_z))));
+        const Vec3<float> extent = nm.lean.extent({own.half_x, own.half_y, own.half_z});
+        const float units_per_nm = fminf(1.0f, __fdividef(widest, fmaxf(extent.x, fmaxf(extent.y, extent.z))));
         constexpr float whole = 4294967296.0f;
-        const float reach = cutoff_nm + spreading;
-        scale = {nm.x * units_per_nm, nm.y * units_per_nm, nm.z * units_per_nm};
+        const Vec3<float> reach = nm.lean.along_edges(cutoff_nm + spreading);
+        scale = {nm.x * units_per_nm, nm.y * units_per_nm, nm.z * units_per_nm, nm.lean};
         cutoff = cutoff_nm * units_per_nm;
         box = {whole * scale.x, whole * scale.y, whole * scale.z};
-        near = {box.x - (own.half_x + reach) * units_per_nm, box.y - (own.half_y + reach) * units_per_nm,
-                box.z - (own.half_z + reach) * units_per_nm};
+        near = {box.x - (own.half_x + reach.x) * units_per_nm, box.y - (own.half_y + reach.y) * units_per_nm,
+                box.z - (own.half_z + reach.z) * units_per_nm};
     }
     __device__ Vec3<float> place(const Vec3<std::uint32_t>& p) const
     {
@@ -134,6 +136,7 @@ struct RowFrame
                 (dimensions & 2) != 0 ? p.y - copysignf(box.y, p.y) : p.y,
                 (dimensions & 4) != 0 ? p.z - copysignf(box.z, p.z) : p.z};
     }
+    __device__ Vec3<float> in_space(const Vec3<float>& p) const { return scale.lean.in_space(p); }
 };
 
 // Tiles of four entries that have a pair in range, a byte for each entry. `p`: the lane's atom, of entry lane / 8.
@@ -166,9 +169,9 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
 }
 
 // Prunes this warp's part of a row. Returns the lane's share of the cost.
-template <class N, bool exact, int warps>
+template <class N, bool exact, bool tilted, int warps>
 __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
-                                   const RowFrame& frame, PruneShared<warps>& s)
+                                   const RowFrame<tilted>& frame, PruneShared<warps>& s)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     constexpr int all_at_once = warps * entries_at_once;
@@ -190,7 +193,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
     {
         const unsigned cluster = threadIdx.x / cluster_size, atom = threadIdx.x % cluster_size;
         reinterpret_cast<Factors*>(s.row[atom])[cluster] =
-            factors_of_i(place_of(blockIdx.x * supercluster_size + threadIdx.x), frame.cutoff);
+            factors_of_i(frame.in_space(place_of(blockIdx.x * supercluster_size + threadIdx.x)), frame.cutoff);
     }
     __syncthreads();
     std::uint32_t row_factors[cluster_size];
@@ -208,7 +211,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
             std::uint32_t in_range = 0;
             for (unsigned way = ways;; way = (way - 1) & ways) // every subset, the empty one last
             {
-                in_range |= tiles_in_range(row_factors, s.entry[warp], exact ? frame.image(p, way) : p);
+                in_range |= tiles_in_range(row_factors, s.entry[warp], frame.in_space(exact ? frame.image(p, way) : p));
                 if (way == 0) { break; }
             }
             if (lane == e / entries_at_once) { tiles = in_range; }
@@ -238,7 +241,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Requires       a list of this order of atoms
 // Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
 //                around the box more, for entries so far away
-template <class N, int warps>
+template <class N, bool tilted, int warps>
 __global__ void __launch_bounds__(32 * warps, 32 / warps)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
@@ -246,7 +249,7 @@ __global__ void __launch_bounds__(32 * warps, 32 / warps)
 
     __shared__ PruneShared<warps> s;
     const GpuPairRow row = a.rows[blockIdx.x];
-    const RowFrame frame(a.superclusters[blockIdx.x], leading_scale<N>(*a.scalars), a.cutoff);
+    const RowFrame<tilted> frame(a.superclusters[blockIdx.x], leading_scale<N, tilted>(*a.scalars), a.cutoff);
     if (row.count == 0) // as the search has left it
     {
         if (threadIdx.x == 0) { a.row_costs[blockIdx.x] = 0; }
@@ -254,7 +257,7 @@ __global__ void __launch_bounds__(32 * warps, 32 / warps)
     }
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
     const std::uint32_t of_lane =
-        row.exact != 0 ? prune_row<N, true>(a, xq, row, frame, s) : prune_row<N, false>(a, xq, row, frame, s);
+        row.exact != 0 ? prune_row<N, true, tilted>(a, xq, row, frame, s) : prune_row<N, false, tilted>(a, xq, row, frame, s);
     const std::uint32_t of_warp = sum_of_lanes(of_lane);
     if (threadIdx.x % 32 == 0) { atomic_add(&s.cost, of_warp); }
     __syncthreads();
@@ -492,11 +495,10 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
                                    static_cast<float>(cutoff) * margin};
     // Few rows had better be done at once by all there is room for.
     constexpr int of_few = 12, of_many = 4; // warps of a row
-    if (superclusters <= 3 * queue.multiprocessors())
-    {
-        launch(queue, Phase::PairList, prune_kernel<N, of_few>, {superclusters, 32 * of_few}, arguments, state.xq.data());
-    }
-    else { launch(queue, Phase::PairList, prune_kernel<N, of_many>, {superclusters, 32 * of_many}, arguments, state.xq.data()); }
+    const bool are_few = superclusters <= 3 * queue.multiprocessors();
+    const auto kernel = state.is_tilted ? (are_few ? prune_kernel<N, true, of_few> : prune_kernel<N, true, of_many>)
+                                        : (are_few ? prune_kernel<N, false, of_few> : prune_kernel<N, false, of_many>);
+    launch(queue, Phase::PairList, kernel, {superclusters, 32 * (are_few ? of_few : of_many)}, arguments, state.xq.data());
     const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
     launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
            PrunedRows(list, superclusters), list.pruned.data(), list.share_count(), list.part, list.is_all, list.shares.data(),

@@ -21,17 +21,54 @@ __device__ inline int uniform(int value) { return static_cast<int>(uniform(stati
 
 using gpu_zones::leading;
 
-// nm per unit of the leading 32 bits.
+// How a box leans. Distances along its edges are measured over its diagonal (Box::diagonal()), in nm. What a difference is in
+// space, how large the box in space around one of such half size is, and how long a distance between opposite faces is, measured
+// so. Of a rectangular box all is the same, and costs nothing.
+template <bool tilted>
+struct Lean
+{
+    Lean() = default;
+    __device__ explicit Lean(const DeviceScalars&) {}
+    __device__ Vec3<float> in_space(const Vec3<float>& difference) const { return difference; }
+    __device__ Vec3<float> extent(const Vec3<float>& half) const { return half; }
+    __device__ Vec3<float> along_edges(float between_faces) const { return {between_faces, between_faces, between_faces}; }
+};
+template <>
+struct Lean<true>
+{
+    Vec3<float> shear, per_height; // Box::shear(); the diagonal over the heights of the box
+
+    Lean() = default;
+    __device__ explicit Lean(const DeviceScalars& scalars) : shear(static_cast<Vec3<float>>(scalars.shear))
+    {
+        const Vec3<double>&diagonal = scalars.nm_per_unit.diagonal(), &height = scalars.height_per_unit;
+        per_height = static_cast<Vec3<float>>(Vec3<double>{diagonal.x / height.x, diagonal.y / height.y, diagonal.z / height.z});
+    }
+    __device__ Vec3<float> in_space(const Vec3<float>& d) const
+    {
+        return {fmaf(shear.y, d.z, fmaf(shear.x, d.y, d.x)), fmaf(shear.z, d.z, d.y), d.z};
+    }
+    __device__ Vec3<float> extent(const Vec3<float>& half) const
+    {
+        return {half.x + fabsf(shear.x) * half.y + fabsf(shear.y) * half.z, half.y + fabsf(shear.z) * half.z, half.z};
+    }
+    __device__ Vec3<float> along_edges(float between_faces) const { return between_faces * per_height; }
+};
+
+// nm per unit of the leading 32 bits, along the edges.
+template <bool tilted>
 struct Scale
 {
     float x, y, z;
+    Lean<tilted> lean;
 };
-template <class N>
-__device__ Scale leading_scale(const DeviceScalars& scalars)
+template <class N, bool tilted>
+__device__ Scale<tilted> leading_scale(const DeviceScalars& scalars)
 {
     constexpr double spread = sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0;
     const Vec3<double>& s = scalars.nm_per_unit.diagonal();
-    return {static_cast<float>(s.x * spread), static_cast<float>(s.y * spread), static_cast<float>(s.z * spread)};
+    return {static_cast<float>(s.x * spread), static_cast<float>(s.y * spread), static_cast<float>(s.z * spread),
+            Lean<tilted>(scalars)};
 }
 
 __device__ inline float offset(std::uint32_t a, std::uint32_t b, float nm_per_unit)

@@ -28,8 +28,9 @@ struct GpuCell
     std::uint32_t width[3] = {0, 0, 0}; // and how many it has; 0 in a dimension that is not divided
     // Where the box is unrolled from: behind `lower` by more than atoms may stray; 0 in a dimension that is not divided.
     std::uint32_t origin[3] = {0, 0, 0};
-    double reach = 0;      // nm: of the pair list
-    Vec3<double> overhang; // nm: how far outside its owner's cell an atom may be
+    double reach = 0;       // nm: of the pair list
+    Vec3<double> overhang;  // nm: how far outside its owner's cell an atom may be
+    bool is_tilted = false; // the box
 
     PARHELION_HD bool is_divided(int d) const { return cells[d] > 1; }
     PARHELION_HD bool is_everything() const { return cells[0] * cells[1] * cells[2] == 1; }

@@ -30,10 +30,11 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Box<double>& box,
     PARHELION_EXPECTS(cell.zones() < 256);
     const RankSlots planned = plan_slots(cell, box, atoms, density_factor, queue.shared_bytes_of_block());
     state.atoms = planned.atoms, state.slots = planned.slots, state.columns = planned.columns;
+    state.is_tilted = !box.is_rectangular();
     resize(state, atoms);
 
     DeviceScalars scalars;
-    scalars.box = box, scalars.nm_per_unit = PeriodicBox<N>(box).nm_per_unit();
+    scalars.set_box<N>(box);
     state.scalars.upload(queue, {&scalars, 1});
     state.global_of_slot.upload(queue, std::vector<std::int32_t>(state.slots, -1));
     state.first_supercluster.clear(queue), state.zone_of_supercluster.clear(queue);

@@ -64,12 +64,22 @@ struct DeviceScalars
 {
     Box<double> box;         // nm
     Box<double> nm_per_unit; // of the policy's Fixed
+    // Of faces of the box that are a unit of Fixed apart, nm; and Box::shear().
+    Vec3<double> height_per_unit, shear;
     std::int64_t step = 0;
     double sure_temperature = 0; // K, of the hottest group when kinetic energies were summed last; 0: not yet
     std::uint32_t flags = 0;     // of GpuFlag
     // A rank's part of the bonded terms of the system less those that ranks have taken, which must add up to 0; since the last
     // repartition, until ranks agree on their flags.
     std::int32_t missing_terms = 0;
+
+    // All that depends on the box, of positions of policy N.
+    template <class N>
+    PARHELION_HD void set_box(const Box<double>& edges)
+    {
+        box = edges, nm_per_unit = PeriodicBox<N>(edges).nm_per_unit();
+        height_per_unit = nm_per_unit.heights(), shear = edges.shear();
+    }
 };
 
 template <class N>
@@ -77,6 +87,7 @@ struct GpuState
 {
     std::size_t atoms = 0, slots = 0; // room for home and halo atoms, for fillers as well; atoms of a lone rank
     GpuColumns columns;
+    bool is_tilted = false; // the box, for good: kernels have other code then
 
     // Length slots.
     DeviceBuffer<PositionCharge<N>> xq;

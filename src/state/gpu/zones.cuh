@@ -17,10 +17,11 @@ __device__ Vec3<std::uint32_t> leading(const PositionCharge<N>& p)
     return {leading(p.x), leading(p.y), leading(p.z)};
 }
 
+// nm between faces of the box that are a leading unit apart: along an edge, if the box is rectangular.
 template <class N>
 __device__ Vec3<double> leading_nm_per_unit(const DeviceScalars& scalars)
 {
-    return (sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0) * scalars.nm_per_unit.diagonal();
+    return (sizeof(typename N::Fixed) == 8 ? 4294967296.0 : 1.0) * scalars.height_per_unit;
 }
 
 // How far an atom in a zone is in front of this rank's lower border, in leading units. The middle of its owner's cell says which
@@ -47,7 +48,8 @@ __device__ inline int zone_of(const GpuCell& cell, const Vec3<double>& nm_per_un
         // From the farthest that atoms of this cell may be.
         const double units = static_cast<double>(ahead_of_border(cell, d, offset[d], x[d]) - cell.width[d]);
         const double distance = fmax(0.0, units * nm_per_unit[d] - cell.overhang[d]);
-        distance2 += distance * distance;
+        // Faces that are no right angle apart: the larger distance is all that is sure.
+        distance2 = cell.is_tilted ? fmax(distance2, distance * distance) : distance2 + distance * distance;
     }
     return distance2 < cell.reach * cell.reach ? cell.zone_at(offset[0], offset[1], offset[2]) : -1;
 }
