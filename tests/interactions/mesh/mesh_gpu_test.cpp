@@ -125,6 +125,33 @@ TEST_P(OrdersOfMeshOnGpu, has_the_forces_energy_and_virial_of_the_cpu)
     }
 }
 
+// Edges that lean as far as they may, and where the middle waves of even numbers of points are not their own mirror images.
+TEST_F(MeshOnGpu, has_the_forces_energy_and_virial_of_the_cpu_in_tilted_boxes)
+{
+    for (const Box<double>& tilted : {Box<double>{{2.4, 2.6, 3.3}, {1.2, -1.2, 1.3}}, Box<double>{{3, 2.6, 2.1}, {1, 0, 0}},
+                                      Box<double>{{2.1, 3, 3}, {0, 1, -1}}})
+    {
+        System in_box = charged_ions(tilted.diagonal());
+        in_box.box = tilted;
+        for (const std::array<int, 3>& points : {grids[0], grids[1], {16, 16, 16}, {26, 22, 34}})
+        {
+            SCOPED_TRACE(testing::Message() << tilted.tilt().x << ", " << points[0] << " " << points[1] << " " << points[2]);
+            const RunParameters run = with_grid(5, points);
+            const Result expected = on_cpu<Double>(in_box, run, tilted);
+            const auto compare = [&](const Result& result, double of_forces, double of_energies) {
+                EXPECT_LE(rms_relative(result.forces, expected.forces), of_forces);
+                EXPECT_LE(max_relative(result.energies.virial, expected.energies.virial), of_energies);
+                const double energy = expected.energies[EnergyTerm::CoulombReciprocal];
+                EXPECT_NEAR(result.energies[EnergyTerm::CoulombReciprocal], energy, of_energies * std::abs(energy));
+            };
+            compare(on_gpu<Double>(in_box, run, tilted), 1e-13, 1e-12);
+            compare(on_gpu<Mixed>(in_box, run, tilted), 1e-6, 1e-6); // rounding of single numbers: 6e-8
+            compare(on_gpu<MixedReproducible>(in_box, run, tilted), 1e-6, 1e-6);
+            compare(on_gpu<DoubleReproducible>(in_box, run, tilted), 1e-11, 1e-9); // multiples of 2e-10 kJ/mol
+        }
+    }
+}
+
 // 259 kB a plane: more than a block has.
 TEST_F(MeshOnGpu, takes_planes_that_do_not_fit_in_shared_memory)
 {

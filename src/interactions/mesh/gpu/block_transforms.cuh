@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(plane_threads)
 // Orders         as the exchange policy has it
 // Requires       the parts of all planes
 // Cost           16 bytes per number of the half spectrum in single precision
-template <class N, Compute compute, class Exchange>
+template <class N, Compute compute, bool tilted, class Exchange>
 __global__ void __launch_bounds__(row_threads, 3)
     solve_kernel(BlockTrace tracing, MeshLines sizes, LineFftView<typename N::Real> fft, InfluenceArgs args,
                  SolvedRows<typename N::Real> rows, const DeviceScalars* scalars, EnergySums<N>* energies, Exchange exchange)
@@ -226,8 +226,7 @@ __global__ void __launch_bounds__(row_threads, 3)
     const LineWork<Real> work{{first, pitch}, {first + sizes.row_work, pitch}};
 
     copy_roots(fft.root, fft.roots, shared);
-    const Vec3<double> box = scalars->box.diagonal();
-    find_waves(waves, sizes.points, y, k, lines, box, args);
+    find_waves<tilted>(waves, sizes.points, y, k, lines, scalars->box.diagonal(), args);
     if (!exchange.begin()) { return; }
     if (rows.rows.count == 0) { return exchange.end(); }
     const LineShare share(lines);
@@ -239,12 +238,12 @@ __global__ void __launch_bounds__(row_threads, 3)
     const Lines<Real> spectrum = transform_lines(fft, shared, lines, work.a, work);
 
     const bool counts = y >= rows.summed.first && y < rows.summed.first + rows.summed.count;
-    Influence<N, compute> influence(args, box, waves[nx + lines], waves[nx + share.line], k + share.line, sizes.points[2],
-                                    counts);
+    Influence<N, compute, tilted> influence(args, *scalars, sizes.points, waves[nx + lines], waves[nx + share.line],
+                                            {y, k + share.line}, counts);
     for (int x = share.member; x < share.end(nx); x += share.members)
     {
         GpuComplex<Real>& s = spectrum.at(x, share.line);
-        s = influence.potential(waves[x], s);
+        s = influence.potential(x, waves[x], s);
     }
     __syncthreads();
     const Lines<Real> potentials = transform_lines(fft, shared, lines, spectrum, work);

@@ -112,8 +112,9 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     });
 }
 
-// The force of a lane's points on its atom. derivative: of weights, times the atom's charge and points per nm, and negative.
-template <class N, int order>
+// The force of a lane's points on its atom. derivative: of weights, times the atom's charge and points per nm of the box'
+// diagonal, and negative.
+template <class N, int order, bool tilted>
 class LaneForce
 {
     using Real = typename N::Real;
@@ -121,6 +122,10 @@ class LaneForce
     static constexpr bool rounds_planes = N::summation == Summation::Reproducible;
 
 public:
+    __device__ explicit LaneForce(const DeviceScalars& scalars)
+    {
+        if constexpr (tilted) { shear_ = static_cast<Vec3<Real>>(scalars.shear); }
+    }
     // potential(jx, jy): at the lane's points. All lanes of the warp must call it; those without charge get nothing that counts.
     template <class Potential>
     __device__ void add(const BlockAtoms<N, order>& atoms, const Real (&derivative)[3][supercluster_size][order],
@@ -155,10 +160,16 @@ private:
         {
             for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2) { p += from_lane_across(p, distance); }
         }
+        if constexpr (tilted) // these are along the edges: GradientScale::in_space()
+        {
+            part[1] -= shear_.x * part[0];
+            part[2] -= shear_.y * part[0] + shear_.z * part[1];
+        }
         force_.x += to_sum<Sum>(part[0]), force_.y += to_sum<Sum>(part[1]), force_.z += to_sum<Sum>(part[2]);
         by_[0] = by_[1] = by_[2] = 0;
     }
 
+    Vec3<Real> shear_; // Box::shear()
     Real by_[3] = {};
     Vec3<Sum> force_{};
 };
@@ -171,7 +182,7 @@ private:
 // Requires       forces cleared
 // Cost           a load per four points that the supercluster touches, order^3 loads per atom from shared memory, and one force;
 //                where there is no box, order^3 loads per atom, `order` of them side by side
-template <class N, int order>
+template <class N, int order, bool tilted>
 __global__ void __launch_bounds__(threads_of_supercluster<order>)
     gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, MeshAtomsOf whom,
                   const typename N::Real* const* planes, int weight)
@@ -202,7 +213,7 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     }
     __syncthreads();
     const AtomLane<N, order> lane(atoms, points);
-    LaneForce<N, order> force;
+    LaneForce<N, order, tilted> force(*state.scalars);
     PointBox box{.nx = -1};
     if constexpr (has_box<N>)
     {
@@ -255,8 +266,9 @@ void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& pa
                    const typename N::Real* const* planes, int weight)
 {
     with_order(parameters.order, [&](auto order) {
-        launch(queue, Phase::Gather, gather_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state),
-               points_of(parameters), whom, planes, weight);
+        const auto kernel = state.is_tilted ? gather_kernel<N, order, true> : gather_kernel<N, order, false>;
+        launch(queue, Phase::Gather, kernel, block_per_supercluster<order>(state), GpuView<N>(state), points_of(parameters), whom,
+               planes, weight);
     });
 }
 

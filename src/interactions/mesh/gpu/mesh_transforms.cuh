@@ -9,8 +9,23 @@
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace parhelion {
+
+namespace mesh_transforms {
+
+// choose(tilted, compute) with constants.
+template <class Choose>
+auto with_options(bool tilted, Compute compute, Choose&& choose)
+{
+    using Forces = std::integral_constant<Compute, Compute::Forces>;
+    using Everything = std::integral_constant<Compute, Compute::ForcesEnergiesVirial>;
+    if (compute == Compute::Forces) { return tilted ? choose(std::true_type(), Forces()) : choose(std::false_type(), Forces()); }
+    return tilted ? choose(std::true_type(), Everything()) : choose(std::false_type(), Everything());
+}
+
+} // namespace mesh_transforms
 
 template <class N>
 template <class Exchange>
@@ -89,8 +104,9 @@ void GpuMeshTransforms<N>::solve(GpuQueue& queue, const SolvedRows<Real>& rows, 
     {
         if (two_passes_[0].exists())
         {
-            const auto kernel = compute == Compute::Forces ? two_pass_solve_kernel<N, Compute::Forces, Exchange>
-                                                           : two_pass_solve_kernel<N, Compute::ForcesEnergiesVirial, Exchange>;
+            const auto kernel = with_options(state.is_tilted, compute, [](auto tilted, auto computes) {
+                return two_pass_solve_kernel<N, computes, tilted, Exchange>;
+            });
             const TwoPassRow& row = two_pass_row_;
             allow_shared_memory(queue, kernel, row.bytes);
             launch(queue, Phase::Solve, kernel,
@@ -99,8 +115,8 @@ void GpuMeshTransforms<N>::solve(GpuQueue& queue, const SolvedRows<Real>& rows, 
             return;
         }
     }
-    const auto kernel = compute == Compute::Forces ? solve_kernel<N, Compute::Forces, Exchange>
-                                                   : solve_kernel<N, Compute::ForcesEnergiesVirial, Exchange>;
+    const auto kernel = with_options(state.is_tilted, compute,
+                                     [](auto tilted, auto computes) { return solve_kernel<N, computes, tilted, Exchange>; });
     const int parts = (lines_.kz + lines_.at_a_time[0] - 1) / lines_.at_a_time[0];
     allow_shared_memory(queue, kernel, row_bytes_);
     launch(queue, Phase::Solve, kernel, {std::max(1, rows.rows.count), row_threads, row_bytes_, rows.rows.count > 0 ? parts : 1},

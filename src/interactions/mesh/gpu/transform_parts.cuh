@@ -2,7 +2,8 @@
 // What both kinds of the mesh's transforms share (block_transforms.cuh, two_pass_transforms.cuh): a block's memory, charges as
 // numbers, and the influence function with the sums that come with it.
 //
-// Cost: of the influence function, an exponential per wave number of a block's lines, and a reciprocal per number.
+// Cost: of the influence function, an exponential per wave number of a block's lines, and a reciprocal per number; in a tilted
+// box an exponential per number.
 #pragma once
 
 #include "base/units.hpp"
@@ -46,7 +47,7 @@ __device__ Real in_e(Real charge)
     return charge;
 }
 
-// As mesh_kernels.hpp has it: G(m) = f exp(-slope m^2) / (pi V m^2 B_x B_y B_z).
+// As mesh_kernels.hpp has it: G(m) = f exp(-slope m^2) / (pi V m^2 B_x B_y B_z), also of tilted boxes.
 struct InfluenceArgs
 {
     const double* inverse_moduli;             // of x, y and z, one after another
@@ -59,66 +60,112 @@ __device__ inline int wave(int k, int points) { return 2 * k < points ? k : k - 
 __device__ inline float inverse(float a) { return approximate_reciprocal(a); }
 __device__ inline double inverse(double a) { return 1 / a; }
 
-// A wave number m along an axis, 1/nm, and exp(-slope m^2) / B.
+// A wave number m along an axis, over the diagonal of the box, 1/nm, and exp(-slope m^2) / B.
 template <class Real>
 struct Wave
 {
     Real m, factor;
 
-    __device__ Wave(int k, int points, double edge, double slope, const double* inverse_moduli)
-        : m(static_cast<Real>(wave(k, points)) / static_cast<Real>(edge)),
-          factor(exp(-static_cast<Real>(slope) * (m * m)) * static_cast<Real>(inverse_moduli[k]))
+    __device__ Wave(int number, double edge, double slope, double inverse_modulus)
+        : m(static_cast<Real>(number) / static_cast<Real>(edge)),
+          factor(exp(-static_cast<Real>(slope) * (m * m)) * static_cast<Real>(inverse_modulus))
     {
     }
 };
 
-// Of the lines `first` ... first + lines - 1 along x of row y, in the block's memory: waves along x, of the lines, of y.
-template <class Real>
+// Of the lines `first` ... first + lines - 1 along x of row y, in the block's memory: waves along x, of the lines, of y. In a
+// tilted box m^2 has no parts by axis, and factors are 1 / B alone; the middle wave of an even nz is positive.
+template <bool tilted, class Real>
 __device__ void find_waves(Wave<Real>* waves, const std::array<int, 3>& points, int y, int first, int lines,
                            const Vec3<double>& box, const InfluenceArgs& args)
 {
     const auto [nx, ny, nz] = points;
+    const double slope = tilted ? 0 : args.slope;
+    const double *const b_y = args.inverse_moduli + nx, *const b_z = b_y + ny;
     for (int i = static_cast<int>(threadIdx.x); i < nx + lines + 1; i += static_cast<int>(blockDim.x))
     {
-        waves[i] = i < nx           ? Wave<Real>(i, nx, box.x, args.slope, args.inverse_moduli)
-                   : i < nx + lines ? Wave<Real>(first + i - nx, nz, box.z, args.slope, args.inverse_moduli + nx + ny)
-                                    : Wave<Real>(y, ny, box.y, args.slope, args.inverse_moduli + nx);
+        const int kz = first + i - nx;
+        waves[i] = i < nx           ? Wave<Real>(wave(i, nx), box.x, slope, args.inverse_moduli[i])
+                   : i < nx + lines ? Wave<Real>(tilted ? kz : wave(kz, nz), box.z, slope, b_z[kz])
+                                    : Wave<Real>(wave(y, ny), box.y, slope, b_y[y]);
     }
 }
 
+// Of a wave (m_x, m_y, m_z) over the diagonal of a tilted box the components in space.
+template <class Real>
+struct LeaningWaves
+{
+    Real y = 0, z = 0, zy = 0;
+
+    LeaningWaves() = default;
+    __device__ explicit LeaningWaves(const Vec3<double>& shear)
+        : y(static_cast<Real>(shear.x)), z(static_cast<Real>(shear.y - shear.z * shear.x)), zy(static_cast<Real>(shear.z))
+    {
+    }
+    __device__ Vec3<Real> in_space(const Vec3<Real>& m) const
+    {
+        return {m.x, m.y - y * m.x, m.z - zy * m.y - z * m.x};
+    }
+};
+
+// Which line of the spectrum: row y, index kz.
+struct SpectrumLine
+{
+    int y, kz;
+};
+
 // The influence function along one line, and what its numbers add to energy and virial.
-template <class N, Compute compute>
+template <class N, Compute compute, bool tilted>
 class Influence
 {
     using Real = typename N::Real;
 
 public:
-    // kz: the line's index; counted: its energies count; nz: points along z.
-    __device__ Influence(const InfluenceArgs& arguments, const Vec3<double>& box, const Wave<Real>& y_wave,
-                         const Wave<Real>& z_wave, int kz, int nz, bool counted)
-        : args(arguments), my(y_wave.m), mz(z_wave.m), m2_yz(my * my + mz * mz), volume(box.x * box.y * box.z),
+    // counted: the line's energies count.
+    __device__ Influence(const InfluenceArgs& arguments, const DeviceScalars& scalars, const std::array<int, 3>& all_points,
+                         const Wave<Real>& y_wave, const Wave<Real>& z_wave, const SpectrumLine& of, bool counted)
+        : args(arguments), points(all_points), line(of), my(y_wave.m), mz(z_wave.m), m2_yz(my * my + mz * mz),
+          volume(scalars.box.volume()),
           scale(static_cast<Real>(args.coulomb_factor / (units::pi * volume)) * y_wave.factor * z_wave.factor),
-          weight(kz == 0 || 2 * kz == nz ? 0.5 : 1), counts(counted)
+          is_mirrored(of.kz == 0 || 2 * of.kz == points[2]), counts(counted)
     {
+        if constexpr (tilted) { lean = LeaningWaves<Real>(scalars.shear); }
     }
 
-    // G s, with real and imaginary parts exchanged for the inverse transform.
-    __device__ GpuComplex<Real> potential(const Wave<Real>& x_wave, const GpuComplex<Real>& s)
+    // G s of number x of the line, with real and imaginary parts exchanged for the inverse transform.
+    __device__ GpuComplex<Real> potential(int x, const Wave<Real>& x_wave, const GpuComplex<Real>& s)
     {
-        const Real mx = x_wave.m, m2 = fma(mx, mx, m2_yz);
-        const Real influence = m2 == 0 ? 0 : scale * x_wave.factor * inverse(m2);
+        Vec3<Real> m{x_wave.m, my, mz};
+        Real m2, influence;
+        if constexpr (tilted)
+        {
+            m = lean.in_space(m), m2 = norm2(m);
+            influence = influence_of(x_wave, m2);
+        }
+        else
+        {
+            m2 = fma(m.x, m.x, m2_yz);
+            influence = m2 == 0 ? 0 : scale * x_wave.factor * inverse(m2);
+        }
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
             if (counts && m2 != 0)
             {
                 const double re = s.re, im = s.im;
-                const double e = weight * influence * (re * re + im * im), h = e * (1.0 / m2 + args.slope);
-                const double m[3] = {mx, my, mz};
+                const double e = (is_mirrored ? 0.5 : 1) * influence * (re * re + im * im), h = e * (1.0 / m2 + args.slope);
+                const double of[3] = {m.x, m.y, m.z};
                 add(e);
                 for (int i = 0; i < 3; ++i)
                 {
-                    for (int j = 0; j < 3; ++j) { virial[3 * i + j] += to_sum<ScalarSum<N>>(h * (m[i] * m[j])); }
+                    for (int j = 0; j < 3; ++j) { virial[3 * i + j] += to_sum<ScalarSum<N>>(h * (of[i] * of[j])); }
                 }
+            }
+        }
+        if constexpr (tilted)
+        {
+            if (is_mirrored)
+            {
+                influence = Real(0.5) * (influence + influence_of(x_wave, norm2(lean.in_space(mirrored(x, x_wave)))));
             }
         }
         return {influence * s.im, influence * s.re};
@@ -135,6 +182,18 @@ public:
     }
 
 private:
+    __device__ Real influence_of(const Wave<Real>& x_wave, Real m2) const
+    {
+        return m2 == 0 ? 0 : scale * x_wave.factor * exp(-static_cast<Real>(args.slope) * m2) * inverse(m2);
+    }
+    // The wave at the mirror image of a number that is in the half spectrum, too. It is -m, but the middle wave of an even number
+    // of points is its own image there: so in a tilted box both have G of different waves. Potentials are real, and have the
+    // mean.
+    __device__ Vec3<Real> mirrored(int x, const Wave<Real>& x_wave) const
+    {
+        return {2 * x == points[0] ? x_wave.m : -x_wave.m, 2 * line.y == points[1] ? my : -my,
+                2 * line.kz == points[2] ? mz : -mz};
+    }
     // Energy, and the virial of energy alone: -E / 2 on its diagonal.
     __device__ void add(double e)
     {
@@ -143,11 +202,14 @@ private:
     }
 
     const InfluenceArgs& args;
+    const std::array<int, 3>& points;
+    SpectrumLine line;
     Real my, mz, m2_yz;
     double volume;
     Real scale;
-    double weight; // of energies: what has no mirror image in the half spectrum counts half
+    bool is_mirrored; // the mirror images of its numbers are in the half spectrum, too: each counts half
     bool counts;
+    LeaningWaves<Real> lean;
     ScalarSum<N> energy[1] = {}, virial[9] = {};
 };
 

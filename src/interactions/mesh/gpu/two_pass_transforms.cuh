@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(most_plane_threads)
 // Requires       the parts of all planes
 // Cost           16 bytes per number of the half spectrum in single precision
 // What a butterfly of the second pass gives is what one of the first pass of the inverse takes, with the radices exchanged.
-template <class N, Compute compute, class Exchange>
+template <class N, Compute compute, bool tilted, class Exchange>
 __global__ void __launch_bounds__(most_row_threads, compute == Compute::Forces ? 4 : 1)
     two_pass_solve_kernel(BlockTrace tracing, MeshLines sizes, int at_a_time, TwoPassFft<typename N::Real> fft,
                           InfluenceArgs args, SolvedRows<typename N::Real> rows, const DeviceScalars* scalars,
@@ -225,8 +225,8 @@ __global__ void __launch_bounds__(most_row_threads, compute == Compute::Forces ?
     Complex* const roots = block_memory<Real>();
     auto* const waves = reinterpret_cast<Wave<Real>*>(roots + nx); // as large as a complex number
     Complex *const there = roots + 2 * nx + at_a_time + 1, *const back = there + nx * pitch;
-    const Vec3<double> box = scalars->box.diagonal();
-    copy_roots(fft.root, nx, roots), find_waves(waves, sizes.points, y, k, lines, box, args);
+    copy_roots(fft.root, nx, roots);
+    find_waves<tilted>(waves, sizes.points, y, k, lines, scalars->box.diagonal(), args);
     if (!exchange.begin()) { return; }
     if (rows.rows.count == 0) { return exchange.end(); }
     __syncthreads();
@@ -243,8 +243,8 @@ __global__ void __launch_bounds__(most_row_threads, compute == Compute::Forces ?
     });
     __syncthreads();
     const bool counts = y >= rows.summed.first && y < rows.summed.first + rows.summed.count;
-    Influence<N, compute> influence(args, box, waves[nx + lines], waves[nx + share.line], k + share.line, sizes.points[2],
-                                    counts);
+    Influence<N, compute, tilted> influence(args, *scalars, sizes.points, waves[nx + lines], waves[nx + share.line],
+                                            {y, k + share.line}, counts);
     with_radix(fft.second, [&](auto radix) {
         for (int j = share.member; j < share.end(fft.first); j += share.members)
         {
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(most_row_threads, compute == Compute::Forces ?
                                      [&](int i, const Complex& value) { s[i] = value; });
             Complex* const to = back + j * radix * pitch + share.line;
             first_pass<radix, Real>(
-                j, roots, [&](int i) { return influence.potential(waves[j + fft.first * i], s[i]); },
+                j, roots, [&](int i) { return influence.potential(j + fft.first * i, waves[j + fft.first * i], s[i]); },
                 [&](int i, const Complex& value) { to[i * pitch] = value; });
         }
     });

@@ -30,6 +30,7 @@ struct Arguments
     // slower where it cannot.
     alignas(16) Real numerator[ScreeningQuotient::terms];
     Real denominator[ScreeningQuotient::terms];
+    bool is_tilted; // the box: for whoever chooses the kernel
 };
 
 // Queues the kernel for the parameters' options, a warp per share.

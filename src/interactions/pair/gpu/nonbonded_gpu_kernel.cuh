@@ -28,7 +28,7 @@ namespace parhelion::nonbonded_gpu {
 using namespace pair_tiles;
 
 // Options that shape the code.
-template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_>
+template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_, bool tilted_ = false>
 struct Shape
 {
     using N = N_;
@@ -38,6 +38,7 @@ struct Shape
         switching_; // IfAsked: Lennard-Jones may have the shorter cut-off, ewald-rtol be tight, too
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
     static constexpr bool fast = std::is_same_v<N, Mixed>;
+    static constexpr bool tilted = tilted_; // the box
 };
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
@@ -83,6 +84,7 @@ public:
         : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.law.two_k), cutoff2(a.law.cutoff2)
     {
         const Vec3<double>& s = a.scalars->nm_per_unit.diagonal();
+        if constexpr (S::tilted) { shear = static_cast<Vec3<Real>>(a.scalars->shear); }
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
         keep(nm[0]), keep(nm[1]), keep(nm[2]); // under way with the share
         j_lane = static_cast<unsigned>(j_of_lane(lane));
@@ -220,7 +222,19 @@ private:
         x[0] = p.x, x[1] = p.y, x[2] = p.z;
         if constexpr (!exact)
         {
-            for (int d = 0; d < 3; ++d) { x[d] = __float_as_uint(to_nm(x[d] - middle[d], d)); }
+            Real nm_from_middle[3];
+            for (int d = 0; d < 3; ++d) { nm_from_middle[d] = to_nm(x[d] - middle[d], d); }
+            shear_to_space(nm_from_middle);
+            for (int d = 0; d < 3; ++d) { x[d] = __float_as_uint(nm_from_middle[d]); }
+        }
+    }
+    // From along the edges of the box to nm in space.
+    __device__ void shear_to_space(Real (&d)[3]) const
+    {
+        if constexpr (S::tilted)
+        {
+            d[0] = fused(shear.y, d[2], fused(shear.x, d[1], d[0]));
+            d[1] = fused(shear.z, d[2], d[1]);
         }
     }
     template <bool exact>
@@ -322,8 +336,9 @@ private:
     {
         const int i = c * cluster_size + i_of_lane(lane);
         const typename RowAtoms<N>::Atom atom = row_atoms.atom[i];
-        const Real d[3] = {difference<exact>(atom.x[0], j.x[0], 0), difference<exact>(atom.x[1], j.x[1], 1),
-                           difference<exact>(atom.x[2], j.x[2], 2)};
+        Real d[3] = {difference<exact>(atom.x[0], j.x[0], 0), difference<exact>(atom.x[1], j.x[1], 1),
+                     difference<exact>(atom.x[2], j.x[2], 2)};
+        if constexpr (exact) { shear_to_space(d); }
         Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
         const bool in_range = r2 < cutoff2 && exists;
         if constexpr (masked && S::energies) { r2 = max(r2, listed ? smallest_r2 : 0); } // an excluded pair has no 1 / r
@@ -416,6 +431,7 @@ private:
     RowAtoms<N>& row_atoms; // of the block
     const int lane;
     Real nm[3], two_k, cutoff2;
+    Vec3<Real> shear; // of a tilted box
     unsigned j_lane, j_of_force,
         j_component; // the lane's first j atom; the one whose force it adds, and which part of it: x, y, z, none
     // Of the row.
@@ -456,67 +472,6 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
         row = a.rows[++r], begin = 0;
     }
     warp.finish();
-}
-
-template <class S>
-void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
-{
-    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // to the mesh
-    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
-}
-
-template <class N, Electrostatics electrostatics, LjRule rule, Switching switching>
-void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
-{
-    if (compute == Compute::Forces)
-    {
-        return run<Shape<N, electrostatics, rule, switching, Compute::Forces>>(queue, arguments, shares);
-    }
-    run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial>>(queue, arguments, shares);
-}
-template <class N, LjRule rule>
-void run_screened(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
-{
-    // The kernel of nearly every step has no instruction to spare for a test.
-    if constexpr (std::is_same_v<N, Mixed>)
-    {
-        const bool is_rare =
-            arguments.law.lj_is_shorter || arguments.law.lj_potential_is_switched || arguments.law.is_tightly_screened;
-        if (compute == Compute::Forces && !is_rare)
-        {
-            constexpr Electrostatics screened = Electrostatics::Screened;
-            using Switched = Shape<N, screened, rule, Switching::Force, Compute::Forces>;
-            using Unswitched = Shape<N, screened, rule, Switching::Never, Compute::Forces>;
-            if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
-            return run<Unswitched>(queue, arguments, shares);
-        }
-    }
-    run_compute<N, Electrostatics::Screened, rule, Switching::IfAsked>(queue, arguments, shares, compute);
-}
-template <class N, LjRule rule>
-void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
-{
-    constexpr Electrostatics field = Electrostatics::ReactionField;
-    if (arguments.law.is_screened) { return run_screened<N, rule>(queue, arguments, shares, compute); }
-    if (arguments.law.lj_potential_is_switched)
-    {
-        return run_compute<N, field, rule, Switching::IfAsked>(queue, arguments, shares, compute);
-    }
-    if (arguments.law.lj_is_switched) { return run_compute<N, field, rule, Switching::Force>(queue, arguments, shares, compute); }
-    run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
-}
-template <class N>
-void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule)
-{
-    switch (rule)
-    {
-    case LjRule::Geometric:
-        return run_rule<N, LjRule::Geometric>(queue, arguments, shares, compute);
-    case LjRule::LorentzBerthelot:
-        return run_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
-    case LjRule::Table:
-        return run_rule<N, LjRule::Table>(queue, arguments, shares, compute);
-    }
 }
 
 } // namespace parhelion::nonbonded_gpu

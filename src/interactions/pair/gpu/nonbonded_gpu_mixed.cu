@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interactions/pair/gpu/nonbonded_gpu_kernel.cuh"
+#include "interactions/pair/gpu/nonbonded_gpu_launch.cuh"
 
 namespace parhelion::nonbonded_gpu {
 

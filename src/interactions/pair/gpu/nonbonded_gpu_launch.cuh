@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel of nonbonded_gpu_kernel.cuh a run's options ask for. Cost: none; each that is named is compiled.
+#pragma once
+
+#include "interactions/pair/gpu/nonbonded_gpu_kernel.cuh"
+
+#include <type_traits>
+
+namespace parhelion::nonbonded_gpu {
+
+template <class S>
+void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
+{
+    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // to the mesh
+    launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
+}
+
+template <class N, Electrostatics electrostatics, LjRule rule, Switching switching, bool tilted = false>
+void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    if (compute == Compute::Forces)
+    {
+        return run<Shape<N, electrostatics, rule, switching, Compute::Forces, tilted>>(queue, arguments, shares);
+    }
+    run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial, tilted>>(queue, arguments, shares);
+}
+// With code of its own for the kernel of nearly every step, which has no instruction to spare for a test.
+template <class N, Electrostatics electrostatics, LjRule rule, bool tilted>
+void run_usual(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    if constexpr (std::is_same_v<N, Mixed>)
+    {
+        const bool is_rare =
+            arguments.law.lj_is_shorter || arguments.law.lj_potential_is_switched || arguments.law.is_tightly_screened;
+        if (compute == Compute::Forces && !is_rare)
+        {
+            using Switched = Shape<N, electrostatics, rule, Switching::Force, Compute::Forces, tilted>;
+            using Unswitched = Shape<N, electrostatics, rule, Switching::Never, Compute::Forces, tilted>;
+            if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
+            return run<Unswitched>(queue, arguments, shares);
+        }
+    }
+    run_compute<N, electrostatics, rule, Switching::IfAsked, tilted>(queue, arguments, shares, compute);
+}
+template <class N, LjRule rule>
+void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+{
+    constexpr Electrostatics field = Electrostatics::ReactionField, screened = Electrostatics::Screened;
+    if (arguments.is_tilted)
+    {
+        if (arguments.law.is_screened) { return run_usual<N, screened, rule, true>(queue, arguments, shares, compute); }
+        return run_usual<N, field, rule, true>(queue, arguments, shares, compute);
+    }
+    if (arguments.law.is_screened) { return run_usual<N, screened, rule, false>(queue, arguments, shares, compute); }
+    if (arguments.law.lj_potential_is_switched)
+    {
+        return run_compute<N, field, rule, Switching::IfAsked>(queue, arguments, shares, compute);
+    }
+    if (arguments.law.lj_is_switched) { return run_compute<N, field, rule, Switching::Force>(queue, arguments, shares, compute); }
+    run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
+}
+template <class N>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule)
+{
+    switch (rule)
+    {
+    case LjRule::Geometric:
+        return run_rule<N, LjRule::Geometric>(queue, arguments, shares, compute);
+    case LjRule::LorentzBerthelot:
+        return run_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
+    case LjRule::Table:
+        return run_rule<N, LjRule::Table>(queue, arguments, shares, compute);
+    }
+}
+
+} // namespace parhelion::nonbonded_gpu
