@@ -70,15 +70,23 @@ __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<
     *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
 }
 
-// Of a bond from its length, to first order. excess: of the square of the length, nm^2.
-__device__ inline double relative_deviation(double excess, double length) { return 0.5 * excess / (length * length); }
+// Of a bond from its length, to first order. length2: the square of the bond's, nm^2; length: the constraint's, nm.
+__device__ inline double relative_deviation(double length2, double length) { return 0.5 * (length2 / (length * length) - 1); }
 
-// What is beyond LincsSettings::failed ends the run, and is no part of this.
+// A bond that has turned too far, or is far from its length or not a number, ends the run; one that is merely longer or shorter
+// than the constraints' tolerance counts as the largest deviation. before, after: the bond, nm.
 template <class N, class Copies>
-__device__ void report_deviation(const UpdateArgs<N, Copies>& args, double relative)
+__device__ void report_bond(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot,
+                            const Vec3<double>& before, const Vec3<double>& after, double length, double warn_cosine)
 {
-    if (args.largest_deviation == nullptr || !(fabs(relative) <= LincsSettings::failed)) { return; }
-    atomic_greatest(args.largest_deviation, in_deviation_units(fabs(relative)));
+    const double deviation = fabs(relative_deviation(norm2(after), length));
+    const bool holds =
+        deviation <= LincsSettings::failed && dot(before, after) >= warn_cosine * sqrt(norm2(before) * norm2(after));
+    if (!holds) { return report_failure(args, state, slot); }
+    if (deviation > LincsSettings::tolerance && args.largest_deviation != nullptr)
+    {
+        atomic_greatest(args.largest_deviation, in_deviation_units(deviation));
+    }
 }
 
 template <class N, class Copies>

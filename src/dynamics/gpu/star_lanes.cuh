@@ -78,11 +78,9 @@ struct LincsLimits
 // What constraint forces do to a lane's atom.
 struct Push
 {
-    Vec3<double> move;     // nm
-    Vec3<double> impulse;  // its mass times that, u nm; unless it is the group's first
-    bool holds;            // false: the constraints could not be satisfied
-    bool is_loose = false; // its bond is off by more than LincsSettings::tolerance
-    double excess = 0;     // of the bond's squared length, nm^2
+    Vec3<double> move;    // nm
+    Vec3<double> impulse; // its mass times that, u nm; unless it is the group's first
+    bool holds;           // false: the constraints are not satisfied, or a bond has turned too far
 };
 
 // The matrix that makes multipliers of mismatches, sum over powers of A between weights: the row of a lane's constraint.
@@ -145,11 +143,10 @@ public:
             bond = fused::multiply_add(-star_.inverse_mass * multiplier, own_direction_, moved - of_centre);
         };
         correct(fused::dot(own_direction_, moved) - length);
-        double projection2 = 0;
         for (int iteration = 0;; ++iteration)
         {
             const int extra = iteration - limits.iterations;
-            projection2 = 2 * d2 - fused::norm2(bond);
+            const double projection2 = 2 * d2 - fused::norm2(bond);
             const bool is_off = star_.has_bond && extra < LincsSettings::max_extra_iterations &&
                                 fabs(projection2 - d2) > 2 * LincsSettings::tolerance * d2;
             const bool goes_on = extra < 0 || lanes_.any(is_off);
@@ -159,12 +156,10 @@ public:
         }
         const Vec3<double> impulse = -multiplier * own_direction_;
         // |cosine| cosine: as the cosine itself, without roots.
-        const double along = fused::dot(own_direction_, bond);
-        const double off = fabs(projection2 - d2);
-        const bool holds = off <= 2 * LincsSettings::failed * d2 &&
-                           along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * fused::norm2(bond);
-        return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse, !star_.has_bond || holds,
-                star_.has_bond && off > 2 * LincsSettings::tolerance * d2, star_.has_bond ? d2 - projection2 : 0};
+        const double along = fused::dot(own_direction_, bond), length2 = fused::norm2(bond);
+        const bool holds = fabs(length2 - d2) <= 2 * LincsSettings::tolerance * d2 &&
+                           along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * length2;
+        return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse, !star_.has_bond || holds};
     }
 
 private:

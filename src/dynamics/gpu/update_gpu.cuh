@@ -143,24 +143,31 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     const auto constraints = Groups::constraints(lanes, lane, bond);
     if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
     kick<motion>(args, state, group_kick, atom);
+    const auto constrained_bond = [&] { return bond + args.dt * (atom.v - lanes.of(atom.v, 0)); };
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
-        if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
+        const bool is_wrong = atom.is_there && !push.holds;
         if constexpr (Groups::has_lincs)
         {
-            if (atom.is_there && push.is_loose) { report_deviation(args, relative_deviation(push.excess, lane.length)); }
+            if (lanes.any_of_warp(is_wrong)) // seldom
+            {
+                const Vec3<double> now = constrained_bond();
+                if (is_wrong) { report_bond(args, state, atom.slot, bond, now, lane.length, view.lincs.warn_cosine); }
+            }
         }
-        return push;
+        else if (is_wrong) { report_failure(args, state, atom.slot); }
+        return push.impulse;
     };
-    const Push push = constrain();
+    const Vec3<double> impulse = constrain();
     if (Groups::atoms > 1 && args.virial != nullptr)
     {
         const bool has_bond = atom.is_there && lanes.atom() > 0;
-        add_virial(args.virial, bond, has_bond ? args.per_dt * args.per_dt * push.impulse : Vec3<double>{});
+        add_virial(args.virial, bond, has_bond ? args.per_dt * args.per_dt * impulse : Vec3<double>{});
         if constexpr (Groups::has_lincs)
         {
-            add_deviation_square(args.deviation_squares, has_bond ? relative_deviation(push.excess, lane.length) : 0);
+            const Vec3<double> now = constrained_bond();
+            add_deviation_square(args.deviation_squares, has_bond ? relative_deviation(norm2(now), lane.length) : 0);
         }
     }
     const Vec3<double> v1 = atom.v;
@@ -192,7 +199,7 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     const std::int32_t* const record = record_of(first + own_group);
     std::int32_t slot = record[own_atom], shape = record[atoms];
     const std::int32_t count = *groups.count;
-    const Box<double> box = state.scalars->box;
+    const Box<double> box = state.edges();
     if (first + own_group >= count) { slot = shape = 0; }
     shared.ahead.template fetch<motion>(args, state, slot);
     const auto fetch_lane = [&](std::int32_t group) {
@@ -249,12 +256,9 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
         {
             old_bond = lincs.reference()[i];
             const Vec3<double> new_bond = lincs.moved_bond(i);
-            const double length = lincs.shape(lincs.bond(i)).length, new_length2 = norm2(new_bond);
-            deviation = relative_deviation(new_length2 - length * length, length);
-            const bool holds = fabs(deviation) <= LincsSettings::failed &&
-                               dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2);
-            if (!holds) { report_failure(args, state, slot); }
-            if (fabs(deviation) > LincsSettings::tolerance) { report_deviation(args, deviation); }
+            const double length = lincs.shape(lincs.bond(i)).length;
+            deviation = relative_deviation(norm2(new_bond), length);
+            report_bond(args, state, slot, old_bond, new_bond, length, view.lincs.warn_cosine);
             force = (-lincs.multiplier()[i] / (args.dt * args.dt)) * lincs.direction()[i];
         }
         if (wanted == Virial::Skip) { continue; }

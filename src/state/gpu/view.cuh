@@ -24,15 +24,18 @@ struct GpuView
     const std::int32_t *global_of_slot, *slot_of_global;
     const std::uint8_t* zone_of_supercluster;
     DeviceScalars* scalars;
+    bool is_tilted; // the box
 
     explicit GpuView(GpuState<N>& s)
         : xq(s.xq.data()), v(s.v.data()), f(s.f.data()), temperature_group(s.temperature_group.data()),
           global_of_slot(s.global_of_slot.data()), slot_of_global(s.slot_of_global.data()),
-          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data())
+          zone_of_supercluster(s.zone_of_supercluster.data()), scalars(s.scalars.data()), is_tilted(s.is_tilted)
     {
     }
 
-    __device__ PeriodicBox<N> box() const { return PeriodicBox<N>(scalars->box); }
+    // Of a rectangular box no tilt is loaded.
+    __device__ Box<double> edges() const { return is_tilted ? scalars->box : Box<double>(scalars->box.diagonal()); }
+    __device__ PeriodicBox<N> box() const { return PeriodicBox<N>(edges()); }
     __device__ Vec3<Fixed> position(std::int32_t slot) const
     {
         const PositionCharge<N> p = xq[slot];

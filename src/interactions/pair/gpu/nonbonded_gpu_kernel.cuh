@@ -71,7 +71,7 @@ class Warp
     using Ops = LaneOps<Real>;
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
-    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // run_screened() sees to it
+    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // run_usual() sees to it
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
     // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
@@ -330,6 +330,8 @@ private:
         }
     }
 
+    __device__ bool is_tight() const { return may_be_tight && a.law.is_tightly_screened; }
+
     // One pair of the tile of cluster c. `exists`: it is no pair twice; `listed`: it is not excluded.
     template <bool exact, bool masked>
     __device__ void tile(int c, Partner& j, bool exists, bool listed)
@@ -352,15 +354,12 @@ private:
             // No reciprocal is as cheap in double precision; energies need the polynomials anyway.
             const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
             force = qq * fused(rinv, rinv2, screening);
-            if constexpr (may_be_tight)
-            {
-                if (a.law.is_tightly_screened) { force = Tight::force(a.law, qq, rinv, rinv2, Tight::t(a.law, r2)); }
-            }
+            if (is_tight()) { force = Tight::force(a.law, qq, rinv, rinv2, Tight::t(a.law, r2)); }
         }
         else if constexpr (S::screened)
         {
             t = Usual::t(a.law, r2);
-            force = a.law.is_tightly_screened ? Tight::force(a.law, qq, rinv, rinv2, t) : Usual::force(a.law, qq, rinv, rinv2, t);
+            force = is_tight() ? Tight::force(a.law, qq, rinv, rinv2, t) : Usual::force(a.law, qq, rinv, rinv2, t);
         }
         else { force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2); }
         Real c6, c12, energy = 0;
@@ -382,8 +381,7 @@ private:
                 else
                 {
                     const Real shift = !masked || listed ? a.law.c : 0;
-                    return qq * (a.law.is_tightly_screened ? Tight::potential(a.law, rinv, t, shift)
-                                                           : Usual::potential(a.law, rinv, t, shift));
+                    return qq * (is_tight() ? Tight::potential(a.law, rinv, t, shift) : Usual::potential(a.law, rinv, t, shift));
                 }
             };
             add_energies(d, force, in_range ? coulomb_energy() : 0, in_range ? energy : 0);

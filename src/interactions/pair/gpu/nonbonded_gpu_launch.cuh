@@ -24,23 +24,28 @@ void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Com
     }
     run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial, tilted>>(queue, arguments, shares);
 }
-// With code of its own for the kernel of nearly every step, which has no instruction to spare for a test.
+// With code of its own for the kernel of nearly every step, which has no instruction to spare for a test. All laws in one kernel
+// are also more code than the instruction cache holds: with energies it took five times as long.
 template <class N, Electrostatics electrostatics, LjRule rule, bool tilted>
 void run_usual(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
+    if (arguments.law.lj_is_shorter || arguments.law.lj_potential_is_switched || arguments.law.is_tightly_screened)
+    {
+        return run_compute<N, electrostatics, rule, Switching::IfAsked, tilted>(queue, arguments, shares, compute);
+    }
+    if (compute == Compute::ForcesEnergiesVirial)
+    {
+        using Energies = Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::ForcesEnergiesVirial, tilted>;
+        return run<Energies>(queue, arguments, shares);
+    }
     if constexpr (std::is_same_v<N, Mixed>)
     {
-        const bool is_rare =
-            arguments.law.lj_is_shorter || arguments.law.lj_potential_is_switched || arguments.law.is_tightly_screened;
-        if (compute == Compute::Forces && !is_rare)
-        {
-            using Switched = Shape<N, electrostatics, rule, Switching::Force, Compute::Forces, tilted>;
-            using Unswitched = Shape<N, electrostatics, rule, Switching::Never, Compute::Forces, tilted>;
-            if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
-            return run<Unswitched>(queue, arguments, shares);
-        }
+        using Switched = Shape<N, electrostatics, rule, Switching::Force, Compute::Forces, tilted>;
+        using Unswitched = Shape<N, electrostatics, rule, Switching::Never, Compute::Forces, tilted>;
+        if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
+        return run<Unswitched>(queue, arguments, shares);
     }
-    run_compute<N, electrostatics, rule, Switching::IfAsked, tilted>(queue, arguments, shares, compute);
+    else { run<Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::Forces, tilted>>(queue, arguments, shares); }
 }
 template <class N, LjRule rule>
 void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
