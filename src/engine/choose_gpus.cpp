@@ -247,10 +247,9 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
-std::string_view only_on_cpus(const RunParameters& parameters, const Box<double>& box)
+std::string_view only_on_cpus(const RunParameters& parameters)
 {
-    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
-    return box.is_rectangular() ? "" : "a box that is not rectangular";
+    return parameters.integrator == Integrator::SteepestDescent ? "a minimisation" : "";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

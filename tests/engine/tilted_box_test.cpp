@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boxes that are not rectangular: the crystal of a rectangular box described by other edges, and strains that shear it.
-#include "run_helpers.hpp"
 #include "support/compare.hpp"
-#include "whole_molecules.hpp"
+#include "tilted_boxes.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 using namespace parhelion;
@@ -14,57 +13,11 @@ using namespace parhelion::test;
 
 namespace {
 
-// Four neighbouring images of the rectangular box, by edges that lean as far as they may. Copy k is the images at copy_shifts[k].
-constexpr std::array<std::array<int, 2>, 4> copy_shifts{{{0, 0}, {1, 0}, {0, 1}, {1, 1}}};
-
-Refdata in_tilted_box(Refdata data)
-{
-    make_molecules_whole(data.system); // of its images here four are one
-    Refdata tilted = data;
-    System& system = tilted.system;
-    const Vec3<double> edge = data.system.box.diagonal();
-    system.box = {{2 * edge.x, 2 * edge.y, edge.z}, {edge.x, edge.x, edge.y}};
-    system.x.clear(), system.v.clear(), system.topology.blocks.clear();
-    for (const auto& [x, y] : copy_shifts)
-    {
-        const Vec3<double> shift{x * edge.x, y * edge.y, 0};
-        for (const Vec3<double>& place : data.system.x) { system.x.push_back(place + shift); }
-        system.v.insert(system.v.end(), data.system.v.begin(), data.system.v.end());
-        const auto& blocks = data.system.topology.blocks;
-        system.topology.blocks.insert(system.topology.blocks.end(), blocks.begin(), blocks.end());
-    }
-    system.topology.finish();
-    return tilted;
-}
-
-// A grid so fine that PME's error is below what is compared.
-Refdata load_fine(const std::string& name)
-{
-    Refdata data = load_nve(name);
-    data.parameters.mesh_nx = data.parameters.mesh_ny = data.parameters.mesh_nz = 0;
-    data.parameters.mesh_spacing = 0.05, data.parameters.pme_order = 8;
-    return data;
-}
-
-template <class T>
-std::vector<T> repeated(const std::vector<T>& list)
-{
-    std::vector<T> all;
-    for (std::size_t copy = 0; copy < copy_shifts.size(); ++copy) { all.insert(all.end(), list.begin(), list.end()); }
-    return all;
-}
-
 class TiltedBoxes : public ::testing::TestWithParam<std::string>
 {
 protected:
-    bool has_mesh() const { return GetParam().find("pme") != std::string::npos; }
-    // Without dispersion correction: its mean over pairs depends on how many atoms there are.
-    Refdata rectangular() const
-    {
-        Refdata data = has_mesh() ? load_fine(GetParam()) : load_nve(GetParam());
-        data.parameters.dispersion_correction = DispersionCorrection::None;
-        return data;
-    }
+    bool has_mesh() const { return test::has_mesh(GetParam()); }
+    Refdata rectangular() const { return test::rectangular(GetParam()); }
 };
 
 } // namespace
@@ -129,29 +82,53 @@ TEST_P(TiltedBoxes, do_not_know_which_image_of_an_atom_they_were_given)
     EXPECT_EQ(there.observables.potential, here.observables.potential);
 }
 
-// The trajectory, with a box that pressure scales.
-TEST_P(TiltedBoxes, follow_the_rectangular_box_with_the_same_lattice)
+namespace {
+
+// Trajectories of both, with boxes that pressure changes.
+void expect_the_same_steps(const Refdata& rectangular, const Refdata& tilted, double tolerance)
 {
-    Refdata data = rectangular();
-    data.parameters.barostat = Barostat::Berendsen, data.parameters.pressure_interval = 1;
-    data.parameters.tau_p = 0.1, data.parameters.compressibility = {4.5e-5, 4.5e-5, 4.5e-5};
-    data.parameters.reference_pressure = {500, 500, 500};
-    data.parameters.buffer_tolerance = 1e-12; // no pair may be missed
-    const Refdata tilted = in_tilted_box(data);
-    Recorder ignored;
-    Simulation one = simulate(data, Precision::Double), four = simulate(tilted, Precision::Double);
-    one.run(20, ignored, never), four.run(20, ignored, never);
+    Recorder of_one, of_four;
+    Simulation one = simulate(rectangular, Precision::Double), four = simulate(tilted, Precision::Double);
+    one.run(20, of_one, never), four.run(20, of_four, never);
     const Frame small = one.frame(), large = four.frame();
     const Vec3<double>& edge = small.box.diagonal();
-    EXPECT_NE(edge, data.system.box.diagonal());
-    const double tolerance = has_mesh() ? 1e-7 : 1e-10;
+    EXPECT_NE(edge, rectangular.system.box.diagonal());
     EXPECT_LE(norm(large.box.diagonal() - Vec3<double>{2 * edge.x, 2 * edge.y, edge.z}), tolerance);
     EXPECT_LE(norm(large.box.tilt() - Vec3<double>{edge.x, edge.x, edge.y}), tolerance);
     EXPECT_LE(largest_distance(large.x, repeated(small.x), small.box), tolerance);
+    const Observables& end = of_one.observables.back();
+    EXPECT_NEAR(of_four.observables.back().conserved, 4 * end.conserved, tolerance * std::abs(4 * end.potential));
 }
 
-INSTANTIATE_TEST_SUITE_P(Refdata, TiltedBoxes, ::testing::Values("spce", "etoh", "villin", "etoh/pme"),
-                         [](const auto& test) { return test.param.find('/') == std::string::npos ? test.param : "etoh_pme"; });
+void press(RunParameters& p, Barostat barostat, double tau)
+{
+    p.barostat = barostat, p.pressure_interval = 1, p.tau_p = tau;
+    p.compressibility = {4.5e-5, 4.5e-5, 4.5e-5}, p.reference_pressure = {500, 500, 500};
+    p.buffer_tolerance = 1e-12; // no pair may be missed
+}
+
+} // namespace
+
+TEST_P(TiltedBoxes, follow_the_rectangular_box_with_the_same_lattice)
+{
+    Refdata data = rectangular();
+    press(data.parameters, Barostat::Berendsen, 0.1);
+    expect_the_same_steps(data, in_tilted_box(data), has_mesh() ? 1e-7 : 1e-10);
+}
+
+// The mass of a strain is tau^2 times the longest edge and the sum of squared edges (barostat_body.hpp): four boxes move as one
+// if theirs is four times as large.
+TEST_P(TiltedBoxes, follow_the_rectangular_box_that_parrinello_and_rahman_move)
+{
+    Refdata data = rectangular();
+    press(data.parameters, Barostat::ParrinelloRahman, 0.2);
+    Refdata tilted = in_tilted_box(data);
+    const auto mass = [](const Vec3<double>& edge) { return std::max({edge.x, edge.y, edge.z}) * norm2(edge); };
+    tilted.parameters.tau_p *= std::sqrt(4 * mass(data.system.box.diagonal()) / mass(tilted.system.box.diagonal()));
+    expect_the_same_steps(data, tilted, has_mesh() ? 1e-7 : 1e-10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Refdata, TiltedBoxes, ::testing::ValuesIn(tilted_systems), name_of_system);
 
 // Strains of the two other axes along x, and of z along y: dE/d(strain_ab) = 2 Xi_ab, at an angle of 90 degrees and at others.
 // Force-switch and PME have no steps at the cut-off; molecules must be flexible.
