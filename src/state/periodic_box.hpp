@@ -40,7 +40,6 @@ public:
     {
         edges_ = edges;
         unit_ = unit * edges;
-        is_tilted_ = !edges.is_rectangular();
         for (int d = 0; d < 3; ++d) { inverse_diagonal_[d] = 1.0 / edges.diagonal()[d]; }
     }
     PARHELION_HD const Box<double>& edges() const { return edges_; }
@@ -55,32 +54,35 @@ public:
     }
     // Of fractions in [0, 1).
     PARHELION_HD Vec3<double> to_nm(const Vec3<Fixed>& x) const { return unit_.to_nm(static_cast<Vec3<double>>(x)); }
-    // Minimum image of a - b, nm; each fraction in [-1/2, 1/2).
+    // Minimum image of a - b, nm; each fraction in [-1/2, 1/2). tilted: false leaves out what is 0 in a rectangular box.
+    template <bool tilted = true>
     PARHELION_HD Vec3<double> difference(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
     {
         const Vec3<double> units{static_cast<double>(static_cast<Signed>(a.x - b.x)),
                                  static_cast<double>(static_cast<Signed>(a.y - b.y)),
                                  static_cast<double>(static_cast<Signed>(a.z - b.z))};
-        if (is_tilted_) { return unit_.to_nm(units); }
+        if constexpr (tilted) { return unit_.to_nm(units); }
         const Vec3<double>& nm = unit_.diagonal();
         return {units.x * nm.x, units.y * nm.y, units.z * nm.z};
     }
     // x + dx, for |dx| below half the least height; rounds to the nearest representable position.
+    template <bool tilted = true>
     PARHELION_HD Vec3<Fixed> displaced(const Vec3<Fixed>& x, const Vec3<double>& dx) const
     {
-        const Vec3<double> fractions = to_fractions(dx);
+        const Vec3<double> fractions = to_fractions<tilted>(dx);
         return {x.x + displacement_to_fixed(fractions.x), x.y + displacement_to_fixed(fractions.y),
                 x.z + displacement_to_fixed(fractions.z)};
     }
 
 private:
+    template <bool tilted = true>
     PARHELION_HD Vec3<double> to_fractions(const Vec3<double>& nm) const
     {
         const Vec3<double>& per_nm = inverse_diagonal_;
-        if (!is_tilted_) { return {nm.x * per_nm.x, nm.y * per_nm.y, nm.z * per_nm.z}; }
+        if constexpr (!tilted) { return {nm.x * per_nm.x, nm.y * per_nm.y, nm.z * per_nm.z}; }
         const Vec3<double>& tilt = edges_.tilt();
-        const double z = nm.z * inverse_diagonal_.z, y = (nm.y - z * tilt.z) * inverse_diagonal_.y;
-        return {(nm.x - y * tilt.x - z * tilt.y) * inverse_diagonal_.x, y, z};
+        const double z = nm.z * per_nm.z, y = (nm.y - z * tilt.z) * per_nm.y;
+        return {(nm.x - y * tilt.x - z * tilt.y) * per_nm.x, y, z};
     }
     PARHELION_HD static Fixed component_to_fixed(double fraction)
     {
@@ -102,7 +104,6 @@ private:
 
     Box<double> edges_{1, 1, 1}, unit_;
     Vec3<double> inverse_diagonal_{1, 1, 1};
-    bool is_tilted_ = false; // rectangular boxes spare themselves the tilt: 2 % of a step on a GPU
 };
 
 } // namespace parhelion

@@ -73,20 +73,17 @@ __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<
 // Of a bond from its length, to first order. length2: the square of the bond's, nm^2; length: the constraint's, nm.
 __device__ inline double relative_deviation(double length2, double length) { return 0.5 * (length2 / (length * length) - 1); }
 
-// A bond that has turned too far, or is far from its length or not a number, ends the run; one that is merely longer or shorter
-// than the constraints' tolerance counts as the largest deviation. before, after: the bond, nm.
-template <class N, class Copies>
-__device__ void report_bond(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot,
-                            const Vec3<double>& before, const Vec3<double>& after, double length, double warn_cosine)
+// Seldom, so a call.
+[[gnu::noinline]] __device__ inline void add_to_largest(std::int32_t* largest, double deviation)
 {
-    const double deviation = fabs(relative_deviation(norm2(after), length));
-    const bool holds =
-        deviation <= LincsSettings::failed && dot(before, after) >= warn_cosine * sqrt(norm2(before) * norm2(after));
-    if (!holds) { return report_failure(args, state, slot); }
-    if (deviation > LincsSettings::tolerance && args.largest_deviation != nullptr)
-    {
-        atomic_greatest(args.largest_deviation, in_deviation_units(deviation));
-    }
+    if (largest != nullptr) { atomic_greatest(largest, in_deviation_units(fabs(deviation))); }
+}
+// A bond that is off by more than the tolerance, as far as the run bears it.
+template <class N, class Copies>
+__device__ void report_deviation(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot, double deviation)
+{
+    if (fabs(deviation) <= LincsSettings::failed) { add_to_largest(args.largest_deviation, deviation); }
+    else { report_failure(args, state, slot); }
 }
 
 template <class N, class Copies>
@@ -242,7 +239,8 @@ __device__ double drift_and_store(const UpdateArgs<N, Copies>& args, const GpuVi
     const auto v = static_cast<Vec3<Real>>(atom.v);
     const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
     if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }
-    const Vec3<typename N::Fixed> x = box.displaced(atom.x(), move);
+    const Vec3<typename N::Fixed> x =
+        state.by_shape_of_box([&](auto tilted) { return box.template displaced<tilted>(atom.x(), move); });
     const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
     state.xq[atom.slot] = moved;
     store_copies(args.copies, atom.slot, atom.copies, moved);

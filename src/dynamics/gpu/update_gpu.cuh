@@ -138,36 +138,34 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
                            typename Copies::Arrival& returned, MovingAtom<N, Copies>& atom)
 {
     const typename Groups::Lane lane = Groups::lane(Groups::shape(view, shape_number), lanes.atom());
-    const Vec3<double> bond = box.difference(atom.x(), lanes.of(atom.x(), 0));
+    const Vec3<typename N::Fixed> first = lanes.of(atom.x(), 0);
+    const Vec3<double> bond =
+        state.by_shape_of_box([&](auto tilted) { return box.template difference<tilted>(atom.x(), first); });
     const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
     const auto constraints = Groups::constraints(lanes, lane, bond);
     if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
     kick<motion>(args, state, group_kick, atom);
-    const auto constrained_bond = [&] { return bond + args.dt * (atom.v - lanes.of(atom.v, 0)); };
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
-        const bool is_wrong = atom.is_there && !push.holds;
+        if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
         if constexpr (Groups::has_lincs)
         {
-            if (lanes.any_of_warp(is_wrong)) // seldom
+            if (atom.is_there && push.is_loose)
             {
-                const Vec3<double> now = constrained_bond();
-                if (is_wrong) { report_bond(args, state, atom.slot, bond, now, lane.length, view.lincs.warn_cosine); }
+                report_deviation(args, state, atom.slot, relative_deviation(push.length2, lane.length));
             }
         }
-        else if (is_wrong) { report_failure(args, state, atom.slot); }
-        return push.impulse;
+        return push;
     };
-    const Vec3<double> impulse = constrain();
+    const Push push = constrain();
     if (Groups::atoms > 1 && args.virial != nullptr)
     {
         const bool has_bond = atom.is_there && lanes.atom() > 0;
-        add_virial(args.virial, bond, has_bond ? args.per_dt * args.per_dt * impulse : Vec3<double>{});
+        add_virial(args.virial, bond, has_bond ? args.per_dt * args.per_dt * push.impulse : Vec3<double>{});
         if constexpr (Groups::has_lincs)
         {
-            const Vec3<double> now = constrained_bond();
-            add_deviation_square(args.deviation_squares, has_bond ? relative_deviation(norm2(now), lane.length) : 0);
+            add_deviation_square(args.deviation_squares, has_bond ? relative_deviation(push.length2, lane.length) : 0);
         }
     }
     const Vec3<double> v1 = atom.v;
@@ -199,7 +197,7 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     const std::int32_t* const record = record_of(first + own_group);
     std::int32_t slot = record[own_atom], shape = record[atoms];
     const std::int32_t count = *groups.count;
-    const Box<double> box = state.edges();
+    const Box<double> box = state.scalars->box;
     if (first + own_group >= count) { slot = shape = 0; }
     shared.ahead.template fetch<motion>(args, state, slot);
     const auto fetch_lane = [&](std::int32_t group) {
@@ -256,9 +254,11 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
         {
             old_bond = lincs.reference()[i];
             const Vec3<double> new_bond = lincs.moved_bond(i);
-            const double length = lincs.shape(lincs.bond(i)).length;
-            deviation = relative_deviation(norm2(new_bond), length);
-            report_bond(args, state, slot, old_bond, new_bond, length, view.lincs.warn_cosine);
+            const double length = lincs.shape(lincs.bond(i)).length, new_length2 = norm2(new_bond);
+            deviation = relative_deviation(new_length2, length);
+            const bool holds = dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2);
+            if (!holds) { report_failure(args, state, slot); }
+            if (!(fabs(deviation) <= LincsSettings::tolerance)) { report_deviation(args, state, slot, deviation); }
             force = (-lincs.multiplier()[i] / (args.dt * args.dt)) * lincs.direction()[i];
         }
         if (wanted == Virial::Skip) { continue; }

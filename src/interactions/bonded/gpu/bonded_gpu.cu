@@ -278,11 +278,10 @@ __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, b
     if (is_term)
     {
         const Body body = static_cast<const Body*>(args.kind[kind].bodies)[slot[n]];
-        const PeriodicBox<N> box = state.box();
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
         Vec3<double> d[n - 1];
-        differences(box, x, d);
+        state.by_shape_of_box([&](auto tilted) { differences<tilted>(state.box(), x, d); });
         const auto result = evaluate(body, d, args.tables);
         scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { state.add_force(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
@@ -360,7 +359,7 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
 // Requires       the rank's terms listed since the last repartition; forces cleared
 // Cost           about 40 bytes and 300 double-precision flop per term of the rank
 template <class N, Compute compute, bool with_tables>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, compute == Compute::Forces && !with_tables ? 5 : 1)
     bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
