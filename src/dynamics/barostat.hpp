@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure coupling for leap-frog, of a rectangular box. BoxCoupling says which edges are joined: they change by one factor and
-// follow the mean of their pressures. An edge with compressibility 0 keeps its bits.
+// Pressure coupling for leap-frog: strains of the box along the axes of space, by the diagonal of its edges, which are called
+// edges here. A tilt follows (Box::with_diagonal()), and no term has it. BoxCoupling says which edges are joined: they change by
+// one factor and follow the mean of their pressures. An edge with compressibility 0 keeps its bits.
 //
 //   Parrinello-Rahman  Parrinello, Rahman, J. Appl. Phys. 52, 7182 (1981): the box has a velocity, driven by the pressure of the
 //                      previous step. Acts on the kick (advance_box_velocity) and on the box (scale_box).

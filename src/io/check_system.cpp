@@ -60,12 +60,6 @@ private:
 
     void box()
     {
-        if (p_.barostat == Barostat::ParrinelloRahman && !system_.box.is_rectangular())
-        {
-            fail("E581", "pcoupl",
-                 "Parrinello-Rahman in a box that is not rectangular is not supported (planned; the tilt has a velocity of its "
-                 "own). Use C-rescale.");
-        }
         const double shortest = system_.box.least_height();
         const bool given_list = p_.buffer_tolerance < 0;
         const double reach = given_list ? p_.list_cutoff : p_.coulomb_cutoff;

@@ -16,7 +16,7 @@ constexpr std::string_view worst_first[] = {
     "E110 E111 E112 E114 E115", // a file that cannot be read
     "E101 E120 E121 E160 E170", // a line without the right form
     "E104 E106 E122 E132 E150", // an unknown name
-    "E130 E140 E581",           // not supported
+    "E130 E140",                // not supported
 };
 
 std::ptrdiff_t badness(const InputError& error)

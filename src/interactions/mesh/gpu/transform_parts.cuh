@@ -66,9 +66,9 @@ struct Wave
 {
     Real m, factor;
 
-    __device__ Wave(int number, double edge, double slope, double inverse_modulus)
-        : m(static_cast<Real>(number) / static_cast<Real>(edge)),
-          factor(exp(-static_cast<Real>(slope) * (m * m)) * static_cast<Real>(inverse_modulus))
+    __device__ Wave(int k, int points, double edge, double slope, const double* inverse_moduli)
+        : m(static_cast<Real>(wave(k, points)) / static_cast<Real>(edge)),
+          factor(exp(-static_cast<Real>(slope) * (m * m)) * static_cast<Real>(inverse_moduli[k]))
     {
     }
 };
@@ -81,13 +81,13 @@ __device__ void find_waves(Wave<Real>* waves, const std::array<int, 3>& points, 
 {
     const auto [nx, ny, nz] = points;
     const double slope = tilted ? 0 : args.slope;
-    const double *const b_y = args.inverse_moduli + nx, *const b_z = b_y + ny;
+    const int unfolded = 2 * nz; // points of which no wave of the half spectrum is negative
     for (int i = static_cast<int>(threadIdx.x); i < nx + lines + 1; i += static_cast<int>(blockDim.x))
     {
-        const int kz = first + i - nx;
-        waves[i] = i < nx           ? Wave<Real>(wave(i, nx), box.x, slope, args.inverse_moduli[i])
-                   : i < nx + lines ? Wave<Real>(tilted ? kz : wave(kz, nz), box.z, slope, b_z[kz])
-                                    : Wave<Real>(wave(y, ny), box.y, slope, b_y[y]);
+        waves[i] = i < nx ? Wave<Real>(i, nx, box.x, slope, args.inverse_moduli)
+                   : i < nx + lines
+                       ? Wave<Real>(first + i - nx, tilted ? unfolded : nz, box.z, slope, args.inverse_moduli + nx + ny)
+                       : Wave<Real>(y, ny, box.y, slope, args.inverse_moduli + nx);
     }
 }
 
@@ -102,10 +102,7 @@ struct LeaningWaves
         : y(static_cast<Real>(shear.x)), z(static_cast<Real>(shear.y - shear.z * shear.x)), zy(static_cast<Real>(shear.z))
     {
     }
-    __device__ Vec3<Real> in_space(const Vec3<Real>& m) const
-    {
-        return {m.x, m.y - y * m.x, m.z - zy * m.y - z * m.x};
-    }
+    __device__ Vec3<Real> in_space(const Vec3<Real>& m) const { return {m.x, m.y - y * m.x, m.z - zy * m.y - z * m.x}; }
 };
 
 // Which line of the spectrum: row y, index kz.
