@@ -144,6 +144,28 @@ TEST_P(TiltedBoxesOnRanks, have_the_bits_of_one_on_every_grid)
     }
 }
 
+TEST_F(TiltedRunsOnRanks, have_the_bits_of_one_however_the_mesh_is_shared)
+{
+    const Refdata tilted = with_few_pairs(in_tilted_box(load_nve("etoh/pme")));
+    const SinglePoint one = evaluate(tilted, on_ranks({{1, 1, 1}, 1}, HaloMethod::Direct, Precision::Mixed));
+    struct Sharing
+    {
+        MeshMethod method;
+        Grid grid;
+        int without_cells = 0;
+    };
+    for (const Sharing& sharing : {Sharing{MeshMethod::Gathered, {1, 2, 1}}, Sharing{MeshMethod::Bricks, {1, 2, 2}},
+                                   Sharing{MeshMethod::Shared, {3, 1, 1}}, Sharing{MeshMethod::Dedicated, {2, 1, 1}, 2}})
+    {
+        SimulationOptions options = on_ranks({sharing.grid, 1}, HaloMethod::StagedFused, Precision::Mixed);
+        options.pme = sharing.method, options.mesh_ranks = sharing.without_cells;
+        SCOPED_TRACE(mesh_method_names[static_cast<std::size_t>(sharing.method)]);
+        Simulation ranks(tilted.system, tilted.parameters, options);
+        EXPECT_EQ(ranks.plan().mesh->method, sharing.method);
+        expect_same_bits(ranks.evaluate(), one);
+    }
+}
+
 namespace {
 
 // Thermostat and barostat act every second step, lists serve four.

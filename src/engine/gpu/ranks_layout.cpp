@@ -212,6 +212,7 @@ void GpuRanks<N>::reserve(double density_factor)
         }
         if (!r.has_cell)
         {
+            r.state.is_tilted = !box_.is_rectangular();
             r.state.scalars.resize(1), r.state.energies.resize(1);
             r.state.energies.clear(gpu.queue);
             return;
