@@ -21,8 +21,9 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
     if (parameters.barostat == Barostat::CRescale)
     {
         const std::optional<double> temperature = ensemble_temperature(parameters);
-        PARHELION_EXPECTS(temperature.has_value());
-        coupling.temperature = *temperature;
+        coupling.follows_annealing = !temperature && parameters.ensemble_temperature_setting != EnsembleTemperature::NotAvailable;
+        PARHELION_EXPECTS(temperature.has_value() || is_annealed(parameters));
+        coupling.temperature = temperature.value_or(0);
     }
     coupling.seed = seed;
     return coupling;
@@ -34,15 +35,35 @@ void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& 
     velocities.drag = box_drag(coupling, box, barostat);
 }
 
+namespace {
+
+// Frozen atoms, which have followed the box since it was `before`, back to where they were along frozen axes.
+template <class N>
+void hold_frozen(CpuQueue& queue, const PeriodicBox<N>& before, const Mobility& mobility, ParticleState<N>& state)
+{
+    queue.for_range(state.home_slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t slot = begin; slot < end; ++slot)
+        {
+            const Vec3<double>& moves = mobility[state.temperature_group[slot]];
+            if (moves == Vec3<double>{1, 1, 1}) { continue; }
+            state.x.set(slot, held(before, state.box, moves, state.x.get(slot)));
+        }
+    });
+}
+
+} // namespace
+
 template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
-               BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state)
+               BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state, const Mobility& mobility)
 {
     const ScopedPhase span(queue.clock(), Phase::Couple);
     if (coupling.kind == Barostat::None) { return; }
     const BoxScaling scaling =
         next_box(coupling, step, observables, state.box.edges().diagonal(), diagonal(half_step.total()), barostat);
-    state.box.set_edges(state.box.edges().with_diagonal(scaling.box));
+    const PeriodicBox<N> before = state.box;
+    state.box.set_edges(before.edges().with_diagonal(scaling.box));
+    if (!mobility.empty()) { hold_frozen(queue, before, mobility, state); }
     if (scaling.velocity == Vec3<double>{1, 1, 1}) { return; }
     for (Mat3<double>& kinetic : half_step.group) { kinetic = scaled_kinetic(scaling.velocity, kinetic); }
     auto& v = state.v.values();
@@ -57,7 +78,7 @@ void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t s
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void scale_box(CpuQueue&, const PressureCoupling&, std::int64_t, const PressureObservables&, BarostatState&,        \
-                            KineticEnergies&, ParticleState<N>&);
+                            KineticEnergies&, ParticleState<N>&, const Mobility&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

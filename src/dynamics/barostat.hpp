@@ -30,10 +30,11 @@ struct PressureCoupling
     double time_step = 0; // ps, from one coupling to the next
     double tau = 1;       // ps
     BoxCoupling edges = BoxCoupling::Isotropic;
-    Vec3<double> compressibility; // 1/bar, by axis
-    Vec3<double> reference;       // bar, by axis
-    double surface_tension = 0;   // bar nm, of all surfaces together; 0 but for BoxCoupling::SurfaceTension
-    double temperature = 0;       // K, of C-rescale's noise: the ensemble's
+    Vec3<double> compressibility;   // 1/bar, by axis
+    Vec3<double> reference;         // bar, by axis
+    double surface_tension = 0;     // bar nm, of all surfaces together; 0 but for BoxCoupling::SurfaceTension
+    bool follows_annealing = false; // then `temperature` is that of the temperature groups at a step's time
+    double temperature = 0;         // K, of C-rescale's noise: the ensemble's
     std::uint64_t seed = 0;
 };
 
@@ -67,9 +68,10 @@ struct PressureObservables
 };
 
 // After the drift and after the step's pressure is known: scales the box, and for C-rescale state.v by the inverse and half_step,
-// the kinetic energies of state.v, likewise. Call in steps that couple.
+// the kinetic energies of state.v, likewise. Call in steps that couple. Atoms follow the box, but not along axes
+// along which they are frozen, as in GROMACS. mobility: empty where nothing is frozen.
 template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
-               BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state);
+               BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state, const Mobility& mobility = {});
 
 } // namespace parhelion

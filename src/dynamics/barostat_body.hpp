@@ -193,6 +193,14 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
     return scaling;
 }
 
+// Where an atom at x goes that has followed the box, and should not have along the axes along which it is frozen.
+template <class N>
+PARHELION_HD Vec3<typename N::Fixed> held(const PeriodicBox<N>& before, const PeriodicBox<N>& now, const Vec3<double>& mobility,
+                                          const Vec3<typename N::Fixed>& x)
+{
+    return now.displaced(x, along(Vec3<double>{1, 1, 1} - mobility, before.to_nm(x) - now.to_nm(x)));
+}
+
 // Completes the work of the last scaling by the virial (its diagonal) at the scaled positions: the trapezoidal rule, without
 // which the noise of C-rescale leaves a drift. Call in every step whose virial is known, before conserved_contribution; the step
 // after a scaling must be one of them.

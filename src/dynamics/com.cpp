@@ -2,7 +2,11 @@
 #include "dynamics/com.hpp"
 
 #include "base/error.hpp"
+#include "model/frozen_atoms.hpp"
 #include "trace/phases.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace parhelion {
 
@@ -11,6 +15,35 @@ namespace {
 constexpr std::size_t sums_per_group = 4; // momentum, mass
 
 } // namespace
+
+ComGroups make_com_groups(AtomGroups groups, const Topology& topology)
+{
+    ComGroups made{std::move(groups), {}};
+    const auto is_frozen = [](const MoleculeType& type) {
+        return std::ranges::any_of(type.atoms, [](const Atom& atom) { return atom.frozen != 0; });
+    };
+    if (std::ranges::none_of(topology.molecule_types, is_frozen)) { return made; }
+    made.frozen.resize(static_cast<std::size_t>(made.groups.count));
+    if (made.groups.of_atom.empty()) { made.groups.of_atom.resize(static_cast<std::size_t>(topology.atom_count())); }
+    std::size_t global = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        for (std::int64_t copy = 0; copy < block.count; ++copy)
+        {
+            for (const Atom& atom : topology.molecule_types[static_cast<std::size_t>(block.type)].atoms)
+            {
+                std::uint8_t& group = made.groups.of_atom[global++];
+                if (atom.frozen == every_axis) { group = AtomGroups::none; }
+                if (group == AtomGroups::none) { continue; }
+                for (int d = 0; d < 3; ++d)
+                {
+                    if ((atom.frozen >> d & 1) != 0) { made.frozen[group][d] += atom.mass; }
+                }
+            }
+        }
+    }
+    return made;
+}
 
 template <class N>
 std::vector<ScalarSum<N>> sum_com_motion(CpuQueue& queue, const AtomGroups& groups, const ParticleState<N>& state)
@@ -42,21 +75,24 @@ std::vector<ScalarSum<N>> sum_com_motion(CpuQueue& queue, const AtomGroups& grou
 }
 
 template <class Sum>
-std::vector<ComMotion> finish_com_motion(const std::vector<Sum>& sums)
+std::vector<ComMotion> finish_com_motion(const std::vector<Sum>& sums, const std::vector<Vec3<double>>& frozen)
 {
     PARHELION_EXPECTS(sums.size() % sums_per_group == 0);
     std::vector<ComMotion> motions(sums.size() / sums_per_group);
     for (std::size_t g = 0; g < motions.size(); ++g)
     {
         const Sum* sum = sums.data() + sums_per_group * g;
-        const double mass = from_sum(sum[3]);
-        if (mass > 0) { motions[g] = {(1 / mass) * Vec3<double>{from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])}, mass}; }
+        ComMotion& motion = motions[g];
+        motion.mass = from_sum(sum[3]);
+        if (!frozen.empty()) { motion.frozen = frozen[g]; }
+        motion.velocity = com_velocity({from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])}, motion.mass, motion.frozen);
     }
     return motions;
 }
 
 template <class N>
-void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions, ParticleState<N>& state)
+void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions, ParticleState<N>& state,
+                       const Mobility& mobility)
 {
     const ScopedPhase span(queue.clock(), Phase::Kinetic);
     PARHELION_EXPECTS(motions.size() == static_cast<std::size_t>(groups.count));
@@ -66,8 +102,9 @@ void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vec
             if (state.global_of_slot[slot] < 0) { continue; }
             const std::uint8_t g = groups.group(state.global_of_slot[slot]);
             if (g == AtomGroups::none) { continue; }
-            state.v.set(slot,
-                        static_cast<Vec3<typename N::Real>>(static_cast<Vec3<double>>(state.v.get(slot)) - motions[g].velocity));
+            const Vec3<double> motion =
+                mobility.empty() ? motions[g].velocity : along(mobility[state.temperature_group[slot]], motions[g].velocity);
+            state.v.set(slot, static_cast<Vec3<typename N::Real>>(static_cast<Vec3<double>>(state.v.get(slot)) - motion));
         }
     });
 }
@@ -75,16 +112,20 @@ void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vec
 double kinetic_energy(const std::vector<ComMotion>& motions)
 {
     double energy = 0;
-    for (const ComMotion& motion : motions) { energy += 0.5 * motion.mass * norm2(motion.velocity); }
+    for (const ComMotion& motion : motions)
+    {
+        energy += 0.5 * motion.mass * norm2(motion.velocity) - 0.5 * dot(motion.velocity, along(motion.frozen, motion.velocity));
+    }
     return energy;
 }
 
-template std::vector<ComMotion> finish_com_motion(const std::vector<double>&);
-template std::vector<ComMotion> finish_com_motion(const std::vector<std::int64_t>&);
+template std::vector<ComMotion> finish_com_motion(const std::vector<double>&, const std::vector<Vec3<double>>&);
+template std::vector<ComMotion> finish_com_motion(const std::vector<std::int64_t>&, const std::vector<Vec3<double>>&);
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::vector<ScalarSum<N>> sum_com_motion(CpuQueue&, const AtomGroups&, const ParticleState<N>&);                    \
-    template void remove_com_motion(CpuQueue&, const AtomGroups&, const std::vector<ComMotion>&, ParticleState<N>&);
+    template void remove_com_motion(CpuQueue&, const AtomGroups&, const std::vector<ComMotion>&, ParticleState<N>&,              \
+                                    const Mobility&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

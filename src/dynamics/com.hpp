@@ -5,6 +5,8 @@
 
 #include "device/cpu_queue.hpp"
 #include "dynamics/atom_groups.hpp"
+#include "dynamics/motion_groups.hpp"
+#include "model/topology.hpp"
 #include "state/particle_state.hpp"
 
 #include <vector>
@@ -13,21 +15,44 @@ namespace parhelion {
 
 struct ComMotion
 {
-    Vec3<double> velocity; // nm/ps
+    Vec3<double> velocity; // nm/ps, of the atoms that move along an axis
     double mass = 0;       // u
+    Vec3<double> frozen;   // u, of the atoms that do not, by axis
 };
+
+// Of the atoms that move along an axis, from their momentum and the mass of all: at rest where there is none.
+PARHELION_HD inline Vec3<double> com_velocity(const Vec3<double>& momentum, double mass, const Vec3<double>& frozen)
+{
+    Vec3<double> velocity;
+    for (int d = 0; d < 3; ++d)
+    {
+        const double moving = mass - frozen[d];
+        if (moving > 0) { velocity[d] = 1 / moving * momentum[d]; }
+    }
+    return velocity;
+}
+
+// What of a system's frozen atoms the removal of motion has to know.
+struct ComGroups
+{
+    AtomGroups groups;                // atoms that are frozen along all axes are in none
+    std::vector<Vec3<double>> frozen; // ComMotion::frozen by group; empty: nothing is
+};
+ComGroups make_com_groups(AtomGroups groups, const Topology& topology);
 
 // This rank's part of the momentum and mass of each group: four sums for each.
 template <class N>
 std::vector<ScalarSum<N>> sum_com_motion(CpuQueue& queue, const AtomGroups& groups, const ParticleState<N>& state);
 
-// By group, from the sums over all ranks. Sum: ScalarSum of some policy. A group without mass is at rest.
+// By group, from the sums over all ranks. Sum: ScalarSum of some policy. A group without mass is at rest. frozen: of ComGroups.
 template <class Sum>
-std::vector<ComMotion> finish_com_motion(const std::vector<Sum>& sums);
+std::vector<ComMotion> finish_com_motion(const std::vector<Sum>& sums, const std::vector<Vec3<double>>& frozen = {});
 
-// Subtracts the groups' motions from the velocities of their home atoms; atoms in no group keep theirs.
+// Subtracts the groups' motions from the velocities of their home atoms, along the axes that these move along; atoms in no group
+// keep theirs. mobility: empty where nothing is frozen.
 template <class N>
-void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions, ParticleState<N>& state);
+void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions, ParticleState<N>& state,
+                       const Mobility& mobility = {});
 
 // The kinetic energy of the motions, kJ/mol: what removing them takes from the whole system.
 double kinetic_energy(const std::vector<ComMotion>& motions);

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "dynamics/leap_frog.hpp"
+#include "model/frozen_atoms.hpp"
 #include "trace/phases.hpp"
 
 #include <algorithm>
@@ -298,7 +299,8 @@ Constraints::Constraints(const Topology& topology, const RunParameters& paramete
         {
             for (const int atom : {c.a, c.b})
             {
-                inverse_mass[static_cast<std::size_t>(atom)] = 1 / constraint_mass(type, atom, masses);
+                const bool rests = type.atoms[static_cast<std::size_t>(atom)].frozen == every_axis;
+                inverse_mass[static_cast<std::size_t>(atom)] = rests ? 0 : 1 / constraint_mass(type, atom, masses);
             }
             bonds.push_back({c.a, c.b, c.length});
         }

@@ -2,21 +2,30 @@
 // Counts per molecule copy when there are several groups, per molecule type when there is one.
 #include "dynamics/degrees_of_freedom.hpp"
 
+#include "model/frozen_atoms.hpp"
+
 #include <algorithm>
+#include <bit>
 
 namespace parhelion {
 
 namespace {
 
-// Degrees of freedom of each atom of one molecule.
+int moving_axes(const Atom& atom) { return 3 - std::popcount(atom.frozen); }
+
+// Degrees of freedom of each atom of one molecule. A constraint takes a half of each of its atoms, or all of one where the other
+// has none left, as GROMACS counts.
 std::vector<double> of_molecule(const MoleculeType& type)
 {
-    std::vector<double> dof(type.atoms.size(), 3);
+    std::vector<double> dof;
+    for (const Atom& atom : type.atoms) { dof.push_back(moving_axes(atom)); }
     const auto take = [&](int atom, double amount) { dof[static_cast<std::size_t>(atom)] -= amount; };
     for (const Constraint& c : type.constraints)
     {
-        take(c.a, 0.5);
-        take(c.b, 0.5);
+        const bool a_rests = moving_axes(type.atoms[static_cast<std::size_t>(c.a)]) == 0,
+                   b_rests = moving_axes(type.atoms[static_cast<std::size_t>(c.b)]) == 0;
+        take(c.a, a_rests ? 0 : b_rests ? 1 : 0.5);
+        take(c.b, b_rests ? 0 : a_rests ? 1 : 0.5);
     }
     for (const Settle& s : type.settles)
     {
@@ -34,21 +43,25 @@ std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mod
     const int columns = com_groups.count + 1;
     std::vector<std::vector<double>> dof(static_cast<std::size_t>(temperature_groups.count),
                                          std::vector<double>(static_cast<std::size_t>(columns)));
+    std::vector<unsigned> moving(static_cast<std::size_t>(columns)); // axes along which an atom of a column moves, as bits
     for (const MoleculeBlock& block : topology.blocks)
     {
-        const std::vector<double> molecule = of_molecule(topology.molecule_types[static_cast<std::size_t>(block.type)]);
+        const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        const std::vector<double> molecule = of_molecule(type);
         if (temperature_groups.of_atom.empty() && com_groups.of_atom.empty())
         {
             for (const double d : molecule) { dof[0][0] += d * static_cast<double>(block.count); }
+            moving[0] = every_axis;
             continue;
         }
         std::int64_t atom = block.first_atom;
         for (std::int64_t copy = 0; copy < block.count; ++copy)
         {
-            for (const double d : molecule)
+            for (std::size_t a = 0; a < molecule.size(); ++a)
             {
-                const int column = std::min<int>(com_groups.group(atom), com_groups.count);
-                dof[temperature_groups.group(atom)][static_cast<std::size_t>(column)] += d;
+                const auto column = static_cast<std::size_t>(std::min<int>(com_groups.group(atom), com_groups.count));
+                dof[temperature_groups.group(atom)][column] += molecule[a];
+                moving[column] |= every_axis & ~type.atoms[a].frozen;
                 ++atom;
             }
         }
@@ -59,7 +72,8 @@ std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mod
         double total = 0;
         for (const auto& row : dof) { total += std::max(row[column], 0.0); }
         const bool is_group = column + 1 < static_cast<std::size_t>(columns);
-        const double removed = com_mode == ComMode::Linear && is_group ? std::min(3.0, total) : 0;
+        const double axes = std::popcount(moving[column]);
+        const double removed = com_mode == ComMode::Linear && is_group ? std::min(axes, total) : 0;
         for (std::size_t g = 0; g < dof.size(); ++g)
         {
             if (total > 0) { result[g] += std::max(dof[g][column], 0.0) * (total - removed) / total; }

@@ -24,6 +24,15 @@ KineticEnergies mean(const KineticEnergies& before, const KineticEnergies& after
     return m;
 }
 
+KineticEnergies joined(const KineticEnergies& of_motion_groups, int temperature_groups)
+{
+    const auto n = static_cast<std::size_t>(temperature_groups);
+    KineticEnergies sum = of_motion_groups;
+    for (std::size_t g = n; g < sum.group.size(); ++g) { sum.group[g % n] += sum.group[g]; }
+    sum.group.resize(n);
+    return sum;
+}
+
 namespace {
 
 constexpr int elements = 6; // of a symmetric tensor

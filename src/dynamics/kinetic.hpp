@@ -34,6 +34,9 @@ PARHELION_HD inline double temperature(double kinetic_energy, double degrees_of_
     return degrees_of_freedom > 0 ? 2 * kinetic_energy / (degrees_of_freedom * units::boltzmann) : 0;
 }
 
+// The kinetic energies of temperature groups, of those of motion groups (motion_groups.hpp).
+KineticEnergies joined(const KineticEnergies& of_motion_groups, int temperature_groups);
+
 // This rank's part of the kinetic energies of state.v: six sums for each group. groups > every state.temperature_group.
 template <class N>
 std::vector<ScalarSum<N>> sum_kinetic(CpuQueue& queue, const ParticleState<N>& state, int groups);

@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling)
+KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling, const Mobility& mobility)
 {
     const auto n = static_cast<std::size_t>(groups);
     PARHELION_EXPECTS(coupling.scale.empty() || coupling.scale.size() == n);
@@ -20,6 +20,7 @@ KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling
         kick.group.push_back(group_kick(dt, coupling.scale.empty() ? 1 : coupling.scale[g],
                                         coupling.friction.empty() ? 0 : coupling.friction[g], coupling.drag));
     }
+    for (std::size_t g = n; g < mobility.size(); ++g) { kick.group.push_back(along(mobility[g], kick.group[g % n])); }
     return kick;
 }
 
@@ -29,13 +30,16 @@ namespace {
 struct LaneKick
 {
     double keep[3][cluster_size];
-    double push[cluster_size];
+    double push[3][cluster_size];
 };
 
 void set_lane(LaneKick& lanes, int lane, const GroupKick& group)
 {
-    for (int d = 0; d < 3; ++d) { lanes.keep[d][lane] = group.keep[d]; }
-    lanes.push[lane] = group.push;
+    for (int d = 0; d < 3; ++d)
+    {
+        lanes.keep[d][lane] = group.keep[d];
+        lanes.push[d][lane] = group.push[d];
+    }
 }
 
 } // namespace
@@ -60,15 +64,14 @@ void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N
                 }
             }
             const Real* inverse_mass = state.inverse_mass.data() + first;
-            double push[cluster_size];
-            for (int l = 0; l < cluster_size; ++l) { push[l] = lanes.push[l] * static_cast<double>(inverse_mass[l]); }
             for (int d = 0; d < 3; ++d)
             {
                 Real* v = state.v.cluster(c) + d * cluster_size;
                 const auto* f = state.f.cluster(c) + d * cluster_size;
                 for (int l = 0; l < cluster_size; ++l)
                 {
-                    v[l] = static_cast<Real>(lanes.keep[d][l] * static_cast<double>(v[l]) + push[l] * from_sum(f[l]));
+                    const double push = lanes.push[d][l] * static_cast<double>(inverse_mass[l]);
+                    v[l] = static_cast<Real>(lanes.keep[d][l] * static_cast<double>(v[l]) + push * from_sum(f[l]));
                 }
             }
         }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "device/cpu_queue.hpp"
+#include "dynamics/motion_groups.hpp"
 #include "state/particle_state.hpp"
 
 #include <vector>
@@ -19,12 +20,12 @@ namespace parhelion {
 struct GroupKick
 {
     Vec3<double> keep{1, 1, 1};
-    double push = 0; // ps
+    Vec3<double> push; // ps
 };
 
 struct KickCoefficients
 {
-    std::vector<GroupKick> group; // by temperature group
+    std::vector<GroupKick> group; // by motion group
 };
 
 // What thermostat and barostat do to the velocities in one step, before they are combined; all neutral by default.
@@ -41,10 +42,17 @@ PARHELION_HD inline GroupKick group_kick(double dt, double scale, double frictio
 {
     GroupKick kick;
     for (int d = 0; d < 3; ++d) { kick.keep[d] = (scale - friction - drag[d]) / (1 + friction); }
-    kick.push = dt / (1 + friction);
+    const double push = dt / (1 + friction);
+    kick.push = {push, push, push};
     return kick;
 }
-KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling);
+// That of atoms which are frozen along some axes.
+PARHELION_HD inline GroupKick along(const Vec3<double>& mobility, const GroupKick& kick)
+{
+    return {along(mobility, kick.keep), along(mobility, kick.push)};
+}
+// groups: temperature groups. mobility: empty where none of them is split.
+KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling, const Mobility& mobility = {});
 
 // state.v from state.v and state.f. Fillers keep velocity 0. Kick and drift move home atoms.
 template <class N>

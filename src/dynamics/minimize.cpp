@@ -28,14 +28,15 @@ void for_each_atom(CpuQueue& queue, const ParticleState<N>& state, Body&& body)
 
 template <class N>
 ForcesAtRest<N> forces_at_rest(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
-                               const ParticleState<N>& state, ConstraintMasses masses)
+                               const ParticleState<N>& state, ConstraintMasses masses, const Mobility& mobility)
 {
     ForcesAtRest<N> forces;
     forces.free.resize(state.home_slots());
     for_each_atom(queue, state, [&](std::size_t slot, std::size_t) {
         const double inverse_mass = masses == ConstraintMasses::Equal ? 1 : static_cast<double>(state.inverse_mass[slot]);
         const auto f = state.f.get(slot);
-        forces.free.set(slot, inverse_mass * Vec3<double>{from_sum(f.x), from_sum(f.y), from_sum(f.z)});
+        const Vec3<double> force{from_sum(f.x), from_sum(f.y), from_sum(f.z)};
+        forces.free.set(slot, inverse_mass * (mobility.empty() ? force : along(mobility[state.temperature_group[slot]], force)));
     });
     forces.of_constraints = constraints.project(queue, assignment, state, forces.free, Virial::Compute);
     return forces;
@@ -122,7 +123,7 @@ bool SteepestDescent<N>::move(CpuQueue& queue, const ConstraintAssignment& assig
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template ForcesAtRest<N> forces_at_rest(CpuQueue&, const Constraints&, const ConstraintAssignment&, const ParticleState<N>&, \
-                                            ConstraintMasses);                                                                   \
+                                            ConstraintMasses, const Mobility&);                                                  \
     template class SteepestDescent<N>;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE

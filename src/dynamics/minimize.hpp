@@ -12,6 +12,7 @@
 
 #include "device/cpu_queue.hpp"
 #include "dynamics/constraints.hpp"
+#include "dynamics/motion_groups.hpp"
 #include "state/particle_state.hpp"
 
 #include <cstdint>
@@ -35,10 +36,11 @@ struct ForcesAtRest
     ClusterArray<double> free;
     ConstraintResult<N> of_constraints; // the virial of what they take up
 };
-// masses: those of `constraints`. Throws InputError E158.
+// masses: those of `constraints`. mobility: empty where nothing is frozen; along frozen axes nothing is free. Throws InputError
+// E158.
 template <class N>
 ForcesAtRest<N> forces_at_rest(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
-                               const ParticleState<N>& state, ConstraintMasses masses);
+                               const ParticleState<N>& state, ConstraintMasses masses, const Mobility& mobility = {});
 
 template <class N>
 class SteepestDescent

@@ -10,7 +10,7 @@
 
 namespace parhelion {
 
-StochasticDynamics make_stochastic_dynamics(const RunParameters& parameters, std::uint64_t seed)
+StochasticDynamics make_stochastic_dynamics(const RunParameters& parameters, std::uint64_t seed, const Mobility& mobility)
 {
     StochasticDynamics dynamics;
     dynamics.seed = seed;
@@ -19,7 +19,20 @@ StochasticDynamics make_stochastic_dynamics(const RunParameters& parameters, std
         const double keep = group.tau > 0 ? std::exp(-parameters.dt / group.tau) : 1;
         dynamics.groups.push_back({keep, units::boltzmann * group.reference});
     }
+    const std::size_t n = dynamics.groups.size();
+    for (std::size_t g = n; n > 0 && g < mobility.size(); ++g)
+    {
+        dynamics.groups.push_back({dynamics.groups[g % n].keep, dynamics.groups[g % n].kt, mobility[g]});
+    }
     return dynamics;
+}
+
+void anneal(const TemperatureCoupling& coupling, StochasticDynamics& dynamics)
+{
+    for (std::size_t g = 0; g < dynamics.groups.size(); ++g)
+    {
+        dynamics.groups[g].kt = units::boltzmann * coupling.groups[g % coupling.groups.size()].reference;
+    }
 }
 
 template <class N>
@@ -36,8 +49,8 @@ void friction_and_noise(CpuQueue& queue, const StochasticDynamics& dynamics, std
             if (global < 0) { continue; }
             const StochasticDynamics::Group& group = dynamics.groups[state.temperature_group[slot]];
             const auto v1 = static_cast<Vec3<double>>(state.v.get(slot));
-            const Vec3<double> v2 = after_friction_and_noise(group.keep, group.kt, dynamics.seed, step, global,
-                                                             static_cast<double>(state.inverse_mass[slot]), v1);
+            const Vec3<double> v2 =
+                after_friction_and_noise(group, dynamics.seed, step, global, static_cast<double>(state.inverse_mass[slot]), v1);
             state.v.set(slot, static_cast<Vec3<typename N::Real>>(0.5 * (v1 + v2)));
         }
     });

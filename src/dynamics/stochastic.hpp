@@ -10,6 +10,8 @@
 #pragma once
 
 #include "device/cpu_queue.hpp"
+#include "dynamics/motion_groups.hpp"
+#include "dynamics/thermostat.hpp"
 #include "model/run_parameters.hpp"
 #include "state/particle_state.hpp"
 
@@ -24,12 +26,17 @@ struct StochasticDynamics
     {
         double keep = 1; // exp(-dt / tau); 1: no friction
         double kt = 0;   // kJ/mol
+        Vec3<double> mobility{1, 1, 1};
     };
     std::uint64_t seed = 0;
-    std::vector<Group> groups; // by temperature group
+    std::vector<Group> groups; // by motion group
 };
 
-StochasticDynamics make_stochastic_dynamics(const RunParameters& parameters, std::uint64_t seed);
+// mobility: empty where no temperature group is split.
+StochasticDynamics make_stochastic_dynamics(const RunParameters& parameters, std::uint64_t seed, const Mobility& mobility = {});
+
+// Sets the temperatures of all groups to the references that a coupling with annealing has at a time.
+void anneal(const TemperatureCoupling& coupling, StochasticDynamics& dynamics);
 
 // Replaces v1 in state.v by w; keeps v1 in `before`.
 template <class N>

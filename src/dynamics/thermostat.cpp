@@ -23,6 +23,15 @@ void require_freedom(const TemperatureCoupling& coupling, const std::string& nam
                     name, group.degrees_of_freedom));
 }
 
+void add_annealing(const TemperatureGroup& given, TemperatureCoupling& coupling, TemperatureCoupling::Group& group)
+{
+    group.annealing = given.annealing;
+    if (given.annealing == Annealing::None) { return; }
+    group.first_point = static_cast<int>(coupling.points.size());
+    group.points = static_cast<int>(given.annealing_points.size());
+    coupling.points.insert(coupling.points.end(), given.annealing_points.begin(), given.annealing_points.end());
+}
+
 } // namespace
 
 TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, const std::vector<double>& degrees_of_freedom,
@@ -42,9 +51,13 @@ TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, c
         {
             coupling.groups[g].tau = parameters.temperature_groups[g].tau;
             coupling.groups[g].reference = parameters.temperature_groups[g].reference;
-            require_freedom(coupling, parameters.temperature_groups[g].name, coupling.groups[g]);
+            add_annealing(parameters.temperature_groups[g], coupling, coupling.groups[g]);
+            const bool is_frozen = degrees_of_freedom[g] == 0 && !parameters.frozen_groups.empty();
+            if (!is_frozen) { require_freedom(coupling, parameters.temperature_groups[g].name, coupling.groups[g]); }
         }
     }
+    anneal(parameters.start_time, coupling);
+    for (TemperatureCoupling::Group& group : coupling.groups) { group.mass_reference = group.reference; }
     return coupling;
 }
 

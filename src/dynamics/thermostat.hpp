@@ -9,6 +9,7 @@
 // Plain data and functions of it: the state is what a checkpoint keeps.
 #pragma once
 
+#include "dynamics/annealing.hpp"
 #include "dynamics/kinetic.hpp"
 #include "dynamics/leap_frog.hpp"
 #include "model/run_parameters.hpp"
@@ -27,14 +28,33 @@ struct TemperatureCoupling
     struct Group
     {
         double tau = 0;       // ps; <= 0: not coupled
-        double reference = 0; // K
+        double reference = 0; // K; with annealing, at the time of the last anneal()
         double degrees_of_freedom = 0;
+        double mass_reference = 0; // K: reference at the start, by which Nose-Hoover's variable has its inertia
+        Annealing annealing = Annealing::None;
+        int first_point = 0, points = 0;
     };
     Thermostat kind = Thermostat::None;
     double time_step = 0; // ps, from one coupling to the next
     std::uint64_t seed = 0;
     std::vector<Group> groups;
+    std::vector<AnnealingPoint> points; // of all groups; empty without annealing
 };
+
+// The reference temperature of a group at `time` ps; `points` are the coupling's.
+PARHELION_HD inline double reference_at(const TemperatureCoupling::Group& group, const AnnealingPoint* points, double time)
+{
+    if (group.annealing == Annealing::None) { return group.reference; }
+    return annealed_temperature(group.annealing, points + group.first_point, group.points, time);
+}
+// Sets all references to those of a time.
+inline void anneal(double time, TemperatureCoupling& coupling)
+{
+    for (TemperatureCoupling::Group& group : coupling.groups)
+    {
+        group.reference = reference_at(group, coupling.points.data(), time);
+    }
+}
 
 // Throws InputError E541 if a coupled group has less than one degree of freedom.
 TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, const std::vector<double>& degrees_of_freedom,

@@ -49,7 +49,7 @@ PARHELION_HD inline double berendsen_factor(double temperature, const Temperatur
 PARHELION_HD inline double inverse_mass(const TemperatureCoupling::Group& group)
 {
     const double frequency = 2 * units::pi / group.tau;
-    return frequency * frequency / group.reference;
+    return frequency * frequency / group.mass_reference;
 }
 
 PARHELION_HD inline bool is_coupled(const TemperatureCoupling::Group& group)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/update_blocks.hpp"
 
+#include "model/frozen_atoms.hpp"
+
 #include <algorithm>
 
 namespace parhelion {
@@ -108,7 +110,7 @@ TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Upda
         bonds.push_back({c.a, c.b, c.length});
         for (const int atom : {c.a, c.b})
         {
-            inverse_mass[static_cast<std::size_t>(atom)] = 1 / mass(atom);
+            inverse_mass[static_cast<std::size_t>(atom)] = mobile_inverse_mass(type.atoms[static_cast<std::size_t>(atom)]);
             is_bound[static_cast<std::size_t>(atom)] = true;
         }
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dynamics/constraints.hpp"
+#include "dynamics/motion_groups.hpp"
 
 #include <cstdint>
 
@@ -17,9 +18,13 @@ struct VelocityGeneration
 
 // Draws state.v by global atom from the seed, removes what acts along constraints and the motion of the whole system's centre of
 // mass, and scales so that the temperature is exact: the state must hold the whole system. The same for any number of threads and
-// any order of slots, up to the last bits of the scaling factor in fast policies.
+// any order of slots, up to the last bits of the scaling factor in fast policies. mobility: empty where nothing is frozen.
 template <class N>
 void generate_velocities(CpuQueue& queue, const VelocityGeneration& generation, const Constraints& constraints,
-                         const ConstraintAssignment& assignment, ParticleState<N>& state);
+                         const ConstraintAssignment& assignment, ParticleState<N>& state, const Mobility& mobility = {});
+
+// Takes velocities along frozen axes away; nothing to do where mobility is empty.
+template <class N>
+void stop_frozen(CpuQueue& queue, const Mobility& mobility, ParticleState<N>& state);
 
 } // namespace parhelion

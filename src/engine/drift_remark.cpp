@@ -67,8 +67,9 @@ std::string likely_cause(const RunSummary& summary, const RunParameters& run)
                "tau-t or tau-p.";
     }
     const auto& groups = run.temperature_groups;
-    const double asked = std::accumulate(groups.begin(), groups.end(), hottest,
-                                         [](double t, const TemperatureGroup& group) { return std::max(t, group.reference); });
+    const double asked = std::accumulate(groups.begin(), groups.end(), hottest, [](double t, const TemperatureGroup& group) {
+        return std::max(t, highest_reference(group));
+    });
     if (summary.list_temperature > 1.3 * asked)
     {
         return fmt::format(

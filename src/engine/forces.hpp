@@ -18,6 +18,7 @@ void compute_forces(Rank<N>& r, Compute compute, const MeshWeights& weights = {}
     compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, compute);
     compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute, weights); // M
     sum_forces(r.queue, r.buffers, r.state);                             // R
+    add_electric_field(r.queue, r.field, r.step, r.state);
 }
 
 } // namespace parhelion

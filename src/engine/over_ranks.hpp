@@ -34,7 +34,7 @@ T over_ranks(Rank<N>& r, T value)
 template <class N>
 KineticEnergies kinetic_energies(Rank<N>& r)
 {
-    return finish_kinetic(over_ranks(r, sum_kinetic(r.queue, r.state, r.temperature_groups())));
+    return joined(finish_kinetic(over_ranks(r, sum_kinetic(r.queue, r.state, r.motion_groups()))), r.temperature_groups());
 }
 
 } // namespace parhelion

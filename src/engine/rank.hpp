@@ -5,9 +5,10 @@
 #include "comm/communicator.hpp"
 #include "device/cpu_queue.hpp"
 #include "domain/cell_grid.hpp"
-#include "dynamics/atom_groups.hpp"
 #include "dynamics/barostat.hpp"
+#include "dynamics/com.hpp"
 #include "dynamics/constraints.hpp"
+#include "dynamics/motion_groups.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/thermostat.hpp"
 #include "engine/coupling.hpp"
@@ -16,6 +17,7 @@
 #include "halo/halo.hpp"
 #include "interactions/bonded/bonded.hpp"
 #include "interactions/bonded/restraints.hpp"
+#include "interactions/field/electric_field.hpp"
 #include "interactions/force_buffers.hpp"
 #include "interactions/pair/dispersion.hpp"
 #include "interactions/pair/nonbonded.hpp"
@@ -47,10 +49,12 @@ struct Rank
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
     PositionRestraints restraints;
+    UniformField field;
     RankMesh<N> mesh;
     DispersionTail dispersion;
     Constraints constraints;
-    AtomGroups com_groups;
+    Mobility mobility; // of motion groups; empty where no atom is frozen
+    ComGroups com;
     std::int64_t lincs_constraints = 0;     // of the system
     std::vector<double> degrees_of_freedom; // by temperature group
     TemperatureCoupling temperature_coupling;
@@ -76,6 +80,7 @@ struct Rank
     ClusterArray<typename N::Real> velocities_before_noise;
     Observables observables; // of the last observed step
 
+    int motion_groups() const { return mobility.empty() ? temperature_groups() : static_cast<int>(mobility.size()); }
     int temperature_groups() const { return static_cast<int>(degrees_of_freedom.size()); }
     double time() const { return parameters.start_time + static_cast<double>(step) * parameters.dt; }
 };

@@ -59,11 +59,14 @@ Rank<N> RankRun<N>::make_rank()
 {
     const auto atoms = setup_.system.topology.atom_count();
     const AtomGroups temperature_groups = make_temperature_groups(setup_);
-    AtomGroups com_groups =
-        make_atom_groups("comm-grps", setup_.parameters.com_groups, setup_.system.groups, atoms, Coverage::Some);
-    check_range<N>(setup_.system.topology, setup_.parameters, com_groups);
+    ComGroups com =
+        make_com_groups(make_atom_groups("comm-grps", setup_.parameters.com_groups, setup_.system.groups, atoms, Coverage::Some),
+                        setup_.system.topology);
+    Mobility mobility = make_motion_groups(temperature_groups, setup_.system.topology).mobility;
+    if (mobility.size() == static_cast<std::size_t>(temperature_groups.count)) { mobility.clear(); }
+    check_range<N>(setup_.system.topology, setup_.parameters, com.groups);
     std::vector<double> dof =
-        degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com_groups);
+        degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com.groups);
     const auto seed = static_cast<std::uint64_t>(setup_.parameters.random_seed);
     TemperatureCoupling temperature_coupling = make_temperature_coupling(setup_.parameters, dof, seed);
     ThermostatState thermostat = initial_state(temperature_coupling);
@@ -82,15 +85,17 @@ Rank<N> RankRun<N>::make_rank()
         .nonbonded = NonbondedTables<N>(make_nonbonded(setup_.system.topology, setup_.parameters)),
         .bonded = make_bonded(setup_.system.topology, setup_.parameters),
         .restraints = make_position_restraints(setup_.system, setup_.parameters),
+        .field = make_electric_field(setup_.parameters),
         .mesh = RankMesh<N>(setup_.mesh, comm_),
         .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
         .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
-        .com_groups = std::move(com_groups),
+        .mobility = mobility,
+        .com = std::move(com),
         .lincs_constraints = lincs_constraint_count(setup_.system.topology),
         .degrees_of_freedom = std::move(dof),
         .temperature_coupling = std::move(temperature_coupling),
         .pressure_coupling = make_pressure_coupling(setup_.parameters, seed),
-        .stochastic = make_stochastic_dynamics(setup_.parameters, seed),
+        .stochastic = make_stochastic_dynamics(setup_.parameters, seed, mobility),
         .assigned_terms = {},
         .assigned_constraints = {},
         .step = setup_.parameters.first_step,
@@ -109,7 +114,8 @@ Rank<N> RankRun<N>::make_rank()
 template <class N>
 void RankRun<N>::prepare(const SavedState* saved)
 {
-    rank_.state = make_state<N>(setup_.system, make_temperature_groups(setup_).of_atom, queue_);
+    rank_.state = make_state<N>(
+        setup_.system, make_motion_groups(make_temperature_groups(setup_), setup_.system.topology).groups.of_atom, queue_);
     assign_work(rank_);
     if (saved != nullptr && !saved->of_another_run) { put_back(*saved, rank_); }
     else
@@ -148,15 +154,17 @@ void RankRun<N>::start()
             const VelocityGeneration generation{setup_.parameters.generation_temperature,
                                                 static_cast<std::uint64_t>(setup_.parameters.generation_seed),
                                                 std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
-            generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state);
+            generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state, r.mobility);
         }
+        stop_frozen(queue_, r.mobility, r.state); // velocities that were handed over
         if (!setup_.parameters.continuation)
         {
             r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
             if (setup_.parameters.com_mode == ComMode::Linear)
             {
-                remove_com_motion(queue_, r.com_groups, finish_com_motion(sum_com_motion(queue_, r.com_groups, r.state)),
-                                  r.state);
+                remove_com_motion(queue_, r.com.groups,
+                                  finish_com_motion(sum_com_motion(queue_, r.com.groups, r.state), r.com.frozen), r.state,
+                                  r.mobility);
             }
         }
     }
@@ -170,7 +178,7 @@ void RankRun<N>::start()
                         "lower temperature or a shorter step.",
                         setup_.parameters.generation_temperature, setup_.parameters.dt));
     }
-    r.coupling.half_step = compute_kinetic(queue_, r.state, r.temperature_groups());
+    r.coupling.half_step = joined(compute_kinetic(queue_, r.state, r.motion_groups()), r.temperature_groups());
 }
 
 template <class N>
@@ -322,9 +330,9 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
     {
         // Forces of a bad start are what is asked for to see what is bad about it, and they are there. Constraint forces are
         // those before anything moves.
-        rank_.constraint_result =
-            forces_at_rest(queue_, rank_.constraints, rank_.assigned_constraints, rank_.state, ConstraintMasses::Physical)
-                .of_constraints;
+        rank_.constraint_result = forces_at_rest(queue_, rank_.constraints, rank_.assigned_constraints, rank_.state,
+                                                 ConstraintMasses::Physical, rank_.mobility)
+                                      .of_constraints;
         observe(rank_, rank_.coupling.half_step);
         balance_energy(rank_);
     }
@@ -420,7 +428,8 @@ ClusterArray<double> RankRun<N>::evaluate_static()
     Rank<N>& r = rank_;
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     compute_forces(r, Compute::ForcesEnergiesVirial);
-    ForcesAtRest<N> at_rest = forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal);
+    ForcesAtRest<N> at_rest =
+        forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.mobility);
     r.constraint_result = at_rest.of_constraints;
     observe(r, r.coupling.half_step);
     balance_energy(r);

@@ -28,6 +28,15 @@
 
 namespace parhelion {
 
+// The temperatures of this step.
+template <class N>
+void anneal(Rank<N>& r)
+{
+    anneal(r.time(), r.temperature_coupling);
+    anneal(r.temperature_coupling, r.stochastic);
+    if (r.pressure_coupling.follows_annealing) { r.pressure_coupling.temperature = r.temperature_coupling.groups[0].reference; }
+}
+
 // Constraint forces and virial that the forces in r.state.f call for: of a kick that is taken back.
 template <class N>
 ConstraintResult<N> constrain_on_trial(Rank<N>& r, const KickCoefficients& coefficients)
@@ -54,6 +63,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     r.halo.return_forces(r.buffers.halo, r.state);  // F
     output(r);
 
+    if (!r.temperature_coupling.points.empty()) { anneal(r); } // T
     Coupling& coupled = r.coupling;
     VelocityCoupling coupling;
     if (flags.couple_temperature)
@@ -65,7 +75,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
         advance_box_velocity(r.pressure_coupling, r.state.box.edges().diagonal(), coupled.barostat, coupling);
     }
 
-    const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling);
+    const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling, r.mobility);
     ConstraintResult<N> of_plain_forces;
     const bool has_rest = flags.mesh.rest != 0;
     if (has_rest)
@@ -99,8 +109,9 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
 
     if (flags.remove_com)
     {
-        const std::vector<ComMotion> motions = finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com_groups, r.state)));
-        remove_com_motion(r.queue, r.com_groups, motions, r.state);
+        const std::vector<ComMotion> motions =
+            finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com.groups, r.state)), r.com.frozen);
+        remove_com_motion(r.queue, r.com.groups, motions, r.state, r.mobility);
         coupled.bath_heat -= kinetic_energy(motions);
     }
     const KineticEnergies before = coupled.half_step;
@@ -109,7 +120,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     if (flags.couple_pressure) // T
     {
         const PressureObservables now{diagonal(r.observables.virial), diagonal(r.observables.pressure_tensor)};
-        scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state);
+        scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state, r.mobility);
         stop_if_box_too_small(r.step, r.state.box.edges(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
         // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the

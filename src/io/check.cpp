@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/check.hpp"
 
+#include "io/annealing_values.hpp"
+#include "io/frozen_groups.hpp"
 #include "io/pressure_values.hpp"
 #include "model/coupling_error.hpp"
 
@@ -40,7 +42,8 @@ public:
         using Check = void (ParameterCheck::*)();
         for (const Check check :
              {&ParameterCheck::integrator, &ParameterCheck::cutoffs, &ParameterCheck::temperature, &ParameterCheck::pressure,
-              &ParameterCheck::energy_intervals, &ParameterCheck::multiple_time_stepping, &ParameterCheck::velocities})
+              &ParameterCheck::energy_intervals, &ParameterCheck::multiple_time_stepping, &ParameterCheck::velocities,
+              &ParameterCheck::frozen_groups})
         {
             errors.attempt([&] { (this->*check)(); });
         }
@@ -209,12 +212,13 @@ private:
             p_.temperature_groups.push_back({input_.temperature_groups[i], input_.tau_t[i], input_.reference_t[i]});
         }
         const bool stochastic = p_.integrator == Integrator::StochasticDynamics;
-        if (p_.thermostat == Thermostat::None && !stochastic) { return; }
+        if (p_.thermostat == Thermostat::None && !stochastic) { return note_idle_annealing(input_, diagnostics_); }
         if (groups == 0)
         {
             fail(stochastic ? "integrator" : "tcoupl",
                  "temperature coupling without tc-grps, tau-t and ref-t. Set, for example, tc-grps = System.");
         }
+        take_annealing(input_, diagnostics_);
         double shortest = std::numeric_limits<double>::infinity();
         for (const TemperatureGroup& group : p_.temperature_groups)
         {
@@ -228,10 +232,11 @@ private:
                      "v-rescale with tau-t = 0, a new kinetic energy at every coupling, is not supported. Use -1 for a group "
                      "that is not coupled, or a short time.");
             }
-            if (p_.thermostat == Thermostat::NoseHoover && group.tau > 0 && group.reference <= 0)
+            if (p_.thermostat == Thermostat::NoseHoover && group.tau > 0 && starting_temperature(group) <= 0)
             {
-                fail("ref-t",
-                     "Nose-Hoover needs ref-t > 0 for every group with tau-t > 0: the mass of its bath is proportional to it.");
+                fail("ref-t", "Nose-Hoover needs ref-t > 0, or an annealing temperature > 0 at the start, for every group with "
+                              "tau-t > 0: the "
+                              "mass of its bath is proportional to it.");
             }
             if (group.tau > 0) { shortest = std::min(shortest, group.tau); }
         }
@@ -344,6 +349,12 @@ private:
     void temperature_of_noise()
     {
         if (p_.temperature_groups.empty()) { return; } // temperature() has spoken
+        const bool may_vary = p_.ensemble_temperature_setting == EnsembleTemperature::Variable ||
+                              (p_.ensemble_temperature_setting == EnsembleTemperature::Auto && p_.given_ensemble_temperature < 0);
+        if (may_vary && (is_annealed(p_) || p_.ensemble_temperature_setting == EnsembleTemperature::Variable))
+        {
+            return check_annealed_noise(input_);
+        }
         RunParameters of_groups = p_;
         of_groups.ensemble_temperature_setting = EnsembleTemperature::Auto;
         of_groups.given_ensemble_temperature = -1;
@@ -459,6 +470,8 @@ private:
                  "gen-vel = yes with continuation = yes: new velocities do not continue a run. Set one of them to no.");
         }
     }
+
+    void frozen_groups() { take_frozen_groups(input_, diagnostics_); }
 
     MdpInput& input_;
     RunParameters& p_;

@@ -125,6 +125,7 @@ private:
         errors.attempt([&] { temperature_groups(); });
         errors.attempt([&] { disjoint(pointers(p_.com_groups), "comm-grps"); });
         errors.attempt([&] { disjoint(pointers(p_.compressed_groups), "compressed-x-grps"); });
+        errors.attempt([&] { disjoint(frozen_names(), "freezegrps"); });
         errors.attempt([&] { energy_groups(); });
         errors.throw_if_any();
     }
@@ -187,6 +188,12 @@ private:
     {
         std::vector<std::string*> list;
         for (std::string& name : names) { list.push_back(&name); }
+        return list;
+    }
+    std::vector<std::string*> frozen_names()
+    {
+        std::vector<std::string*> list;
+        for (FrozenGroup& group : p_.frozen_groups) { list.push_back(&group.name); }
         return list;
     }
     // Replaces names by those of the system's groups; returns how many atoms the groups hold together.

@@ -3,6 +3,7 @@
 
 #include "io/check.hpp"
 #include "io/file_kind.hpp"
+#include "io/frozen_groups.hpp"
 #include "io/gro.hpp"
 #include "io/mass_repartition.hpp"
 #include "io/ndx.hpp"
@@ -178,6 +179,7 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     }
     errors.throw_if_any();
     settle_triangles(files, system.topology, diagnostics);
+    freeze_groups(mdp, system, diagnostics);
     if (hand_over) { keep_what_fits(mdp.parameters, *hand_over); }
     return {std::move(system), std::move(mdp.parameters), std::move(hand_over)};
 }

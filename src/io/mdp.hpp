@@ -26,11 +26,16 @@ struct MdpInput
 
     // What depends on other options: check_parameters moves it into `parameters`, or says what is used instead.
     std::vector<std::string> temperature_groups;
-    std::vector<double> tau_t, reference_t;           // ps, K
-    std::vector<double> compressibility, reference_p; // 1/bar, bar
-    int nose_hoover_chain = 10;                       // leap-frog has none
-    std::vector<std::string> energy_groups;           // which must exist; energies are those of the whole system
-    bool shake = false;                               // where nothing is constrained, either algorithm will do
+    std::vector<double> tau_t, reference_t;                      // ps, K
+    std::vector<double> compressibility, reference_p;            // 1/bar, bar
+    std::vector<Annealing> annealing;                            // of each of the temperature groups
+    std::vector<int> annealing_points;                           // how many each has
+    std::vector<double> annealing_times, annealing_temperatures; // ps, K, of all groups one after another
+    std::vector<std::string> frozen_groups;
+    std::vector<bool> frozen_axes;          // three of each frozen group
+    int nose_hoover_chain = 10;             // leap-frog has none
+    std::vector<std::string> energy_groups; // which must exist; energies are those of the whole system
+    bool shake = false;                     // where nothing is constrained, either algorithm will do
     // vdwtype = Shift or Switch: what takes the place of vdw-modifier.
     std::optional<LjModifier> modifier_of_vdwtype;
     // Asked for, and refused if the topology has anything that they act on.

@@ -383,15 +383,16 @@ void coupling(TableBuilder& t)
         return !in.parameters.generate_velocities;
     });
     t.number("gen-seed", &P::generation_seed, {}, "-1: chosen at the start and logged");
-    unused_by_minimiser(t.refused(planned, "simulated annealing", {"annealing=no"}));
-    t.harmless("only with annealing, which is refused", "annealing-npoints annealing-time annealing-temp");
+    add_annealing(t);
     t.harmless("chains are not written", "print-nose-hoover-chain-variables");
     t.word<EnsembleTemperature>("ensemble-temperature-setting", &P::ensemble_temperature_setting,
                                 {{"auto", EnsembleTemperature::Auto},
                                  {"constant", EnsembleTemperature::Constant},
-                                 {"not-available", EnsembleTemperature::NotAvailable}},
-                                {{"variable", planned, "It belongs to simulated annealing."}},
-                                "auto: the ref-t of all groups, if they agree and all are coupled");
+                                 {"not-available", EnsembleTemperature::NotAvailable},
+                                 {"variable", EnsembleTemperature::Variable}},
+                                {},
+                                "auto: the ref-t of all groups, if they agree and all are coupled; with annealing, which is "
+                                "variable, its temperature if all have the same");
     t.number("ensemble-temperature", &P::given_ensemble_temperature, at_least_or(0.0, -1.0),
              "K, of the noise of C-rescale, which needs it where auto finds none; -1: not given");
     t.harmless("only with the Andersen thermostat, which is refused", "andersen-seed");

@@ -139,6 +139,11 @@ private:
     std::string section_;
 };
 
+// Rows of what acts on groups of atoms by themselves.
+void add_annealing(TableBuilder& t);
+void add_electric_field(TableBuilder& t);
+void add_frozen_groups(TableBuilder& t);
+
 // Rows of features that are not there: refused switches and the options that only matter with them.
 void add_special_forces(TableBuilder& t);
 void add_free_energy(TableBuilder& t);

@@ -24,18 +24,11 @@ void add_special_forces(TableBuilder& t)
     };
     t.refused(never, "acceleration of groups", {"acc-grps"}).unused_if("where accelerate is 0", is_off("accelerate"));
     t.refused(never, "acceleration of groups", {"accelerate=0"});
-    t.refused(planned, "frozen groups", {"freezegrps"}).unused_if("where freezedim is N", is_off("freezedim"));
-    t.refused(planned, "frozen groups", {"freezedim=N"});
+    add_frozen_groups(t);
     t.refused(never, "a cosine acceleration profile", {"cos-acceleration=0"});
     t.refused(never, "box deformation", {"deform=0", "deform-init-flow=no"});
-    for (const char* const name : {"electric-field-x", "electric-field-y", "electric-field-z"})
-    {
-        const auto has_no_amplitude = [name](const MdpInput& in) {
-            return equals_number(words_of(in.entries.at(name).value)[0], 0);
-        };
-        t.refused(never, "an electric field", {std::string(name) + "=0"}).unused_if("with an amplitude of 0", has_no_amplitude);
-    }
-    t.refused(never, "an electric field", {"E-x=0", "E-xt=0", "E-y=0", "E-yt=0", "E-z=0", "E-zt=0"});
+    add_electric_field(t);
+    t.refused(never, "an electric field in the form of old versions", {"E-x=0", "E-xt=0", "E-y=0", "E-yt=0", "E-z=0", "E-zt=0"});
     t.refused(never, "orientation restraints", {"orire=no"}).unless_topology_has_it(&MdpInput::orientation_restraints, {"yes"});
     t.harmless("only with orientation restraints, which are refused", "orire-fc orire-tau orire-fitgrp nstorireout");
     t.harmless("dihedral restraints act where the topology has them", "dihre dihre-fc dihre-tau nstdihreout");

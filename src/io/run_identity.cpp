@@ -150,8 +150,19 @@ std::string group_hash(const System& system)
 
 // Options that came after the first versions, with the value of runs that do not use them: these leave no trace, so that older
 // checkpoints stay valid.
-constexpr std::pair<std::string_view, std::string_view> later_options[] = {
-    {"mass-repartition-factor", "1"}, {"disre", "no"}, {"disre-fc", "1000"}, {"disre-tau", "0"}};
+constexpr std::pair<std::string_view, std::string_view> later_options[] = {{"mass-repartition-factor", "1"},
+                                                                           {"disre", "no"},
+                                                                           {"disre-fc", "1000"},
+                                                                           {"disre-tau", "0"},
+                                                                           {"freezegrps", ""},
+                                                                           {"freezedim", ""},
+                                                                           {"annealing", ""},
+                                                                           {"annealing-npoints", ""},
+                                                                           {"annealing-time", ""},
+                                                                           {"annealing-temp", ""},
+                                                                           {"electric-field-x", "0 0 0 0"},
+                                                                           {"electric-field-y", "0 0 0 0"},
+                                                                           {"electric-field-z", "0 0 0 0"}};
 
 bool leaves_no_trace(const std::string& key, const std::string& value)
 {

@@ -8,6 +8,8 @@
 #include "base/vec3.hpp"
 #include "model/topology.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -66,7 +68,8 @@ enum class EnsembleTemperature : std::uint8_t
 {
     Auto, // the reference temperature of all groups, if they have one and all are coupled
     Constant,
-    NotAvailable
+    NotAvailable,
+    Variable // that of simulated annealing, which all groups share
 };
 enum class ComMode : std::uint8_t
 {
@@ -80,11 +83,51 @@ enum class RefcoordScaling : std::uint8_t
     Com
 };
 
+// How the reference temperature of a group changes with time.
+enum class Annealing : std::uint8_t
+{
+    None,
+    Single,  // as given, and constant afterwards
+    Periodic // over and over again
+};
+struct AnnealingPoint
+{
+    double time = 0;        // ps
+    double temperature = 0; // K
+};
+
 struct TemperatureGroup
 {
     std::string name;     // index group; "System" = every atom
     double tau = 0;       // ps; the inverse friction for stochastic dynamics; <= 0: not coupled
-    double reference = 0; // K
+    double reference = 0; // K; with annealing it is not used
+    Annealing annealing = Annealing::None;
+    std::vector<AnnealingPoint> annealing_points{}; // times do not decrease
+};
+
+// The highest temperature that a group is to have in a run, K.
+inline double highest_reference(const TemperatureGroup& group)
+{
+    if (group.annealing == Annealing::None) { return group.reference; }
+    double highest = 0;
+    for (const AnnealingPoint& point : group.annealing_points) { highest = std::max(highest, point.temperature); }
+    return highest;
+}
+
+// Atoms that do not move along some axes.
+struct FrozenGroup
+{
+    std::string name;
+    std::uint8_t axes = 0; // bits 0, 1, 2 for x, y, z
+};
+
+// Along one axis: E0 exp(-(t - t0)^2 / (2 sigma^2)) cos(omega (t - t0)); sigma 0: no pulse, sigma and omega 0: constant.
+struct ElectricField
+{
+    double amplitude = 0; // E0, V/nm
+    double omega = 0;     // 1/ps
+    double centre = 0;    // t0, ps
+    double width = 0;     // sigma, ps
 };
 
 struct RunParameters
@@ -151,24 +194,32 @@ struct RunParameters
     int lincs_order = 4, lincs_iterations = 1;
     double lincs_warn_angle = 30; // degrees
     // restraints
-    bool distance_restraints = false;   // disre: the topology's act
-    double distance_restraint_k = 1000; // disre-fc, kJ/mol/nm^2
+    bool distance_restraints = false;       // disre: the topology's act
+    double distance_restraint_k = 1000;     // disre-fc, kJ/mol/nm^2
+    std::vector<FrozenGroup> frozen_groups; // freezegrps, freezedim: those that are frozen along an axis
+    std::array<ElectricField, 3> electric_field{};
     // topology preprocessing
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
     std::vector<std::string> include_paths; // from include = -Ipath
 };
+
+inline bool is_annealed(const RunParameters& p)
+{
+    return std::ranges::any_of(p.temperature_groups, [](const auto& group) { return group.annealing != Annealing::None; });
+}
 
 // The one temperature of the whole system, K: what is given, or what all temperature groups are coupled to. Empty if there is
 // none.
 inline std::optional<double> ensemble_temperature(const RunParameters& p)
 {
     if (p.ensemble_temperature_setting == EnsembleTemperature::NotAvailable) { return {}; }
+    if (p.ensemble_temperature_setting == EnsembleTemperature::Variable) { return {}; }
     if (p.given_ensemble_temperature >= 0) { return p.given_ensemble_temperature; }
     if (p.ensemble_temperature_setting == EnsembleTemperature::Constant || p.temperature_groups.empty()) { return {}; }
     const double first = p.temperature_groups[0].reference;
     for (const TemperatureGroup& group : p.temperature_groups)
     {
-        if (group.tau <= 0 || group.reference != first) { return {}; }
+        if (group.tau <= 0 || group.reference != first || group.annealing != Annealing::None) { return {}; }
     }
     return first;
 }

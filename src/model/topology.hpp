@@ -33,6 +33,7 @@ struct Atom
     std::int32_t residue = 0; // index into MoleculeType::residues
     double mass = 0;
     double charge = 0;
+    std::uint8_t frozen = 0; // axes along which it does not move: bits 0, 1, 2 for x, y, z (model/frozen_atoms.hpp)
 };
 
 struct Residue

@@ -72,7 +72,7 @@ bool is_held_to_a_temperature(const RunParameters& run)
 double start_temperature(const System& system, const RunParameters& run)
 {
     double t = run.generate_velocities ? run.generation_temperature : 0;
-    for (const TemperatureGroup& group : run.temperature_groups) { t = std::max(t, group.reference); }
+    for (const TemperatureGroup& group : run.temperature_groups) { t = std::max(t, highest_reference(group)); }
     if (!is_held_to_a_temperature(run) || t == 0) { t = std::max(t, free_temperature); }
     if (run.generate_velocities || system.v.empty()) { return t; }
     Heat all;

@@ -162,7 +162,7 @@ TEST(Thermostats, leave_groups_alone_that_have_no_time_constant)
         couple_temperature(coupling, 3, {{hot, hot}}, state, velocities);
         const KickCoefficients kick = kick_coefficients(0.002, 2, velocities);
         EXPECT_EQ(kick.group[1].keep, (Vec3<double>{1, 1, 1}));
-        EXPECT_EQ(kick.group[1].push, 0.002);
+        EXPECT_EQ(kick.group[1].push, (Vec3<double>{0.002, 0.002, 0.002}));
         EXPECT_EQ(kick.group[0].keep.x < 1, kind != Thermostat::None);
     }
 }

@@ -454,7 +454,7 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
     {
         groups.of_atom.push_back(atom % 5 == 0 ? AtomGroups::none : static_cast<std::uint8_t>(atom % 2));
     }
-    const GpuComGroups com_groups(queue, groups);
+    const GpuComGroups com_groups(queue, {groups, {}});
     const auto add_up = [&](GpuParts<N>& ranks) {
         DeviceBuffer<ScalarSum<N>> sums(2 * kinetic_elements + 2 * com_elements);
         sums.clear(queue);

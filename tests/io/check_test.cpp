@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{of_two_groups("0.5 -1", "300 0") + "ensemble-temperature-setting=constant\n", "E107", 6, "is not given"},
         Case{of_two_groups("0.5 0.5", "300 300") + "ensemble-temperature=310\n", "E107", 10,
              "ensemble-temperature (310 K) is not the temperature that all groups are coupled to (300 K)"},
-        Case{"ensemble-temperature-setting=variable\n", "E140", 1, "simulated annealing"},
+        Case{"ensemble-temperature-setting=varying\n", "E106", 1, "variable"},
         Case{"coulombtype=PME\newald-rtol=1e-17\n", "E105", 2, "1e-16"},
         Case{pressed + "pcoupltype=semiisotropic\n", "E107", 7, "needs two values of compressibility, found 1"},
         Case{pressed + "pcoupltype=surface-tension\n", "E107", 7,

@@ -2,6 +2,7 @@
 #include "device/gpu/block_sum.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
+#include "dynamics/barostat_body.hpp"
 #include "dynamics/gpu/kinetic_gpu.hpp"
 #include "state/gpu/view.cuh"
 #include "trace/phases.hpp"
@@ -113,6 +114,12 @@ __global__ void __launch_bounds__(threads)
     add_group_sums(value, group, groups, sums);
 }
 
+// What of frozen atoms the kernel below has to know; null pointers where there are none.
+struct Frozen
+{
+    const Vec3<double>*mass, *mobility;
+};
+
 // Purpose        velocities relative to the centre of mass of each group
 // Work           a thread per slot
 // Reads/Writes   velocities (both), global numbers, sums
@@ -121,7 +128,7 @@ __global__ void __launch_bounds__(threads)
 // Cost           36 bytes per slot
 template <class N>
 __global__ void __launch_bounds__(threads)
-    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, const ScalarSum<N>* sums)
+    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, Frozen frozen, const ScalarSum<N>* sums)
 {
     const BlockSpan span(tracing);
 
@@ -130,8 +137,10 @@ __global__ void __launch_bounds__(threads)
     const int group = com_group(of_atom, a.global_of_slot[slot]);
     if (group == AtomGroups::none) { return; }
     const ScalarSum<N>* const sum = sums + group * com_elements;
-    const double per_mass = 1 / from_sum(sum[3]); // the atom's own mass is part of it
-    a.set_velocity(slot, a.velocity(slot) - per_mass * Vec3<double>{from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])});
+    const Vec3<double> momentum{from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])};
+    Vec3<double> motion = com_velocity(momentum, from_sum(sum[3]), frozen.mass == nullptr ? Vec3<double>{} : frozen.mass[group]);
+    if (frozen.mobility != nullptr) { motion = along(frozen.mobility[a.temperature_group[slot]], motion); }
+    a.set_velocity(slot, a.velocity(slot) - motion);
 }
 
 // Purpose        one factor by axis on all velocities
@@ -151,7 +160,33 @@ __global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velo
     a.set_velocity(slot, {by.x * v.x, by.y * v.y, by.z * v.z});
 }
 
-const std::uint8_t* table_of(const GpuComGroups& groups) { return groups.of_atom.size() == 0 ? nullptr : groups.of_atom.data(); }
+// Purpose        positions of frozen atoms in a box that has changed
+// Work           a thread per slot
+// Reads/Writes   positions of frozen atoms (both), groups, boxes
+// Orders         nothing: stream order alone
+// Requires       -
+// Cost           6 bytes per slot, 32 more for a frozen atom; only where there are some
+template <class N>
+__global__ void __launch_bounds__(threads)
+    hold_kernel(BlockTrace tracing, Velocities<N> a, PositionCharge<N>* xq, const Vec3<double>* mobility,
+                const Box<double>* before, const DeviceScalars* scalars)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t slot = a.my_slot();
+    if (!a.is_home(slot)) { return; }
+    const Vec3<double> moves = mobility[a.temperature_group[slot]];
+    if (moves == Vec3<double>{1, 1, 1}) { return; }
+    const Vec3<typename N::Fixed> x = held(PeriodicBox<N>(*before), PeriodicBox<N>(scalars->box), moves,
+                                           Vec3<typename N::Fixed>{xq[slot].x, xq[slot].y, xq[slot].z});
+    xq[slot].x = x.x, xq[slot].y = x.y, xq[slot].z = x.z;
+}
+
+template <class T>
+const T* table_of(const DeviceBuffer<T>& buffer)
+{
+    return buffer.size() == 0 ? nullptr : buffer.data();
+}
 
 } // namespace
 
@@ -161,24 +196,32 @@ void add_kinetic(GpuQueue& queue, const GpuState<N>& state, int groups, ScalarSu
     launch(queue, Phase::Kinetic, kinetic_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), groups, sums);
 }
 
-GpuComGroups::GpuComGroups(GpuQueue& queue, const AtomGroups& groups) : count(groups.count)
+GpuComGroups::GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility& mobility_of_groups) : count(com.groups.count)
 {
-    of_atom.upload(queue, groups.of_atom);
+    of_atom.upload(queue, com.groups.of_atom);
+    frozen.upload(queue, com.frozen), mobility.upload(queue, mobility_of_groups);
     queue.synchronize();
 }
 
 template <class N>
 void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<N>& state, ScalarSum<N>* sums)
 {
-    launch(queue, Phase::Kinetic, com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), table_of(groups),
-           groups.count, sums);
+    launch(queue, Phase::Kinetic, com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state),
+           table_of(groups.of_atom), groups.count, sums);
 }
 
 template <class N>
 void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state)
 {
     launch(queue, Phase::Kinetic, subtract_com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state),
-           table_of(groups), sums);
+           table_of(groups.of_atom), Frozen{table_of(groups.frozen), table_of(groups.mobility)}, sums);
+}
+
+template <class N>
+void hold_frozen(GpuQueue& queue, const DeviceBuffer<Vec3<double>>& mobility, const Box<double>* before, GpuState<N>& state)
+{
+    launch(queue, Phase::Couple, hold_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), state.xq.data(),
+           mobility.data(), before, state.scalars.data());
 }
 
 template <class N>
@@ -191,6 +234,7 @@ void scale_velocities(GpuQueue& queue, const Vec3<double>* factor, GpuState<N>& 
     template void add_kinetic<N>(GpuQueue&, const GpuState<N>&, int, ScalarSum<N>*);                                             \
     template void add_com_motion<N>(GpuQueue&, const GpuComGroups&, const GpuState<N>&, ScalarSum<N>*);                          \
     template void subtract_com_motion<N>(GpuQueue&, const GpuComGroups&, const ScalarSum<N>*, GpuState<N>&);                     \
+    template void hold_frozen<N>(GpuQueue&, const DeviceBuffer<Vec3<double>>&, const Box<double>*, GpuState<N>&);                \
     template void scale_velocities<N>(GpuQueue&, const Vec3<double>*, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

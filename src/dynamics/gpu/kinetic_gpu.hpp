@@ -6,7 +6,7 @@
 
 #include "device/gpu/device_buffer.hpp"
 #include "device/gpu/queue_gpu.hpp"
-#include "dynamics/atom_groups.hpp"
+#include "dynamics/com.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
 
 namespace parhelion {
@@ -14,16 +14,19 @@ namespace parhelion {
 inline constexpr int kinetic_elements = 6; // xx, yy, zz, xy, xz, yz of 1/2 sum m v (x) v
 inline constexpr int com_elements = 4;     // momentum and mass
 
-// sums[group][kinetic_elements] += the kinetic energies of the state's temperature groups, kJ/mol.
+// sums[group][kinetic_elements] += the kinetic energies of the state's motion groups, kJ/mol.
 template <class N>
 void add_kinetic(GpuQueue& queue, const GpuState<N>& state, int groups, ScalarSum<N>* sums);
 
 // Groups for the removal of centre-of-mass motion, on the device.
 struct GpuComGroups
 {
-    GpuComGroups(GpuQueue& queue, const AtomGroups& groups);
+    // mobility: empty where nothing is frozen.
+    GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility& mobility = {});
     int count;
     DeviceBuffer<std::uint8_t> of_atom; // as AtomGroups
+    // Empty where nothing is frozen.
+    DeviceBuffer<Vec3<double>> frozen, mobility; // as ComGroups; by motion group
 };
 
 // sums[group][com_elements] += momentum (u nm/ps) and mass (u) of each group.
@@ -32,6 +35,11 @@ void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<
 // Takes each group's velocity, by these sums, from those of its atoms.
 template <class N>
 void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state);
+
+// Takes atoms back to where they were, along the axes along which they are frozen, when the box was *before. mobility: by motion
+// group.
+template <class N>
+void hold_frozen(GpuQueue& queue, const DeviceBuffer<Vec3<double>>& mobility, const Box<double>* before, GpuState<N>& state);
 
 // Multiplies every velocity by *factor, component by component, in device memory.
 template <class N>

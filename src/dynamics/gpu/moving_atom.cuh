@@ -206,9 +206,8 @@ __device__ void kick(const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
         const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
         // Written so that NaN is caught.
         if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
-        const double push = kick.push * atom.inverse_mass();
         const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
-        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], push * f[d]); }
+        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], kick.push[d] * atom.inverse_mass() * f[d]); }
     }
 }
 template <Motion motion, class N, class Copies>
@@ -224,7 +223,7 @@ __device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N, Copies>& arg
                                                 double inverse_mass, const Vec3<double>& v1)
 {
     const StochasticDynamics::Group group = args.friction[state.temperature_group[slot]];
-    return 0.5 * (v1 + after_friction_and_noise(group.keep, group.kt, args.seed, state.scalars->step + args.step_offset,
+    return 0.5 * (v1 + after_friction_and_noise(group, args.seed, state.scalars->step + args.step_offset,
                                                 state.global_of_slot[slot], inverse_mass, v1));
 }
 

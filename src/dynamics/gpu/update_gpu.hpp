@@ -56,8 +56,8 @@ struct UpdateArgs
 {
     std::int64_t step_offset = 0;    // the step is DeviceScalars::step + step_offset, so that captured steps can be replayed
     double dt = 0, per_dt = 0;       // ps; 1/dt, which the update sees to
-    const GroupKick* kick = nullptr; // by temperature group
-    const StochasticDynamics::Group* friction = nullptr; // by temperature group; null: no stochastic dynamics
+    const GroupKick* kick = nullptr; // by motion group
+    const StochasticDynamics::Group* friction = nullptr; // by motion group; null: no stochastic dynamics
     std::uint64_t seed = 0;                              // of its noise
     UpdateLimits limits;
     FailureReport* failure = nullptr;

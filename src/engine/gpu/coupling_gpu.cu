@@ -27,8 +27,12 @@ struct GpuCoupling<N>::Args
     Thermostat thermostat;
     double thermostat_time_step, dt;
     std::uint64_t seed;
-    const TemperatureCoupling::Group* temperature_groups;
-    int groups, com_groups;
+    TemperatureCoupling::Group* temperature_groups;
+    StochasticDynamics::Group* friction; // by motion group; null without stochastic dynamics
+    const AnnealingPoint* annealing_points;
+    double start_time;
+    int groups, motion_groups, com_groups;
+    const Vec3<double>*mobility, *frozen; // null: nothing is frozen
     PressureCoupling pressure;
     DispersionTail dispersion;
     std::int64_t lincs_constraints;
@@ -43,6 +47,7 @@ struct GpuCoupling<N>::Args
     CouplingGroup* group;
     GroupKick* kick;
     Vec3<double>* velocity_factor;
+    Box<double>* box_before;
     std::int64_t* observed;
     ObservedStep* records;
     double* record_temperatures;
@@ -50,7 +55,7 @@ struct GpuCoupling<N>::Args
 
     __device__ std::int64_t step() const { return scalars->step + step_offset; }
     __device__ ScalarSum<N>* kinetic_of(int g) const { return sums + kinetic_sums + g * kinetic_elements; }
-    __device__ ScalarSum<N>* com_of(int c) const { return kinetic_of(groups) + c * com_elements; }
+    __device__ ScalarSum<N>* com_of(int c) const { return kinetic_of(motion_groups) + c * com_elements; }
 };
 
 namespace {
@@ -83,6 +88,29 @@ __device__ Mat3<double> take_kinetic(Sum* sums)
 template <class N>
 using Args = typename GpuCoupling<N>::Args;
 
+// Purpose        reference temperatures of this step's time
+// Work           one thread
+// Reads/Writes   points / temperature groups, friction of stochastic dynamics
+// Orders         nothing: stream order alone
+// Requires       -
+// Cost           a few us, in runs with simulated annealing only
+template <class N>
+__global__ void anneal_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
+{
+    const BlockSpan span(tracing);
+
+    const double time = a.start_time + static_cast<double>(a.step()) * a.dt;
+    for (int g = 0; g < a.groups; ++g)
+    {
+        const double reference = reference_at(a.temperature_groups[g], a.annealing_points, time);
+        a.temperature_groups[g].reference = reference;
+        for (int m = g; a.friction != nullptr && m < a.motion_groups; m += a.groups)
+        {
+            a.friction[m].kt = units::boltzmann * reference;
+        }
+    }
+}
+
 // Purpose        what thermostat and barostat do to the velocities in this step
 // Work           one thread
 // Reads/Writes   kinetic energies, coupling state (both) / kick coefficients
@@ -108,6 +136,7 @@ __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
         }
         group.thermostat = next.state;
         a.kick[g] = group_kick(a.dt, next.scale, next.friction, drag);
+        for (int m = g + a.groups; m < a.motion_groups; m += a.groups) { a.kick[m] = along(a.mobility[m], a.kick[g]); }
     }
 }
 
@@ -119,7 +148,9 @@ __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
     HottestGroup hottest;
     for (int g = 0; g < a.groups; ++g)
     {
-        const Mat3<double> before = a.group[g].half_step, after = take_kinetic(a.kinetic_of(g));
+        const Mat3<double> before = a.group[g].half_step;
+        Mat3<double> after = take_kinetic(a.kinetic_of(g));
+        for (int m = g + a.groups; m < a.motion_groups; m += a.groups) { after += take_kinetic(a.kinetic_of(m)); }
         const Mat3<double> mean = 0.5 * (before + after);
         temperatures[g] = temperature(trace(mean), a.temperature_groups[g].degrees_of_freedom);
         total += mean;
@@ -150,9 +181,12 @@ __device__ void scale_box(const A& a, const ObservedStep& o)
     Mat3<double> kinetic;
     for (int g = 0; g < a.groups; ++g) { kinetic += a.group[g].half_step; }
     const PressureObservables now{diagonal(o.virial), diagonal(o.pressure_tensor)};
-    const BoxScaling scaling = next_box(a.pressure, o.step, now, a.scalars->box.diagonal(), diagonal(kinetic), a.state->barostat);
+    PressureCoupling pressure = a.pressure;
+    if (pressure.follows_annealing) { pressure.temperature = a.temperature_groups[0].reference; }
+    const BoxScaling scaling = next_box(pressure, o.step, now, a.scalars->box.diagonal(), diagonal(kinetic), a.state->barostat);
     for (int g = 0; g < a.groups; ++g) { a.group[g].half_step = scaled_kinetic(scaling.velocity, a.group[g].half_step); }
     *a.velocity_factor = scaling.velocity;
+    *a.box_before = a.scalars->box;
     a.scalars->template set_box<N>(a.scalars->box.with_diagonal(scaling.box));
 }
 
@@ -184,7 +218,8 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
         ScalarSum<N>* const sum = a.com_of(c);
         const Vec3<double> momentum{take(sum[0]), take(sum[1]), take(sum[2])};
         const double mass = take(sum[3]);
-        if (mass > 0) { a.state->bath_heat -= 0.5 * norm2(momentum) / mass; }
+        if (a.frozen != nullptr) { a.state->bath_heat -= 0.5 * dot(momentum, com_velocity(momentum, mass, a.frozen[c])); }
+        else if (mass > 0) { a.state->bath_heat -= 0.5 * norm2(momentum) / mass; }
     }
     const std::int64_t record = *a.observed % a.record_count;
     ObservedStep o{};
@@ -200,17 +235,18 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 } // namespace
 
 template <class N>
-GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records)
-    : plan_(plan), com_groups_(queue, com_groups), kick_(plan.temperature.groups.size()), state_(1),
+GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records)
+    : plan_(plan), com_groups_(queue, com, plan.mobility), kick_(motion_groups()), state_(1),
       groups_(plan.temperature.groups.size()), failure_(1), largest_deviation_(1),
-      sums_(kinetic_sums + kinetic_elements * plan.temperature.groups.size() +
-            com_elements * static_cast<std::size_t>(com_groups.count)),
-      velocity_factor_(1), observed_(1), records_(records), record_temperatures_(records * plan.temperature.groups.size())
+      sums_(kinetic_sums + kinetic_elements * motion_groups() + com_elements * static_cast<std::size_t>(com.groups.count)),
+      velocity_factor_(1), box_before_(1), observed_(1), records_(records),
+      record_temperatures_(records * plan.temperature.groups.size())
 {
-    const std::size_t groups = plan.temperature.groups.size();
     temperature_groups_.upload(queue, plan.temperature.groups);
+    annealing_points_.upload(queue, plan.temperature.points);
     friction_.upload(queue, plan.stochastic.groups);
-    free_kick_.upload(queue, std::vector<GroupKick>(groups, group_kick(plan.dt, 1, 0, {})));
+    free_kick_.upload(queue,
+                      kick_coefficients(plan.dt, static_cast<int>(plan.temperature.groups.size()), {}, plan.mobility).group);
     state_.clear(queue), groups_.clear(queue), observed_.clear(queue), largest_deviation_.clear(queue);
     forget_step(queue);
     queue.synchronize();
@@ -232,8 +268,14 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .dt = plan_.dt,
             .seed = plan_.temperature.seed,
             .temperature_groups = temperature_groups_.data(),
+            .friction = plan_.stochastic.groups.empty() ? nullptr : friction_.data(),
+            .annealing_points = annealing_points_.data(),
+            .start_time = plan_.start_time,
             .groups = static_cast<int>(plan_.temperature.groups.size()),
+            .motion_groups = static_cast<int>(motion_groups()),
             .com_groups = com_groups_.count,
+            .mobility = plan_.mobility.empty() ? nullptr : com_groups_.mobility.data(),
+            .frozen = plan_.mobility.empty() ? nullptr : com_groups_.frozen.data(),
             .pressure = plan_.pressure,
             .dispersion = plan_.dispersion,
             .lincs_constraints = plan_.lincs_constraints,
@@ -250,6 +292,7 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .group = groups_.data(),
             .kick = kick_.data(),
             .velocity_factor = velocity_factor_.data(),
+            .box_before = box_before_.data(),
             .observed = observed_.data(),
             .records = records_.data(),
             .record_temperatures = record_temperatures_.data(),
@@ -259,6 +302,7 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
 template <class N>
 const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
 {
+    if (is_annealed()) { launch(queue, Phase::Couple, anneal_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
     if (!flags.couple_temperature && !flags.couple_pressure) { return free_kick_.data(); }
     launch(queue, Phase::Couple, couple_kernel<N>, {1, 1, 0}, args(step_offset, flags, state));
     return kick_.data();
@@ -285,13 +329,13 @@ UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::update_args(std::int64_t step_offset,
 template <class N>
 std::span<ScalarSum<N>> GpuCoupling<N>::com_sums()
 {
-    const std::size_t before = kinetic_sums + kinetic_elements * groups_.size();
+    const std::size_t before = kinetic_sums + kinetic_elements * motion_groups();
     return {sums_.data() + before, sums_.size() - before};
 }
 template <class N>
 std::span<ScalarSum<N>> GpuCoupling<N>::sums()
 {
-    return {sums_.data(), kinetic_sums + kinetic_elements * groups_.size()};
+    return {sums_.data(), kinetic_sums + kinetic_elements * motion_groups()};
 }
 
 template <class N>
@@ -304,7 +348,7 @@ template <class N>
 void GpuCoupling<N>::sum(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state)
 {
     if (flags.remove_com) { subtract_com_motion(queue, com_groups_, com_sums().data(), state); }
-    if (flags.kinetic) { add_kinetic(queue, state, static_cast<int>(groups_.size()), sums_.data() + kinetic_sums); }
+    if (flags.kinetic) { add_kinetic(queue, state, static_cast<int>(motion_groups()), sums_.data() + kinetic_sums); }
 }
 
 template <class N>
@@ -313,6 +357,7 @@ void GpuCoupling<N>::finish(GpuQueue& queue, std::int64_t step_offset, const Ste
 {
     if (needs_sums(flags)) { launch(queue, Phase::Output, finish_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
     if (!reconstrains(flags) || state.slots == 0) { return; }
+    if (!plan_.mobility.empty()) { hold_frozen(queue, com_groups_.mobility, box_before_.data(), state); }
     if (plan_.pressure.kind == Barostat::CRescale) { scale_velocities(queue, velocity_factor_.data(), state); }
     update.reconstrain(queue, step_offset, failure_.data(), copies, state);
 }

@@ -18,6 +18,7 @@
 #include "interactions/pair/dispersion.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -31,7 +32,8 @@ struct CouplingPlan
     StochasticDynamics stochastic; // without groups: not stochastic
     DispersionTail dispersion;
     std::int64_t lincs_constraints = 0; // of the system
-    double dt = 0;                      // ps
+    double dt = 0, start_time = 0;      // ps; the latter of step 0
+    Mobility mobility;                  // of motion groups; empty where no atom is frozen
 };
 
 // What of the coupling a checkpoint keeps: one, and one per temperature group.
@@ -51,9 +53,9 @@ class GpuCoupling
 {
 public:
     // At most `records` observed steps are kept.
-    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const AtomGroups& com_groups, std::size_t records);
+    GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records);
 
-    // Before the update: what the kick does to velocities in the step at this offset, by temperature group, on the device.
+    // Before the update: what the kick does to velocities in the step at this offset, by motion group, on the device.
     const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
     // The arguments of the step's update.
     UpdateArgs<N, CopyTask<N>> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
@@ -64,15 +66,18 @@ public:
     // Centre-of-mass motion, kinetic energy, observables, box. copies: as of the positions afterwards.
     void finish(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, const GpuUpdate& update,
                 const CopyTask<N>& copies, GpuState<N>& state);
-    // Does finish() move atoms, back onto their constraints?
+    // Does finish() move atoms, back onto their constraints, or back to where they are frozen? Copies of positions travel with
+    // the former, which the CPU does without where Parrinello-Rahman leaves frozen atoms behind.
     bool reconstrains(const StepTasks& flags) const
     {
-        return flags.couple_pressure && plan_.pressure.kind != Barostat::ParrinelloRahman;
+        return flags.couple_pressure && (plan_.pressure.kind != Barostat::ParrinelloRahman || !plan_.mobility.empty());
     }
     // Does finish() look at the sums?
     static bool needs_sums(const StepTasks& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
     std::span<ScalarSum<N>> com_sums();
     std::span<ScalarSum<N>> sums(); // all others
+    // Do temperatures change with time, by a kernel of couple() in every step?
+    bool is_annealed() const { return !plan_.temperature.points.empty(); }
     bool collects_heat() const { return !plan_.stochastic.groups.empty(); }
     // Heat of stochastic steps since a step was finished, as part of sums(), goes to the coupling state. Call before that is
     // kept.
@@ -93,10 +98,12 @@ public:
 
 private:
     Args args(std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
+    std::size_t motion_groups() const { return std::max(plan_.temperature.groups.size(), plan_.mobility.size()); }
 
     CouplingPlan plan_;
     GpuComGroups com_groups_;
     DeviceBuffer<TemperatureCoupling::Group> temperature_groups_;
+    DeviceBuffer<AnnealingPoint> annealing_points_;
     DeviceBuffer<StochasticDynamics::Group> friction_;
     DeviceBuffer<GroupKick> free_kick_, kick_;
     DeviceBuffer<CouplingState> state_;
@@ -106,7 +113,8 @@ private:
     // Sums of a step, zero between steps: constraint virial 9, deviations of bonds 1, heat 1, kinetic energies, centres of mass.
     DeviceBuffer<ScalarSum<N>> sums_;
     DeviceBuffer<Vec3<double>> velocity_factor_;
-    DeviceBuffer<std::int64_t> observed_; // steps so far
+    DeviceBuffer<Box<double>> box_before_; // its last scaling
+    DeviceBuffer<std::int64_t> observed_;  // steps so far
     PinnedBuffer<ObservedStep> records_;
     PinnedBuffer<double> record_temperatures_; // [record][group], K
 };

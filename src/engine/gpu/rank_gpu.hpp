@@ -12,6 +12,7 @@
 #include "engine/schedule.hpp"
 #include "halo/gpu/halo_gpu.hpp"
 #include "interactions/bonded/gpu/bonded_gpu.hpp"
+#include "interactions/field/gpu/electric_field_gpu.hpp"
 #include "interactions/pair/gpu/nonbonded_gpu.hpp"
 #include "mesh_exchange/gpu/rank_mesh_gpu.hpp"
 #include "pairs/buffer.hpp"
@@ -49,6 +50,7 @@ struct GpuRank
     GpuAtomTable atoms;
     GpuNonbondedTables<N> nonbonded;
     GpuBonded bonded;
+    UniformField field;
     GpuUpdate update;
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell, on this node

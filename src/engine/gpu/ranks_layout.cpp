@@ -162,7 +162,9 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
                                 .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
                                 .dispersion = start.dispersion,
                                 .lincs_constraints = start.lincs_constraints,
-                                .dt = p.dt};
+                                .dt = p.dt,
+                                .start_time = p.start_time,
+                                .mobility = start.mobility};
     GpuQueue& queue = gpu.queue;
     queue.make_current();
     const bool has_cell = grid_.has_cell(rank);
@@ -179,13 +181,14 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
             .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
+            .field = start.field,
             .update = GpuUpdate(queue, blocks, p),
             .exchange_buffer = {},
             .exchange_buffers = {},
             .travellers = {},
             .collectors = {},
             .state = {},
-            .coupling = GpuCoupling<N>(queue, coupling, start.com_groups, records),
+            .coupling = GpuCoupling<N>(queue, coupling, start.com, records),
             .halo = {},
             .mesh = {},
             .pairs = {},

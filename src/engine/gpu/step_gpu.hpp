@@ -93,7 +93,8 @@ void compute_nonbonded(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64
 template <class N>
 bool begins_during_return(GpuRank<N>& r, const StepPattern& flags)
 {
-    const bool more_follows = flags.frame || flags.mesh.rest != 0 || flags.couple_temperature || flags.couple_pressure;
+    const bool more_follows =
+        flags.frame || flags.mesh.rest != 0 || flags.couple_temperature || flags.couple_pressure || r.coupling.is_annealed();
     return !more_follows && r.halo->update_may_begin_early() && r.update.template leaves_free_places<N, CopyTask<N>>(r.queue);
 }
 
@@ -143,7 +144,11 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
         mesh_branch.after(with_halo_atoms ? halo_x : atoms);
         co_await compute_mesh(r, compute, flags.mesh); // M
     }
-    if (r.has_cell) { compute_nonbonded(queue, r, PairPart::Local, list_age, compute); } // L
+    if (r.has_cell)
+    {
+        compute_nonbonded(queue, r, PairPart::Local, list_age, compute); // L
+        add_electric_field(queue, r.field, step_offset, r.state);
+    }
     if (has_bonded)
     {
         compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B

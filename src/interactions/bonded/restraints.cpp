@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace parhelion {
@@ -37,11 +38,11 @@ Vec3<double> reference_centre(const Topology& topology, const std::vector<Vec3<d
 {
     Vec3<double> centre;
     double mass = 0;
-    std::int32_t last_type = -1;
+    std::string last_name; // of copies that are frozen differently, too
     for (const MoleculeBlock& block : topology.blocks)
     {
-        if (std::exchange(last_type, block.type) == block.type) { continue; }
         const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        if (std::exchange(last_name, type.name) == type.name) { continue; }
         const auto add = [&](std::int32_t atom) {
             const double m = type.atoms[static_cast<std::size_t>(atom)].mass;
             centre += m * reference[static_cast<std::size_t>(block.first_atom + atom)];
