@@ -7,6 +7,7 @@
 #include "state/periodic_box.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace parhelion {
 
@@ -48,8 +49,14 @@ Heat heat_of(const System& system, const MoleculeBlock& block)
 {
     const MoleculeType& molecule = system.topology.molecule_types[static_cast<std::size_t>(block.type)];
     const double constraints = static_cast<double>(molecule.constraints.size() + 3 * molecule.settles.size());
-    const double copies = static_cast<double>(block.count), atoms = static_cast<double>(molecule.atoms.size());
-    Heat heat{0, 0, copies * atoms, copies * (3 * atoms - constraints)};
+    const double copies = static_cast<double>(block.count);
+    double atoms = 0, axes = 0; // that move
+    for (const Atom& atom : molecule.atoms)
+    {
+        const int moving = 3 - std::popcount(atom.frozen);
+        atoms += moving > 0 ? 1 : 0, axes += moving;
+    }
+    Heat heat{0, 0, copies * atoms, copies * (axes - constraints)};
     auto g = static_cast<std::size_t>(block.first_atom);
     for (std::int64_t copy = 0; copy < block.count; ++copy)
     {

@@ -160,9 +160,9 @@ TEST(SimulatedAnnealing, sets_the_temperature_of_noise)
     }
 }
 
-TEST(SimulatedAnnealing, goes_on_where_a_saved_state_left_it)
+// A run of 20 steps, and one that a saved state interrupts.
+void expect_continued(const Refdata& data)
 {
-    const Refdata data = annealed(Thermostat::VRescale);
     SimulationOptions options;
     options.summation = Summation::Reproducible;
     options.threads = 1;
@@ -175,6 +175,15 @@ TEST(SimulatedAnnealing, goes_on_where_a_saved_state_left_it)
     Simulation second(data.system, data.parameters, options, &saved);
     second.run(20 - saved.step, nobody, never);
     EXPECT_EQ(second.frame().x, whole.frame().x);
+}
+
+TEST(SimulatedAnnealing, goes_on_where_a_saved_state_left_it) { expect_continued(annealed(Thermostat::VRescale)); }
+
+TEST(FrozenAtoms, go_on_where_a_saved_state_left_them)
+{
+    Refdata data = in_a_changing_box(Thermostat::VRescale, Barostat::CRescale, of_ethanol);
+    data.parameters.random_seed = 5;
+    expect_continued(data);
 }
 
 TEST(ElectricField, moves_charges_as_in_the_reference) { follow(in_a_field(), "field", 1e-9); }
