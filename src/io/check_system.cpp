@@ -385,7 +385,8 @@ private:
         std::string which;
         for (const MoleculeType& type : system_.topology.molecule_types)
         {
-            for (const InteractionKind kind : {InteractionKind::HarmonicBond, InteractionKind::G96Bond})
+            for (const InteractionKind kind :
+                 {InteractionKind::HarmonicBond, InteractionKind::G96Bond, InteractionKind::HarmonicPotential})
             {
                 for (const Interaction& bond : type.of(kind))
                 {

@@ -116,7 +116,9 @@ private:
     // A kind that a version adds is no change to the systems without it.
     static bool leaves_no_trace(const InteractionRow& row, bool is_empty)
     {
-        constexpr InteractionKind added[] = {InteractionKind::Cmap,
+        constexpr InteractionKind added[] = {InteractionKind::HarmonicPotential,
+                                             InteractionKind::RestrictedAngle,
+                                             InteractionKind::Cmap,
                                              InteractionKind::DistanceRestraint,
                                              InteractionKind::AngleRestraint,
                                              InteractionKind::AngleRestraintZ,

@@ -18,8 +18,10 @@ enum class EnergyTerm : std::uint8_t
 {
     Bond,
     G96Bond,
+    HarmonicPotential,
     Angle,
     G96Angle,
+    RestrictedAngle,
     UreyBradley,
     ProperDihedral,
     RyckaertBellemans,
@@ -49,8 +51,10 @@ struct EnergyTermRow
 inline constexpr EnergyTermRow energy_term_table[] = {
     {EnergyTerm::Bond, "Bond"},
     {EnergyTerm::G96Bond, "G96Bond"},
+    {EnergyTerm::HarmonicPotential, "Harmonic Pot."},
     {EnergyTerm::Angle, "Angle"},
     {EnergyTerm::G96Angle, "G96Angle"},
+    {EnergyTerm::RestrictedAngle, "Restr. Angles"},
     {EnergyTerm::UreyBradley, "U-B"},
     {EnergyTerm::ProperDihedral, "Proper Dih."},
     {EnergyTerm::RyckaertBellemans, "Ryckaert-Bell."},

@@ -16,8 +16,10 @@ enum class InteractionKind : std::uint8_t
 {
     HarmonicBond,
     G96Bond,
+    HarmonicPotential,
     HarmonicAngle,
     G96Angle,
+    RestrictedAngle,
     UreyBradley,
     ProperDihedral,
     PeriodicImproper,
@@ -59,8 +61,10 @@ struct InteractionRow
 inline constexpr InteractionRow interaction_table[] = {
     {InteractionKind::HarmonicBond, "bond", 2, 2, EnergyTerm::Bond},                              // b0, k
     {InteractionKind::G96Bond, "G96 bond", 2, 2, EnergyTerm::G96Bond},                            // b0, k
+    {InteractionKind::HarmonicPotential, "harmonic potential", 2, 2, EnergyTerm::HarmonicPotential}, // b0, k; no chemical bond
     {InteractionKind::HarmonicAngle, "angle", 3, 2, EnergyTerm::Angle},                           // theta0, k
     {InteractionKind::G96Angle, "G96 angle", 3, 2, EnergyTerm::G96Angle},                         // theta0, k
+    {InteractionKind::RestrictedAngle, "restricted angle", 3, 2, EnergyTerm::RestrictedAngle},    // theta0, k
     {InteractionKind::UreyBradley, "Urey-Bradley angle", 3, 4, EnergyTerm::UreyBradley},          // theta0, k, r13, k_ub
     {InteractionKind::ProperDihedral, "proper dihedral", 4, 3, EnergyTerm::ProperDihedral},       // phi0, k, multiplicity
     {InteractionKind::PeriodicImproper, "periodic improper", 4, 3, EnergyTerm::PeriodicImproper}, // phi0, k, multiplicity

@@ -340,6 +340,19 @@ TEST(BondedBody, angles_are_zero_at_rest_at_every_angle)
     }
 }
 
+// By hand, and finite on a line, in single precision, too.
+TEST(BondedBody, restricted_angles_have_the_energy_of_the_formula_and_end_on_no_line)
+{
+    const RestrictedAngle<double> angle{std::cos(120 * units::degree), 50};
+    const Vec3<double> right[2] = {{0.3, 0, 0}, {0, 0.4, 0}}, line[2] = {{0.3, 0, 0}, {-0.4, 0, 0}};
+    EXPECT_NEAR(angle(right).energy[0], 0.5 * 50 * 0.25, 1e-12);
+    EXPECT_NEAR(angle(right).f[0].y, -50 * 0.5 / 0.3, 1e-12); // towards the wider angle: dV/dcos = k (0 + 1/2), dcos/dy = 1 / 0.3
+    EXPECT_GT(angle(line).energy[0], 1e8);
+    EXPECT_EQ(angle(line).f[0], Vec3<double>{});
+    const Vec3<float> near[2] = {{0.3F, 0, 0}, {-0.4F, 1e-6F, 0}};
+    EXPECT_TRUE(std::isfinite(RestrictedAngle<float>{-0.5F, 50}(near).f[0].y));
+}
+
 TEST(BondedBody, dihedrals_follow_the_iupac_convention)
 {
     // Looking along +z from atom 1 to atom 2, y is clockwise of x.

@@ -33,12 +33,16 @@ inline InteractionParameters random_parameters(InteractionKind kind, Random& ran
     {
     case InteractionKind::HarmonicBond:
         return {random(0.10, 0.16), random(2e5, 4e5)};
+    case InteractionKind::HarmonicPotential:
+        return {random(0.10, 0.3), random(100, 1e4)};
     case InteractionKind::G96Bond:
         return {random(0.10, 0.16), random(1e6, 1e7)};
     case InteractionKind::HarmonicAngle:
         return {random(80, 180), random(100, 600)};
     case InteractionKind::G96Angle:
         return {random(80, 180), random(100, 600)};
+    case InteractionKind::RestrictedAngle:
+        return {random(80, 150), random(10, 100)};
     case InteractionKind::UreyBradley:
         return {random(80, 180), random(100, 600), random(0.2, 0.25), random(1e3, 1e5)};
     case InteractionKind::ProperDihedral:

@@ -332,7 +332,6 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
     const std::pair<std::string, std::string> cases[] = {
         {"[ bonds ]\n1 2 3 0.1 1 1", "Morse; not planned"},
         {"[ bonds ]\n1 2 5", "connection"},
-        {"[ bonds ]\n1 2 6 0.1 1", "harmonic without exclusion"},
         {"[ bonds ]\n1 2 7 0.1 1", "FENE"},
         {"[ angles ]\n1 2 3 6 1 1", "quartic"},
         {"[ dihedrals ]\n1 2 3 4 8 1 1", "tabulated"},

@@ -141,6 +141,26 @@ struct G96Angle
     }
 };
 
+// V = 1/2 k (cos(theta) - cos(theta0))^2 / sin(theta)^2: an angle that never comes to a line, where torsions have no direction
+// (Bulacu, Goga, Zhao, Rossi, Monticelli, Periole, Tieleman and Marrink, J. Chem. Theory Comput. 9, 3282 (2013)).
+template <class T>
+struct RestrictedAngle
+{
+    static constexpr int atoms = 3;
+    T cosine, k; // kJ/mol
+
+    PARHELION_HD BondedForces<T, 2> operator()(const Vec3<T>* d) const
+    {
+        const T a2 = norm2(d[0]), b2 = norm2(d[1]), product = std::sqrt(a2 * b2);
+        if (!(product > 0)) { return {}; }
+        // Nearer to a line than 1e-4 rad the sine stays: huge, finite.
+        const T least2 = T(1e-8), sine2 = norm2(cross(d[0], d[1])) / (a2 * b2), s2 = sine2 > least2 ? sine2 : least2;
+        const T c = dot(d[0], d[1]) / product, bend = c - cosine, scale = -k * bend * (1 - c * cosine) / (s2 * s2);
+        return {{T(0.5) * k * bend * bend / s2},
+                {scale * ((1 / product) * d[1] - (c / a2) * d[0]), scale * ((1 / product) * d[0] - (c / b2) * d[1])}};
+    }
+};
+
 // A harmonic angle and a harmonic bond between its ends: V = 1/2 k (theta - theta0)^2 + 1/2 k_ends (r_02 - r0)^2
 template <class T>
 struct UreyBradley

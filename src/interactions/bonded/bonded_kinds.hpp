@@ -42,6 +42,11 @@ struct BondedKind<InteractionKind::G96Bond>
 };
 
 template <>
+struct BondedKind<InteractionKind::HarmonicPotential> : BondedKind<InteractionKind::HarmonicBond>
+{
+};
+
+template <>
 struct BondedKind<InteractionKind::HarmonicAngle>
 {
     using Body = HarmonicAngle<double>;
@@ -52,6 +57,13 @@ template <>
 struct BondedKind<InteractionKind::G96Angle>
 {
     using Body = G96Angle<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {std::cos(p[0] * units::degree), p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::RestrictedAngle>
+{
+    using Body = RestrictedAngle<double>;
     static Body make(const InteractionParameters& p, const BondedContext&) { return {std::cos(p[0] * units::degree), p[1]}; }
 };
 
