@@ -151,6 +151,10 @@ std::string describe_system(const System& system)
     std::string text = fmt::format("system    {}: {} atoms, {} molecules, {} atom types, {} constraints, charge {:+.4g} e\n",
                                    topology.name, topology.atom_count(), topology.molecule_count(), topology.types(),
                                    topology.constraint_count(), without_noise(topology.total_charge()));
+    if (const std::int64_t sites = topology.site_count(); sites > 0)
+    {
+        text += fmt::format("          {} virtual sites\n", sites);
+    }
     text += "molecules" + molecules_text(topology);
     const double volume = system.box.volume();
     const Vec3<double> edge = system.box.edge_lengths();

@@ -59,7 +59,9 @@ std::vector<ScalarSum<N>> sum_com_motion(CpuQueue& queue, const AtomGroups& grou
             if (state.global_of_slot[slot] < 0) { continue; }
             const std::uint8_t g = groups.group(state.global_of_slot[slot]);
             if (g == AtomGroups::none) { continue; }
-            const double mass = 1 / static_cast<double>(state.inverse_mass[slot]);
+            const auto inverse_mass = static_cast<double>(state.inverse_mass[slot]);
+            if (!(inverse_mass > 0)) { continue; } // a virtual site
+            const double mass = 1 / inverse_mass;
             const auto v = static_cast<Vec3<double>>(state.v.get(slot));
             ScalarSum<N>* sum = sums.data() + sums_per_group * g;
             for (int d = 0; d < 3; ++d) { sum[d] += to_sum<ScalarSum<N>>(mass * v[d]); }

@@ -31,6 +31,7 @@ std::vector<double> of_molecule(const MoleculeType& type)
     {
         for (const int atom : {s.oxygen, s.hydrogen_a, s.hydrogen_b}) { take(atom, 1); }
     }
+    for (const VirtualSite& site : type.sites) { take(site.atom, 3); }
     return dof;
 }
 

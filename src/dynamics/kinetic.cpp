@@ -57,7 +57,7 @@ std::vector<ScalarSum<N>> sum_kinetic(CpuQueue& queue, const ParticleState<N>& s
             for (int l = 0; l < cluster_size; ++l)
             {
                 const auto inverse_mass = static_cast<double>(state.inverse_mass[first + l]);
-                mass[l] = inverse_mass > 0 ? 0.5 / inverse_mass : 0; // fillers have none
+                mass[l] = inverse_mass > 0 ? 0.5 / inverse_mass : 0; // fillers and virtual sites have none
             }
             for (int k = 0; k < elements; ++k)
             {

@@ -69,7 +69,9 @@ ScalarSum<N> finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename
             const auto v1 = static_cast<Vec3<double>>(before.get(slot));
             const auto v2 = static_cast<Vec3<typename N::Real>>(2.0 * static_cast<Vec3<double>>(state.v.get(slot)) - v1);
             state.v.set(slot, v2);
-            const double mass = 1 / static_cast<double>(state.inverse_mass[slot]);
+            const auto inverse_mass = static_cast<double>(state.inverse_mass[slot]);
+            if (!(inverse_mass > 0)) { continue; } // a virtual site
+            const double mass = 1 / inverse_mass;
             sum += to_sum<ScalarSum<N>>(0.5 * mass * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1)));
         }
         heat[static_cast<std::size_t>(thread)] = sum;

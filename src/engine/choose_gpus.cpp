@@ -247,9 +247,10 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
-std::string_view only_on_cpus(const RunParameters& parameters)
+std::string_view only_on_cpus(const RunParameters& parameters, const Topology& topology)
 {
-    return parameters.integrator == Integrator::SteepestDescent ? "a minimisation" : "";
+    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
+    return topology.site_count() > 0 ? "a system with virtual sites" : "";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

@@ -4,6 +4,8 @@
 
 #include "engine/rank.hpp"
 
+#include <span>
+
 namespace parhelion {
 
 // Forces of home atoms go to r.state, those of halo atoms to r.buffers.halo; with energies and virial to r.buffers, if asked for.
@@ -19,6 +21,14 @@ void compute_forces(Rank<N>& r, Compute compute, const MeshWeights& weights = {}
     compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute, weights); // M
     sum_forces(r.queue, r.buffers, r.state);                             // R
     add_electric_field(r.queue, r.field, r.step, r.state);
+}
+
+// Then, when forces of halo atoms are back with their owners: those on virtual sites become forces on other atoms.
+template <class N>
+void spread_site_forces(Rank<N>& r, Compute compute)
+{
+    r.sites.spread_forces(r.queue, r.assigned_sites, r.state,
+                          compute == Compute::Forces ? std::span<EnergySums<N>>() : std::span(r.buffers.energies));
 }
 
 } // namespace parhelion

@@ -11,6 +11,7 @@
 #include "dynamics/motion_groups.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/thermostat.hpp"
+#include "dynamics/virtual_sites.hpp"
 #include "engine/coupling.hpp"
 #include "engine/observer.hpp"
 #include "engine/schedule.hpp"
@@ -53,6 +54,7 @@ struct Rank
     RankMesh<N> mesh;
     DispersionTail dispersion;
     Constraints constraints;
+    VirtualSites sites;
     Mobility mobility; // of motion groups; empty where no atom is frozen
     ComGroups com;
     std::int64_t lincs_constraints = 0;     // of the system
@@ -61,9 +63,10 @@ struct Rank
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
 
-    // What of the bonded terms and constraints this rank computes.
+    // What of the bonded terms, constraints and virtual sites this rank computes.
     BondedAssignment assigned_terms;
     ConstraintAssignment assigned_constraints;
+    SiteAssignment assigned_sites;
 
     // The state a checkpoint keeps.
     std::int64_t step = 0;

@@ -89,6 +89,7 @@ Rank<N> RankRun<N>::make_rank()
         .mesh = RankMesh<N>(setup_.mesh, comm_),
         .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
         .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
+        .sites = VirtualSites(setup_.system.topology),
         .mobility = mobility,
         .com = std::move(com),
         .lincs_constraints = lincs_constraint_count(setup_.system.topology),
@@ -98,6 +99,7 @@ Rank<N> RankRun<N>::make_rank()
         .stochastic = make_stochastic_dynamics(setup_.parameters, seed, mobility),
         .assigned_terms = {},
         .assigned_constraints = {},
+        .assigned_sites = {},
         .step = setup_.parameters.first_step,
         .state = {},
         .coupling = {.thermostat = std::move(thermostat), .barostat = {}, .bath_heat = 0, .half_step = {}},
@@ -169,6 +171,7 @@ void RankRun<N>::start()
         }
     }
     stop_if_constraints_failed(r);
+    r.sites.construct(queue_, r.assigned_sites, r.state);
     const auto& v = r.state.v.values();
     if (setup_.parameters.generate_velocities && !std::all_of(v.begin(), v.end(), [](auto x) { return std::isfinite(x); }))
     {
@@ -428,6 +431,7 @@ ClusterArray<double> RankRun<N>::evaluate_static()
     Rank<N>& r = rank_;
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     compute_forces(r, Compute::ForcesEnergiesVirial);
+    spread_site_forces(r, Compute::ForcesEnergiesVirial);
     ForcesAtRest<N> at_rest =
         forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.mobility);
     r.constraint_result = at_rest.of_constraints;
@@ -462,6 +466,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
     for (;;)
     {
         if (descent.accepted()) { reorder(queue_, r.state); }
+        r.sites.construct(queue_, r.assigned_sites, r.state);
         const ClusterArray<double> forces = evaluate_static();
         if (r.step == first) { stop_if_overflowing(); }
         const bool accepted_now = descent.accepts(r.observables.potential); // what is taken back leaves nothing

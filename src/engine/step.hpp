@@ -12,6 +12,7 @@
 // Multiple time stepping: the mesh acts in every n-th step, n times. Where plain forces are wanted, for energies, virial or
 // output,
 //           it is computed in any step and counts once; what the atoms are to get of it is added before U.
+// Virtual sites: their forces move to other atoms before the kick; they are put in their places when all else has moved.
 // Blow-ups: between D's inputs and D itself the guard looks at every force and velocity; x(t) is still sane when it speaks.
 #pragma once
 
@@ -61,6 +62,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
 
     compute_forces(r, flags.compute(), flags.mesh); // L B M R
     r.halo.return_forces(r.buffers.halo, r.state);  // F
+    spread_site_forces(r, flags.compute());
     output(r);
 
     if (!r.temperature_coupling.points.empty()) { anneal(r); } // T
@@ -82,6 +84,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     {
         if (flags.observe) { of_plain_forces = constrain_on_trial(r, coefficients); }
         r.mesh.add_rest(r.queue, flags.mesh, r.state); // M
+        spread_site_forces(r, Compute::Forces);
     }
     kick(r.queue, coefficients, r.state); // U
     r.constraint_result = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt,
@@ -131,6 +134,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
             stop_if_constraints_failed(r);
         }
     }
+    r.sites.construct(r.queue, r.assigned_sites, r.state);
     if (flags.observe) { balance_energy(r); }
     ++r.step;
 }

@@ -371,7 +371,8 @@ private:
     {
         const std::int64_t removed =
             p_.com_mode == ComMode::Linear ? 3 * std::max<std::int64_t>(1, static_cast<std::int64_t>(p_.com_groups.size())) : 0;
-        const std::int64_t degrees = 3 * system_.topology.atom_count() - system_.topology.constraint_count() - removed;
+        const std::int64_t moving = system_.topology.atom_count() - system_.topology.site_count();
+        const std::int64_t degrees = 3 * moving - system_.topology.constraint_count() - removed;
         if (degrees > 0) { return; }
         fail("E156", "comm-mode",
              "constraints and comm-mode leave no degree of freedom, so there is no temperature. Use comm-mode = None or fewer "
@@ -396,7 +397,7 @@ private:
                     const double k = kind == InteractionKind::G96Bond ? 2 * p[1] * p[0] * p[0] : p[1];
                     const Atom& a = type.atoms[static_cast<std::size_t>(bond.atoms[0])];
                     const Atom& b = type.atoms[static_cast<std::size_t>(bond.atoms[1])];
-                    if (!(k > 0)) { continue; }
+                    if (!(k > 0 && a.mass > 0 && b.mass > 0)) { continue; } // not of a virtual site
                     const double period = 2 * units::pi * std::sqrt(a.mass * b.mass / ((a.mass + b.mass) * k));
                     if (period >= shortest) { continue; }
                     shortest = period;

@@ -12,6 +12,7 @@
 #include "io/text.hpp"
 #include "io/top.hpp"
 #include "model/rigid_triangles.hpp"
+#include "model/virtual_sites.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,6 +22,29 @@
 namespace parhelion {
 
 namespace {
+
+// Of what virtual sites and their constructing atoms would do to each other.
+void clear_constant_terms(const InputFiles& files, Topology& topology, Diagnostics& diagnostics)
+{
+    const auto [terms, constraints] = remove_constant_terms(topology);
+    if (terms + constraints > 0)
+    {
+        diagnostics.note("N195", {files.topology.string(), 0},
+                         std::to_string(terms) + " bonded terms and " + std::to_string(constraints) +
+                             " constraints among virtual sites and their constructing atoms are left out, as in GROMACS: no "
+                             "motion changes them.");
+    }
+    for (const MoleculeType& type : topology.molecule_types)
+    {
+        const std::int32_t site = constrained_site(type);
+        if (site < 0) { continue; }
+        throw InputError("E135", {files.topology.string(), 0},
+                         "atom " + std::to_string(site + 1) + " (" + type.atoms[static_cast<std::size_t>(site)].name +
+                             ") of molecule type " + type.name +
+                             " is a virtual site, and a constraint or a settle holds it (others place it already). Constrain its "
+                             "constructing atoms instead.");
+    }
+}
 
 Topology topology_of(const InputFiles& files, const MdpInput& mdp, Diagnostics& diagnostics)
 {
@@ -33,6 +57,7 @@ Topology topology_of(const InputFiles& files, const MdpInput& mdp, Diagnostics& 
     if (mdp.orientation_restraints) { options.acting_sections.emplace_back("orientation_restraints"); }
     Topology topology = read_topology(open_own_format(files.topology, "-p takes a topology (.top)"), options, diagnostics);
     convert_bonds_to_constraints(topology, mdp.parameters.constraints);
+    clear_constant_terms(files, topology, diagnostics);
     repartition_masses(mdp.parameters.mass_repartition_factor, mdp.where("mass-repartition-factor"), topology, diagnostics);
     return topology;
 }
@@ -170,6 +195,7 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     if (errors.holds_only("E140"))
     {
         const bool minimises = mdp.parameters.integrator == Integrator::SteepestDescent;
+        place_sites(system.topology, system.box, system.x);
         errors.attempt([&] { check_system(mdp, system, diagnostics); });
         const SourceLocation first_atom =
             hand_over ? SourceLocation{files.hand_over.string(), 0} : SourceLocation{files.structure.string(), 3};

@@ -42,6 +42,7 @@ public:
         std::vector<std::vector<std::int32_t>> partners(before_.size());
         for (const Tie& tie : ties)
         {
+            if (is_site(tie.a) || is_site(tie.b)) { continue; }
             partners[static_cast<std::size_t>(tie.a)].push_back(tie.b);
             partners[static_cast<std::size_t>(tie.b)].push_back(tie.a);
         }
@@ -60,6 +61,10 @@ public:
     }
 
 private:
+    bool is_site(std::int32_t atom) const
+    {
+        return before_[static_cast<std::size_t>(atom)].mass == 0;
+    } // neither lends nor borrows
     bool is_light(std::size_t atom) const { return before_[atom].mass > 0 && before_[atom].mass < least_; }
     std::string name(std::size_t atom) const
     {

@@ -72,11 +72,13 @@ public:
     Hash& operator<<(const Residue& r) { return *this << r.name << r.number; }
     Hash& operator<<(const Constraint& c) { return *this << c.a << c.b << c.length; }
     Hash& operator<<(const Settle& s) { return *this << s.oxygen << s.hydrogen_a << s.hydrogen_b << s.oh << s.hh; }
+    Hash& operator<<(const VirtualSite& s) { return *this << static_cast<int>(s.kind) << s.atom << s.from << s.parameters; }
     Hash& operator<<(const MoleculeType& m)
     {
         *this << m.name << m.atoms << m.residues;
         for (const InteractionRow& row : interaction_table) { add_terms(row, m.of(row.kind)); }
-        return *this << m.constraints << m.settles << m.exclusion_start << m.excluded;
+        *this << m.constraints << m.settles << m.exclusion_start << m.excluded;
+        return m.sites.empty() ? *this : *this << m.sites;
     }
     Hash& operator<<(const MoleculeBlock& b) { return *this << b.type << b.count; }
     Hash& operator<<(const Topology& t)
@@ -116,14 +118,10 @@ private:
     // A kind that a version adds is no change to the systems without it.
     static bool leaves_no_trace(const InteractionRow& row, bool is_empty)
     {
-        constexpr InteractionKind added[] = {InteractionKind::HarmonicPotential,
-                                             InteractionKind::RestrictedAngle,
-                                             InteractionKind::Cmap,
-                                             InteractionKind::DistanceRestraint,
-                                             InteractionKind::AngleRestraint,
-                                             InteractionKind::AngleRestraintZ,
-                                             InteractionKind::DihedralRestraint,
-                                             InteractionKind::FlatBottomRestraint};
+        constexpr InteractionKind added[] = {
+            InteractionKind::HarmonicPotential, InteractionKind::RestrictedAngle,    InteractionKind::Cmap,
+            InteractionKind::DistanceRestraint, InteractionKind::AngleRestraint,     InteractionKind::AngleRestraintZ,
+            InteractionKind::DihedralRestraint, InteractionKind::FlatBottomRestraint};
         return is_empty && std::ranges::find(added, row.kind) != std::end(added);
     }
     static XXH64_state_t* fresh()

@@ -71,6 +71,15 @@ void MoleculeDraft::read(const Fields& line, const SectionInfo& section, const F
     case Section::Exclusions:
         read_exclusions(line);
         break;
+    case Section::VirtualSites1:
+    case Section::VirtualSites2:
+    case Section::VirtualSites3:
+    case Section::VirtualSites4:
+        read_site(line, section);
+        break;
+    case Section::VirtualSitesN:
+        read_mean_site(line);
+        break;
     case Section::SkippedTerm:
         break;
     case Section::UnsupportedTerm:
@@ -123,16 +132,10 @@ void MoleculeDraft::read_atom(const Fields& line, const ForceField& force_field,
     atom.residue = static_cast<std::int32_t>(residues_.size()) - 1;
     atom.charge = line.size() > 6 ? line.real(6, "charge") : defaults.charge;
     atom.mass = line.size() > 7 ? line.real(7, "mass") : defaults.mass;
-    if (defaults.particle == 'V' || defaults.particle == 'D')
+    if (defaults.particle == 'S') { note_unsupported(line, "polarisation by shells is not supported (not planned)"); }
+    else if (!(atom.mass > 0) || defaults.particle == 'V' || defaults.particle == 'D')
     {
-        note_unsupported(line, "virtual sites are not supported (planned)");
-    }
-    else if (defaults.particle == 'S') { note_unsupported(line, "polarisation by shells is not supported (not planned)"); }
-    else if (!(atom.mass > 0) && !massless_)
-    {
-        massless_.emplace(line.place(), "mass of atom " + std::to_string(number) + " (" + atom.name + ", type " +
-                                            std::string(line[1]) + ") is " + (atom.mass < 0 ? "negative" : "zero") +
-                                            " (it could not move). Give a positive mass here or in [ atomtypes ].");
+        massless_.push_back({static_cast<std::int32_t>(number - 1), line.place()});
     }
     if (line.size() <= 8) { return; }
     const bool same_type = known_type(line, 8, force_field) == type;
@@ -236,7 +239,6 @@ void MoleculeDraft::refuse_unsupported(const Preprocessor& source) const
 MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& force_field, Topology& topology,
                                     std::vector<std::int32_t>& type_of, ParameterTable& parameters) const
 {
-    if (massless_) { throw InputError("E125", source.where(massless_->first), massless_->second); }
     if (atoms_.empty())
     {
         throw InputError("E120", source.where(place_), "molecule " + in_quotes(name_) + " has no atoms. Add [ atoms ].");
@@ -255,6 +257,8 @@ MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& forc
         }
         atom.type = type;
     }
+    expect_masses(source);
+    molecule.sites = resolve_sites(source);
     ErrorList errors;
     for (const Term& term : terms_)
     {

@@ -8,7 +8,6 @@
 #include "io/error_list.hpp"
 #include "io/top_force_field.hpp"
 
-#include <optional>
 #include <set>
 
 namespace parhelion {
@@ -50,11 +49,28 @@ private:
         Settle settle;
         Place place;
     };
+    struct SiteLine
+    {
+        VirtualSite site;
+        Place place;
+    };
+    // An atom that must be a virtual site, as its mass or the particle of its type says.
+    struct Massless
+    {
+        std::int32_t atom;
+        Place place;
+    };
 
     void read_atom(const Fields& line, const ForceField& force_field, Diagnostics& diagnostics);
     void read_term(const Fields& line, const SectionInfo& section, Diagnostics& diagnostics);
     void read_settle(const Fields& line);
     void read_exclusions(const Fields& line);
+    // Of virtual sites: top_sites.cpp.
+    void read_site(const Fields& line, const SectionInfo& section);
+    void read_mean_site(const Fields& line);
+    void add_site(const Fields& line, VirtualSite&& site);
+    std::vector<VirtualSite> resolve_sites(const Preprocessor& source) const;
+    void expect_masses(const Preprocessor& source) const;
     void note_unsupported(const Fields& line, std::string what);
     std::string describe(const Term& term) const;
     void add_term(const Term& term, const Preprocessor& source, ForceField& force_field, ParameterTable& parameters,
@@ -73,9 +89,11 @@ private:
     std::vector<InteractionParameters> parameters_;
     std::set<std::int64_t> restraint_indices_; // of its distance restraints
     std::vector<SettleLine> settles_;
+    std::vector<SiteLine> sites_;
+    std::set<std::int32_t> constructed_; // their atoms
     std::vector<std::pair<std::int32_t, std::int32_t>> exclusions_;
     std::vector<std::pair<Place, std::string>> unsupported_; // of each kind the first that a simulation would trip over
-    std::optional<std::pair<Place, std::string>> massless_;  // the first atom without a mass: only a virtual site needs none
+    std::vector<Massless> massless_;
 };
 
 // The parameter lists of a Topology while they grow: equal parameters of one kind are kept once.

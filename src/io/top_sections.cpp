@@ -35,15 +35,17 @@ constexpr SectionInfo sections[] = {
     {"exclusions", Section::Exclusions, {}},
     {"position_restraints", Section::PositionRestraints, {}},
     {"cmap", Section::Cmap, {}},
-    {"virtual_sites2", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
-    {"virtual_sites3", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
-    {"virtual_sites4", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
-    {"dummies2", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
-    {"dummies3", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
-    {"dummies4", Section::UnsupportedTerm, "virtual sites are not supported (planned)"},
-    {"virtual_sites1", Section::UnsupportedTerm, "virtual sites on one atom are not supported (not planned)"},
-    {"virtual_sitesn", Section::UnsupportedTerm, "virtual sites of many atoms are not supported (planned)"},
-    {"dummiesn", Section::UnsupportedTerm, "virtual sites of many atoms are not supported (planned)"},
+    {"virtual_sites1", Section::VirtualSites1, {}},
+    {"virtual_sites2", Section::VirtualSites2, {}},
+    {"virtual_sites3", Section::VirtualSites3, {}},
+    {"virtual_sites4", Section::VirtualSites4, {}},
+    {"virtual_sitesn", Section::VirtualSitesN, {}},
+    // As they were called before.
+    {"dummies1", Section::VirtualSites1, {}},
+    {"dummies2", Section::VirtualSites2, {}},
+    {"dummies3", Section::VirtualSites3, {}},
+    {"dummies4", Section::VirtualSites4, {}},
+    {"dummiesn", Section::VirtualSitesN, {}},
     {"angle_restraints", Section::AngleRestraints, {}},
     {"angle_restraints_z", Section::AngleRestraintsZ, {}},
     {"pairs_nb", Section::UnsupportedTerm, "[ pairs_nb ] is not supported (not planned)"},
@@ -91,6 +93,13 @@ constexpr TermForm forms[] = {
     {Section::DihedralRestraints, 1, Role::Interaction, DihedralRestraint, Section::None, 1},
 };
 
+constexpr SiteForm site_forms[] = {
+    {Section::VirtualSites1, 1, SiteKind::Linear, 1, 0},         {Section::VirtualSites2, 1, SiteKind::Linear, 2, 1},
+    {Section::VirtualSites2, 2, SiteKind::FixedDistance2, 2, 1}, {Section::VirtualSites3, 1, SiteKind::Linear, 3, 2},
+    {Section::VirtualSites3, 2, SiteKind::FixedDistance3, 3, 2}, {Section::VirtualSites3, 3, SiteKind::FixedAngle3, 3, 2},
+    {Section::VirtualSites3, 4, SiteKind::OutOfPlane3, 3, 3},    {Section::VirtualSites4, 2, SiteKind::FixedDistance4, 4, 3},
+};
+
 struct KnownFunction
 {
     Section section;
@@ -115,6 +124,7 @@ constexpr KnownFunction refused_functions[] = {
     {Section::Dihedrals, 11, "combined bending-torsion; not planned"},
     {Section::Pairs, 2, "own charges and scaling; planned"},
     {Section::Settles, 2, "not planned"},
+    {Section::VirtualSites4, 1, "4fd, which 4fdn, type 2, replaces; not planned"},
 };
 
 } // namespace
@@ -131,6 +141,13 @@ const SectionInfo* idle(const SectionInfo& section)
 {
     const auto* const found = std::ranges::find(idle_sections, section.name, &SectionInfo::name);
     return found == std::end(idle_sections) ? nullptr : found;
+}
+
+const SiteForm* find_site_form(Section section, int function)
+{
+    const auto* const found = std::ranges::find_if(
+        site_forms, [&](const SiteForm& form) { return form.section == section && form.function == function; });
+    return found == std::end(site_forms) ? nullptr : found;
 }
 
 std::string nearest_section(std::string_view name)

@@ -36,6 +36,11 @@ enum class Section : std::uint8_t
     Cmap,
     Pairs,
     Exclusions,
+    VirtualSites1,
+    VirtualSites2,
+    VirtualSites3,
+    VirtualSites4,
+    VirtualSitesN,
     PositionRestraints,
     DistanceRestraints,
     AngleRestraints,
@@ -101,6 +106,17 @@ struct TermForm
         return is_constraint() ? 1 : is_fourier() ? 4 : row_of(kind).parameters + (is_distance_restraint() ? 2 : 0);
     }
 };
+
+// A function type of virtual sites: the site, its constructing atoms, the function number, parameters.
+struct SiteForm
+{
+    Section section;
+    int function;
+    SiteKind kind;
+    int atoms, parameters; // constructing atoms
+};
+// Null if the function type is not supported in this section.
+const SiteForm* find_site_form(Section section, int function);
 
 // The name of a section that is not unsupported.
 std::string_view section_name(Section section);

@@ -117,6 +117,16 @@ std::int64_t Topology::constraint_count() const
     return n;
 }
 
+std::int64_t Topology::site_count() const
+{
+    std::int64_t n = 0;
+    for (const MoleculeBlock& block : blocks)
+    {
+        n += block.count * static_cast<std::int64_t>(molecule_types[block.type].sites.size());
+    }
+    return n;
+}
+
 double Topology::total_mass() const
 {
     double total = 0;

@@ -56,6 +56,31 @@ struct Settle
     double oh = 0, hh = 0;
 };
 
+// How the place of a virtual site follows from its constructing atoms (model/site_body.hpp).
+enum class SiteKind : std::uint8_t
+{
+    Linear,         // a weighted mean of one, two or three
+    Mean,           // a weighted mean of any number
+    FixedDistance2, // on a line through two, at a distance from the first
+    FixedDistance3, // from the first of three towards a point between the others
+    FixedAngle3,    // in the plane of three, at a distance from the first and an angle to the line to the second
+    OutOfPlane3,    // a combination of two vectors and their cross product
+    FixedDistance4, // from the first of four along the normal of a plane that the others give
+};
+
+// An atom without mass whose place others define. They are its constructing atoms, of which some may be sites, too.
+struct VirtualSite
+{
+    SiteKind kind = SiteKind::Linear;
+    std::int32_t atom = 0;
+    std::vector<std::int32_t> from; // constructing atoms
+    // Of means: the weights of all constructing atoms but the first, which has what is left to 1. Of others: as site_body.hpp says.
+    std::vector<double> parameters;
+};
+
+// Such a site moves with a deformation of the box as atoms do.
+constexpr bool is_linear(SiteKind kind) { return kind == SiteKind::Linear || kind == SiteKind::Mean; }
+
 struct MoleculeType
 {
     std::string name;
@@ -64,6 +89,7 @@ struct MoleculeType
     std::array<std::vector<Interaction>, interaction_kinds> interactions;
     std::vector<Constraint> constraints;
     std::vector<Settle> settles;
+    std::vector<VirtualSite> sites; // each behind those that it is made of
     // Atoms whose non-bonded interaction with atom a is excluded (nrexcl neighbours and [ exclusions ]), symmetric, sorted,
     // without a: excluded[exclusion_start[a] .. exclusion_start[a + 1]).
     std::vector<std::int32_t> exclusion_start, excluded;
@@ -132,6 +158,7 @@ struct Topology
     std::int64_t interaction_count(InteractionKind kind) const; // over all copies
     std::int64_t position_restraint_count() const;              // likewise: harmonic and flat-bottomed ones
     std::int64_t constraint_count() const;                      // over all copies; a settle counts 3
+    std::int64_t site_count() const;                            // over all copies
     double total_mass() const;
     double total_charge() const;
 };

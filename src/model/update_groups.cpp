@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first walks along the constraints: one finds a group, one from each of its atoms finds the centre.
+// Breadth-first walks along constraints and virtual sites: one finds a group, one from each of its atoms finds the centre.
 #include "model/update_groups.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Neighbours = std::vector<std::vector<std::int32_t>>; // by atom
 
-Neighbours constrained_neighbours(const MoleculeType& type)
+Neighbours joined_neighbours(const MoleculeType& type)
 {
     Neighbours neighbours(type.atoms.size());
     const auto join = [&](std::int32_t a, std::int32_t b) {
@@ -22,6 +22,10 @@ Neighbours constrained_neighbours(const MoleculeType& type)
     {
         join(s.oxygen, s.hydrogen_a);
         join(s.oxygen, s.hydrogen_b);
+    }
+    for (const VirtualSite& site : type.sites)
+    {
+        for (const std::int32_t atom : site.from) { join(site.atom, atom); }
     }
     return neighbours;
 }
@@ -50,7 +54,7 @@ public:
         }
         return reached_;
     }
-    // Constraints between the start and the atom farthest from it.
+    // Steps between the start and the atom farthest from it.
     int longest() { return distance(reached_.back()); }
 
 private:
@@ -63,7 +67,7 @@ private:
 
 MoleculeUpdateGroups update_groups_of(const MoleculeType& type)
 {
-    const Neighbours neighbours = constrained_neighbours(type);
+    const Neighbours neighbours = joined_neighbours(type);
     Walk walk(neighbours);
     MoleculeUpdateGroups result;
     result.reference_of_atom.assign(type.atoms.size(), -1);

@@ -44,6 +44,22 @@ void hold(const MoleculeType& molecule, std::vector<AtomKind>& kinds, std::int32
     }
 }
 
+// The mass of an atom that flies as far as a virtual site. Velocities of atoms are independent, or less than that if constraints
+// hold them, so that variances of a mean add up with squared weights. Of other kinds of sites none of the constructing atoms
+// moves the site farther than itself, where the site is nearer to the first than the others are.
+double mass_in_motion(const VirtualSite& site, const std::vector<AtomKind>& kinds)
+{
+    double inverse = 0, rest = 1;
+    for (std::size_t k = 1; k < site.from.size(); ++k)
+    {
+        const double weight = is_linear(site.kind) ? site.parameters[k - 1] : 1;
+        inverse += weight * weight / kinds[static_cast<std::size_t>(site.from[k])].mass;
+        rest -= weight;
+    }
+    const double of_first = is_linear(site.kind) ? rest : 1;
+    return 1 / (inverse + of_first * of_first / kinds[static_cast<std::size_t>(site.from[0])].mass);
+}
+
 std::vector<CountedKind> atom_kinds(const Topology& topology)
 {
     std::map<decltype(AtomKind().key()), CountedKind> counted;
@@ -58,6 +74,10 @@ std::vector<CountedKind> atom_kinds(const Topology& topology)
         {
             hold(molecule, kinds, s.oxygen, s.hydrogen_a, s.oh);
             hold(molecule, kinds, s.oxygen, s.hydrogen_b, s.oh);
+        }
+        for (const VirtualSite& site : molecule.sites)
+        {
+            kinds[static_cast<std::size_t>(site.atom)].mass = mass_in_motion(site, kinds);
         }
         for (const AtomKind& kind : kinds)
         {

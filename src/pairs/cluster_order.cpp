@@ -173,7 +173,7 @@ ParticleState<N> make_state(const System& system, const std::vector<std::uint8_t
                 state.x.set(g, state.box.to_fixed(system.x[g]));
                 if (!system.v.empty()) { state.v.set(g, static_cast<Vec3<Real>>(system.v[g])); }
                 state.charge[g] = static_cast<Real>(atom.charge);
-                state.inverse_mass[g] = static_cast<Real>(1.0 / atom.mass);
+                state.inverse_mass[g] = static_cast<Real>(atom.mass > 0 ? 1.0 / atom.mass : 0);
                 state.lj_type[g] = atom.type;
                 state.temperature_group[g] = temperature_group.empty() ? std::uint8_t{0} : temperature_group[g];
                 state.global_of_slot[g] = state.slot_of_global[g] = static_cast<std::int32_t>(g);

@@ -50,10 +50,10 @@ Heat heat_of(const System& system, const MoleculeBlock& block)
     const MoleculeType& molecule = system.topology.molecule_types[static_cast<std::size_t>(block.type)];
     const double constraints = static_cast<double>(molecule.constraints.size() + 3 * molecule.settles.size());
     const double copies = static_cast<double>(block.count);
-    double atoms = 0, axes = 0; // that move
+    double atoms = 0, axes = 0; // that move; a virtual site has no mass
     for (const Atom& atom : molecule.atoms)
     {
-        const int moving = 3 - std::popcount(atom.frozen);
+        const int moving = atom.mass > 0 ? 3 - std::popcount(atom.frozen) : 0;
         atoms += moving > 0 ? 1 : 0, axes += moving;
     }
     Heat heat{0, 0, copies * atoms, copies * (axes - constraints)};

@@ -36,7 +36,7 @@ struct ParticleState
     // Of home atoms, length home_slots().
     ClusterArray<Real> v;                        // nm/ps, at t - dt/2 (leap-frog)
     ClusterArray<typename N::ForceSum> f;        // physical forces of the last evaluation, kJ/mol/nm (through to_sum/from_sum)
-    AlignedVector<Real> inverse_mass;            // 1/u; 0 for fillers
+    AlignedVector<Real> inverse_mass;            // 1/u; 0 for fillers and virtual sites
     std::vector<std::uint8_t> temperature_group; // 0 for fillers
 
     std::vector<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank

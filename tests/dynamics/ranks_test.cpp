@@ -8,6 +8,7 @@
 #include "dynamics/minimize.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/toy_systems.hpp"
+#include "dynamics/virtual_sites.hpp"
 #include "model/update_groups.hpp"
 #include "support/ranks.hpp"
 
@@ -25,8 +26,9 @@ constexpr int ranks = 4; // and one more, who has nothing
 
 System molecules_for_ranks()
 {
-    return toy_system({{rigid_water(), 37}, {methyl(), 5}, {ring(), 4}, {triangle(), 3}, {single_atom(40), 9}}, {3.1, 2.9, 3.3},
-                      300, 7);
+    return toy_system(
+        {{rigid_water(), 37}, {methyl(), 5}, {ring(), 4}, {molecule_with_sites(), 6}, {triangle(), 3}, {single_atom(40), 9}},
+        {3.1, 2.9, 3.3}, 300, 7);
 }
 
 // Every atom goes where the reference atom of its update group goes.
@@ -61,9 +63,10 @@ public:
         for (int rank = 0; rank <= ranks; ++rank)
         {
             parts.push_back(state_of_rank(whole, owner, rank));
-            assignments.push_back(constraints.assign(molecules_of_rank(system.topology, owner, rank), [&](std::int32_t atom) {
-                return owner[static_cast<std::size_t>(atom)] == rank;
-            }));
+            const MoleculeList molecules = molecules_of_rank(system.topology, owner, rank);
+            const auto is_home = [&](std::int32_t atom) { return owner[static_cast<std::size_t>(atom)] == rank; };
+            assignments.push_back(constraints.assign(molecules, is_home));
+            site_assignments.push_back(sites.assign(molecules, is_home));
         }
     }
     // Calls act(state, assignment) for one rank, then for each of several; returns what the one says and a list of what they say.
@@ -98,6 +101,8 @@ public:
     ConstraintAssignment everything = constraints.assign_all(system.topology);
     std::vector<ParticleState<N>> parts;
     std::vector<ConstraintAssignment> assignments;
+    VirtualSites sites{system.topology};
+    std::vector<SiteAssignment> site_assignments;
     CpuQueue queue{2};
 
 private:
@@ -163,6 +168,37 @@ TYPED_TEST(Ranks, start_on_the_constraints_as_one)
     dealt.expect_same_motion(before);
 }
 
+TYPED_TEST(Ranks, construct_sites_and_spread_their_forces_as_one)
+{
+    using N = TypeParam;
+    using Sums = std::vector<EnergySums<N>>;
+    DealtOut<N> dealt(molecules_for_ranks());
+    const auto before = dealt.whole;
+    const auto act = [&](ParticleState<N>& state, const SiteAssignment& assignment) {
+        dealt.sites.construct(dealt.queue, assignment, state);
+        Sums virial(static_cast<std::size_t>(dealt.queue.threads()));
+        dealt.sites.spread_forces(dealt.queue, assignment, state, std::span(virial));
+        EnergySums<N> sum;
+        for (const EnergySums<N>& part : virial) { sum += part; }
+        return sum.virial;
+    };
+    std::pair result(act(dealt.whole, dealt.sites.assign_all(dealt.system.topology)), std::vector<std::array<ScalarSum<N>, 9>>());
+    for (std::size_t rank = 0; rank < dealt.parts.size(); ++rank)
+    {
+        result.second.push_back(act(dealt.parts[rank], dealt.site_assignments[rank]));
+    }
+    dealt.expect_same_motion(before);
+    expect_sums<N>(result);
+    for (const ParticleState<N>& part : dealt.parts)
+    {
+        for (std::size_t slot = 0; slot < part.home_slots(); ++slot)
+        {
+            if (part.global_of_slot[slot] < 0) { continue; }
+            EXPECT_EQ(part.f.get(slot), dealt.whole.f.get(static_cast<std::size_t>(part.global_of_slot[slot])));
+        }
+    }
+}
+
 TYPED_TEST(Ranks, share_out_every_water_and_group_once)
 {
     DealtOut<TypeParam> dealt(molecules_for_ranks());
@@ -181,7 +217,7 @@ TYPED_TEST(Ranks, share_out_every_water_and_group_once)
         std::sort(places.begin(), places.end());
         return places;
     };
-    EXPECT_EQ(places_of({dealt.everything}).size(), 37u + 5 + 4 + 3);
+    EXPECT_EQ(places_of({dealt.everything}).size(), 37u + 5 + 4 + 6 + 3);
     EXPECT_EQ(places_of(dealt.assignments), places_of({dealt.everything}));
 }
 

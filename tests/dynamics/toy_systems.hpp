@@ -193,6 +193,31 @@ inline ToyMolecule light_centre(double angle)
     return m;
 }
 
+// Four atoms with a virtual site of every kind, two of them made of others; only the first two atoms keep their distance. Where
+// the sites are is for the caller to construct.
+inline ToyMolecule molecule_with_sites()
+{
+    ToyMolecule m;
+    m.type.name = "SITES";
+    m.type.atoms = {toy_atom("A", 12.011), toy_atom("B", 1.008), toy_atom("C", 15.999), toy_atom("D", 14.007)};
+    m.x = {{0, 0, 0}, {0.11, 0.02, 0}, {-0.04, 0.14, 0.01}, {-0.05, -0.06, 0.12}};
+    constrain(m, 0, 1);
+    m.type.sites = {{SiteKind::Linear, 4, {0, 1, 2}, {0.2, 0.3}},
+                    {SiteKind::FixedDistance2, 5, {1, 0}, {0.05}},
+                    {SiteKind::FixedDistance3, 6, {0, 1, 2}, {0.4, -0.1}},
+                    {SiteKind::FixedAngle3, 7, {0, 1, 2}, {-0.05, 0.09}},
+                    {SiteKind::OutOfPlane3, 8, {0, 1, 2}, {-0.3, -0.3, 6}},
+                    {SiteKind::FixedDistance4, 9, {0, 1, 2, 3}, {0.9, 1.1, 0.1}},
+                    {SiteKind::Mean, 10, {3, 9, 6, 2, 0}, {0.3, 0.2, 0.1, 0.3}},
+                    {SiteKind::FixedDistance3, 11, {10, 3, 8}, {0.5, 0.08}}};
+    for (int site = 0; site < 8; ++site)
+    {
+        m.type.atoms.push_back(toy_atom("S", 0));
+        m.x.push_back({0.2, 0.01 * site, 0});
+    }
+    return m;
+}
+
 inline ToyMolecule single_atom(double mass)
 {
     ToyMolecule m;
@@ -232,7 +257,8 @@ inline System toy_system(const std::vector<std::pair<ToyMolecule, int>>& molecul
             {
                 const Vec3<double>& x = molecule.x[a];
                 system.x.push_back(place + x.x * e1 + x.y * e2 + x.z * e3);
-                const double sigma = std::sqrt(8.31446261815324e-3 * temperature / molecule.type.atoms[a].mass);
+                const double mass = molecule.type.atoms[a].mass;
+                const double sigma = mass > 0 ? std::sqrt(8.31446261815324e-3 * temperature / mass) : 0;
                 system.v.push_back({sigma * normal(engine), sigma * normal(engine), sigma * normal(engine)});
             }
         }

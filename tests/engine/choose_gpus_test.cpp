@@ -381,12 +381,14 @@ TEST(GpuChoice, takes_no_gpu_for_a_minimisation)
 {
     RunParameters run;
     run.coulomb = CoulombKind::Pme;
-    EXPECT_EQ(only_on_cpus(run), "");
+    EXPECT_EQ(only_on_cpus(run, {}), "");
     run.integrator = Integrator::SteepestDescent;
     SimulationOptions options = by_itself;
-    EXPECT_FALSE(choose_device(options, only_on_cpus(run), host_of_h200(2)).on_gpu);
+    EXPECT_FALSE(choose_device(options, only_on_cpus(run, {}), host_of_h200(2)).on_gpu);
     options.gpus = 2;
-    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run), host_of_h200(2)); }),
+    EXPECT_THAT(refusal([&] {
+                    choose_device(options, only_on_cpus(run, {}), host_of_h200(2));
+                }),
                 HasSubstr("a minimisation runs on the CPU"));
 }
 

@@ -242,7 +242,7 @@ TEST(Load, what_is_not_supported_is_told_of_all_files_at_once)
     SmallInput input;
     input.replace("run.mdp", "free-energy             = no", "free-energy = yes\nfoo = 1\nimplicit-solvent = GBSA");
     input.replace("topol.top", " 5 6 1\n",
-                  " 5 6 1 0.109 280000 0.110 280000\n 5 6 3 1 1 1\n[ virtual_sites2 ]\n3 1 2 1 0.5\n[ bonds ]\n");
+                  " 5 6 1 0.109 280000 0.110 280000\n 5 6 3 1 1 1\n[ virtual_sites2 ]\n3 1 2 3 0.5\n[ bonds ]\n");
     input.replace("conf.gro", "   2.20000   2.30000   2.40000", "2.2 2.3 2.4 0 0 1.2 0 0 0");
     Diagnostics diagnostics;
     try
@@ -253,7 +253,7 @@ TEST(Load, what_is_not_supported_is_told_of_all_files_at_once)
     catch (const InputError& error)
     {
         for (const char* const part : {"unknown option 'foo'", "implicit-solvent = GBSA", "free-energy = yes",
-                                       "function type 3 of [ bonds ]", "virtual sites", "leans"})
+                                       "function type 3 of [ bonds ]", "[ virtual_sites2 ]", "leans"})
         {
             EXPECT_THAT(error.what(), HasSubstr(part));
         }

@@ -338,9 +338,10 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
         {"[ pairs ]\n1 2 2 1 1 1 1 1", "planned"},
         {"[ position_restraints ]\n1 3 1 0.5 1000", "function type 3 of [ position_restraints ]"},
         {"[ cmap ]\n1 2 3 4 5 2", "function type 2 of [ cmap ] is not supported (no such type)"},
-        {"[ virtual_sites2 ]\n3 1 2 1 0.5", "virtual sites are not supported (planned)"},
-        {"[ dummies3 ]\n4 1 2 3 1 0.1 0.1", "virtual sites"},
-        {"[ virtual_sitesn ]\n3 1 1 2", "virtual sites"},
+        {"[ virtual_sites2 ]\n3 1 2 3 0.5", "function type 3 of [ virtual_sites2 ] is not supported (no such type)"},
+        {"[ dummies4 ]\n5 1 2 3 4 1 0.1 0.1 0.1", "function type 1 of [ dummies4 ] is not supported (4fd"},
+        {"[ virtual_sites3 ]\n4 1 2 3 2", "virtual sites without parameters"},
+        {"[ virtual_sitesn ]\n3 4 1 2", "function type 4 of [ virtual_sitesn ]"},
         {"[ dihedral_restraints ]\n1 2 3 4 2 0 0 1",
          "function type 2 of [ dihedral_restraints ] is not supported (no such type)"},
         {"[ angle_restraints ]\n1 2 3 4 2 0 1 1", "function type 2 of [ angle_restraints ]"},
@@ -357,14 +358,82 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
     }
     expect_term_error("[ moleculetype ]\nV 1\n[ atoms ]\n1 A 1 R X 1\n[ moleculetype ]\nUSED 1\n[ intermolecular_interactions ]",
                       "E130", "intermolecular");
-    const std::string site = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n1 A 1 R X 1\n";
-    expect_error(site, "2 V 1 R V 1", one_molecule, "E130", "virtual sites");
+}
+
+constexpr std::string_view with_sites = "[ moleculetype ]\nCHN 3\n[ atoms ]\n1 A 1 R X 1\n2 B 1 R X 1\n3 A 1 R X 1\n4 A 1 R X 1\n"
+                                        "5 V 1 R V 1\n6 V 1 R V 1\n7 A 1 R V 1 0 0\n";
+
+TEST_F(TopTest, virtual_sites_are_read_in_an_order_of_construction)
+{
+    const auto sites_of = [&](std::string_view lines) {
+        return read(std::string(lennard_jones) + std::string(with_sites) + std::string(lines) + std::string(one_molecule))
+            .molecule_types.at(0)
+            .sites;
+    };
+    const auto expect = [](const VirtualSite& site, SiteKind kind, std::int32_t atom, std::vector<std::int32_t> from,
+                           std::vector<double> parameters) {
+        EXPECT_EQ(site.kind, kind);
+        EXPECT_EQ(site.atom, atom);
+        EXPECT_EQ(site.from, from);
+        ASSERT_EQ(site.parameters.size(), parameters.size());
+        for (std::size_t i = 0; i < parameters.size(); ++i) { EXPECT_DOUBLE_EQ(site.parameters[i], parameters[i]); }
+    };
+    auto sites = sites_of("[ virtual_sites2 ]\n5 7 6 1 0.25\n7 6 2 2 0.1\n[ dummies3 ]\n6 1 2 3 1 0.2 0.3\n");
+    ASSERT_THAT(sites, SizeIs(3));
+    expect(sites[0], SiteKind::Linear, 5, {0, 1, 2}, {0.2, 0.3});
+    expect(sites[1], SiteKind::FixedDistance2, 6, {5, 1}, {0.1});
+    expect(sites[2], SiteKind::Linear, 4, {6, 5}, {0.25});
+    sites = sites_of("[ virtual_sites3 ]\n5 1 2 3 2 0.2 0.3\n6 1 2 3 3 60 0.2\n7 1 2 3 4 0.1 0.2 0.3\n");
+    ASSERT_THAT(sites, SizeIs(3));
+    expect(sites[0], SiteKind::FixedDistance3, 4, {0, 1, 2}, {0.2, 0.3});
+    expect(sites[1], SiteKind::FixedAngle3, 5, {0, 1, 2}, {0.1 * (1 + 2.220446049250313e-16), 0.1 * std::sqrt(3.0)});
+    expect(sites[2], SiteKind::OutOfPlane3, 6, {0, 1, 2}, {0.1, 0.2, 0.3});
+    sites =
+        sites_of("[ virtual_sites4 ]\n5 1 2 3 4 2 0.2 0.3 0.4\n[ virtual_sites1 ]\n6 4 1\n[ virtual_sitesn ]\n7 3 1 1 3 2 4 5\n");
+    ASSERT_THAT(sites, SizeIs(3));
+    expect(sites[0], SiteKind::FixedDistance4, 4, {0, 1, 2, 3}, {0.2, 0.3, 0.4});
+    expect(sites[1], SiteKind::Linear, 5, {3}, {});
+    expect(sites[2], SiteKind::Mean, 6, {0, 2, 3}, {0.25, 0.625});
+    sites = sites_of("[ virtual_sitesn ]\n5 1 4 3 2\n6 2 1 2\n7 2 2 1\n");
+    ASSERT_THAT(sites, SizeIs(3));
+    expect(sites[0], SiteKind::Mean, 4, {3, 2, 1}, {1.0 / 3, 1.0 / 3});
+    expect(sites[1], SiteKind::Mean, 5, {0, 1}, {14.0 / 26});
+    expect(sites[2], SiteKind::Mean, 6, {1, 0}, {12.0 / 26});
+}
+
+TEST_F(TopTest, virtual_sites_that_cannot_be_are_refused)
+{
+    const auto expect = [&](std::string before, std::string_view line, std::string_view id, std::string_view part) {
+        expect_error(std::string(lennard_jones) + std::string(with_sites) + before, line, one_molecule, id, part);
+    };
+    const std::string two = "[ virtual_sites2 ]\n6 1 2 1 0.5\n7 1 2 1 0.6\n";
+    expect(two, "6 1 2 1 0.4", "E135", "made a virtual site twice");
+    expect(two, "4 1 2 1 0.4", "E135", "has a mass");
+    expect(two, "5 1 1 1 0.4", "E123", "occurs twice");
+    expect(two, "5 1 5 1 0.4", "E123", "occurs twice");
+    expect(two, "5 1 2 1 0.4 0.4", "E121", "0.4");
+    expect("[ virtual_sitesn ]\n", "5 1", "E121", "");
+    expect("[ virtual_sitesn ]\n", "5 3 1 0.5 2", "E121", "weight");
+    expect("[ virtual_sitesn ]\n", "5 3 1 0.5 2 -0.1", "E125", "weights");
+    expect("[ virtual_sitesn ]\n", "5 2 6 7", "E125", "weights");
+    // What is missing shows when all is read.
+    const auto refused_at = [&](std::string_view lines, int line, std::string_view id, std::string_view part) {
+        const std::string text =
+            std::string(lennard_jones) + std::string(with_sites) + std::string(lines) + std::string(one_molecule);
+        expect_refused([&] { read(text); }, id, "topol.top", line, part);
+    };
+    const int last_atom = 18; // its line
+    refused_at(two, last_atom - 2, "E125", "it is no virtual site");
+    refused_at("[ virtual_sites2 ]\n5 1 2 1 0.5\n6 1 2 1 0.6\n", last_atom, "E125", "mass of atom 7 (V) is zero");
+    refused_at("[ virtual_sites2 ]\n5 6 2 1 0.5\n6 7 2 1 0.6\n7 5 2 1 0.4\n", last_atom + 2, "E135", "made of itself");
+    expect_error(std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n1 A 1 R X 1\n", "2 V 1 R V 1 0 3",
+                 one_molecule, "E135", "has a mass");
 }
 
 // Whoever has three unsupported things is told of three, whatever else is wrong.
 TEST_F(TopTest, all_that_is_unsupported_is_told_at_once)
 {
-    const std::string terms = "[ bonds ]\n1 2 3 0.1 1 1\n2 3 3 0.1 1 1\n3 4 7 0.1 1\n[ virtual_sites2 ]\n3 1 2 1 0.5\n";
+    const std::string terms = "[ bonds ]\n1 2 3 0.1 1 1\n2 3 3 0.1 1 1\n3 4 7 0.1 1\n[ virtual_sites2 ]\n3 1 2 3 0.5\n";
     for (const std::string& slip : {std::string(), std::string("1 nonsense 1\n")})
     {
         try
@@ -377,7 +446,7 @@ TEST_F(TopTest, all_that_is_unsupported_is_told_at_once)
             const std::string text = error.what();
             EXPECT_THAT(text, HasSubstr("topol.top:19  function type 3 of [ bonds ]")) << text;
             EXPECT_THAT(text, HasSubstr("topol.top:21  function type 7 of [ bonds ]")) << text;
-            EXPECT_THAT(text, HasSubstr("topol.top:23  virtual sites are not supported")) << text;
+            EXPECT_THAT(text, HasSubstr("topol.top:23  function type 3 of [ virtual_sites2 ]")) << text;
             EXPECT_EQ(text.find("topol.top:20 "), text.npos) << text;
             EXPECT_EQ(text.find("nonsense") != text.npos, !slip.empty()) << text;
         }
@@ -592,13 +661,13 @@ TEST_F(TopTest, restraints_that_an_option_would_turn_on_are_skipped)
     }
 }
 
-// What pdb2gmx -vsite writes: hydrogens without a mass, of particle type A.
-TEST_F(TopTest, an_atom_without_mass_is_named_a_virtual_site_where_it_is_one)
+// What pdb2gmx -vsite writes: hydrogens without a mass, of particle type A, and sites whose parameters are for grompp to find.
+TEST_F(TopTest, virtual_sites_without_parameters_are_named)
 {
     const std::string atoms = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n1 A 1 R X 1\n2 A 1 R Y 1\n";
-    expect_error(atoms + "3 H 1 R M 1 0 0\n[ virtual_sites2 ]\n", "3 1 2 1 0.5", one_molecule, "E130",
-                 "virtual sites are not supported (planned)");
-    expect_error(atoms, "3 H 1 R M 1 0 0", one_molecule, "E125", "mass of atom 3 (M, type H) is zero");
+    expect_error(atoms + "3 H 1 R M 1 0 0\n[ virtual_sites2 ]\n", "3 1 2 1", one_molecule, "E130",
+                 "virtual sites without parameters");
+    expect_error(atoms, "3 H 1 R M 1 0 0", one_molecule, "E125", "mass of atom 3 (M) is zero");
 }
 
 TEST_F(TopTest, wrong_lines_of_molecules_are_refused)

@@ -102,6 +102,15 @@ TEST(UpdateGroups, of_a_rigid_water_is_the_water_about_its_oxygen)
 
 TEST(UpdateGroups, of_free_atoms_are_the_atoms) { EXPECT_THAT(groups_of(atoms(3)).reference_of_atom, ElementsAre(0, 1, 2)); }
 
+TEST(UpdateGroups, hold_virtual_sites_with_their_atoms_also_through_other_sites)
+{
+    MoleculeType type = atoms(7);
+    type.constraints = {{0, 1, 0.1}};
+    type.sites = {{SiteKind::Linear, 4, {1, 2}, {0.5}}, {SiteKind::Linear, 5, {4, 3}, {0.5}}};
+    const std::map<std::int32_t, int> expected{{4, 6}, {6, 1}}; // 0-1-4-2, 4-5-3; no atom is nearer to all than 4
+    EXPECT_EQ(atoms_by_reference(groups_of(type)), expected);
+}
+
 TEST(UpdateGroups, have_their_middle_as_reference_and_of_two_middles_the_lower)
 {
     for (int length = 1; length < 9; ++length)

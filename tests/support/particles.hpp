@@ -31,7 +31,7 @@ ParticleState<N> particles_in_input_order(const System& system)
         if (slot != atom) { continue; }
         const Atom& a = system.topology.atom(static_cast<std::int64_t>(atom));
         state.charge[slot] = static_cast<typename N::Real>(a.charge);
-        state.inverse_mass[slot] = static_cast<typename N::Real>(1 / a.mass);
+        state.inverse_mass[slot] = static_cast<typename N::Real>(a.mass > 0 ? 1 / a.mass : 0);
         state.lj_type[slot] = a.type;
         if (!system.v.empty()) { state.v.set(slot, static_cast<Vec3<typename N::Real>>(system.v[atom])); }
         state.global_of_slot[slot] = static_cast<std::int32_t>(atom);
