@@ -14,7 +14,7 @@
 // (Berendsen and van Gunsteren, in: Molecular Liquids - Dynamics and Interactions, Reidel 1984, p. 475; Feenstra, Hess and
 // Berendsen, J. Comput. Chem. 20, 786 (1999); the last as the GROMACS manual defines its type 4fdn.) A force f on a site does the
 // work of forces on its constructing atoms: the transposed derivative of its place times f. What the others do not get is the
-// first one's, so that a site may be moved with all of them at no cost.
+// first one's. Where a direction does not exist, as of two atoms in one place, its vector counts as zero: numbers stay finite.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -28,22 +28,28 @@ namespace site_detail {
 
 constexpr int most_others = 3; // of all kinds but means
 
+PARHELION_HD inline double inverse_length(const Vec3<double>& m)
+{
+    const double length = norm(m);
+    return length > 0 ? 1 / length : 0;
+}
+
 // The part of v across the direction u, a unit vector.
 PARHELION_HD inline Vec3<double> across(const Vec3<double>& v, const Vec3<double>& u) { return v - dot(v, u) * u; }
 
 // Of length * m / |m|: what a force f on it is on m.
 PARHELION_HD inline Vec3<double> force_on_direction(double length, const Vec3<double>& m, const Vec3<double>& f)
 {
-    const double inverse = 1 / norm(m);
+    const double inverse = inverse_length(m);
     return (length * inverse) * across(f, inverse * m);
 }
 
-PARHELION_HD inline Vec3<double> along(double length, const Vec3<double>& m) { return (length / norm(m)) * m; }
+PARHELION_HD inline Vec3<double> along(double length, const Vec3<double>& m) { return (length * inverse_length(m)) * m; }
 
 PARHELION_HD inline void spread_fixed_angle(const double* p, const Vec3<double>* d, const Vec3<double>& f, Vec3<double>* on)
 {
     const Vec3<double> w = d[1] - d[0];
-    const double inverse = 1 / norm(d[0]);
+    const double inverse = inverse_length(d[0]);
     const Vec3<double> u = inverse * d[0];
     const double along_u = dot(w, u);
     const Vec3<double> on_n = force_on_direction(p[1], w - along_u * u, f);
@@ -72,7 +78,8 @@ PARHELION_HD inline Vec3<double> site_offset(SiteKind kind, const double* p, con
         return detail::along(p[1], (1 - p[0]) * d[0] + p[0] * d[1]);
     case SiteKind::FixedAngle3: {
         const Vec3<double> w = d[1] - d[0];
-        return detail::along(p[0], d[0]) + detail::along(p[1], w - (dot(d[0], w) / norm2(d[0])) * d[0]);
+        const Vec3<double> u = detail::along(1, d[0]);
+        return p[0] * u + detail::along(p[1], detail::across(w, u));
     }
     case SiteKind::OutOfPlane3:
         return p[0] * d[0] + p[1] * d[1] + p[2] * cross(d[0], d[1]);

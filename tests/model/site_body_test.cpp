@@ -164,6 +164,20 @@ TEST_P(Sites, hand_over_the_torque)
     }
 }
 
+// All in one place, or on one line: numbers are finite, and no more is asked.
+TEST_P(Sites, are_finite_where_directions_do_not_exist)
+{
+    for (const double apart : {0.0, 0.1})
+    {
+        Points r(static_cast<std::size_t>(GetParam().atoms));
+        for (std::size_t k = 0; k < r.size(); ++k) { r[k] = {apart * static_cast<double>(k), 0, 0}; }
+        const Points d = away_from_first(r);
+        Points numbers = forces(r, {1, 2, 3});
+        numbers.push_back(site_offset(GetParam().kind, GetParam().parameters.data(), d.data(), static_cast<int>(d.size())));
+        for (const Vec3<double>& number : numbers) { EXPECT_TRUE(std::isfinite(norm(number))); }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Sites, ::testing::ValuesIn(kinds), [](const auto& test) { return test.param.name; });
 
 } // namespace parhelion
