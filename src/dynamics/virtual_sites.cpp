@@ -63,20 +63,24 @@ public:
     {
         spread_force(site_->kind, site_->parameters.data(), away.data(), count(), force, on_others.data());
     }
-    // The derivative of the place in time: of each component, that of the work that a unit force along it does.
+    // The derivative of the place in time. Of means it is the mean; of others, by components, the work per time that a unit force
+    // along each does.
     Vec3<double> velocity(const ParticleState<N>& state)
     {
         const auto v_first = static_cast<Vec3<double>>(state.v.get(first));
+        relative_v_.clear();
+        for (const std::size_t other : others) { relative_v_.push_back(static_cast<Vec3<double>>(state.v.get(other)) - v_first); }
+        if (is_linear(site_->kind))
+        {
+            return v_first + site_offset(site_->kind, site_->parameters.data(), relative_v_.data(), count());
+        }
         Vec3<double> v = v_first;
         for (int d = 0; d < 3; ++d)
         {
             Vec3<double> unit;
             unit[d] = 1;
             spread(unit);
-            for (std::size_t k = 0; k < others.size(); ++k)
-            {
-                v[d] += dot(on_others[k], static_cast<Vec3<double>>(state.v.get(others[k])) - v_first);
-            }
+            for (std::size_t k = 0; k < others.size(); ++k) { v[d] += dot(on_others[k], relative_v_[k]); }
         }
         return v;
     }
@@ -89,6 +93,7 @@ private:
     int count() const { return static_cast<int>(others.size()); }
 
     const VirtualSite* site_ = nullptr;
+    std::vector<Vec3<double>> relative_v_; // nm/ps
 };
 
 template <class Sum>
