@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dynamics/update_blocks.hpp"
 
+#include "base/error.hpp"
 #include "model/frozen_atoms.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct TypeShape
     std::vector<GroupShape> groups;
     std::vector<TypeStar> stars;
     std::vector<int> free_atoms; // of the molecule
-    std::vector<std::int32_t> water_kinds;
+    std::vector<std::int32_t> water_kinds, site_water_kinds;
 };
 
 GroupShape add_group(const LincsGroup& group, const LincsSettings& settings, BlockShapes& shapes)
@@ -98,6 +99,43 @@ TypeStar add_star(const LincsGroup& group, int centre, const LincsSettings& sett
     return star;
 }
 
+// The site that is a mean of this water's atoms alone; null: there is none.
+const VirtualSite* site_of_water(const Settle& s, const MoleculeType& type)
+{
+    const auto is_of_water = [&](std::int32_t atom) { return atom == s.oxygen || atom == s.hydrogen_a || atom == s.hydrogen_b; };
+    const auto found = std::ranges::find_if(
+        type.sites, [&](const VirtualSite& site) { return is_linear(site.kind) && std::ranges::all_of(site.from, is_of_water); });
+    return found == type.sites.end() ? nullptr : &*found;
+}
+
+SiteWater make_site_water(const SettleWater& water, const VirtualSite& site)
+{
+    const auto weight = [&](std::int32_t atom) {
+        double first = 1;
+        for (std::size_t k = 1; k < site.from.size(); ++k)
+        {
+            if (site.from[k] == atom) { return site.parameters[k - 1]; }
+            first -= site.parameters[k - 1];
+        }
+        return site.from[0] == atom ? first : 0;
+    };
+    return {water, site.atom, weight(water.hydrogen_a), weight(water.hydrogen_b)};
+}
+
+void add_water(const Settle& s, const MoleculeType& type, TypeShape& shape, UpdateBlocks& blocks)
+{
+    const auto mass = [&](int atom) { return type.atoms[static_cast<std::size_t>(atom)].mass; };
+    const SettleWater water = make_settle(s.oxygen, s.hydrogen_a, s.hydrogen_b, s.oh, s.hh, mass(s.oxygen), mass(s.hydrogen_a));
+    if (const VirtualSite* const site = site_of_water(s, type))
+    {
+        shape.site_water_kinds.push_back(static_cast<std::int32_t>(blocks.site_water_kinds.size()));
+        blocks.site_water_kinds.push_back(make_site_water(water, *site));
+        return;
+    }
+    shape.water_kinds.push_back(static_cast<std::int32_t>(blocks.water_kinds.size()));
+    blocks.water_kinds.push_back(water);
+}
+
 TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, UpdateBlocks& blocks)
 {
     TypeShape shape;
@@ -122,11 +160,10 @@ TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Upda
     }
     for (const Settle& s : type.settles)
     {
-        shape.water_kinds.push_back(static_cast<std::int32_t>(blocks.water_kinds.size()));
-        blocks.water_kinds.push_back(
-            make_settle(s.oxygen, s.hydrogen_a, s.hydrogen_b, s.oh, s.hh, mass(s.oxygen), mass(s.hydrogen_a)));
+        add_water(s, type, shape, blocks);
         for (const int atom : {s.oxygen, s.hydrogen_a, s.hydrogen_b}) { is_bound[static_cast<std::size_t>(atom)] = true; }
     }
+    for (const VirtualSite& site : type.sites) { is_bound[static_cast<std::size_t>(site.atom)] = true; }
     for (std::size_t atom = 0; atom < is_bound.size(); ++atom)
     {
         if (!is_bound[atom]) { shape.free_atoms.push_back(static_cast<int>(atom)); }
@@ -193,8 +230,18 @@ void for_each_molecule(const Topology& topology, const std::vector<TypeShape>& t
 
 } // namespace
 
+bool all_sites_are_of_waters(const Topology& topology)
+{
+    return std::ranges::all_of(topology.molecule_types, [](const MoleculeType& type) {
+        const auto with_site =
+            std::ranges::count_if(type.settles, [&](const Settle& s) { return site_of_water(s, type) != nullptr; });
+        return static_cast<std::size_t>(with_site) == type.sites.size();
+    });
+}
+
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings)
 {
+    PARHELION_EXPECTS(all_sites_are_of_waters(topology));
     UpdateBlocks blocks;
     std::vector<TypeShape> types;
     for (const MoleculeType& type : topology.molecule_types) { types.push_back(add_type(type, settings, blocks)); }
@@ -210,6 +257,15 @@ UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& s
                 blocks.water_atoms.push_back(static_cast<std::int32_t>(first + atom));
             }
             blocks.kind_of_water.push_back(kind);
+        }
+        for (const std::int32_t kind : type.site_water_kinds)
+        {
+            const auto& [water, site, weight_a, weight_b] = blocks.site_water_kinds[static_cast<std::size_t>(kind)];
+            for (const int atom : {water.oxygen, water.hydrogen_a, water.hydrogen_b, site})
+            {
+                blocks.site_water_atoms.push_back(static_cast<std::int32_t>(first + atom));
+            }
+            blocks.kind_of_site_water.push_back(kind);
         }
         for (const TypeStar& star : type.stars)
         {

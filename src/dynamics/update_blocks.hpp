@@ -110,6 +110,14 @@ struct StarShape
     int series_order = 0;
 };
 
+// A rigid water with a virtual site that is a weighted mean of its atoms.
+struct SiteWater
+{
+    SettleWater water;
+    int site;                  // local atom
+    double weight_a, weight_b; // of the hydrogens; the oxygen has what is left to 1
+};
+
 // Stars with the same number of constraints. None: atoms without constraints, which have no shape.
 struct Stars
 {
@@ -122,6 +130,9 @@ struct UpdateBlocks
     // Waters: global atoms O H H, and the kind of each.
     std::vector<SettleWater> water_kinds;
     std::vector<std::int32_t> water_atoms, kind_of_water;
+    // Those with a site: global atoms O H H and the site.
+    std::vector<SiteWater> site_water_kinds;
+    std::vector<std::int32_t> site_water_atoms, kind_of_site_water;
     std::vector<StarShape> star_shapes;
     std::array<Stars, largest_star + 1> stars; // by number of constraints
     // All other atoms.
@@ -132,7 +143,7 @@ struct UpdateBlocks
     std::vector<std::int32_t> bond_couplings; // per bond: its first matrix element in the block
     std::vector<BlockGroup> groups;
 
-    std::int64_t waters() const { return static_cast<std::int64_t>(kind_of_water.size()); }
+    std::int64_t waters() const { return static_cast<std::int64_t>(kind_of_water.size() + kind_of_site_water.size()); }
     std::int64_t constraints() const
     {
         auto count = 3 * waters() + static_cast<std::int64_t>(bonds.size());
@@ -141,7 +152,11 @@ struct UpdateBlocks
     }
 };
 
-// Every atom is in one water, star or block. Precondition: the checks of the CPU's Constraints (masses) have passed.
+// Is every virtual site a water's, one of each? No others are moved here.
+bool all_sites_are_of_waters(const Topology& topology);
+
+// Every atom is in one water, star or block. Preconditions: the checks of the CPU's Constraints (masses) have passed, and all
+// virtual sites are of waters.
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings);
 
 } // namespace parhelion

@@ -2,6 +2,7 @@
 #include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
+#include "dynamics/update_blocks.hpp"
 #include "engine/measured_gpus.hpp"
 #include "state/cluster_array.hpp"
 #include "state/rank_slots.hpp"
@@ -250,7 +251,7 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 std::string_view only_on_cpus(const RunParameters& parameters, const Topology& topology)
 {
     if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
-    return topology.site_count() > 0 ? "a system with virtual sites" : "";
+    return all_sites_are_of_waters(topology) ? "" : "a system with virtual sites other than one of each rigid water";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/virtual_sites.hpp"
 
+#include "base/error.hpp"
 #include "model/site_body.hpp"
 
 #include <algorithm>
@@ -30,6 +31,30 @@ void place_sites(const Topology& topology, const Box<double>& box, std::vector<V
                 }
                 atoms[site.atom] =
                     first + site_offset(site.kind, site.parameters.data(), away.data(), static_cast<int>(away.size()));
+            }
+        }
+    }
+}
+
+void spread_forces_of_means(const Topology& topology, std::vector<Vec3<double>>& f)
+{
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        for (std::int64_t copy = 0; copy < block.count && !type.sites.empty(); ++copy)
+        {
+            Vec3<double>* const atoms = f.data() + block.first_atom + copy * static_cast<std::int64_t>(type.atoms.size());
+            for (auto site = type.sites.rbegin(); site != type.sites.rend(); ++site)
+            {
+                PARHELION_EXPECTS(is_linear(site->kind));
+                Vec3<double> rest = atoms[site->atom];
+                for (std::size_t k = 1; k < site->from.size(); ++k)
+                {
+                    const Vec3<double> part = site->parameters[k - 1] * atoms[site->atom];
+                    atoms[site->from[k]] += part, rest -= part;
+                }
+                atoms[site->from[0]] += rest;
+                atoms[site->atom] = {};
             }
         }
     }

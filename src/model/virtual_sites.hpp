@@ -14,6 +14,9 @@ namespace parhelion {
 // Puts every site where its constructing atoms, or their nearest images, say. x: nm, in input order.
 void place_sites(const Topology& topology, const Box<double>& box, std::vector<Vec3<double>>& x);
 
+// Moves forces (kJ/mol/nm, in input order) from sites to their constructing atoms. Precondition: all sites are weighted means.
+void spread_forces_of_means(const Topology& topology, std::vector<Vec3<double>>& f);
+
 // What became of terms with sites, over all copies.
 struct ConstantTerms
 {

@@ -48,6 +48,17 @@ inline ToyMolecule rigid_water()
     return water;
 }
 
+// With a fourth site, which is not on the axis of symmetry, so that it matters which hydrogen is which.
+inline ToyMolecule rigid_water_with_site()
+{
+    ToyMolecule water = rigid_water();
+    water.type.name = "SOL4";
+    water.type.atoms.push_back(toy_atom("MW", 0));
+    water.type.sites = {{SiteKind::Linear, 3, {1, 0, 2}, {0.7, 0.1}}};
+    water.x.push_back(0.2 * water.x[1] + 0.7 * water.x[0] + 0.1 * water.x[2]);
+    return water;
+}
+
 // A methyl group, as h-bonds constrains it.
 inline ToyMolecule methyl()
 {

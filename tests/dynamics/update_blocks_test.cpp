@@ -53,6 +53,40 @@ TEST(UpdateBlocks, take_a_carbon_and_its_hydrogens_for_a_star_but_not_a_chain)
     EXPECT_FALSE(blocks.blocks.empty());
 }
 
+TEST(UpdateBlocks, take_a_site_with_its_water_whatever_the_order_of_its_atoms)
+{
+    const System system = toy_system({{rigid_water(), 3}, {rigid_water_with_site(), 2}, {single_atom(40), 1}}, {3, 3, 3}, 300, 1);
+    EXPECT_TRUE(all_sites_are_of_waters(system.topology));
+    const UpdateBlocks blocks = make_update_blocks(system.topology, {});
+    EXPECT_EQ(blocks.water_atoms.size(), 9u);
+    EXPECT_EQ(blocks.site_water_atoms, (std::vector<std::int32_t>{9, 10, 11, 12, 13, 14, 15, 16}));
+    EXPECT_EQ(blocks.stars[0].atoms, (std::vector<std::int32_t>{17}));
+    EXPECT_EQ(blocks.constraints(), 15);
+    ASSERT_EQ(blocks.site_water_kinds.size(), 1u);
+    EXPECT_NEAR(blocks.site_water_kinds[0].weight_a, 0.2, 1e-15);
+    EXPECT_NEAR(blocks.site_water_kinds[0].weight_b, 0.1, 1e-15);
+}
+
+TEST(UpdateBlocks, know_sites_that_are_not_one_of_each_water)
+{
+    const auto are_of_waters = [](const MoleculeType& type) {
+        Topology topology;
+        topology.molecule_types = {type};
+        return all_sites_are_of_waters(topology);
+    };
+    EXPECT_TRUE(are_of_waters(rigid_water().type));
+    EXPECT_TRUE(are_of_waters(rigid_water_with_site().type));
+    EXPECT_FALSE(are_of_waters(molecule_with_sites().type));
+    MoleculeType two = rigid_water_with_site().type, flexible = two, out_of_plane = two;
+    two.atoms.push_back(toy_atom("MW", 0));
+    two.sites.push_back({SiteKind::Linear, 4, {0, 1}, {0.5}});
+    EXPECT_FALSE(are_of_waters(two));
+    flexible.settles.clear();
+    EXPECT_FALSE(are_of_waters(flexible));
+    out_of_plane.sites[0] = {SiteKind::OutOfPlane3, 3, {0, 1, 2}, {0.1, 0.1, 1}};
+    EXPECT_FALSE(are_of_waters(out_of_plane));
+}
+
 // Chains of constraints, and the shared memory of a thread block on GPUs that people have: 99 KiB (8.6, 8.9, 12.x), 163 (8.0),
 // 227 (9.0, 10.0).
 TEST(UpdateBlocks, have_their_arenas_in_shared_memory_if_a_gpu_has_so_much)

@@ -7,8 +7,9 @@ five minutes each on one core.
 import pytest
 
 from ensembles import drift, mean_and_error
-from simulation import PME, WATER, argon, run, small_water, temperature_coupling, water
+from simulation import PME, WATER, Box, argon, run, small_water, temperature_coupling, water
 from test_list_plans import SETTINGS, at, in_vacuum
+from test_virtual_sites import four_site_water
 
 
 @pytest.mark.parametrize("system", ["spce", "etoh"])
@@ -34,6 +35,20 @@ def test_energy_does_not_drift_with_pme(case, tmp_path):
     temperature, _ = mean_and_error(result["Temperature"])
     slope, error = drift(result, temperature)
     print(f"{case}: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")
+    assert abs(slope) <= 0.01
+    assert error <= 0.002
+
+
+def test_energy_of_four_site_water_does_not_drift(tmp_path):
+    start = {"continuation": "no", "gen-vel": "yes", "gen-temp": 300, "gen-seed": 1, "DispCorr": "No"}
+    heat = {"integrator": "sd", "tc-grps": "System", "ref-t": 300, "tau-t": 0.1}
+    box = four_site_water(tmp_path)
+    run(tmp_path / "heat", box, WATER, PME, start, heat, time=10)
+    begin = Box(tmp_path / "heat" / "run.gro", box.topology, box.atoms, box.degrees_of_freedom)
+    result = run(tmp_path / "nve", begin, WATER, PME, {"DispCorr": "No", "comm-mode": "None"}, time=200, every=50)
+    temperature, _ = mean_and_error(result["Temperature"])
+    slope, error = drift(result, temperature)
+    print(f"four-site water: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")
     assert abs(slope) <= 0.01
     assert error <= 0.002
 

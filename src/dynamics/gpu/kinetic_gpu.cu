@@ -58,6 +58,14 @@ __device__ void add_group_sums(const Sum (&value)[n], int group, int groups, Sum
     }
 }
 
+// A virtual site has none.
+template <class N>
+__device__ double mass_of(const Velocities<N>& a, std::int64_t slot)
+{
+    const auto inverse = static_cast<double>(a.v[slot].inverse_mass);
+    return inverse > 0 ? 1 / inverse : 0;
+}
+
 // Purpose        kinetic energy tensors of the temperature groups
 // Work           a thread per slot
 // Reads/Writes   velocities, masses, groups / sums (one atomic per block, group and element)
@@ -76,7 +84,7 @@ __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Ve
     {
         group = a.temperature_group[slot];
         const Vec3<double> v = a.velocity(slot);
-        const double half_mass = 0.5 / static_cast<double>(a.v[slot].inverse_mass);
+        const double half_mass = 0.5 * mass_of(a, slot);
         const double products[kinetic_elements] = {v.x * v.x, v.y * v.y, v.z * v.z, v.x * v.y, v.x * v.z, v.y * v.z};
         for (int k = 0; k < kinetic_elements; ++k) { value[k] = to_sum<ScalarSum<N>>(half_mass * products[k]); }
     }
@@ -106,7 +114,7 @@ __global__ void __launch_bounds__(threads)
         if (group != AtomGroups::none)
         {
             const Vec3<double> v = a.velocity(slot);
-            const double mass = 1 / static_cast<double>(a.v[slot].inverse_mass);
+            const double mass = mass_of(a, slot);
             const double products[com_elements] = {mass * v.x, mass * v.y, mass * v.z, mass};
             for (int k = 0; k < com_elements; ++k) { value[k] = to_sum<ScalarSum<N>>(products[k]); }
         }

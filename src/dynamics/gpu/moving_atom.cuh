@@ -194,18 +194,26 @@ struct GroupsShared
     PeriodicBox<N> box;
 };
 
-// The force is used up, but on trial.
+// The force, which is used up, but on trial; kJ/mol/nm.
 template <Motion motion, class N, class Copies>
-__device__ void kick(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const GroupKick& kick,
-                     MovingAtom<N, Copies>& atom)
+__device__ Vec3<double> take_force(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, MovingAtom<N, Copies>& atom)
 {
-    if constexpr (motion != Motion::Mend)
+    if constexpr (motion == Motion::Mend) { return {}; }
+    else
     {
         add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
         if (motion != Motion::Trial && atom.is_there) { state.f[atom.slot] = {}; }
         const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
         // Written so that NaN is caught.
         if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
+        return f;
+    }
+}
+template <Motion motion, class N, class Copies>
+__device__ void kick(const GroupKick& kick, const Vec3<double>& f, MovingAtom<N, Copies>& atom)
+{
+    if constexpr (motion != Motion::Mend)
+    {
         const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
         for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], kick.push[d] * atom.inverse_mass() * f[d]); }
     }
@@ -227,19 +235,27 @@ __device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N, Copies>& arg
                                                 state.global_of_slot[slot], inverse_mass, v1));
 }
 
-// Drifts by atom.v and stores. v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath,
-// kJ/mol.
+// Where atom.v takes it.
+template <class N, class Copies>
+__device__ Vec3<typename N::Fixed> drifted(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
+                                           const MovingAtom<N, Copies>& atom)
+{
+    const Vec3<double> move = args.dt * static_cast<Vec3<double>>(static_cast<Vec3<typename N::Real>>(atom.v));
+    if (atom.is_there && !(norm2(move) < args.limits.displacement * args.limits.displacement))
+    {
+        report_failure(args, state, atom.slot);
+    }
+    return state.by_shape_of_box([&](auto tilted) { return box.template displaced<tilted>(atom.x(), move); });
+}
+
+// v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath, kJ/mol.
 template <Motion motion, class N, class Copies>
-__device__ double drift_and_store(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
-                                  const MovingAtom<N, Copies>& atom, const Vec3<double>& v1)
+__device__ double store(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const MovingAtom<N, Copies>& atom,
+                        const Vec3<typename N::Fixed>& x, const Vec3<double>& v1)
 {
     using Real = typename N::Real;
     if (motion == Motion::Trial || !atom.is_there) { return 0; }
     const auto v = static_cast<Vec3<Real>>(atom.v);
-    const Vec3<double> move = args.dt * static_cast<Vec3<double>>(v);
-    if (!(norm2(move) < args.limits.displacement * args.limits.displacement)) { report_failure(args, state, atom.slot); }
-    const Vec3<typename N::Fixed> x =
-        state.by_shape_of_box([&](auto tilted) { return box.template displaced<tilted>(atom.x(), move); });
     const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
     state.xq[atom.slot] = moved;
     store_copies(args.copies, atom.slot, atom.copies, moved);
@@ -248,7 +264,8 @@ __device__ double drift_and_store(const UpdateArgs<N, Copies>& args, const GpuVi
     {
         const auto v2 = static_cast<Vec3<Real>>(2.0 * static_cast<Vec3<double>>(v) - v1);
         state.v[atom.slot] = {v2.x, v2.y, v2.z, atom.vm.inverse_mass};
-        return 0.5 / atom.inverse_mass() * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1));
+        const double twice_heat_per_mass = norm2(static_cast<Vec3<double>>(v2)) - norm2(v1);
+        return atom.inverse_mass() > 0 ? 0.5 / atom.inverse_mass() * twice_heat_per_mass : 0; // a virtual site has no mass
     }
     return 0;
 }

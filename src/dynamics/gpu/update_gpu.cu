@@ -98,6 +98,8 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
         add_kind(1 + n, n + 1, stars.atoms, stars.shape, records);
         atoms += stars.atoms.size();
     }
+    add_kind(kinds - 1, 4, blocks.site_water_atoms, blocks.kind_of_site_water, records);
+    atoms += blocks.site_water_atoms.size();
     std::vector<std::int32_t> record_of_global(atoms, -1);
     for (const Kind& kind : kind_)
     {
@@ -112,6 +114,7 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     record_of_global_.upload(queue, record_of_global);
     home_groups_.resize(kinds);
     water_kinds_.upload(queue, blocks.water_kinds);
+    site_water_kinds_.upload(queue, blocks.site_water_kinds);
     star_shapes_.upload(queue, blocks.star_shapes);
     std::vector<UpdateBlock> table = blocks.blocks;
     const LincsArenas arenas =
@@ -182,6 +185,7 @@ GpuUpdate::View GpuUpdate::view() const
 {
     View view;
     view.water_kinds = water_kinds_.data();
+    view.site_water_kinds = site_water_kinds_.data();
     view.star_shapes = star_shapes_.data();
     view.first_block = 0;
     for (std::size_t k = 0; k < kinds; ++k)

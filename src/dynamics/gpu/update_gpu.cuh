@@ -23,6 +23,7 @@ struct HomeGroupsView
 struct GpuUpdate::View
 {
     const SettleWater* water_kinds;
+    const SiteWater* site_water_kinds;
     const StarShape* star_shapes;
     HomeGroupsView groups[kinds];
     std::int32_t first_block; // of blocks, which come last
@@ -66,9 +67,10 @@ __device__ void add_heat(const UpdateArgs<N, Copies>& args, double heat)
 // --- groups of few atoms: a lane each
 
 // As StarConstraints; every lane computes the whole water's.
+template <int atoms>
 struct WaterConstraints
 {
-    const GroupLanes<3>& lanes;
+    const GroupLanes<atoms>& lanes;
     const SettleWater& water;
     const Vec3<double>& bond;
 
@@ -78,7 +80,7 @@ struct WaterConstraints
         const SettleTriangle t = settle_triangle(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(moved, 0),
                                                  lanes.of(moved, 1), lanes.of(moved, 2));
         const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
-        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0};
+        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0}; // of a site without meaning
     }
 };
 struct NoConstraints
@@ -97,10 +99,44 @@ struct Waters
 
     __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number) { return view.water_kinds[number]; }
     __device__ static Lane lane(const Shape& water, int) { return water; }
-    __device__ static WaterConstraints constraints(const GroupLanes<atoms>& lanes, const Lane& water, const Vec3<double>& bond)
+    __device__ static WaterConstraints<atoms> constraints(const GroupLanes<atoms>& lanes, const Lane& water,
+                                                          const Vec3<double>& bond)
     {
         return {lanes, water, bond};
     }
+};
+struct SiteWaters // the site on the last lane
+{
+    static constexpr int kind = 2 + largest_star, atoms = 4, site = 3;
+    static constexpr bool has_lincs = false;
+    using Shape = SiteWater;
+    using Lane = SiteWater;
+
+    __device__ static const Shape& shape(const GpuUpdate::View& view, std::int32_t number)
+    {
+        return view.site_water_kinds[number];
+    }
+    __device__ static Lane lane(const Shape& water, int) { return water; }
+    __device__ static WaterConstraints<atoms> constraints(const GroupLanes<atoms>& lanes, const Lane& water,
+                                                          const Vec3<double>& bond)
+    {
+        return {lanes, water.water, bond};
+    }
+    // What of something of the site is this lane's; the site itself keeps nothing.
+    __device__ static double share(const Lane& water, int atom)
+    {
+        return atom == 0 ? 1 - (water.weight_a + water.weight_b) : atom == 1 ? water.weight_a : atom == 2 ? water.weight_b : -1;
+    }
+    __device__ static Vec3<double> mean(const GroupLanes<atoms>& lanes, const Lane& water, const Vec3<double>& value)
+    {
+        const Vec3<double> of_oxygen = lanes.of(value, 0);
+        return of_oxygen + water.weight_a * (lanes.of(value, 1) - of_oxygen) + water.weight_b * (lanes.of(value, 2) - of_oxygen);
+    }
+};
+template <class Groups>
+constexpr bool has_site = requires
+{
+    Groups::site;
 };
 struct FreeAtoms
 {
@@ -144,7 +180,9 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
     const auto constraints = Groups::constraints(lanes, lane, bond);
     if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
-    kick<motion>(args, state, group_kick, atom);
+    Vec3<double> f = take_force<motion>(args, state, atom);
+    if constexpr (has_site<Groups>) { f += Groups::share(lane, lanes.atom()) * lanes.of(f, Groups::site); }
+    kick<motion>(group_kick, f, atom);
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
@@ -161,20 +199,33 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     const Push push = constrain();
     if (Groups::atoms > 1 && args.virial != nullptr)
     {
-        const bool has_bond = atom.is_there && lanes.atom() > 0;
+        bool has_bond = atom.is_there && lanes.atom() > 0;
+        if constexpr (has_site<Groups>) { has_bond = has_bond && lanes.atom() != Groups::site; }
         add_virial(args.virial, bond, has_bond ? args.per_dt * args.per_dt * push.impulse : Vec3<double>{});
         if constexpr (Groups::has_lincs)
         {
             add_deviation_square(args.deviation_squares, has_bond ? relative_deviation(push.length2, lane.length) : 0);
         }
     }
-    const Vec3<double> v1 = atom.v;
+    Vec3<double> v1 = atom.v;
     if constexpr (motion == Motion::Stochastic)
     {
         atom.v = with_friction_and_noise(args, state, atom.slot, atom.inverse_mass(), atom.v);
         constrain();
     }
-    add_heat<motion>(args, drift_and_store<motion>(args, state, box, atom, v1));
+    if constexpr (has_site<Groups>)
+    {
+        const Vec3<double> site_v = Groups::mean(lanes, lane, atom.v), site_v1 = Groups::mean(lanes, lane, v1);
+        if (lanes.atom() == Groups::site) { atom.v = site_v, v1 = site_v1; }
+    }
+    Vec3<typename N::Fixed> x = drifted(args, state, box, atom);
+    if constexpr (has_site<Groups>)
+    {
+        const Vec3<typename N::Fixed> oxygen = lanes.of(x, 0);
+        const Vec3<double> away = Groups::mean(lanes, lane, box.difference(x, oxygen));
+        if (lanes.atom() == Groups::site) { x = box.displaced(oxygen, away); }
+    }
+    add_heat<motion>(args, store<motion>(args, state, atom, x, v1));
 }
 
 // If this block's groups are of the kind. It goes round: while its lanes move their atoms, the next ones are on their way, and so
@@ -224,7 +275,7 @@ template <class... Groups>
 struct GroupKinds
 {
 };
-using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>>;
+using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>, SiteWaters>;
 static_assert(largest_star == 4);
 
 template <Motion motion, class N, class Copies, class... Groups>
@@ -279,7 +330,8 @@ __device__ void start_block(const UpdateArgs<N, Copies>& args, const GpuView<N>&
     for (int i = first; i < block.atoms; i += threads)
     {
         MovingAtom<N, Copies> atom = load<motion>(args, state, slots[i]);
-        kick<motion>(args, state, load_kick<motion>(args, atom), atom);
+        const GroupKick group_kick = load_kick<motion>(args, atom);
+        kick<motion>(group_kick, take_force<motion>(args, state, atom), atom);
         lincs.move()[i] = atom.is_there ? args.dt * atom.v : Vec3<double>{};
     }
     for (int i = first; i < block.bonds; i += threads)
@@ -343,8 +395,8 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
         atom.copies = load_copies(args.copies, slots[i]);
         if constexpr (motion != Motion::Mend) { atom.vm.inverse_mass = state.v[slots[i]].inverse_mass; }
         atom.v = (1 / args.dt) * lincs.move()[i];
-        heat +=
-            drift_and_store<motion>(args, state, box, atom, motion == Motion::Stochastic ? lincs.before()[i] : Vec3<double>{});
+        const Vec3<double> v1 = motion == Motion::Stochastic ? lincs.before()[i] : Vec3<double>{};
+        heat += store<motion>(args, state, atom, drifted(args, state, box, atom), v1);
     }
     add_heat<motion>(args, heat);
 }

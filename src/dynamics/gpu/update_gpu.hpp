@@ -107,9 +107,9 @@ public:
     View view() const;
 
 private:
-    // Waters, then stars by number of constraints: update groups of one size. Each is a record: its atoms, and its water kind or
-    // star shape.
-    static constexpr int kinds = 1 + largest_star + 1;
+    // Waters, stars by number of constraints, and waters with a site: update groups of one size. Each is a record: its atoms, and
+    // its water kind or star shape.
+    static constexpr int kinds = 1 + largest_star + 1 + 1;
     struct Kind
     {
         std::int32_t atoms = 0;                  // of a group
@@ -136,6 +136,7 @@ private:
     DeviceBuffer<std::int32_t> home_;             // records of home groups, atoms by slot
     DeviceBuffer<std::int32_t> home_groups_;      // by kind
     DeviceBuffer<SettleWater> water_kinds_;
+    DeviceBuffer<SiteWater> site_water_kinds_;
     DeviceBuffer<StarShape> star_shapes_;
 
     DeviceBuffer<std::int32_t> block_global_, block_slot_; // of the atoms of blocks; slot -1: not at home

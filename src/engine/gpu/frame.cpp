@@ -2,6 +2,7 @@
 #include "engine/gpu/frame.hpp"
 
 #include "engine/gather.hpp"
+#include "model/virtual_sites.hpp"
 
 #include <numeric>
 
@@ -54,7 +55,9 @@ Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N
     if (due.x || due.compressed_x) { assign(from.x, atoms.x); }
     if (due.v) { assign(from.v, atoms.v); }
     if (due.f) { assign(from.f, atoms.f); }
-    return make_frame(queue, topology, PeriodicBox<N>(from.scalars[0].box), parts);
+    Frame frame = make_frame(queue, topology, PeriodicBox<N>(from.scalars[0].box), parts);
+    if (due.f) { spread_forces_of_means(topology, frame.f); } // on the GPU the update does
+    return frame;
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Four-site water on GPUs: as on the CPU, and on ranks with the bits of one.
+#include "coupled_runs.hpp"
+#include "model/virtual_sites.hpp"
+#include "ranks_gpu.hpp"
+
+#include <algorithm>
+
+using namespace parhelion;
+using namespace parhelion::test;
+
+namespace {
+
+// Gives each water of the data the charge of its oxygen in a place between the three atoms.
+Refdata with_fourth_sites(Refdata data)
+{
+    const System three = data.system;
+    MoleculeType& water = data.system.topology.molecule_types.at(0);
+    water.atoms.push_back({"MW", water.atoms[1].type, 0, 0, water.atoms[0].charge});
+    water.atoms[0].charge = 0;
+    water.sites = {{SiteKind::Linear, 3, {0, 1, 2}, {0.12, 0.13}}};
+    water.exclusion_start = {0, 3, 6, 9, 12};
+    water.excluded = {1, 2, 3, 0, 2, 3, 0, 1, 3, 0, 1, 2};
+    data.system.topology.finish();
+    data.system.x.clear(), data.system.v.clear();
+    for (std::size_t i = 0; i < three.x.size(); ++i)
+    {
+        data.system.x.push_back(three.x[i]), data.system.v.push_back(three.v[i]);
+        if (i % 3 == 2) { data.system.x.push_back({}), data.system.v.push_back({}); }
+    }
+    place_sites(data.system.topology, data.system.box, data.system.x);
+    return data;
+}
+
+Refdata four_site_water(const std::string& coupling)
+{
+    const auto c = std::ranges::find(coupled_cases, coupling, &Case::name);
+    Refdata data = with_fourth_sites(coupled(*c, "spce"));
+    data.parameters.x_out = data.parameters.v_out = data.parameters.f_out = 4;
+    return data;
+}
+
+struct Outcome
+{
+    SinglePoint point;
+    Recorder recorder;
+};
+
+Outcome run_on(const Refdata& data, const SimulationOptions& options)
+{
+    Outcome outcome;
+    Simulation simulation(data.system, data.parameters, options);
+    outcome.point = simulation.evaluate();
+    simulation.run(12, outcome.recorder, never);
+    outcome.recorder.frames.push_back(simulation.frame());
+    return outcome;
+}
+
+SimulationOptions on(Device device, Precision precision, Summation summation)
+{
+    SimulationOptions options;
+    options.device = device, options.precision = precision, options.summation = summation, options.threads = 2;
+    return options;
+}
+
+class VirtualSitesOnGpu : public RanksOnGpus
+{
+};
+
+} // namespace
+
+TEST_F(VirtualSitesOnGpu, move_as_on_the_cpu)
+{
+    for (const std::string coupling : {"nve", "c_rescale", "parrinello_rahman", "stochastic_dynamics"})
+    {
+        SCOPED_TRACE(coupling);
+        const Refdata data = four_site_water(coupling);
+        const Outcome gpu = run_on(data, on(Device::Gpu, Precision::Double, Summation::Fast));
+        const Outcome cpu = run_on(data, on(Device::Cpu, Precision::Double, Summation::Fast));
+        EXPECT_LE(rms_relative(gpu.point.forces, cpu.point.forces), 1e-11);
+        EXPECT_LE(max_relative(gpu.point.observables.virial, cpu.point.observables.virial), 1e-9);
+        for (std::size_t atom = 3; atom < gpu.point.forces.size(); atom += 4)
+        {
+            EXPECT_EQ(gpu.point.forces[atom], Vec3<double>{});
+        }
+        expect_near(gpu.recorder.frames, cpu.recorder.frames, {1e-9, 1e-8, 1e-8});
+        ASSERT_EQ(gpu.recorder.observables.size(), cpu.recorder.observables.size());
+        for (std::size_t i = 0; i < cpu.recorder.observables.size(); ++i)
+        {
+            const Observables &a = gpu.recorder.observables[i], &b = cpu.recorder.observables[i];
+            EXPECT_NEAR(a.temperature, b.temperature, 1e-9 * b.temperature);
+            EXPECT_NEAR(a.conserved, b.conserved, 1e-9 * std::abs(b.conserved));
+        }
+    }
+}
+
+TEST_F(VirtualSitesOnGpu, have_the_bits_of_one_rank_on_every_grid)
+{
+    const Refdata data = four_site_water("c_rescale");
+    SimulationOptions options = on(Device::Gpu, Precision::Mixed, Summation::Reproducible);
+    const std::vector<Frame> one = run_on(data, options).recorder.frames;
+    std::size_t k = 0;
+    for (const Layout& layout : layouts({{2, 1, 1}, {2, 2, 2}}))
+    {
+        options.grid = layout.grid, options.gpus = layout.gpus, options.halo = method_of(k++);
+        options.comm_timeout = std::chrono::seconds(5);
+        SCOPED_TRACE(name_of(layout, options.halo));
+        const std::vector<Frame> more = run_on(data, options).recorder.frames;
+        ASSERT_EQ(more.size(), one.size());
+        for (std::size_t i = 0; i < one.size(); ++i)
+        {
+            EXPECT_EQ(different(more[i].x, one[i].x), 0);
+            EXPECT_EQ(different(more[i].v, one[i].v), 0);
+            EXPECT_EQ(different(more[i].f, one[i].f), 0);
+        }
+    }
+}
