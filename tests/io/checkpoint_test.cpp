@@ -396,7 +396,8 @@ TEST(RunIdentity, names_what_differs)
               "mass-repartition-factor (nothing then, 3 now)");
     for (const auto& [key, value] : then)
     {
-        for (const char* const later : {"disre", "mass-repartition-factor", "freeze", "annealing", "electric-field"})
+        for (const char* const later :
+             {"disre", "ensemble-temperature", "mass-repartition-factor", "freeze", "annealing", "electric-field"})
         {
             EXPECT_FALSE(key.starts_with(later)) << key;
         }
