@@ -73,17 +73,13 @@ __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<
 // Of a bond from its length, to first order. length2: the square of the bond's, nm^2; length: the constraint's, nm.
 __device__ inline double relative_deviation(double length2, double length) { return 0.5 * (length2 / (length * length) - 1); }
 
-// Seldom, so a call.
-[[gnu::noinline]] __device__ inline void add_to_largest(std::int32_t* largest, double deviation)
-{
-    if (largest != nullptr) { atomic_greatest(largest, in_deviation_units(fabs(deviation))); }
-}
-// A bond that is off by more than the tolerance, as far as the run bears it.
+// A bond that is off by more than the tolerance, or has turned too far: how far off it is, or the end of the run.
 template <class N, class Copies>
-__device__ void report_deviation(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot, double deviation)
+__device__ void report_bond(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot, double deviation,
+                            bool has_turned)
 {
-    if (fabs(deviation) <= LincsSettings::failed) { add_to_largest(args.largest_deviation, deviation); }
-    else { report_failure(args, state, slot); }
+    if (has_turned || !(fabs(deviation) <= LincsSettings::failed)) { return report_failure(args, state, slot); }
+    if (args.largest_deviation != nullptr) { atomic_greatest(args.largest_deviation, in_deviation_units(fabs(deviation))); }
 }
 
 template <class N, class Copies>

@@ -78,11 +78,11 @@ struct LincsLimits
 // What constraint forces do to a lane's atom.
 struct Push
 {
-    Vec3<double> move;     // nm
-    Vec3<double> impulse;  // its mass times that, u nm; unless it is the group's first
-    bool holds;            // false: the constraints could not be satisfied, or a bond has turned too far
-    bool is_loose = false; // its bond is off by more than LincsSettings::tolerance
-    double length2 = 0;    // of the bond, nm^2
+    Vec3<double> move;       // nm
+    Vec3<double> impulse;    // its mass times that, u nm; unless it is the group's first
+    bool holds;              // false: its bond is off by more than LincsSettings::tolerance, or has turned too far
+    bool has_turned = false; // its bond, too far
+    double length2 = 0;      // of the bond, nm^2
 };
 
 // The matrix that makes multipliers of mismatches, sum over powers of A between weights: the row of a lane's constraint.
@@ -159,10 +159,11 @@ public:
         const Vec3<double> impulse = -multiplier * own_direction_;
         // |cosine| cosine: as the cosine itself, without roots.
         const double along = fused::dot(own_direction_, bond), length2 = fused::norm2(bond);
-        const bool holds = along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * length2;
-        const bool is_tight = fabs(length2 - d2) <= 2 * LincsSettings::tolerance * d2; // neither, if it is not a number
-        return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse, !star_.has_bond || holds,
-                star_.has_bond && !is_tight, length2};
+        // Written so that what is not a number has turned, and does not hold.
+        const bool has_turned = !(along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * length2);
+        const bool holds = fabs(length2 - d2) <= 2 * LincsSettings::tolerance * d2 && !has_turned;
+        return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse, !star_.has_bond || holds, has_turned,
+                length2};
     }
 
 private:

@@ -38,17 +38,16 @@ namespace update_gpu {
 
 constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
 
-// What the threads of a block add to the sums of the step; for all of them at once. The virial of a force f at r, seldom: so as
-// not to take registers from what every step needs, a call.
+// What the threads of a block add to the sums of the step; for all of them at once. The virial is of a force f at r.
 template <class Sum>
-[[gnu::noinline]] __device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
+__device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
 {
     Sum virial[9];
     for (int i = 0; i < 9; ++i) { virial[i] = to_sum<Sum>(-0.5 * r[i / 3] * f[i % 3]); }
     add_block_sums(virial, total);
 }
 template <class Sum>
-[[gnu::noinline]] __device__ void add_deviation_square(Sum* total, double deviation)
+__device__ void add_deviation_square(Sum* total, double deviation)
 {
     if (total == nullptr) { return; }
     const Sum square[1] = {to_sum<Sum>(deviation_square(deviation))};
@@ -168,7 +167,7 @@ struct StarsOf // n constraints
 };
 
 // One step of a lane's atom.
-template <Motion motion, class Groups, class N, class Copies>
+template <Motion motion, Virial virial, class Groups, class N, class Copies>
 __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                            const PeriodicBox<N>& box, const GroupLanes<Groups::atoms>& lanes, std::int32_t shape_number,
                            typename Copies::Arrival& returned, MovingAtom<N, Copies>& atom)
@@ -186,18 +185,18 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     const auto constrain = [&] {
         const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
-        if (atom.is_there && !push.holds) { report_failure(args, state, atom.slot); }
-        if constexpr (Groups::has_lincs)
+        if (atom.is_there && !push.holds)
         {
-            if (atom.is_there && push.is_loose)
+            if constexpr (Groups::has_lincs)
             {
-                report_deviation(args, state, atom.slot, relative_deviation(push.length2, lane.length));
+                report_bond(args, state, atom.slot, relative_deviation(push.length2, lane.length), push.has_turned);
             }
+            else { report_failure(args, state, atom.slot); }
         }
         return push;
     };
     const Push push = constrain();
-    if (Groups::atoms > 1 && args.virial != nullptr)
+    if constexpr (Groups::atoms > 1 && virial == Virial::Compute)
     {
         bool has_bond = atom.is_there && lanes.atom() > 0;
         if constexpr (has_site<Groups>) { has_bond = has_bond && lanes.atom() != Groups::site; }
@@ -230,7 +229,7 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
 
 // If this block's groups are of the kind. It goes round: while its lanes move their atoms, the next ones are on their way, and so
 // is which ones come after them.
-template <Motion motion, class Groups, class N, class Copies>
+template <Motion motion, Virial virial, class Groups, class N, class Copies>
 __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                             GroupsShared<N, Copies>& shared)
 {
@@ -267,7 +266,7 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
         shared.ahead.take_lane(slot, shape);
         if (first + stride < count) { shared.ahead.template fetch<motion>(args, state, slot); }
         fetch_lane(first + 2 * stride + own_group);
-        step_group<motion, Groups>(view, args, state, shared.box, lanes, shape_now, returned, atom);
+        step_group<motion, virial, Groups>(view, args, state, shared.box, lanes, shape_now, returned, atom);
     }
 }
 
@@ -278,11 +277,11 @@ struct GroupKinds
 using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>, SiteWaters>;
 static_assert(largest_star == 4);
 
-template <Motion motion, class N, class Copies, class... Groups>
+template <Motion motion, Virial virial, class N, class Copies, class... Groups>
 __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                             GroupsShared<N, Copies>& shared, GroupKinds<Groups...>)
 {
-    (step_groups<motion, Groups>(view, args, state, shared), ...);
+    (step_groups<motion, virial, Groups>(view, args, state, shared), ...);
 }
 
 // --- all other atoms
@@ -291,9 +290,9 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
 
 // A bond of the block that has turned too far, is too long or short, or is not a number, is reported. Adds the virial of the
 // forces along bonds and their deviations, if that is wanted.
-template <class N, class Copies>
+template <Virial wanted, class N, class Copies>
 __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
-                            const LincsBlock& lincs, const std::int32_t* slots, Virial wanted)
+                            const LincsBlock& lincs, const std::int32_t* slots)
 {
     for (int first = 0; first < lincs.block().bonds; first += threads)
     {
@@ -307,14 +306,18 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
             const Vec3<double> new_bond = lincs.moved_bond(i);
             const double length = lincs.shape(lincs.bond(i)).length, new_length2 = norm2(new_bond);
             deviation = relative_deviation(new_length2, length);
-            const bool holds = dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2);
-            if (!holds) { report_failure(args, state, slot); }
-            if (!(fabs(deviation) <= LincsSettings::tolerance)) { report_deviation(args, state, slot, deviation); }
+            const bool has_turned = !(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2));
+            if (has_turned || !(fabs(deviation) <= LincsSettings::tolerance))
+            {
+                report_bond(args, state, slot, deviation, has_turned);
+            }
             force = (-lincs.multiplier()[i] / (args.dt * args.dt)) * lincs.direction()[i];
         }
-        if (wanted == Virial::Skip) { continue; }
-        add_virial(args.virial, old_bond, force);
-        add_deviation_square(args.deviation_squares, deviation);
+        if constexpr (wanted == Virial::Compute)
+        {
+            add_virial(args.virial, old_bond, force);
+            add_deviation_square(args.deviation_squares, deviation);
+        }
     }
 }
 
@@ -357,7 +360,7 @@ __device__ void add_noise_to_block(const UpdateArgs<N, Copies>& args, const GpuV
     }
 }
 
-template <Motion motion, class N, class Copies>
+template <Motion motion, Virial virial, class N, class Copies>
 __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                            LincsBlock& lincs)
 {
@@ -372,7 +375,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     {
         __syncthreads();
         lincs.constrain(view.lincs.iterations);
-        check_bonds(view, args, state, lincs, slots, args.virial == nullptr ? Virial::Skip : Virial::Compute);
+        check_bonds<virial>(view, args, state, lincs, slots);
     }
     if constexpr (motion == Motion::Stochastic)
     {
@@ -382,7 +385,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
         {
             __syncthreads();
             lincs.constrain(view.lincs.iterations);
-            check_bonds(view, args, state, lincs, slots, Virial::Skip);
+            check_bonds<Virial::Skip>(view, args, state, lincs, slots);
         }
     }
     // All bonds have been read from the old positions: by the barriers of constrain(), or because there are none.

@@ -26,7 +26,8 @@ namespace update_gpu {
 // Requires       home groups listed since the last repartition; dynamic shared memory for GroupsShared and for the largest
 //                block's arena; with copies: forces sent by all ranks that share this GPU
 // Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
-template <class N, class Copies, Motion motion>
+//                The virial's is another kernel: two calls for it made the code of all steps 30 % longer, and 10 % slower
+template <class N, class Copies, Motion motion, Virial virial>
 __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N, Copies> args, GpuView<N> state)
 {
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     const int block = static_cast<int>(blockIdx.x);
     if (block < view.first_block)
     {
-        step_groups<motion>(view, args, state, *reinterpret_cast<GroupsShared<N, Copies>*>(shared_memory), EveryGroup());
+        step_groups<motion, virial>(view, args, state, *reinterpret_cast<GroupsShared<N, Copies>*>(shared_memory), EveryGroup());
     }
     else
     {
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
         void* const arena =
             view.arena == nullptr ? static_cast<void*>(shared_memory) : static_cast<void*>(view.arena + members.arena);
         LincsBlock lincs(view.blocks, members, arena);
-        step_block<motion>(view, args, state, lincs);
+        step_block<motion, virial>(view, args, state, lincs);
     }
     end_copies(args.copies);
 }
@@ -56,16 +57,25 @@ std::size_t shared_bytes(const GpuUpdate::View& view)
     return std::max(sizeof(GroupsShared<N, Copies>), view.arena == nullptr ? view.arena_bytes : 0);
 }
 
-template <class N, class Copies, Motion motion>
+template <class N, class Copies, Motion motion, Virial virial>
 void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N, Copies>& args,
                    GpuState<N>& state)
 {
     const std::size_t shared = shared_bytes<N, Copies>(view);
-    const auto kernel = update_kernel<N, Copies, motion>;
+    const auto kernel = update_kernel<N, Copies, motion, virial>;
     allow_shared_memory(queue, kernel, shared);
     UpdateArgs<N, Copies> complete = args;
     complete.per_dt = 1 / args.dt;
     launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));
+}
+
+// As the arguments ask for.
+template <class N, class Copies, Motion motion>
+void launch_step(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N, Copies>& args,
+                 GpuState<N>& state)
+{
+    if (args.virial == nullptr) { return launch_update<N, Copies, motion, Virial::Skip>(queue, view, blocks, args, state); }
+    launch_update<N, Copies, motion, Virial::Compute>(queue, view, blocks, args, state);
 }
 
 } // namespace update_gpu
@@ -83,9 +93,9 @@ void GpuUpdate::step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuStat
     PARHELION_EXPECTS(args.dt != 0 && args.kick != nullptr && args.failure != nullptr);
     if (args.friction == nullptr)
     {
-        update_gpu::launch_update<N, Copies, update_gpu::Motion::LeapFrog>(queue, view(), blocks_, args, state);
+        update_gpu::launch_step<N, Copies, update_gpu::Motion::LeapFrog>(queue, view(), blocks_, args, state);
     }
-    else { update_gpu::launch_update<N, Copies, update_gpu::Motion::Stochastic>(queue, view(), blocks_, args, state); }
+    else { update_gpu::launch_step<N, Copies, update_gpu::Motion::Stochastic>(queue, view(), blocks_, args, state); }
 }
 
 template <class N, class Copies>
@@ -94,7 +104,7 @@ void GpuUpdate::try_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, Gpu
     PARHELION_EXPECTS(args.dt != 0 && args.kick != nullptr && args.failure != nullptr && args.copies.is_empty());
     if (constraints_ > 0)
     {
-        update_gpu::launch_update<N, Copies, update_gpu::Motion::Trial>(queue, view(), blocks_, args, state);
+        update_gpu::launch_update<N, Copies, update_gpu::Motion::Trial, Virial::Compute>(queue, view(), blocks_, args, state);
     }
 }
 
@@ -110,7 +120,7 @@ void GpuUpdate::reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureRe
     args.limits.displacement = 1e3; // no guard: a displacement is finite, or constraints have failed
     args.failure = failure;
     args.copies = copies;
-    update_gpu::launch_update<N, Copies, update_gpu::Motion::Mend>(queue, view(), blocks_, args, state);
+    update_gpu::launch_update<N, Copies, update_gpu::Motion::Mend, Virial::Skip>(queue, view(), blocks_, args, state);
 }
 
 } // namespace parhelion
