@@ -556,6 +556,12 @@ TEST(GpuCell, leaves_room_for_the_longest_way_along_constraints)
     const double overhang = longest_overhang(system.topology, make_update_groups(system.topology));
     EXPECT_GE(overhang, 0.15);
     EXPECT_LT(overhang, 0.16);
+    // A virtual site beyond the end of a bond, on its line: twice as far as its atom 2 and once as far as the reference atom.
+    type.atoms.push_back(type.atoms[0]);
+    type.sites = {{SiteKind::Linear, static_cast<std::int32_t>(type.atoms.size()) - 1, {1, 2}, {2}}};
+    const double with_site = longest_overhang(system.topology, make_update_groups(system.topology));
+    EXPECT_GE(with_site, 0.3);
+    EXPECT_LT(with_site, 0.32);
 }
 
 // us per step on H200: bench/gpu/scaling.

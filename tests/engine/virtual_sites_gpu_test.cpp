@@ -36,7 +36,10 @@ Refdata four_site_water(const std::string& coupling)
 {
     const auto c = std::ranges::find(coupled_cases, coupling, &Case::name);
     Refdata data = with_fourth_sites(coupled(*c, "spce"));
-    data.parameters.x_out = data.parameters.v_out = data.parameters.f_out = 4;
+    RunParameters& p = data.parameters;
+    // Short, or ranks on GPUs would find the box too small to be divided; lists of CPU and GPU must not differ in effect.
+    p.coulomb_cutoff = p.lj_cutoff = 0.6, p.list_cutoff = 0.72;
+    p.x_out = p.v_out = p.f_out = 4;
     return data;
 }
 
@@ -51,7 +54,7 @@ Outcome run_on(const Refdata& data, const SimulationOptions& options)
     Outcome outcome;
     Simulation simulation(data.system, data.parameters, options);
     outcome.point = simulation.evaluate();
-    simulation.run(12, outcome.recorder, never);
+    simulation.run(8, outcome.recorder, never);
     outcome.recorder.frames.push_back(simulation.frame());
     return outcome;
 }
@@ -100,10 +103,10 @@ TEST_F(VirtualSitesOnGpu, have_the_bits_of_one_rank_on_every_grid)
     SimulationOptions options = on(Device::Gpu, Precision::Mixed, Summation::Reproducible);
     const std::vector<Frame> one = run_on(data, options).recorder.frames;
     std::size_t k = 0;
-    for (const Layout& layout : layouts({{2, 1, 1}, {2, 2, 2}}))
+    for (const Layout& layout : layouts({{2, 1, 1}, {1, 2, 2}}))
     {
         options.grid = layout.grid, options.gpus = layout.gpus, options.halo = method_of(k++);
-        options.comm_timeout = std::chrono::seconds(5);
+        options.comm_timeout = std::chrono::seconds(60); // the stand-in on a busy machine takes its time
         SCOPED_TRACE(name_of(layout, options.halo));
         const std::vector<Frame> more = run_on(data, options).recorder.frames;
         ASSERT_EQ(more.size(), one.size());

@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// Shortest ways along the constraints, all at once: until no constraint makes any shorter.
+// Shortest ways along the constraints, all at once: until no constraint makes any shorter. Precondition: virtual sites are means.
 double longest_overhang(const MoleculeType& type, const MoleculeUpdateGroups& groups)
 {
     std::vector<double> from_reference(type.atoms.size(), std::numeric_limits<double>::infinity());
@@ -27,6 +27,18 @@ double longest_overhang(const MoleculeType& type, const MoleculeUpdateGroups& gr
         is_shorter = false;
         for (const Constraint& c : type.constraints) { relax(c.a, c.b, c.length); }
         for (const Settle& s : type.settles) { relax(s.oxygen, s.hydrogen_a, s.oh), relax(s.oxygen, s.hydrogen_b, s.oh); }
+    }
+    for (const VirtualSite& site : type.sites)
+    {
+        // A mean is off by no more than the mean of how far its atoms are off, with the sizes of the weights.
+        const auto off = [&](std::size_t k) { return from_reference[static_cast<std::size_t>(site.from[k])]; };
+        double mean = 0, rest = 1;
+        for (std::size_t k = 1; k < site.from.size(); ++k)
+        {
+            const double weight = site.parameters[k - 1];
+            mean += std::abs(weight) * off(k), rest -= weight;
+        }
+        from_reference[static_cast<std::size_t>(site.atom)] = mean + std::abs(rest) * off(0);
     }
     return from_reference.empty() ? 0 : *std::max_element(from_reference.begin(), from_reference.end());
 }
