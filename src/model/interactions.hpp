@@ -59,16 +59,16 @@ struct InteractionRow
 
 // In the order of InteractionKind. The comments name the parameters p[0..], in the files' units (model/topology.hpp).
 inline constexpr InteractionRow interaction_table[] = {
-    {InteractionKind::HarmonicBond, "bond", 2, 2, EnergyTerm::Bond},                              // b0, k
-    {InteractionKind::G96Bond, "G96 bond", 2, 2, EnergyTerm::G96Bond},                            // b0, k
+    {InteractionKind::HarmonicBond, "bond", 2, 2, EnergyTerm::Bond},                                 // b0, k
+    {InteractionKind::G96Bond, "G96 bond", 2, 2, EnergyTerm::G96Bond},                               // b0, k
     {InteractionKind::HarmonicPotential, "harmonic potential", 2, 2, EnergyTerm::HarmonicPotential}, // b0, k; no chemical bond
-    {InteractionKind::HarmonicAngle, "angle", 3, 2, EnergyTerm::Angle},                           // theta0, k
-    {InteractionKind::G96Angle, "G96 angle", 3, 2, EnergyTerm::G96Angle},                         // theta0, k
-    {InteractionKind::RestrictedAngle, "restricted angle", 3, 2, EnergyTerm::RestrictedAngle},    // theta0, k
-    {InteractionKind::UreyBradley, "Urey-Bradley angle", 3, 4, EnergyTerm::UreyBradley},          // theta0, k, r13, k_ub
-    {InteractionKind::ProperDihedral, "proper dihedral", 4, 3, EnergyTerm::ProperDihedral},       // phi0, k, multiplicity
-    {InteractionKind::PeriodicImproper, "periodic improper", 4, 3, EnergyTerm::PeriodicImproper}, // phi0, k, multiplicity
-    {InteractionKind::HarmonicImproper, "improper dihedral", 4, 2, EnergyTerm::HarmonicImproper}, // xi0, k
+    {InteractionKind::HarmonicAngle, "angle", 3, 2, EnergyTerm::Angle},                              // theta0, k
+    {InteractionKind::G96Angle, "G96 angle", 3, 2, EnergyTerm::G96Angle},                            // theta0, k
+    {InteractionKind::RestrictedAngle, "restricted angle", 3, 2, EnergyTerm::RestrictedAngle},       // theta0, k
+    {InteractionKind::UreyBradley, "Urey-Bradley angle", 3, 4, EnergyTerm::UreyBradley},             // theta0, k, r13, k_ub
+    {InteractionKind::ProperDihedral, "proper dihedral", 4, 3, EnergyTerm::ProperDihedral},          // phi0, k, multiplicity
+    {InteractionKind::PeriodicImproper, "periodic improper", 4, 3, EnergyTerm::PeriodicImproper},    // phi0, k, multiplicity
+    {InteractionKind::HarmonicImproper, "improper dihedral", 4, 2, EnergyTerm::HarmonicImproper},    // xi0, k
     {InteractionKind::RyckaertBellemans, "Ryckaert-Bellemans dihedral", 4, 6, EnergyTerm::RyckaertBellemans}, // c0 .. c5
     {InteractionKind::Cmap, "CMAP correction", 5, square_table, EnergyTerm::Cmap},          // (phi_i, psi_j), i slowest
     {InteractionKind::Pair14, "1-4 pair", 2, 2, {EnergyTerm::Lj14, EnergyTerm::Coulomb14}}, // c6, c12; charges are the atoms'

@@ -74,7 +74,7 @@ struct VirtualSite
     SiteKind kind = SiteKind::Linear;
     std::int32_t atom = 0;
     std::vector<std::int32_t> from; // constructing atoms
-    // Of means: the weights of all constructing atoms but the first, which has what is left to 1. Of others: as site_body.hpp says.
+    // Of means: the weights of all constructing atoms but the first, which has what is left to 1. Of others: see site_body.hpp.
     std::vector<double> parameters;
 };
 

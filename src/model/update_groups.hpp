@@ -26,8 +26,8 @@ struct UpdateGroups
 };
 
 // The connected components of each molecule type under its constraints, settles and virtual sites; an atom without any is a group
-// of its own. The reference atom has the fewest steps between itself and the group's farthest atom (a settle ties its hydrogens to the
-// oxygen); of several such atoms, it is the lowest. Precondition: bonds are converted to constraints already.
+// of its own. The reference atom has the fewest steps between itself and the group's farthest atom (a settle ties its hydrogens
+// to the oxygen); of several such atoms, it is the lowest. Precondition: bonds are converted to constraints already.
 UpdateGroups make_update_groups(const Topology& topology);
 
 } // namespace parhelion

@@ -21,8 +21,8 @@ namespace {
 Topology small_topology(std::int64_t waters)
 {
     Topology topology;
-    MoleculeType water{"SOL", {{"OW", 0, 0, 16, -1}, {"HW1", 0, 0, 1, 0.5}, {"HW2", 0, 0, 1, 0.5}}, {{"SOL", 1}}, {}, {}, {}, {},
-                       {}, {}};
+    MoleculeType water{
+        "SOL", {{"OW", 0, 0, 16, -1}, {"HW1", 0, 0, 1, 0.5}, {"HW2", 0, 0, 1, 0.5}}, {{"SOL", 1}}, {}, {}, {}, {}, {}, {}};
     MoleculeType dimer{"DIM", {{"A", 0, 0, 1, 0}, {"LONGNAME", 0, 1, 1, 0}}, {{"ONE", 7}, {"TWO", 9}}, {}, {}, {}, {}, {}, {}};
     topology.molecule_types = {std::move(water), std::move(dimer)};
     topology.blocks = {{0, waters, 0}, {1, 1, 0}};

@@ -2,7 +2,7 @@
 #include "model/virtual_sites.hpp"
 
 #include <gmock/gmock-matchers.h>
-#include <string>
+#include <utility>
 
 namespace parhelion {
 namespace {
