@@ -41,8 +41,9 @@ struct Lean<true>
     Lean() = default;
     __device__ explicit Lean(const DeviceScalars& scalars) : shear(static_cast<Vec3<float>>(scalars.shear))
     {
-        const Vec3<double>&diagonal = scalars.nm_per_unit.diagonal(), &height = scalars.height_per_unit;
-        per_height = static_cast<Vec3<float>>(Vec3<double>{diagonal.x / height.x, diagonal.y / height.y, diagonal.z / height.z});
+        const auto diagonal = static_cast<Vec3<float>>(scalars.nm_per_unit.diagonal()),
+                   height = static_cast<Vec3<float>>(scalars.height_per_unit);
+        per_height = {diagonal.x / height.x, diagonal.y / height.y, diagonal.z / height.z};
     }
     __device__ Vec3<float> in_space(const Vec3<float>& d) const
     {
