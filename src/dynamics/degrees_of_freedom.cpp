@@ -31,7 +31,7 @@ std::vector<double> of_molecule(const MoleculeType& type)
     {
         for (const int atom : {s.oxygen, s.hydrogen_a, s.hydrogen_b}) { take(atom, 1); }
     }
-    for (const VirtualSite& site : type.sites) { take(site.atom, 3); }
+    for (const VirtualSite& site : type.sites) { dof[static_cast<std::size_t>(site.atom)] = 0; }
     return dof;
 }
 

@@ -142,7 +142,6 @@ TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Upda
     std::vector<LincsBond> bonds;
     std::vector<double> inverse_mass(type.atoms.size());
     std::vector<bool> is_bound(type.atoms.size());
-    const auto mass = [&](int atom) { return type.atoms[static_cast<std::size_t>(atom)].mass; };
     for (const Constraint& c : type.constraints)
     {
         bonds.push_back({c.a, c.b, c.length});

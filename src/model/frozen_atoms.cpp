@@ -15,7 +15,13 @@ MoleculeType frozen_type(const MoleculeType& type, const std::vector<std::uint8_
 {
     MoleculeType frozen = type;
     for (std::size_t a = 0; a < axes.size(); ++a) { frozen.atoms[a].frozen = axes[a]; }
-    const auto rests = [&](std::int32_t atom) { return axes[static_cast<std::size_t>(atom)] == every_axis; };
+    const auto rests = [&](std::int32_t atom) { return frozen.atoms[static_cast<std::size_t>(atom)].frozen == every_axis; };
+    // A site goes where its constructing atoms go: it rests with all of them, and is not frozen otherwise.
+    for (const VirtualSite& site : frozen.sites)
+    {
+        frozen.atoms[static_cast<std::size_t>(site.atom)].frozen = std::ranges::all_of(site.from, rests) ? every_axis : 0;
+    }
+    std::erase_if(frozen.sites, [&](const VirtualSite& site) { return rests(site.atom); });
     std::erase_if(frozen.constraints, [&](const Constraint& c) { return rests(c.a) && rests(c.b); });
     std::erase_if(frozen.settles, [&](const Settle& s) { return rests(s.oxygen) && rests(s.hydrogen_a) && rests(s.hydrogen_b); });
     return frozen;

@@ -15,8 +15,8 @@ namespace parhelion {
 
 inline constexpr std::uint8_t every_axis = 7;
 
-// 1/u, of an atom as constraint forces move it: 0 if it is frozen along every axis.
-inline double mobile_inverse_mass(const Atom& atom) { return atom.frozen == every_axis ? 0 : 1 / atom.mass; }
+// 1/u, of an atom as constraint forces move it: 0 if it is frozen along every axis, or a virtual site.
+inline double mobile_inverse_mass(const Atom& atom) { return atom.frozen == every_axis || atom.mass == 0 ? 0 : 1 / atom.mass; }
 
 // Freezes each atom along its `axes` (bits as Atom::frozen), by global number. Constraints and settles between atoms that are
 // frozen along every axis go: nothing can change their lengths. Costs a pass over the atoms.

@@ -226,11 +226,11 @@ void expect_division_right(RanksOnGpu<N>& d, double cutoff, double pruned_cutoff
 template <class N>
 std::vector<std::int32_t> order_of_all(const ParticleState<N>& whole)
 {
-    const Vec3<double>& box = whole.box.edges().diagonal();
     const std::size_t atoms = whole.slot_of_global.size();
-    const double edge = std::cbrt(box.x * box.y * box.z * supercluster_size / static_cast<double>(atoms));
-    const auto nx = static_cast<std::uint64_t>(std::lround(box.x / edge)),
-               ny = static_cast<std::uint64_t>(std::lround(box.y / edge));
+    const double edge = std::cbrt(whole.box.edges().volume() * supercluster_size / static_cast<double>(atoms));
+    const Vec3<double> heights = whole.box.edges().heights();
+    const auto nx = static_cast<std::uint64_t>(std::lround(heights.x / edge)),
+               ny = static_cast<std::uint64_t>(std::lround(heights.y / edge));
     const auto x_of = [&](std::int32_t g) { return leading(whole.x.get(static_cast<std::size_t>(g))); };
     std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> columns(nx * ny);
     for (std::int32_t g = 0; g < static_cast<std::int32_t>(atoms); ++g)

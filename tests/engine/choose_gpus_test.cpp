@@ -386,9 +386,7 @@ TEST(GpuChoice, takes_no_gpu_for_a_minimisation)
     SimulationOptions options = by_itself;
     EXPECT_FALSE(choose_device(options, only_on_cpus(run, {}), host_of_h200(2)).on_gpu);
     options.gpus = 2;
-    EXPECT_THAT(refusal([&] {
-                    choose_device(options, only_on_cpus(run, {}), host_of_h200(2));
-                }),
+    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run, {}), host_of_h200(2)); }),
                 HasSubstr("a minimisation runs on the CPU"));
 }
 
@@ -398,7 +396,7 @@ TEST(GpuChoice, takes_no_gpu_for_sites_other_than_one_of_each_rigid_water)
         Topology topology;
         topology.molecule_types = {type};
         topology.blocks = {{0, 1, 0}};
-        return only_on_cpus({}, {3, 3, 3}, topology);
+        return only_on_cpus({}, topology);
     };
     MoleculeType water;
     water.atoms.resize(4);

@@ -225,9 +225,11 @@ TYPED_TEST(GpuNonbonded, holds_in_boxes_of_twice_the_cutoff_and_for_a_few_atoms)
                 for (const Vec3<double>& f : expected.forces) { scale = std::max(scale, norm(f)); }
                 // Components in a tilted box are sums of up to three, which may be larger than they are.
                 const double rounding = box.is_rectangular() ? 2 : 4;
+                // Sums in steps, of which small forces are few.
+                const double step = std::is_same_v<TypeParam, DoubleReproducible> ? 0x1p-32 : 0;
                 for (std::size_t i = 0; i < result.forces.size(); ++i)
                 {
-                    EXPECT_LE(norm(result.forces[i] - expected.forces[i]), rounding * force_tolerance<TypeParam> * scale);
+                    EXPECT_LE(norm(result.forces[i] - expected.forces[i]), rounding * force_tolerance<TypeParam> * scale + step);
                 }
                 EXPECT_NEAR(result.energies[EnergyTerm::CoulombSr], expected.energies[EnergyTerm::CoulombSr], 1e-5 * scale);
             }

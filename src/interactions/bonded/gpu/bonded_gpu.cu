@@ -138,6 +138,44 @@ std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records,
     return blocks;
 }
 
+// What a kernel computes. Terms that few systems have would take registers and room in the instruction cache from those that all
+// have.
+enum class Extent
+{
+    Usual,      // in rectangular boxes
+    WithTables, // and CMAP: 128 registers where the others need 92
+    Everything  // in any box
+};
+
+constexpr bool is_seldom(int kind)
+{
+    constexpr InteractionKind seldom[] = {InteractionKind::HarmonicPotential,  InteractionKind::RestrictedAngle,
+                                          InteractionKind::DistanceRestraint,  InteractionKind::AngleRestraint,
+                                          InteractionKind::AngleRestraintZ,    InteractionKind::DihedralRestraint,
+                                          InteractionKind::FlatBottomRestraint};
+    for (const InteractionKind k : seldom)
+    {
+        if (static_cast<int>(k) == kind) { return true; }
+    }
+    return false;
+}
+constexpr bool is_part_of(Extent extent, int kind)
+{
+    if (extent == Extent::Everything) { return true; }
+    return !is_seldom(kind) && (extent == Extent::WithTables || interaction_table[kind].parameters != square_table);
+}
+
+Extent extent_for(const GpuBonded& bonded, bool is_tilted)
+{
+    bool everything = is_tilted;
+    for (int k = 0; k < interaction_kinds; ++k)
+    {
+        everything |= is_seldom(k) && bonded.kinds()[static_cast<std::size_t>(k)].terms > 0;
+    }
+    if (everything) { return Extent::Everything; }
+    return bonded.tables().size() > 0 ? Extent::WithTables : Extent::Usual;
+}
+
 // --- device: whose terms are whose
 
 // The kind of this block's terms.
@@ -267,7 +305,7 @@ __device__ void for_each_record(const TermsView& view, Body&& body)
 }
 
 // One term of a kind; every thread of the block comes here, those without a term with nothing to do.
-template <int kind, Compute compute, class N>
+template <int kind, Extent extent, Compute compute, class N>
 __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
                              EnergySums<N>* energies)
 {
@@ -281,7 +319,11 @@ __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, b
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
         Vec3<double> d[n - 1];
-        state.by_shape_of_box([&](auto tilted) { differences<tilted>(state.box(), x, d); });
+        if constexpr (extent != Extent::Everything) { differences<false>(state.box(), x, d); }
+        else
+        {
+            state.by_shape_of_box([&](auto tilted) { differences<tilted>(state.box(), x, d); });
+        }
         const auto result = evaluate(body, d, args.tables);
         scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { state.add_force(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
@@ -320,7 +362,7 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
     }
 }
 
-template <int kind, Compute compute, class N>
+template <int kind, Extent extent, Compute compute, class N>
 __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies)
 {
     const TermsView& view = args.kind[kind];
@@ -331,22 +373,21 @@ __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, En
                                                  FlatBottomRestraint>;
             compute_restraint<Restraint, compute>(view, record, is_term, state, energies);
         }
-        else { compute_term<kind, compute>(args, record, is_term, state, energies); }
+        else { compute_term<kind, extent, compute>(args, record, is_term, state, energies); }
     });
 }
 
-// Runs the branch of the kind this block belongs to. CMAP, the kind with a table, takes 128 registers where the others need 92:
-// systems without it have a kernel without it.
-template <bool with_tables, Compute compute, class N, int... kinds>
+// Runs the branch of the kind this block belongs to.
+template <Extent extent, Compute compute, class N, int... kinds>
 __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
                                       std::integer_sequence<int, kinds...>)
 {
     const int mine = kind_of_block(args);
     const auto compute_if_mine = [&](auto constant) {
         constexpr int kind = decltype(constant)::value;
-        if constexpr (with_tables || interaction_table[kind].parameters != square_table)
+        if constexpr (is_part_of(extent, kind))
         {
-            if (kind == mine) { compute_kind<kind, compute>(args, state, energies); }
+            if (kind == mine) { compute_kind<kind, extent, compute>(args, state, energies); }
         }
     };
     (compute_if_mine(std::integral_constant<int, kinds>()), ...);
@@ -358,13 +399,34 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
 // Orders         nothing: stream order alone
 // Requires       the rank's terms listed since the last repartition; forces cleared
 // Cost           about 40 bytes and 300 double-precision flop per term of the rank
-template <class N, Compute compute, bool with_tables>
-__global__ void __launch_bounds__(threads, compute == Compute::Forces && !with_tables ? 5 : 1)
+template <class N, Compute compute, Extent extent>
+__global__ void __launch_bounds__(threads)
     bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
-    compute_kind_of_block<with_tables, compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
+    compute_kind_of_block<extent, compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
+}
+
+template <class N, Extent extent>
+auto kernel_for(Compute compute)
+{
+    return compute == Compute::Forces ? bonded_kernel<N, Compute::Forces, extent>
+                                      : bonded_kernel<N, Compute::ForcesEnergiesVirial, extent>;
+}
+template <class N>
+auto kernel_for(Extent extent, Compute compute)
+{
+    switch (extent)
+    {
+    case Extent::Usual:
+        return kernel_for<N, Extent::Usual>(compute);
+    case Extent::WithTables:
+        return kernel_for<N, Extent::WithTables>(compute);
+    case Extent::Everything:
+        break;
+    }
+    return kernel_for<N, Extent::Everything>(compute);
 }
 
 } // namespace
@@ -399,13 +461,8 @@ void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, Gpu
     BondedArgs args;
     const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(part), part, args);
     if (blocks == 0) { return; }
-    const auto kernel = [&](auto with_tables) {
-        constexpr bool tables = decltype(with_tables)::value;
-        return compute == Compute::Forces ? bonded_kernel<N, Compute::Forces, tables>
-                                          : bonded_kernel<N, Compute::ForcesEnergiesVirial, tables>;
-    };
-    launch(queue, Phase::Bonded, bonded.tables().size() > 0 ? kernel(std::true_type()) : kernel(std::false_type()),
-           {blocks, threads, 0}, args, GpuView<N>(state), state.energies.data());
+    launch(queue, Phase::Bonded, kernel_for<N>(extent_for(bonded, state.is_tilted), compute), {blocks, threads, 0}, args,
+           GpuView<N>(state), state.energies.data());
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
