@@ -88,6 +88,7 @@ inline System random_chains(InteractionKind kind, int copies, std::uint64_t seed
     constexpr int length = 7;
     MoleculeType chain, lone;
     for (int a = 0; a < length; ++a) { chain.atoms.push_back({"C", 0, 0, random(1, 20), random(-0.5, 0.5)}); }
+    chain.name = "CHAIN", lone.name = "LONE";
     chain.residues = lone.residues = {{"RES", 1}};
     chain.exclusion_start.assign(length + 1, 0);
     lone.atoms = {{"A", 0, 0, 10.0, 0.3}};
