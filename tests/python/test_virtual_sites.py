@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ensembles import drift
-from runs import outputs
+from runs import outputs, run as run_program
 from simulation import PME, Box, WATER, face_centred, run, write_gro
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sites"
@@ -51,9 +51,7 @@ PROGRAM = os.environ.get("PARHELION_PROGRAM", "parhelion")
 def simulate(path, *options):
     path.mkdir(exist_ok=True)
     (path / "md.mdp").write_text(RUN)
-    words = [PROGRAM, "run", "-q", "-c", DATA / "conf.gro", "-p", DATA / "topol.top", "--reproducible", "--device", "cpu", *options]
-    result = subprocess.run(list(map(str, words)), cwd=path, capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stdout + result.stderr
+    run_program(path, "-q", "--device", "cpu", *options, structure=DATA / "conf.gro", topology=DATA / "topol.top")
     return path
 
 
