@@ -193,7 +193,7 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
     return scaling;
 }
 
-// Where an atom at x goes that has followed the box, and should not have along the axes along which it is frozen.
+// The place of an atom that has followed the box to x, once it is back where it was along its frozen axes.
 template <class N>
 PARHELION_HD Vec3<typename N::Fixed> held(const PeriodicBox<N>& before, const PeriodicBox<N>& now, const Vec3<double>& mobility,
                                           const Vec3<typename N::Fixed>& x)

@@ -20,7 +20,7 @@ struct ComMotion
     Vec3<double> frozen;   // u, of the atoms that do not, by axis
 };
 
-// Of the atoms that move along an axis, from their momentum and the mass of all: at rest where there is none.
+// The velocity of the atoms that move along each axis, nm/ps; 0 along an axis that none moves along. mass: of all atoms.
 PARHELION_HD inline Vec3<double> com_velocity(const Vec3<double>& momentum, double mass, const Vec3<double>& frozen)
 {
     Vec3<double> velocity;
@@ -32,7 +32,7 @@ PARHELION_HD inline Vec3<double> com_velocity(const Vec3<double>& momentum, doub
     return velocity;
 }
 
-// What of a system's frozen atoms the removal of motion has to know.
+// The groups whose motion is removed, with the frozen atoms in them.
 struct ComGroups
 {
     AtomGroups groups;                // atoms that are frozen along all axes are in none

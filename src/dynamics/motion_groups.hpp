@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is moved alike: the atoms of one temperature group that are frozen along the same axes.
+// Motion groups: the atoms of one temperature group that are frozen along the same axes move alike.
 //
 // The idea: where atoms are frozen, temperature groups are split by their axes, and the numbers of a kick, which are by group
 // anyway, are 0 along frozen ones. Without frozen atoms motion groups are the temperature groups, at no cost.

@@ -63,7 +63,7 @@ struct Rank
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
 
-    // What of the bonded terms, constraints and virtual sites this rank computes.
+    // The bonded terms, constraints and virtual sites that this rank computes.
     BondedAssignment assigned_terms;
     ConstraintAssignment assigned_constraints;
     SiteAssignment assigned_sites;

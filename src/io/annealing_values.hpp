@@ -16,7 +16,7 @@ void note_idle_annealing(const MdpInput& input, Diagnostics& diagnostics);
 // Throws InputError E107 unless all temperature groups are annealed alike, so that the noise of C-rescale has a temperature.
 void check_annealed_noise(const MdpInput& input);
 
-// Of a group with or without annealing, K.
+// The reference temperature that a group begins with, annealed or not, K.
 double starting_temperature(const TemperatureGroup& group);
 
 } // namespace parhelion

@@ -23,7 +23,7 @@ namespace parhelion {
 
 namespace {
 
-// Of what virtual sites and their constructing atoms would do to each other.
+// Removes the terms among virtual sites and their constructing atoms that no motion changes.
 void clear_constant_terms(const InputFiles& files, Topology& topology, Diagnostics& diagnostics)
 {
     const auto [terms, constraints] = remove_constant_terms(topology);

@@ -65,7 +65,7 @@ private:
     void read_term(const Fields& line, const SectionInfo& section, Diagnostics& diagnostics);
     void read_settle(const Fields& line);
     void read_exclusions(const Fields& line);
-    // Of virtual sites: top_sites.cpp.
+    // These read virtual sites (top_sites.cpp).
     void read_site(const Fields& line, const SectionInfo& section);
     void read_mean_site(const Fields& line);
     void add_site(const Fields& line, VirtualSite&& site);

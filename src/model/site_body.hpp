@@ -37,7 +37,7 @@ PARHELION_HD inline double inverse_length(const Vec3<double>& m)
 // The part of v across the direction u, a unit vector.
 PARHELION_HD inline Vec3<double> across(const Vec3<double>& v, const Vec3<double>& u) { return v - dot(v, u) * u; }
 
-// Of length * m / |m|: what a force f on it is on m.
+// The force on m that a force f on length * m / |m| amounts to.
 PARHELION_HD inline Vec3<double> force_on_direction(double length, const Vec3<double>& m, const Vec3<double>& f)
 {
     const double inverse = inverse_length(m);
@@ -89,7 +89,7 @@ PARHELION_HD inline Vec3<double> site_offset(SiteKind kind, const double* p, con
     return {};
 }
 
-// What of a force f on the site each of the others gets, in on[0] to on[others - 1].
+// Spreads a force f on the site: each of the others gets its part in on[0] to on[others - 1].
 PARHELION_HD inline void spread_force(SiteKind kind, const double* p, const Vec3<double>* d, int others, const Vec3<double>& f,
                                       Vec3<double>* on)
 {

@@ -70,7 +70,7 @@ enum class Shape : std::uint8_t
     Dihedral
 };
 
-// Which terms of one molecule type are constant.
+// Tells which terms of one molecule type are constant.
 class ConstantTermsOf
 {
 public:

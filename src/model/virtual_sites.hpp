@@ -17,7 +17,7 @@ void place_sites(const Topology& topology, const Box<double>& box, std::vector<V
 // Moves forces (kJ/mol/nm, in input order) from sites to their constructing atoms. Precondition: all sites are weighted means.
 void spread_forces_of_means(const Topology& topology, std::vector<Vec3<double>>& f);
 
-// What became of terms with sites, over all copies.
+// How many terms and constraints among sites were removed, over all copies.
 struct ConstantTerms
 {
     std::int64_t terms = 0, constraints = 0; // removed

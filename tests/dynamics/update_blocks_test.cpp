@@ -67,7 +67,7 @@ TEST(UpdateBlocks, take_a_site_with_its_water_whatever_the_order_of_its_atoms)
     EXPECT_NEAR(blocks.site_water_kinds[0].weight_b, 0.1, 1e-15);
 }
 
-TEST(UpdateBlocks, know_sites_that_are_not_one_of_each_water)
+TEST(UpdateBlocks, tell_sites_of_rigid_waters_from_all_others)
 {
     const auto are_of_waters = [](const MoleculeType& type) {
         Topology topology;

@@ -138,7 +138,7 @@ TEST(SimulatedAnnealing, follows_the_reference)
     follow(annealed(Thermostat::NoseHoover), "anneal_nose_hoover", 1e-9);
 }
 
-// Of stochastic dynamics with as much friction that velocities are drawn anew in every step, and of C-rescale's noise.
+// Friction is so strong here that stochastic dynamics draws velocities anew in every step; C-rescale has noise, too.
 TEST(SimulatedAnnealing, sets_the_temperature_of_noise)
 {
     Refdata data = annealed(Thermostat::None, Integrator::StochasticDynamics);

@@ -104,7 +104,7 @@ TEST_P(TiltedBoxesOnGpu, do_not_know_which_image_of_an_atom_they_were_given)
     expect_same_bits(evaluate(tilted, options), here);
 }
 
-// Of all waves on a coarse mesh, with those of half an even number of points and odd numbers of points; transforms of all kinds.
+// A coarse mesh shows all waves: those of half an even number of points, odd numbers of points, transforms of all kinds.
 TEST_F(TiltedMeshOnGpu, has_the_forces_of_the_cpu_for_any_numbers_of_points)
 {
     Refdata data = load_refdata("etoh/pme", ConstraintMode::None);

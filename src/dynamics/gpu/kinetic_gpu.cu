@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(threads)
     add_group_sums(value, group, groups, sums);
 }
 
-// What of frozen atoms the kernel below has to know; null pointers where there are none.
+// The frozen atoms, as the kernel below uses them; pointers are null where there are none.
 struct Frozen
 {
     const Vec3<double>*mass, *mobility;

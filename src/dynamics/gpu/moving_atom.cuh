@@ -70,7 +70,7 @@ __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<
     *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
 }
 
-// Of a bond from its length, to first order. length2: the square of the bond's, nm^2; length: the constraint's, nm.
+// How far a bond is from its length, to first order. length2: the square of the bond's, nm^2; length: the constraint's, nm.
 __device__ inline double relative_deviation(double length2, double length) { return 0.5 * (length2 / (length * length) - 1); }
 
 // A bond that is off by more than the tolerance, or has turned too far: how far off it is, or the end of the run.
@@ -231,7 +231,7 @@ __device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N, Copies>& arg
                                                 state.global_of_slot[slot], inverse_mass, v1));
 }
 
-// Where atom.v takes it.
+// The atom's place after the drift by atom.v.
 template <class N, class Copies>
 __device__ Vec3<typename N::Fixed> drifted(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
                                            const MovingAtom<N, Copies>& atom)

@@ -121,7 +121,7 @@ struct SiteWaters // the site on the last lane
     {
         return {lanes, water.water, bond};
     }
-    // What of something of the site is this lane's; the site itself keeps nothing.
+    // This lane's share of the force on the site. The site itself loses all of it.
     __device__ static double share(const Lane& water, int atom)
     {
         return atom == 0 ? 1 - (water.weight_a + water.weight_b) : atom == 1 ? water.weight_a : atom == 2 ? water.weight_b : -1;

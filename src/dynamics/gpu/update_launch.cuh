@@ -26,7 +26,7 @@ namespace update_gpu {
 // Requires       home groups listed since the last repartition; dynamic shared memory for GroupsShared and for the largest
 //                block's arena; with copies: forces sent by all ranks that share this GPU
 // Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
-//                The virial's is another kernel: two calls for it made the code of all steps 30 % longer, and 10 % slower
+//                The virial has a kernel of its own: within one kernel it made the code of all steps 15 % longer
 template <class N, class Copies, Motion motion, Virial virial>
 __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N, Copies> args, GpuView<N> state)

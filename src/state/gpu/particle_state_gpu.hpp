@@ -64,7 +64,7 @@ struct DeviceScalars
 {
     Box<double> box;         // nm
     Box<double> nm_per_unit; // of the policy's Fixed
-    // Of faces of the box that are a unit of Fixed apart, nm; and Box::shear().
+    // The distance of faces of the box that are a unit of Fixed apart, nm; Box::shear().
     Vec3<double> height_per_unit, shear;
     std::int64_t step = 0;
     double sure_temperature = 0; // K, of the hottest group when kinetic energies were summed last; 0: not yet

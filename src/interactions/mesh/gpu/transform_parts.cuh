@@ -91,7 +91,7 @@ __device__ void find_waves(Wave<Real>* waves, const std::array<int, 3>& points, 
     }
 }
 
-// Of a wave (m_x, m_y, m_z) over the diagonal of a tilted box the components in space.
+// Turns a wave (m_x, m_y, m_z) over the diagonal of a tilted box into its components in space.
 template <class Real>
 struct LeaningWaves
 {
@@ -105,7 +105,7 @@ struct LeaningWaves
     __device__ Vec3<Real> in_space(const Vec3<Real>& m) const { return {m.x, m.y - y * m.x, m.z - zy * m.y - z * m.x}; }
 };
 
-// Which line of the spectrum: row y, index kz.
+// A line of the spectrum along x, by its row y and its index kz.
 struct SpectrumLine
 {
     int y, kz;

@@ -26,8 +26,8 @@ struct Arguments
     int types;         // with the fillers'
     Real charge_scale; // sqrt(f)
     PairConstants<Real> law;
-    // Screened pairs: of powers of r^2. Aligned, as the kernel that PME runs in nearly every step loads two at once, and is 5 %
-    // slower where it cannot.
+    // The coefficients of powers of r^2 for screened pairs. They are aligned, so that the kernel that PME runs in nearly every
+    // step loads two at once.
     alignas(16) Real numerator[ScreeningQuotient::terms];
     Real denominator[ScreeningQuotient::terms];
     bool is_tilted; // the box: for whoever chooses the kernel

@@ -24,8 +24,8 @@ void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Com
     }
     run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial, tilted>>(queue, arguments, shares);
 }
-// With code of its own for the kernel of nearly every step, which has no instruction to spare for a test. All laws in one kernel
-// are also more code than the instruction cache holds: with energies it took five times as long.
+// Usual options have code of their own. The kernel of nearly every step has no instruction to spare for a test, and a kernel of
+// all laws with energies is more code than the instruction cache holds (bench/gpu/pairs/log.md).
 template <class N, Electrostatics electrostatics, LjRule rule, bool tilted>
 void run_usual(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
