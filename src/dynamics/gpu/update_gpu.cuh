@@ -274,6 +274,7 @@ template <class... Groups>
 struct GroupKinds
 {
 };
+using GroupsWithoutSites = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>>;
 using EveryGroup = GroupKinds<Waters, FreeAtoms, StarsOf<1>, StarsOf<2>, StarsOf<3>, StarsOf<4>, SiteWaters>;
 static_assert(largest_star == 4);
 
