@@ -113,38 +113,13 @@ std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const Bonded
             make_restraint_terms(queue, restraints.flat_bottomed, records)};
 }
 
-// The kinds' part of a launch over a share of the system's terms, and how many blocks that takes.
-std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, PairPart part, BondedArgs& args)
+// A launch's kinds: kernels of their own for kinds that few systems have, as these would take registers and room in the
+// instruction cache from those that all have.
+enum class KindSet
 {
-    std::int32_t blocks = 0;
-    const bool backwards = part == PairPart::Nonlocal;
-    args.tables = bonded.tables().data();
-    for (std::size_t k = 0; k < interaction_kinds; ++k)
-    {
-        const GpuTerms& terms = bonded.kinds()[k];
-        const auto threads_for = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(terms.terms)));
-        const int atoms = interaction_table[k].atoms;
-        const std::int64_t words = atoms + 1, last = std::max<std::int64_t>(terms.terms - 1, 0);
-        args.kind[k] = {terms.bodies.data(),
-                        records + terms.first_word + (backwards ? last * words : 0),
-                        terms.terms,
-                        blocks,
-                        blocks_for(threads_for),
-                        bonded.assigned_terms().data() + (backwards ? interaction_kinds : 0) + k,
-                        backwards,
-                        atoms};
-        blocks += args.kind[k].blocks;
-    }
-    return blocks;
-}
-
-// What a kernel computes. Terms that few systems have would take registers and room in the instruction cache from those that all
-// have.
-enum class Extent
-{
-    Usual,      // in rectangular boxes
-    WithTables, // and CMAP: 128 registers where the others need 92
-    Everything  // in any box
+    Usual,      // 92 registers
+    WithTables, // Usual and CMAP: 128
+    Seldom      // all others
 };
 
 constexpr bool is_seldom(int kind)
@@ -159,21 +134,38 @@ constexpr bool is_seldom(int kind)
     }
     return false;
 }
-constexpr bool is_part_of(Extent extent, int kind)
+constexpr bool is_in(KindSet set, int kind)
 {
-    if (extent == Extent::Everything) { return true; }
-    return !is_seldom(kind) && (extent == Extent::WithTables || interaction_table[kind].parameters != square_table);
+    if (set == KindSet::Seldom) { return is_seldom(kind); }
+    return !is_seldom(kind) && (set == KindSet::WithTables || interaction_table[kind].parameters != square_table);
 }
 
-Extent extent_for(const GpuBonded& bonded, bool is_tilted)
+// The kinds' part of a launch over a share of the system's terms, and how many blocks that takes: none for kinds that it leaves
+// out.
+template <class IsPart>
+std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, PairPart part, IsPart&& is_part,
+                           BondedArgs& args)
 {
-    bool everything = is_tilted;
-    for (int k = 0; k < interaction_kinds; ++k)
+    std::int32_t blocks = 0;
+    const bool backwards = part == PairPart::Nonlocal;
+    args.tables = bonded.tables().data();
+    for (std::size_t k = 0; k < interaction_kinds; ++k)
     {
-        everything |= is_seldom(k) && bonded.kinds()[static_cast<std::size_t>(k)].terms > 0;
+        const GpuTerms& terms = bonded.kinds()[k];
+        const auto threads_for = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(terms.terms)));
+        const int atoms = interaction_table[k].atoms;
+        const std::int64_t words = atoms + 1, last = std::max<std::int64_t>(terms.terms - 1, 0);
+        args.kind[k] = {terms.bodies.data(),
+                        records + terms.first_word + (backwards ? last * words : 0),
+                        terms.terms,
+                        blocks,
+                        is_part(static_cast<int>(k)) ? blocks_for(threads_for) : 0,
+                        bonded.assigned_terms().data() + (backwards ? interaction_kinds : 0) + k,
+                        backwards,
+                        atoms};
+        blocks += args.kind[k].blocks;
     }
-    if (everything) { return Extent::Everything; }
-    return bonded.tables().size() > 0 ? Extent::WithTables : Extent::Usual;
+    return blocks;
 }
 
 // --- device: whose terms are whose
@@ -305,7 +297,7 @@ __device__ void for_each_record(const TermsView& view, Body&& body)
 }
 
 // One term of a kind; every thread of the block comes here, those without a term with nothing to do.
-template <int kind, Extent extent, Compute compute, class N>
+template <int kind, bool tilted, Compute compute, class N>
 __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
                              EnergySums<N>* energies)
 {
@@ -319,11 +311,7 @@ __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, b
         Vec3<typename N::Fixed> x[n];
         for (int a = 0; a < n; ++a) { x[a] = state.position(slot[a]); }
         Vec3<double> d[n - 1];
-        if constexpr (extent != Extent::Everything) { differences<false>(state.box(), x, d); }
-        else
-        {
-            state.by_shape_of_box([&](auto tilted) { differences<tilted>(state.box(), x, d); });
-        }
+        differences<tilted>(state.box(), x, d);
         const auto result = evaluate(body, d, args.tables);
         scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { state.add_force(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
@@ -362,7 +350,7 @@ __device__ void compute_restraint(const TermsView& view, const std::int32_t* slo
     }
 }
 
-template <int kind, Extent extent, Compute compute, class N>
+template <int kind, bool tilted, Compute compute, class N>
 __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies)
 {
     const TermsView& view = args.kind[kind];
@@ -373,60 +361,64 @@ __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, En
                                                  FlatBottomRestraint>;
             compute_restraint<Restraint, compute>(view, record, is_term, state, energies);
         }
-        else { compute_term<kind, extent, compute>(args, record, is_term, state, energies); }
+        else { compute_term<kind, tilted, compute>(args, record, is_term, state, energies); }
     });
 }
 
 // Runs the branch of the kind this block belongs to.
-template <Extent extent, Compute compute, class N, int... kinds>
+template <KindSet set, bool tilted, Compute compute, class N, int... kinds>
 __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
                                       std::integer_sequence<int, kinds...>)
 {
     const int mine = kind_of_block(args);
     const auto compute_if_mine = [&](auto constant) {
         constexpr int kind = decltype(constant)::value;
-        if constexpr (is_part_of(extent, kind))
+        if constexpr (is_in(set, kind))
         {
-            if (kind == mine) { compute_kind<kind, extent, compute>(args, state, energies); }
+            if (kind == mine) { compute_kind<kind, tilted, compute>(args, state, energies); }
         }
     };
     (compute_if_mine(std::integral_constant<int, kinds>()), ...);
 }
 
-// Purpose        bonded terms, 1-4 pairs and position restraints of one rank
+// Purpose        bonded terms, 1-4 pairs and restraints of one rank, of a set of kinds
 // Work           a thread per term, or per two of a rank that has more than its share; a block has terms of one kind
 // Reads/Writes   positions, term tables / forces (atomic sums), on request energies and virial (a sum per block)
 // Orders         nothing: stream order alone
 // Requires       the rank's terms listed since the last repartition; forces cleared
 // Cost           about 40 bytes and 300 double-precision flop per term of the rank
-template <class N, Compute compute, Extent extent>
+template <class N, Compute compute, KindSet set, bool tilted>
 __global__ void __launch_bounds__(threads)
     bonded_kernel(BlockTrace tracing, BondedArgs args, GpuView<N> state, EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
-    compute_kind_of_block<extent, compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
+    compute_kind_of_block<set, tilted, compute, N>(args, state, energies, std::make_integer_sequence<int, interaction_kinds>());
 }
 
-template <class N, Extent extent>
-auto kernel_for(Compute compute)
+template <class N, KindSet set>
+auto kernel_for(bool is_tilted, Compute compute)
 {
-    return compute == Compute::Forces ? bonded_kernel<N, Compute::Forces, extent>
-                                      : bonded_kernel<N, Compute::ForcesEnergiesVirial, extent>;
+    if (compute == Compute::Forces)
+    {
+        return is_tilted ? bonded_kernel<N, Compute::Forces, set, true> : bonded_kernel<N, Compute::Forces, set, false>;
+    }
+    return is_tilted ? bonded_kernel<N, Compute::ForcesEnergiesVirial, set, true>
+                     : bonded_kernel<N, Compute::ForcesEnergiesVirial, set, false>;
 }
 template <class N>
-auto kernel_for(Extent extent, Compute compute)
+auto kernel_for(KindSet set, bool is_tilted, Compute compute)
 {
-    switch (extent)
+    switch (set)
     {
-    case Extent::Usual:
-        return kernel_for<N, Extent::Usual>(compute);
-    case Extent::WithTables:
-        return kernel_for<N, Extent::WithTables>(compute);
-    case Extent::Everything:
+    case KindSet::Usual:
+        return kernel_for<N, KindSet::Usual>(is_tilted, compute);
+    case KindSet::WithTables:
+        return kernel_for<N, KindSet::WithTables>(is_tilted, compute);
+    case KindSet::Seldom:
         break;
     }
-    return kernel_for<N, Extent::Everything>(compute);
+    return kernel_for<N, KindSet::Seldom>(is_tilted, compute);
 }
 
 } // namespace
@@ -447,7 +439,8 @@ template <class N>
 void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell)
 {
     BondedArgs args;
-    const std::int32_t blocks = divide_blocks(*this, records_.data(), 1, PairPart::Local, args);
+    const std::int32_t blocks = divide_blocks(
+        *this, records_.data(), 1, PairPart::Local, [](int) { return true; }, args);
     if (blocks == 0) { return; }
     // One rank puts in what all of them take out.
     const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
@@ -458,11 +451,17 @@ void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell
 template <class N>
 void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, GpuState<N>& state, Compute compute)
 {
-    BondedArgs args;
-    const std::int32_t blocks = divide_blocks(bonded, bonded.assigned().data(), bonded.expected_share(part), part, args);
-    if (blocks == 0) { return; }
-    launch(queue, Phase::Bonded, kernel_for<N>(extent_for(bonded, state.is_tilted), compute), {blocks, threads, 0}, args,
-           GpuView<N>(state), state.energies.data());
+    const KindSet usual = bonded.tables().size() > 0 ? KindSet::WithTables : KindSet::Usual;
+    for (const KindSet set : {usual, KindSet::Seldom})
+    {
+        BondedArgs args;
+        const std::int32_t blocks = divide_blocks(
+            bonded, bonded.assigned().data(), bonded.expected_share(part), part, [&](int kind) { return is_in(set, kind); },
+            args);
+        if (blocks == 0) { continue; }
+        launch(queue, Phase::Bonded, kernel_for<N>(set, state.is_tilted, compute), {blocks, threads, 0}, args, GpuView<N>(state),
+               state.energies.data());
+    }
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
