@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks in processes of one host: how they meet, and what happens when one of them, or their launcher, is killed or stopped.
-// 20 random kills, or as many as PARHELION_TEST_KILLS says; PARHELION_TEST_SEED repeats a failure.
+// 8 random kills, or as many as PARHELION_TEST_KILLS says; PARHELION_TEST_SEED repeats a failure.
 #include "comm/bootstraps/process_messages.hpp"
 #include "comm/ranks.hpp"
 #include "comm/run_ranks.hpp"
@@ -387,7 +387,7 @@ TEST(Processes, end_with_their_launcher)
 
 TEST(Processes, killed_at_any_moment_end_all_and_leave_nothing)
 {
-    const std::int64_t kills = number_in("PARHELION_TEST_KILLS", 20);
+    const std::int64_t kills = number_in("PARHELION_TEST_KILLS", 8);
     const std::int64_t first_seed = number_in("PARHELION_TEST_SEED", 1);
     const Traces before;
     for (std::int64_t seed = first_seed; seed < first_seed + kills; ++seed)

@@ -241,9 +241,9 @@ TEST_F(TiltedRunsOnRanks, take_the_steps_of_one_under_pressure_and_hand_them_on)
             Recorder of_one;
             Observer nobody;
             Simulation one(data.system, data.parameters, on_ranks(lone, method, Precision::Mixed));
-            one.run(8, of_one, never);
+            one.run(5, of_one, never);
             Simulation ranks(data.system, data.parameters, on_ranks(layout, method, Precision::Mixed));
-            ranks.run(5, nobody, never);
+            ranks.run(3, nobody, never);
             const SavedState saved = ranks.saved_state();
             const Frame expected = one.frame();
             EXPECT_NE(expected.box.tilt(), data.system.box.tilt()) << "no barostat acted";
@@ -251,7 +251,7 @@ TEST_F(TiltedRunsOnRanks, take_the_steps_of_one_under_pressure_and_hand_them_on)
             {
                 Recorder of_next;
                 Simulation next(data.system, data.parameters, on_ranks(next_layout, method, Precision::Mixed), &saved);
-                next.run(8 - saved.step, of_next, never);
+                next.run(5 - saved.step, of_next, never);
                 const Frame frame = next.frame();
                 EXPECT_EQ(frame.box, expected.box);
                 EXPECT_EQ(different(frame.x, expected.x), 0);
