@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
 #include "commands.hpp"
-#include "describe.hpp"
+#include "run/describe.hpp"
+#include "run/version.hpp"
 #include "series.hpp"
 
 #include <fmt/format.h>

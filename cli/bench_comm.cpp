@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion bench comm`: how fast GPUs signal, store into each other's memory, meet and add, against the goals.
 #include "commands.hpp"
-#include "describe.hpp"
+#include "run/describe.hpp"
 #ifdef PARHELION_CUDA
 #include "bench/comm/comm_timing.hpp"
 #include "device/gpu/queue_gpu.hpp"
+#include "run/version.hpp"
 #endif
 
 #include <algorithm>

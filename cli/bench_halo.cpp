@@ -3,7 +3,8 @@
 // between virtual nodes, with an emulated network.
 #include "bench/halo/halo_timing.hpp"
 #include "commands.hpp"
-#include "describe.hpp"
+#include "run/describe.hpp"
+#include "run/version.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

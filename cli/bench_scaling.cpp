@@ -6,9 +6,10 @@
 // same simulation goes on for every sample. Lines are those of the median sample, with the spread of all.
 #include "base/error.hpp"
 #include "commands.hpp"
-#include "describe.hpp"
 #include "engine/run_length.hpp"
 #include "plot.hpp"
+#include "run/describe.hpp"
+#include "run/version.hpp"
 #include "series.hpp"
 #include "trace/spread.hpp"
 

@@ -130,7 +130,6 @@ void command_bench_comm(const BenchCommOptions& options);
 void command_bench_scaling(const BenchScalingOptions& options);
 
 // Shared by the commands.
-std::string version_text();
 // What the input is read for. Warnings about how a run would go are notes where only one configuration is computed.
 enum class Purpose : std::uint8_t
 {

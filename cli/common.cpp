@@ -15,17 +15,6 @@
 
 namespace parhelion {
 
-std::string version_text()
-{
-#if defined(__clang__)
-    constexpr const char* compiler = "clang " __clang_version__;
-#else
-    constexpr const char* compiler = "g++ " __VERSION__;
-#endif
-    return fmt::format("parhelion {} ({}), {}, {}", PARHELION_VERSION, PARHELION_COMMIT, compiler,
-                       built_with_cuda() ? "CUDA" : "host only");
-}
-
 LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics)
 {
     LoadedInput input = load_gromacs(options.files, diagnostics);

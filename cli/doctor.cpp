@@ -4,13 +4,14 @@
 #include "comm/launch.hpp"
 #include "comm/transports/plugin.hpp"
 #include "commands.hpp"
-#include "describe.hpp"
 #include "device/cores.hpp"
 #include "io/preprocessor.hpp"
+#include "run/describe.hpp"
 #ifdef PARHELION_CUDA
 #include "comm/gpu/heap.hpp"
 #include "comm/gpu/self_test.hpp"
 #include "engine/choose_gpus.hpp"
+#include "run/version.hpp"
 #endif
 
 #include <cerrno>

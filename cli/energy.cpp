@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion energy`: one force evaluation, for scripts and for comparison with other programs.
 #include "commands.hpp"
-#include "describe.hpp"
-#include "energy_table.hpp"
 #include "io/backup.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "run/describe.hpp"
+#include "run/energy_table.hpp"
 #include "say.hpp"
 
 #include <fmt/format.h>

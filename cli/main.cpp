@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "habits.hpp"
 #include "options.hpp"
+#include "run/version.hpp"
 #include "say.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion run`: read, check, plan, simulate, report.
 #include "commands.hpp"
-#include "describe.hpp"
 #include "engine/constraint_remark.hpp"
 #include "engine/drift_remark.hpp"
 #include "io/backup.hpp"
 #include "io/gro.hpp"
 #include "io/mdp.hpp"
 #include "io/run_identity.hpp"
+#include "run/describe.hpp"
+#include "run/version.hpp"
 #include "run_files.hpp"
 #include "run_launched.hpp"
 #include "run_processes.hpp"

@@ -2,7 +2,6 @@
 // The output of a run: trajectory, energies, log, checkpoints and progress, as an observer of the simulation.
 #pragma once
 
-#include "energy_table.hpp"
 #include "engine/simulation.hpp"
 #include "io/checkpoint.hpp"
 #include "io/log.hpp"
@@ -10,6 +9,7 @@
 #include "io/progress.hpp"
 #include "io/report.hpp"
 #include "model/system.hpp"
+#include "run/energy_table.hpp"
 
 #include <chrono>
 #include <mutex>

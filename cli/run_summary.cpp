@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_summary.hpp"
 
-#include "describe.hpp"
+#include "run/describe.hpp"
+#include "run/version.hpp"
 #include "say.hpp"
 
 #include <cmath>

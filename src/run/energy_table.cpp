@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "energy_table.hpp"
+#include "run/energy_table.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"

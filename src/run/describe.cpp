@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "describe.hpp"
+#include "run/describe.hpp"
 
 #include "device/cores.hpp"
 #include "io/progress.hpp"
