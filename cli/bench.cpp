@@ -2,7 +2,6 @@
 // `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
 #include "commands.hpp"
 #include "run/describe.hpp"
-#include "run/version.hpp"
 #include "series.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #ifdef PARHELION_CUDA
 #include "bench/comm/comm_timing.hpp"
 #include "device/gpu/queue_gpu.hpp"
-#include "run/version.hpp"
 #endif
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "bench/halo/halo_timing.hpp"
 #include "commands.hpp"
 #include "run/describe.hpp"
-#include "run/version.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -9,7 +9,6 @@
 #include "engine/run_length.hpp"
 #include "plot.hpp"
 #include "run/describe.hpp"
-#include "run/version.hpp"
 #include "series.hpp"
 #include "trace/spread.hpp"
 

@@ -2,8 +2,8 @@
 // `parhelion check`: what a run would read and plan, and how fast it would be, without running it.
 #include "base/error.hpp"
 #include "commands.hpp"
-#include "io/progress.hpp"
 #include "run/describe.hpp"
+#include "run/progress.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -7,6 +7,10 @@
 #include "engine/simulation.hpp"
 #include "generate/ethanol_water.hpp"
 #include "io/load.hpp"
+#include "run/output_paths.hpp"
+#include "run/read_input.hpp"
+#include "run/run.hpp"
+#include "run/version.hpp"
 
 #include <array>
 #include <exception>
@@ -17,11 +21,7 @@
 
 namespace parhelion {
 
-struct InputOptions
-{
-    InputFiles files;
-    std::vector<std::string> allowed; // warning ids
-};
+using InputOptions = RunInput;
 
 inline constexpr int most_ranks = 1024;
 
@@ -130,17 +130,13 @@ void command_bench_comm(const BenchCommOptions& options);
 void command_bench_scaling(const BenchScalingOptions& options);
 
 // Shared by the commands.
-// What the input is read for. Warnings about how a run would go are notes where only one configuration is computed.
-enum class Purpose : std::uint8_t
-{
-    Run,
-    SinglePoint
-};
 // Reads the input; prints warnings, and throws InputError if one of them is not allowed. All remarks go to `diagnostics`.
 LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics);
 // Throws PhysicsError if the point holds what is no finite number.
 void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const Topology& topology);
-// Throws InputError where options contradict each other.
+// Options judged and turned into values. Throw InputError where they contradict each other.
+RunNumerics numerics(const EngineOptions& options);
+RunPlacement placement(const EngineOptions& options);
 SimulationOptions simulation_options(const EngineOptions& options);
 
 // "2x2x1"; zeros if the text is empty. ranks: how many cells it must have, 0 for any. Throws InputError.
@@ -150,9 +146,8 @@ NicEmulation parse_nodes(const std::string& text, const NicOptions& options);
 // The numbers of the GPUs that can be used together. Throws SystemError if there is none, InputError if more are asked for.
 std::vector<int> gpus_here(int asked_for);
 
-// For threads and GPUs that would hold up any other end: says that the hardware failed, and how; exit code 6.
-[[noreturn]] void end_at_once(const std::string& sentence);
-// Likewise by any error, as if it had ended the command: with its words and its exit code.
+// For threads and GPUs that would hold up any other end: ends by an error as if it had ended the command, with its words and its
+// exit code.
 [[noreturn]] void end_at_once_by(const std::exception_ptr& error);
 HaloMethod halo_method(const std::string& name);
 struct MeshChoice
@@ -161,11 +156,5 @@ struct MeshChoice
     int ranks; // that `dedicated:` names
 };
 std::optional<MeshChoice> parse_mesh_method(const std::string& text); // none: it is no method
-// For what is written in the end, before the work begins. What is in the file stays. Throws SystemError.
-void expect_writable(const std::filesystem::path& path);
-// Throws InputError if one of the outputs is a file of the input.
-void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs);
-// Appends a line to a file of measurements; no file if the path is empty.
-void append_line(const std::filesystem::path& file, const std::string& line);
 
 } // namespace parhelion

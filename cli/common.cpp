@@ -2,42 +2,14 @@
 #include "commands.hpp"
 #include "engine/overflow.hpp"
 #include "io/text.hpp"
-#include "io/warning_ids.hpp"
 #include "say.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 
 namespace parhelion {
-
-LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics)
-{
-    LoadedInput input = load_gromacs(options.files, diagnostics);
-    std::string refused;
-    for (const Warning& warning : diagnostics.warnings)
-    {
-        const auto* const about = std::find_if(std::begin(warning_ids), std::end(warning_ids),
-                                               [&](const WarningId& known) { return known.id == warning.id; });
-        if (purpose == Purpose::SinglePoint && about != std::end(warning_ids) && about->is_of_motion)
-        {
-            say(stderr, "note: {}\n", warning.text());
-            continue;
-        }
-        const bool allowed = std::find(options.allowed.begin(), options.allowed.end(), warning.id) != options.allowed.end();
-        say(stderr, "warning: {}{}\n", warning.text(), allowed ? " (allowed)" : "");
-        if (!allowed && refused.find(warning.id) == std::string::npos) { refused += " --allow " + warning.id; }
-    }
-    if (!refused.empty())
-    {
-        throw InputError("E001", {}, fmt::format("the warnings above stop the run. If each is what you want, add:{}", refused));
-    }
-    return input;
-}
 
 void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const Topology& topology)
 {
@@ -105,42 +77,21 @@ std::optional<MeshChoice> parse_mesh_method(const std::string& text)
     return fits ? std::optional(MeshChoice{method, static_cast<int>(*ranks)}) : std::nullopt;
 }
 
-void expect_writable(const std::filesystem::path& path)
+LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics)
 {
-    if (!path.empty() && !std::ofstream(path, std::ios::app)) { throw SystemError(path.string() + ": " + std::strerror(errno)); }
+    return read_input(options, purpose, diagnostics, [](const std::string& line) { say(stderr, "{}\n", line); });
 }
 
-void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs)
+RunNumerics numerics(const EngineOptions& options)
 {
-    for (const auto& input :
-         {files.structure, files.restraint_reference, files.hand_over, files.mdp, files.topology, files.index})
-    {
-        for (const auto& output : outputs)
-        {
-            std::error_code absent; // and so not the same file
-            if (!std::filesystem::equivalent(input, output, absent)) { continue; }
-            throw InputError("E194", {input.string(), 0},
-                             fmt::format("is input, but this command writes {}, which is the same file (it would be lost). "
-                                         "Choose another prefix with -o.",
-                                         output.string()));
-        }
-    }
+    return {options.precision == "double" ? Precision::Double : Precision::Mixed,
+            options.reproducible ? Summation::Reproducible : Summation::Fast};
 }
 
-void append_line(const std::filesystem::path& path, const std::string& line)
+RunPlacement placement(const EngineOptions& options)
 {
-    if (path.empty()) { return; }
-    std::ofstream file(path, std::ios::app);
-    file << line << '\n';
-    if (!file.flush()) { throw SystemError("cannot write " + path.string()); }
-}
-
-SimulationOptions simulation_options(const EngineOptions& options)
-{
-    SimulationOptions result;
+    RunPlacement result;
     result.device = options.device == "gpu" ? Device::Gpu : options.device == "cpu" ? Device::Cpu : Device::Auto;
-    result.precision = options.precision == "double" ? Precision::Double : Precision::Mixed;
-    result.summation = options.reproducible ? Summation::Reproducible : Summation::Fast;
     result.gpus = options.gpus;
     result.ranks = options.ranks;
     result.threads = options.threads;
@@ -151,7 +102,13 @@ SimulationOptions simulation_options(const EngineOptions& options)
     if (!options.halo.empty()) { result.halo = halo_method(options.halo); }
     result.comm_timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.comm_timeout_s));
-    result.when_held = end_at_once;
+    return result;
+}
+
+SimulationOptions simulation_options(const EngineOptions& options)
+{
+    SimulationOptions result = simulation_options(numerics(options), placement(options));
+    result.when_held = [](const std::string& sentence) { end_at_once_by(std::make_exception_ptr(SystemError(sentence))); };
     return result;
 }
 

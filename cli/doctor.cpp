@@ -11,7 +11,6 @@
 #include "comm/gpu/heap.hpp"
 #include "comm/gpu/self_test.hpp"
 #include "engine/choose_gpus.hpp"
-#include "run/version.hpp"
 #endif
 
 #include <cerrno>

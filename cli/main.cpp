@@ -4,7 +4,6 @@
 #include "commands.hpp"
 #include "habits.hpp"
 #include "options.hpp"
-#include "run/version.hpp"
 #include "say.hpp"
 
 #include <CLI/CLI.hpp>
@@ -79,7 +78,7 @@ Command add_run(CLI::App& app)
             "where NVLink ends), also between hosts; "
             "nic-emulation (an emulated network) between the virtual nodes of --nodes; auto: tcp or peer")
         ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "tcp", "mpi", "mpi-rma", "mpi-put", "openshmem", "peer", "nvshmem", "nic-emulation"}));
+        ->check(CLI::IsMember(std::vector<std::string>(transport_names.begin(), transport_names.end())));
     command
         ->add_option(
             "--nodes", options->nodes,
@@ -267,8 +266,8 @@ int run_command(const std::function<int()>& command)
     }
     catch (const CommError& e)
     {
-        std::fflush(nullptr);
-        end_at_once(e.what());
+        std::fflush(nullptr); // threads and GPUs may hold up any other end
+        std::_Exit(complain(fmt::format("E601 {}", e.what()), exit_system));
     }
     catch (const SystemError& e)
     {
@@ -289,12 +288,6 @@ int run_command(const std::function<int()>& command)
 }
 
 } // namespace
-
-void parhelion::end_at_once(const std::string& sentence)
-{
-    say(stderr, "E601 {}\n", sentence);
-    std::_Exit(exit_system);
-}
 
 void parhelion::end_at_once_by(const std::exception_ptr& error)
 {

@@ -2,7 +2,7 @@
 #include "run/describe.hpp"
 
 #include "device/cores.hpp"
-#include "io/progress.hpp"
+#include "run/progress.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/progress.hpp"
+#include "run/progress.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_launched.hpp"
+#include "run/launched.hpp"
 
 #include "base/error.hpp"
-#include "run_files.hpp"
-#include "run_processes.hpp"
-#include "run_start.hpp"
-#include "say.hpp"
+#include "run/processes.hpp"
+#include "run/start.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -36,6 +34,13 @@ std::string first_difference(const std::string& first, const std::string& here)
     }
 }
 
+// Auto is TCP, and so is what the host does where GPUs have Nvshmem.
+std::string transport_between_cpus(TransportKind transport)
+{
+    return transport_name(transport == TransportKind::Auto || transport == TransportKind::Nvshmem ? TransportKind::Tcp
+                                                                                                  : transport);
+}
+
 std::string text_of(const std::exception_ptr& exception)
 {
     try
@@ -50,8 +55,8 @@ std::string text_of(const std::exception_ptr& exception)
 
 } // namespace
 
-LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares)
-    : launch_(launch), transport_(options.transport == "auto" || options.transport == "nvshmem" ? "tcp" : options.transport)
+LaunchedRun::LaunchedRun(const RunRequest& request, const Launch& launch, const ProcessOptions& shares, RunObserver& observer)
+    : launch_(launch), observer_(observer), transport_(transport_between_cpus(request.connection.transport))
 {
     if (transport_ != "tcp" && shares.ranks != shares.processes)
     {
@@ -60,13 +65,13 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
             fmt::format("with --transport {} each process is one rank, and these are {} processes. Leave --ranks out.",
                         transport_, shares.processes));
     }
-    if (options.processes > 1)
+    if (request.placement.processes > 1)
     {
         throw InputError("E010", {},
                          fmt::format("--processes starts processes, and {} has started them. Leave it out.", launch.launcher));
     }
     const char* const given = own_environment()("PARHELION_SECRET_FILE");
-    const std::string path = given != nullptr ? given : options.prefix + ".secret";
+    const std::string path = given != nullptr ? given : request.output.prefix + ".secret";
     std::optional<SecretFile> made; // until all have met
     if (given != nullptr && !read_secret(path))
     {
@@ -80,15 +85,18 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
         if (writes() && given == nullptr) { made.emplace(path); }
         return read_secret(path);
     };
-    meeting.wire = options.trust_network ? Wire::Trusted : Wire::Sealed;
+    meeting.wire = request.connection.trust_network ? Wire::Trusted : Wire::Sealed;
     meeting.deadline = shares.deadline;
-    meeting.on_stranger = [](const std::string& sentence) { say(stderr, "note: {}\n", sentence); };
-    meeting.on_stuck = [first = writes(), log = options.prefix + log_ending](const std::exception_ptr& error,
-                                                                             bool is_told_by_first) {
-        if (first) { add_last_line(log, text_of(error)); }
-        speaks = first || !is_told_by_first;
-        end_at_once_by(error);
-    };
+    meeting.on_stranger = [&observer](const std::string& sentence) { observer.warning("note: " + sentence); };
+    if (request.end_process)
+    {
+        meeting.on_stuck = [&observer, first = writes(), log = request.output.prefix + log_ending,
+                            end = request.end_process](const std::exception_ptr& error, bool is_told_by_first) {
+            if (first) { add_last_line(log, text_of(error)); }
+            observer.speaks(first || !is_told_by_first);
+            end(error);
+        };
+    }
     if (launch.is_parent)
     {
         meeting.why_end = [parent = ::getppid(), rank = meeting.here.first, launcher = launch.launcher]() -> std::string {
@@ -97,7 +105,7 @@ LaunchedRun::LaunchedRun(const RunOptions& options, const Launch& launch, const 
         };
     }
     met_ = std::make_shared<Rendezvous>(meeting);
-    speaks = writes();
+    observer_.speaks(writes());
 }
 
 LaunchedRun::~LaunchedRun() { met_->listen({}); }
@@ -173,13 +181,13 @@ void LaunchedRun::end(const std::string& log)
     }
     catch (const InputError&)
     {
-        speaks = writes() || !met_->is_told_by_first(); // else rank 0's process says it
-        throw;                                          // nothing has begun
+        observer_.speaks(writes() || !met_->is_told_by_first()); // else rank 0's process says it
+        throw;                                                   // nothing has begun
     }
     catch (const std::exception& error)
     {
         if (writes() && error.what() != text_of(own)) { add_last_line(log, error.what()); } // its own is there already
-        speaks = writes() || !met_->is_told_by_first();
+        observer_.speaks(writes() || !met_->is_told_by_first());
         throw;
     }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of a run: trajectory, energies, log, checkpoints and progress, as an observer of the simulation.
+// The output of a run: trajectory, energies, log and checkpoints, as an observer of the simulation that passes on to the run's
+// own observer what that may hear.
 #pragma once
 
 #include "engine/simulation.hpp"
 #include "io/checkpoint.hpp"
 #include "io/log.hpp"
 #include "io/output.hpp"
-#include "io/progress.hpp"
 #include "io/report.hpp"
 #include "model/system.hpp"
 #include "run/energy_table.hpp"
+#include "run/observer.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -23,7 +24,6 @@ struct RunFilesOptions
 {
     std::string prefix;
     Precision precision = Precision::Mixed; // of the .trr
-    bool quiet = false;                     // no progress, no messages
     double checkpoint_interval = 0;         // s
 };
 
@@ -34,9 +34,9 @@ public:
     // `identity`: of the run, for its checkpoints. Throws InputError if the files are not those that the checkpoint was made
     // with.
     RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
-             NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued);
+             NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued, RunObserver& observer);
 
-    void start(); // opens .log, and .xtc, .trr, .edr as the parameters ask for them; progress counts from here
+    void start(); // opens .log, and .xtc, .trr, .edr as the parameters ask for them
     Log& log() { return *log_; }
 
     // From now on a frame with an excluded pair that has left PME's cut-off throws PhysicsError E543. `topology` outlives this.
@@ -46,23 +46,24 @@ public:
     void frame(const OutputDue& due, Frame&& frame) override;
     void energies(const OutputDue& due, const Observables& observables) override;
     void progress(std::int64_t steps_done, std::int64_t steps_total, double temperature) override;
-    // On the terminal alone; steps_total < 0: no end is known.
+    // To the observer alone; steps_total < 0: no end is known.
     void show_progress(std::int64_t steps_done, std::int64_t steps_total);
     bool checkpoint_due() override { return Clock::now() >= next_checkpoint_; }
     void checkpoint(SavedState&& state) override;
-    void message(const std::string& text) override { tell(text, options_.quiet); }
+    void message(const std::string& text) override;
     // What nobody should miss.
-    void warning(const std::string& text) { tell(text, false); }
+    void warning(const std::string& text);
     // What ended the run, in the log if that can still be written.
     void log_failure(const std::string& text) noexcept;
 
     // Of a run that has stopped or ended; complete up to step `reached`: what a run of so many steps leaves is all there.
     void checkpoint_at_end(SavedState&& state, std::int64_t reached) { write_checkpoint(std::move(state), reached); }
-    // Everything on disk, the averages in the log. Throws what the output thread met.
+    // No more steps: everything on disk, the averages in the log. Throws what the output thread met.
     void close();
     NamedList<RunReport::Spread> averages() const;
     // Averages of what people look at first, with their errors, and how these were found.
     std::string averages_text() const;
+    std::int64_t first_step() const { return first_step_; } // of this part of the run
     // The trajectory that has all atoms of the .gro; empty: none.
     std::string trajectory() const;
 
@@ -78,11 +79,10 @@ private:
     {
         return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.checkpoint_interval));
     }
-    void tell(const std::string& text, bool in_log_alone);
     void tell_remarks();
-    void end_progress(); // the live line must end before anything else is printed
 
     const RunFilesOptions options_;
+    RunObserver& observer_;
     const RunParameters parameters_;
     EnergyTable table_;
     std::vector<std::int64_t> compressed_atoms_; // empty: all
@@ -102,7 +102,6 @@ private:
     Clock::time_point next_checkpoint_;
     std::optional<Log> log_;
     std::optional<RunOutput> output_;
-    std::optional<Progress> progress_;
     ProgressValues latest_;
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_processes.hpp"
+#include "run/processes.hpp"
 
 #include "base/error.hpp"
 #include "comm/bootstraps/threads.hpp"
 #include "comm/transports/plugin.hpp"
 #include "engine/choose_gpus.hpp"
+#include "run/output_paths.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,6 +13,8 @@
 namespace parhelion {
 
 namespace {
+
+bool is_of_gpus(TransportKind transport) { return transport == TransportKind::Peer || transport == TransportKind::Nvshmem; }
 
 [[noreturn]] void refuse(const std::string& why) { throw InputError("E010", {}, why); }
 
@@ -40,22 +43,20 @@ void add_last_line(const std::string& log, const std::string& text)
     }
 }
 
-bool wants_gpus(const SimulationOptions& engine) { return engine.device == Device::Gpu || engine.gpus > 0; }
-
-ProcessOptions process_options(const RunOptions& options, const SimulationOptions& engine, int processes)
+ProcessOptions process_options(const RunRequest& request, const SimulationOptions& engine, int processes)
 {
     ProcessOptions result;
     result.processes = processes;
     result.ranks = engine.ranks_asked_for() == 0 ? result.processes : engine.ranks_asked_for();
     result.deadline = engine.comm_timeout;
-    const bool on_gpus = wants_gpus(engine);
+    const bool on_gpus = request.placement.wants_gpus();
     if (on_gpus && engine.ranks_asked_for() == 0) { result.ranks = std::max(result.processes, engine.gpus); }
     if (on_gpus && engine.halo != HaloMethod::Direct && engine.halo != HaloMethod::StagedFused)
     {
         refuse("several processes with GPUs need a halo method that no host takes part in. Use --halo direct or staged-fused.");
     }
     const bool has_as_many_gpus = engine.gpus == 0 || engine.gpus == result.processes;
-    if (options.transport == "nvshmem" && (result.ranks != result.processes || !has_as_many_gpus))
+    if (request.connection.transport == TransportKind::Nvshmem && (result.ranks != result.processes || !has_as_many_gpus))
     {
         refuse(
             "--transport nvshmem has one rank and one GPU for each process. Give --processes alone, or --gpus the same number.");
@@ -67,7 +68,10 @@ ProcessOptions process_options(const RunOptions& options, const SimulationOption
                         "processes.",
                         result.processes, result.ranks, result.ranks == 1 ? "" : "s"));
     }
-    if (!options.trace.empty()) { refuse("--trace sees the ranks of one process alone. Use one process, or leave --trace out."); }
+    if (!request.output.trace.empty())
+    {
+        refuse("--trace sees the ranks of one process alone. Use one process, or leave --trace out.");
+    }
     return result;
 }
 
@@ -76,102 +80,102 @@ void expect_several_ranks(const RunParameters& parameters)
     if (is_one_ranks(parameters)) { refuse("several processes need several ranks, and a minimisation is one rank's. Use one."); }
 }
 
-void expect_own_transport(const RunOptions& options)
+void expect_own_transport(const RunRequest& request)
 {
-    if (options.trust_network)
+    if (request.connection.trust_network)
     {
         refuse(
             "--trust-network is for processes that a launcher has started (others have no network between them). Leave it out.");
     }
-    const std::string& transport = options.transport;
-    if (transport == "peer" || transport == "nvshmem")
+    const TransportKind transport = request.connection.transport;
+    const char* const name = transport_name(transport);
+    if (is_of_gpus(transport))
     {
-        if (options.processes > 1 && wants_gpus(simulation_options(options.engine))) { return; }
+        if (request.placement.processes > 1 && request.placement.wants_gpus()) { return; }
         refuse(fmt::format("--transport {} is for GPUs of several processes. Give --processes as well, and --gpus or --device "
                            "gpu, or leave it out.",
-                           transport));
+                           name));
     }
-    if (emulated_nics(options)) { return; }
-    if (transport != "auto" && transport != "tcp" && plugins_of_launcher(transport).empty())
+    if (emulated_nodes(request) != nullptr) { return; }
+    if (transport != TransportKind::Auto && transport != TransportKind::Tcp && plugins_of_launcher(name).empty())
     {
         refuse(
             fmt::format("--transport {} is for processes that a launcher of its library has started (mpirun, mpiexec, oshrun). "
                         "Start this one so, or leave it out.",
-                        transport));
+                        name));
     }
 }
 
-void expect_transport_of_launcher(const RunOptions& options)
+void expect_transport_of_launcher(const RunRequest& request)
 {
-    const bool is_of_gpus = options.transport == "peer" || options.transport == "nvshmem";
-    const bool has_gpus = wants_gpus(simulation_options(options.engine));
-    if (is_of_gpus && !has_gpus)
+    const TransportKind transport = request.connection.transport;
+    const bool has_gpus = request.placement.wants_gpus();
+    if (is_of_gpus(transport) && !has_gpus)
     {
-        refuse(fmt::format("--transport {} is for GPUs. Give --device gpu as well.", options.transport));
+        refuse(fmt::format("--transport {} is for GPUs. Give --device gpu as well.", transport_name(transport)));
     }
-    if (has_gpus && (options.transport != "nvshmem" || options.engine.gpus > 0))
+    if (has_gpus && (transport != TransportKind::Nvshmem || request.placement.gpus > 0))
     {
         refuse(
             "GPUs of processes that a launcher has started reach each other in NVSHMEM's memory. Give --device gpu --transport "
             "nvshmem, without --gpus; for GPUs of one host start one process; or use --device cpu.");
     }
-    if (!emulated_nics(options)) { return; }
+    if (emulated_nodes(request) == nullptr) { return; }
     refuse(
         "--transport nic-emulation is for one host, and a launcher has started this process. Start one process, with --processes "
         "if there are to be several.");
 }
 
-std::optional<NicEmulation> emulated_nics(const RunOptions& options)
+const NicEmulation* emulated_nodes(const RunRequest& request)
 {
-    const bool are_asked_for = options.transport == "nic-emulation", has_nodes = !options.nodes.empty();
-    if (has_nodes && options.transport == "nvshmem") { return std::nullopt; }
-    if (are_asked_for == has_nodes)
-    {
-        return are_asked_for ? std::optional(parse_nodes(options.nodes, options.nic)) : std::nullopt;
-    }
+    const std::optional<NicEmulation>& nodes = request.connection.nodes;
+    const TransportKind transport = request.connection.transport;
+    const bool are_asked_for = transport == TransportKind::NicEmulation;
+    if (nodes && transport == TransportKind::Nvshmem) { return nullptr; }
+    if (are_asked_for == nodes.has_value()) { return nodes ? &*nodes : nullptr; }
     refuse(are_asked_for ? "--transport nic-emulation needs --nodes, as 2x4: two nodes of four ranks."
                          : "--nodes is of --transport nic-emulation and nvshmem alone. Give both, or neither.");
 }
 
-void emulate(const NicEmulation& nics, const RunOptions& options, SimulationOptions& engine)
+void emulate(const NicEmulation& nodes, const RunRequest& request, SimulationOptions& engine)
 {
-    if (engine.ranks_asked_for() == 0) { engine.ranks = nics.ranks(); }
-    if (engine.ranks_asked_for() != nics.ranks())
+    if (engine.ranks_asked_for() == 0) { engine.ranks = nodes.ranks(); }
+    if (engine.ranks_asked_for() != nodes.ranks())
     {
-        refuse(fmt::format("--nodes has {} ranks, and {} are asked for. Leave --ranks out.", nics.ranks(),
+        refuse(fmt::format("--nodes has {} ranks, and {} are asked for. Leave --ranks out.", nodes.ranks(),
                            engine.ranks_asked_for()));
     }
-    if (options.processes > 1) { expect_whole_nodes(nics, process_options(options, engine, options.processes)); }
-    engine.transport = "nic-emulation, " + nics.text();
-    if (wants_gpus(engine))
+    const int processes = request.placement.processes;
+    if (processes > 1) { expect_whole_nodes(nodes, process_options(request, engine, processes)); }
+    engine.transport = "nic-emulation, " + nodes.text();
+    if (request.placement.wants_gpus())
     {
-        if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
+        if (!request.placement.halo) { engine.halo = HaloMethod::StagedFused; }
         expect_to_leave_nodes(engine.halo, engine.pme);
-        engine.gpu_nodes = nics;
-        const int gpus_of_process = (engine.gpus + options.processes - 1) / options.processes;
+        engine.gpu_nodes = nodes;
+        const int gpus_of_process = (engine.gpus + processes - 1) / processes;
         engine.proxies = std::max(1, gpus_of_process) + 1; // and a core for the watch on the host
         return;
     }
     engine.device = Device::Cpu;
-    engine.proxies = nics.nodes;
-    engine.network = [nics](int ranks) { return nic_emulation_network(std::make_unique<ThreadsBootstrap>(ranks), nics); };
+    engine.proxies = nodes.nodes;
+    engine.network = [nodes](int ranks) { return nic_emulation_network(std::make_unique<ThreadsBootstrap>(ranks), nodes); };
 }
 
-void use_nvshmem(const RunOptions& options, SimulationOptions& engine)
+void use_nvshmem(const RunRequest& request, SimulationOptions& engine)
 {
-    if (options.transport != "nvshmem") { return; }
+    if (request.connection.transport != TransportKind::Nvshmem) { return; }
     engine.gpu_memory = GpuMemory::Nvshmem;
-    if (!options.nodes.empty())
+    if (const std::optional<NicEmulation>& nodes = request.connection.nodes)
     {
-        const NicEmulation nodes = parse_nodes(options.nodes, options.nic);
-        if (nodes.ranks() != engine.ranks)
+        if (nodes->ranks() != engine.ranks)
         {
-            refuse(fmt::format("--nodes has {} ranks, and there are {}. Give a shape of as many.", nodes.ranks(), engine.ranks));
+            refuse(fmt::format("--nodes has {} ranks, and there are {}. Give a shape of as many.", nodes->ranks(), engine.ranks));
         }
-        engine.ranks_of_domain = nodes.ranks_per_node;
+        engine.ranks_of_domain = nodes->ranks_per_node;
     }
     else if (engine.are_on_one_host()) { return; }
-    if (options.engine.halo.empty()) { engine.halo = HaloMethod::StagedFused; }
+    if (!request.placement.halo) { engine.halo = HaloMethod::StagedFused; }
     engine.proxies = 2; // that of the GPU, and the watch on the host
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_files.hpp"
+#include "run/files.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/excluded_pairs.hpp"
-#include "say.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,8 +58,9 @@ OutputPosition fresh_position(std::int64_t first_step, std::size_t terms)
 } // namespace
 
 RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
-                   NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued)
-    : options_(options), parameters_(parameters), table_(system.topology, parameters, system.box),
+                   NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued,
+                   RunObserver& observer)
+    : options_(options), observer_(observer), parameters_(parameters), table_(system.topology, parameters, system.box),
       compressed_atoms_(atoms_of(parameters.compressed_groups, system)), atoms_(system.topology.atom_count()),
       mass_(system.topology.total_mass()), watched_types_(watched_types(system, parameters)), identity_(std::move(identity)),
       checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
@@ -112,12 +112,6 @@ void RunFiles::start()
     log_.emplace(log_path(), written_.log);
     noted_files_ = output_->lengths();
     next_checkpoint_ = Clock::now() + checkpoint_interval();
-    if (!options_.quiet)
-    {
-        const bool minimises = parameters_.integrator == Integrator::SteepestDescent;
-        progress_.emplace(stderr, progress_style(stderr), minimises ? 0 : parameters_.dt, Progress::Clock::now(),
-                          first_step_ - parameters_.first_step);
-    }
 }
 
 void RunFiles::expect_exclusions_near(const Frame& frame) const
@@ -138,6 +132,7 @@ void RunFiles::frame(const OutputDue& due, Frame&& frame)
 {
     expect_exclusions_near(frame);
     wrote_since_note_ = true;
+    observer_.frame(frame);
     output_->write(std::move(frame), {due.compressed_x, due.x, due.v, due.f});
 }
 
@@ -156,6 +151,7 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
         latest_.temperature = observables.temperature, latest_.pressure = observables.pressure;
         if (parameters_.barostat != Barostat::None) { latest_.density = mass_ / observables.box.volume() * units::kg_per_m3; }
     }
+    observer_.energies({observables.step, observables.time, table_.names(), values});
     if (due.log) { log_->energies(observables.step, observables.time, table_.names(), values); }
     if (!due.energies) { return; }
     wrote_since_note_ = true;
@@ -173,8 +169,7 @@ void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, doubl
 
 void RunFiles::show_progress(std::int64_t steps_done, std::int64_t steps_total)
 {
-    if (!progress_) { return; }
-    progress_->update(steps_done, steps_total, latest_, Progress::Clock::now());
+    observer_.progress({steps_done, steps_total, latest_});
 }
 
 void RunFiles::note_position()
@@ -213,11 +208,16 @@ void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
     });
 }
 
-void RunFiles::tell(const std::string& text, bool in_log_alone)
+void RunFiles::message(const std::string& text)
 {
     log_->line(text);
-    end_progress();
-    if (!in_log_alone) { say(stderr, "{}\n", text); }
+    observer_.message(text);
+}
+
+void RunFiles::warning(const std::string& text)
+{
+    log_->line(text);
+    observer_.warning(text);
 }
 
 void RunFiles::tell_remarks()
@@ -239,14 +239,9 @@ void RunFiles::log_failure(const std::string& text) noexcept
     }
 }
 
-void RunFiles::end_progress()
-{
-    if (progress_) { progress_->finish(); }
-}
-
 void RunFiles::close()
 {
-    end_progress();
+    observer_.steps_over();
     if (output_) { output_->close(); }
     tell_remarks();
     log_->averages(table_.names(), written_.whole_run, written_.blocks);

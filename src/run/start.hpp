@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `parhelion run` does before its first step: it reads and checks the input, and finds what the run goes on from. Nothing of
+// What a run does before its first step: it reads and checks the input, and finds what the run goes on from. Nothing of
 // an earlier run is touched until the new one is known to be possible.
 #pragma once
 
-#include "commands.hpp"
 #include "io/checkpoint.hpp"
 #include "io/named_list.hpp"
 #include "io/run_lock.hpp"
+#include "run/run.hpp"
 
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +19,7 @@ inline constexpr const char* log_ending = ".log";
 // A run that has been read and checked, and may begin.
 struct Ready
 {
-    const RunOptions& options;
+    const RunRequest& request;
     SimulationOptions engine;
     LoadedInput input;
     Diagnostics diagnostics;
@@ -32,21 +31,20 @@ struct Ready
     CheckpointFiles checkpoints;
     std::string remark;                  // on these
     std::optional<Checkpoint> continued; // what it goes on from
+    bool is_complete = false;            // nothing is left to be done
 
     const SavedState* start() const { return continued ? &continued->state : state_of(input.hand_over); }
 };
 
-enum class Role : std::uint8_t
+enum class RunRole : std::uint8_t
 {
     Writes, // all of a run, or its first process
     TakesPart
 };
 
-// Reads and checks. Nothing: the run is complete, which is said. Throws InputError, SystemError.
-std::optional<Ready> make_ready(const RunOptions& options, Role role);
+// Reads and checks. The request outlives the result. Throws InputError, SystemError.
+Ready make_ready(const RunRequest& request, RunRole role, RunObserver& observer);
 // Moves what an earlier run with this prefix left to other names. Returns a sentence that tells them; empty: there was nothing.
 std::string keep_outputs(const std::string& prefix);
-// With --json the report alone goes to standard output.
-std::FILE* human_output(const RunOptions& options);
 
 } // namespace parhelion

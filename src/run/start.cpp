@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_start.hpp"
+#include "run/start.hpp"
 
 #include "io/backup.hpp"
 #include "io/run_identity.hpp"
-#include "io/text.hpp"
-#include "run_processes.hpp"
-#include "run_summary.hpp"
-#include "say.hpp"
+#include "run/output_paths.hpp"
+#include "run/processes.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -23,46 +21,46 @@ namespace {
 constexpr const char* other_endings[] = {".prev.cpt", ".cpt", ".xtc", ".trr", ".edr", ".gro", ".last-good.gro", ".report.json"};
 
 // Outputs take the place of what has their names.
-void protect_files(const RunOptions& options)
+void protect_files(const RunInput& input, const RunOutputs& files)
 {
-    std::vector<std::filesystem::path> outputs = {options.prefix + log_ending};
-    for (const char* ending : other_endings) { outputs.emplace_back(options.prefix + ending); }
+    std::vector<std::filesystem::path> outputs = {files.prefix + log_ending};
+    for (const char* ending : other_endings) { outputs.emplace_back(files.prefix + ending); }
     const auto file = [](const std::filesystem::path& path) {
         return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
     };
     for (const auto& output : outputs)
     {
-        if (options.trace.empty() || file(output) != file(options.trace)) { continue; }
-        throw InputError("E194", {options.trace, 0},
+        if (files.trace.empty() || file(output) != file(files.trace)) { continue; }
+        throw InputError("E194", {files.trace, 0},
                          "cannot be the --trace: this run writes something else into it. Choose another name.");
     }
-    outputs.push_back(options.trace);
-    protect_input(options.input.files, outputs);
+    outputs.push_back(files.trace);
+    protect_input(input.files, outputs);
 }
 
-std::int64_t steps_asked_for(const RunOptions& options, const RunParameters& parameters)
+std::int64_t steps_asked_for(const RunLength& length, const RunParameters& parameters)
 {
-    const double of_time = options.ns ? std::round(*options.ns * 1000 / parameters.dt) : 0;
-    if (options.ns && *options.ns > 0 && of_time == 0)
+    const double of_time = length.ns ? std::round(*length.ns * 1000 / parameters.dt) : 0;
+    if (length.ns && *length.ns > 0 && of_time == 0)
     {
         throw InputError("E009", {},
                          fmt::format("--ns {} is no step of {} ps: nothing would be simulated. Ask for more, or for --steps.",
-                                     *options.ns, parameters.dt));
+                                     *length.ns, parameters.dt));
     }
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     // A double holds all multiples of 1024 up to `most`, but not `most` itself.
-    const bool fits = of_time < static_cast<double>(most - 1024) && options.steps.value_or(static_cast<std::int64_t>(of_time)) <=
+    const bool fits = of_time < static_cast<double>(most - 1024) && length.steps.value_or(static_cast<std::int64_t>(of_time)) <=
                                                                         most - std::max<std::int64_t>(0, parameters.first_step);
     if (!fits) { throw InputError("E009", {}, "--steps or --ns asks for more steps than a step counter holds. Ask for fewer."); }
-    if (options.steps) { return *options.steps; }
-    return options.ns ? static_cast<std::int64_t>(of_time) : parameters.steps;
+    if (length.steps) { return *length.steps; }
+    return length.ns ? static_cast<std::int64_t>(of_time) : parameters.steps;
 }
 
 // What the run goes on from; nothing if it starts.
-std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOptions& options,
+std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOutputs& outputs,
                                           const NamedList<std::string>& identity, std::string& remark)
 {
-    if (options.fresh) { return std::nullopt; }
+    if (outputs.fresh) { return std::nullopt; }
     std::optional<Checkpoint> found = files.read(remark);
     const std::string changed = found ? difference(found->run, identity) : "";
     if (!changed.empty())
@@ -76,12 +74,18 @@ std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOptio
     return found;
 }
 
-void say_complete(const RunOptions& options, const Checkpoint& checkpoint)
+SimulationOptions engine_options(const RunRequest& request)
 {
-    say(human_output(options),
-        "{}.cpt: this run is complete, step {}. Ask for more with --steps or nsteps, or start afresh with --new.\n",
-        options.prefix, std::max(checkpoint.reached, checkpoint.state.step));
-    if (options.json) { say(stdout, "{}", MappedFile(options.prefix + ".report.json").text()); }
+    SimulationOptions engine = simulation_options(request.numerics, request.placement);
+    engine.trace = !request.output.trace.empty();
+    if (request.end_process)
+    {
+        engine.when_held = [end = request.end_process](const std::string& sentence) {
+            end(std::make_exception_ptr(SystemError(sentence)));
+        };
+    }
+    if (const NicEmulation* const nodes = emulated_nodes(request)) { emulate(*nodes, request, engine); }
+    return engine;
 }
 
 } // namespace
@@ -97,36 +101,39 @@ std::string keep_outputs(const std::string& prefix)
     return kept.empty() ? "" : "kept of an earlier run: " + kept;
 }
 
-std::FILE* human_output(const RunOptions& options) { return options.json ? stderr : stdout; }
-
-std::optional<Ready> make_ready(const RunOptions& options, Role role)
+Ready make_ready(const RunRequest& request, RunRole role, RunObserver& observer)
 {
-    protect_files(options);
+    protect_files(request.input, request.output);
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
-    LoadedInput input = load_checked(options.input, Purpose::Run, diagnostics);
+    LoadedInput input =
+        read_input(request.input, Purpose::Run, diagnostics, [&](const std::string& line) { observer.warning(line); });
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const RunParameters& parameters = input.parameters;
-    const std::int64_t steps = steps_asked_for(options, parameters);
-    SimulationOptions engine = simulation_options(options.engine);
-    engine.trace = !options.trace.empty();
-    if (const std::optional<NicEmulation> nics = emulated_nics(options)) { emulate(*nics, options, engine); }
+    const std::int64_t steps = steps_asked_for(request.length, parameters);
+    SimulationOptions engine = engine_options(request);
     const NamedList<std::string> identity =
-        identify_run(input.system, parameters, precision_text(options.engine), state_of(input.hand_over));
-    std::unique_ptr<RunLock> lock = role == Role::Writes ? std::make_unique<RunLock>(options.prefix) : nullptr;
-    CheckpointFiles checkpoints(options.prefix);
+        identify_run(input.system, parameters, request.numerics.text(), state_of(input.hand_over));
+    std::unique_ptr<RunLock> lock = role == RunRole::Writes ? std::make_unique<RunLock>(request.output.prefix) : nullptr;
+    CheckpointFiles checkpoints(request.output.prefix);
     std::string remark;
-    std::optional<Checkpoint> continued = find_checkpoint(checkpoints, options, identity, remark);
+    std::optional<Checkpoint> continued = find_checkpoint(checkpoints, request.output, identity, remark);
     const std::int64_t last = parameters.first_step + steps;
-    if (continued && steps >= 0 && continued->reached >= last)
-    {
-        if (role == Role::Writes) { say_complete(options, *continued); }
-        return std::nullopt;
-    }
+    const bool is_complete = continued && steps >= 0 && continued->reached >= last;
     const std::int64_t steps_left = continued && steps >= 0 ? last - continued->state.step : steps;
-    return Ready{
-        options,         std::move(engine),      std::move(input),  std::move(diagnostics), load_s, steps, steps_left, identity,
-        std::move(lock), std::move(checkpoints), std::move(remark), std::move(continued)};
+    return Ready{request,
+                 std::move(engine),
+                 std::move(input),
+                 std::move(diagnostics),
+                 load_s,
+                 steps,
+                 steps_left,
+                 identity,
+                 std::move(lock),
+                 std::move(checkpoints),
+                 std::move(remark),
+                 std::move(continued),
+                 is_complete};
 }
 
 } // namespace parhelion

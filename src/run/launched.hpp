@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run whose processes a launcher has started (comm/launch.hpp): they meet, make sure that they have read the same, and end
-// alike. The process of rank 0 writes and speaks.
+// alike. The process of rank 0 writes, and its observer is told to speak.
 #pragma once
 
 #include "comm/bootstraps/rendezvous.hpp"
@@ -8,9 +8,9 @@
 #include "comm/launch_processes.hpp"
 #include "comm/network.hpp"
 #include "comm/plugin_ranks.hpp"
-#include "commands.hpp"
 #include "engine/simulation.hpp"
 #include "io/named_list.hpp"
+#include "run/run.hpp"
 
 #include <memory>
 #include <string>
@@ -20,9 +20,9 @@ namespace parhelion {
 class LaunchedRun
 {
 public:
-    // Meets the others. The secret is in the file that PARHELION_SECRET_FILE names, or else in one beside the output, there until
-    // all have met. Throws InputError E010, CommError, SystemError.
-    LaunchedRun(const RunOptions& options, const Launch& launch, const ProcessOptions& shares);
+    // Meets the others; strangers are told to the observer. The secret is in the file that PARHELION_SECRET_FILE names, or else
+    // in one beside the output, there until all have met. Throws InputError E010, CommError, SystemError.
+    LaunchedRun(const RunRequest& request, const Launch& launch, const ProcessOptions& shares, RunObserver& observer);
     ~LaunchedRun();
     LaunchedRun(const LaunchedRun&) = delete;
     LaunchedRun& operator=(const LaunchedRun&) = delete;
@@ -44,6 +44,7 @@ private:
     std::int64_t from_first(const char* what, std::int64_t value);
 
     const Launch launch_;
+    RunObserver& observer_;
     const std::string transport_;
     std::shared_ptr<Rendezvous> met_;
     std::unique_ptr<PluginRanks> plugin_; // none: TCP carries messages

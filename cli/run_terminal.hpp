@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `parhelion run` shows of a run: progress, messages and warnings on standard error, the plan and the summary on standard
+// output, or all of it on standard error and the report on standard output (--json).
+#pragma once
+
+#include "commands.hpp"
+#include "run/observer.hpp"
+#include "run/progress.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+class RunTerminal final : public RunObserver
+{
+public:
+    // catch_signals: called when a stop begins to make sense.
+    RunTerminal(const RunOptions& options, std::function<void()> catch_signals)
+        : options_(options), catch_signals_(std::move(catch_signals))
+    {
+    }
+
+    void warning(const std::string& line) override;
+    void message(const std::string& line) override;
+    void notes(const std::vector<Warning>& notes) override;
+    void prepared() override { catch_signals_(); }
+    void begins(const RunBegin& begin) override;
+    void progress(const RunProgress& progress) override;
+    void steps_over() override { end_progress(); }
+    void ended(const RunResult& result) override;
+    void speaks(bool does) override;
+
+private:
+    std::FILE* human_output() const { return options_.json ? stderr : stdout; }
+    void end_progress(); // the live line must end before anything else is printed
+
+    const RunOptions& options_;
+    const std::function<void()> catch_signals_;
+    std::optional<Progress> progress_;
+};
+
+} // namespace parhelion
