@@ -63,14 +63,18 @@ void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N
                     set_lane(lanes, l, coefficients.group[state.temperature_group[first + l]]);
                 }
             }
-            const Real* inverse_mass = state.inverse_mass.data() + first;
+            double inverse_mass[cluster_size];
+            for (int l = 0; l < cluster_size; ++l)
+            {
+                inverse_mass[l] = static_cast<double>(state.inverse_mass[first + static_cast<std::size_t>(l)]);
+            }
             for (int d = 0; d < 3; ++d)
             {
                 Real* v = state.v.cluster(c) + d * cluster_size;
                 const auto* f = state.f.cluster(c) + d * cluster_size;
                 for (int l = 0; l < cluster_size; ++l)
                 {
-                    const double push = lanes.push[d][l] * static_cast<double>(inverse_mass[l]);
+                    const double push = lanes.push[d][l] * inverse_mass[l];
                     v[l] = static_cast<Real>(lanes.keep[d][l] * static_cast<double>(v[l]) + push * from_sum(f[l]));
                 }
             }
@@ -85,6 +89,7 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
     using Fixed = typename N::Fixed;
     const PeriodicBox<N>& box = state.box;
     const Vec3<double> shear = box.edges().shear();
+    const bool is_tilted = !box.edges().is_rectangular();
     queue.for_range(state.home_clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
@@ -96,7 +101,7 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
                     const auto* of_cluster = state.v.cluster(c) + d * cluster_size;
                     for (int l = 0; l < cluster_size; ++l) { v[d][l] = static_cast<double>(of_cluster[l]); }
                 }
-                for (int l = 0; l < cluster_size; ++l)
+                for (int l = 0; l < cluster_size && is_tilted; ++l)
                 {
                     v[1][l] -= shear.z * v[2][l];
                     v[0][l] -= shear.x * v[1][l] + shear.y * v[2][l];

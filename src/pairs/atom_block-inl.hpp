@@ -55,7 +55,7 @@ HWY_INLINE hn::Vec<U16> load_i(const std::uint32_t* of_atom, int v)
 }
 
 // `atoms` consecutive atoms of a cluster: positions, and offsets (nm) from the first of them.
-template <int atoms>
+template <int atoms, bool tilted>
 struct AtomBlock
 {
     static constexpr int vectors = atoms / i_per_vector;
@@ -75,13 +75,14 @@ struct AtomBlock
                 offset[v][d] = to_nm(hn::Sub(x[d][v], hn::Set(U16(), first[d])), in.nm_per_unit[d]);
             }
         }
-        for (int v = 0; v < vectors; ++v) { lean(D16(), in.shear, offset[v]); }
+        for (int v = 0; v < vectors && tilted; ++v) { lean(D16(), in.shear, offset[v]); }
     }
 };
 
 // Bit h: half h of the block has an atom within the cut-off of one of the cluster at xj.
-template <bool centred, int atoms>
-HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<atoms>& block, const std::uint32_t* HWY_RESTRICT xj)
+template <bool centred, int atoms, bool tilted>
+HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<atoms, tilted>& block,
+                                         const std::uint32_t* HWY_RESTRICT xj)
 {
     const D16 d;
     const V16 r2_max = hn::Set(d, in.cutoff * in.cutoff);
@@ -95,8 +96,8 @@ HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<at
             j[k] = load_j(xj + k * cluster_size + part);
             dj[k] = to_nm(hn::Sub(j[k], hn::Set(U16(), block.first[k])), in.nm_per_unit[k]);
         }
-        lean(d, in.shear, dj);
-        constexpr int per_half = AtomBlock<atoms>::vectors / 2;
+        if constexpr (tilted) { lean(d, in.shear, dj); }
+        constexpr int per_half = AtomBlock<atoms, tilted>::vectors / 2;
         for (int half = 0; half < 2; ++half)
         {
             V16 nearest = r2_max;
@@ -107,7 +108,7 @@ HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<at
                 {
                     dx[k] = centred ? hn::Sub(dj[k], block.offset[v][k]) : to_nm(hn::Sub(j[k], block.x[k][v]), in.nm_per_unit[k]);
                 }
-                if constexpr (!centred) { lean(d, in.shear, dx); }
+                if constexpr (tilted && !centred) { lean(d, in.shear, dx); }
                 const V16 r2 = hn::MulAdd(dx[2], dx[2], hn::MulAdd(dx[1], dx[1], hn::Mul(dx[0], dx[0])));
                 nearest = per_half == 1 ? r2 : hn::Min(nearest, r2);
             }

@@ -16,11 +16,11 @@ namespace parhelion::pair_search {
 namespace HWY_NAMESPACE {
 constexpr std::uint32_t interacts_of[4] = {0, 0xffffu, 0xffff0000u, ~0u};
 
-template <bool centred>
+template <bool centred, bool tilted>
 PairRow prune_row(const Distances& in, const PairEntry* entries, const PairRow& row, PruneScratch& scratch, PairListPart& part)
 {
     const auto x_of = [&](std::int32_t cluster) { return in.x + static_cast<std::size_t>(cluster) * 3 * cluster_size; };
-    const AtomBlock<half_cluster_size> block(in, x_of(row.half_cluster / 2) + row.half_cluster % 2 * half_cluster_size);
+    const AtomBlock<half_cluster_size, tilted> block(in, x_of(row.half_cluster / 2) + row.half_cluster % 2 * half_cluster_size);
     const auto test = [&](const PairEntry& e) { return halves_in_range<centred>(in, block, x_of(e.cluster)); };
     PairRow pruned = row;
     pruned.begin = static_cast<std::int32_t>(part.entries.size());
@@ -59,11 +59,9 @@ void prune_part(const Distances& in, const PairListPart& whole, PruneScratch& sc
 {
     part.rows.clear();
     part.entries.clear();
-    for (const PairRow& row : whole.rows)
-    {
-        part.rows.push_back(in.centred ? prune_row<true>(in, whole.entries.data(), row, scratch, part)
-                                       : prune_row<false>(in, whole.entries.data(), row, scratch, part));
-    }
+    const auto prune = in.is_tilted ? (in.centred ? prune_row<true, true> : prune_row<false, true>)
+                                    : (in.centred ? prune_row<true, false> : prune_row<false, false>);
+    for (const PairRow& row : whole.rows) { part.rows.push_back(prune(in, whole.entries.data(), row, scratch, part)); }
 }
 
 } // namespace HWY_NAMESPACE

@@ -83,7 +83,7 @@ HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std:
         const auto units = hn::BitCast(di, hn::Sub(hn::LoadU(du, grid.centre[dim].data() + k), hn::Set(du, centre.x[dim])));
         distance[dim] = hn::Mul(hn::ConvertTo(d, units), hn::Set(d, in.nm_per_unit[dim]));
     }
-    lean(d, in.shear, distance);
+    if (in.is_tilted) { lean(d, in.shear, distance); }
     // In a tilted box x depends on which image along z is meant. The centres' nearest one is the atoms', too, unless the boxes
     // are so large that either could be.
     auto is_sure = hn::Eq(zero, zero);
@@ -279,11 +279,11 @@ std::uint32_t divide(const Input& in, std::int32_t cluster, std::int32_t j, std:
 }
 
 // Sorts the candidates into the entries of the centre's halves.
-template <bool centred>
+template <bool centred, bool tilted>
 void test_candidates(const Input& in, std::int32_t cluster, const std::int32_t* end, Scratch& scratch)
 {
     const auto x_of = [&](std::int32_t c) { return in.x + static_cast<std::size_t>(c) * 3 * cluster_size; };
-    const AtomBlock<cluster_size> block(in, x_of(cluster));
+    const AtomBlock<cluster_size, tilted> block(in, x_of(cluster));
     const bool shares = !in.territory->is_everything();
     PairEntry* plain[2] = {scratch.plain[0].data(), scratch.plain[1].data()};
     for (const std::int32_t* candidate = scratch.candidates.data(); candidate != end; ++candidate)
@@ -349,13 +349,14 @@ void search_part(const Input& in, std::int32_t begin, std::int32_t end, Scratch&
 {
     part.rows.clear();
     part.entries.clear();
+    const auto test = in.is_tilted ? (in.centred ? test_candidates<true, true> : test_candidates<false, true>)
+                                   : (in.centred ? test_candidates<true, false> : test_candidates<false, false>);
     for (std::int32_t cluster = begin; cluster < end; ++cluster)
     {
         const Scratch::Masks diagonal = find_exclusions(in, cluster, scratch);
         const Centre centre = make_centre(in, cluster);
         const std::int32_t* candidates_end = keep_claimed(in, cluster, find_candidates(in, centre, scratch), scratch);
-        if (in.centred) { test_candidates<true>(in, cluster, candidates_end, scratch); }
-        else { test_candidates<false>(in, cluster, candidates_end, scratch); }
+        test(in, cluster, candidates_end, scratch);
         append_rows(cluster, in.home_clusters, diagonal, scratch, part);
         for (const Scratch::Masks& m : scratch.masks) { scratch.mask_index[static_cast<std::size_t>(m.cluster)] = -1; }
         scratch.masks.clear();

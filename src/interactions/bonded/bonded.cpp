@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 
 namespace parhelion {
 
@@ -55,10 +56,11 @@ void add_kind(const Topology& topology, const RunParameters& parameters, BondedT
     }
 }
 
-// Terms of one kind and one molecule type.
-template <int kind, Compute compute, class N, class Term>
-void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places, const double* tables,
-                  const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
+// Terms of one kind and one molecule type. Not inlined: the compiler would then have no room for the laws.
+template <int kind, Compute compute, bool tilted, class N, class Term>
+[[gnu::noinline]] void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places, const double* tables,
+                                    const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces,
+                                    EnergySums<N>& energies)
 {
     constexpr InteractionRow row = interaction_table[kind];
     constexpr int n = row.atoms;
@@ -73,7 +75,7 @@ void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> pla
             x[a] = state.x.get(slot[a]);
         }
         Vec3<double> d[n - 1];
-        differences(state.box, x, d);
+        differences<tilted>(state.box, x, d);
         const auto result = evaluate(term.body, d, tables);
         scatter<typename N::ForceSum>(result.f, [&](int a, const auto& f) { forces.add(slot[a], f); });
         if constexpr (compute == Compute::ForcesEnergiesVirial)
@@ -84,7 +86,7 @@ void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> pla
     }
 }
 
-template <Compute compute, class N, int... kinds>
+template <Compute compute, bool tilted, class N, int... kinds>
 void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssignment& assignment, const ParticleState<N>& state,
                    ForceBuffers<N>& buffers, std::integer_sequence<int, kinds...>)
 {
@@ -99,8 +101,8 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssi
         {
             const MoleculeTerms& terms = tables.molecule_types[type];
             const BondedAssignment::ByKind& places = assignment.molecule_types[type];
-            (compute_kind<kinds, compute>(std::get<kinds>(terms), share(places[kinds]), tables.tables.data(), state,
-                                          buffers.forces[t], energies),
+            (compute_kind<kinds, compute, tilted>(std::get<kinds>(terms), share(places[kinds]), tables.tables.data(), state,
+                                                  buffers.forces[t], energies),
              ...);
         }
         buffers.energies[t] += energies;
@@ -201,8 +203,15 @@ void compute_bonded(CpuQueue& queue, const BondedTables& tables, const BondedAss
 {
     PARHELION_EXPECTS(assignment.molecule_types.size() == tables.molecule_types.size());
     const ScopedPhase span(queue.clock(), Phase::Bonded);
-    if (compute == Compute::Forces) { compute_kinds<Compute::Forces>(queue, tables, assignment, state, buffers, every_kind); }
-    else { compute_kinds<Compute::ForcesEnergiesVirial>(queue, tables, assignment, state, buffers, every_kind); }
+    const auto compute_if = [&](auto computes, auto tilted) {
+        if (compute != computes || tilted == state.box.edges().is_rectangular()) { return; }
+        compute_kinds<computes, tilted>(queue, tables, assignment, state, buffers, every_kind);
+    };
+    const auto compute_in = [&](auto tilted) {
+        compute_if(std::integral_constant<Compute, Compute::Forces>(), tilted);
+        compute_if(std::integral_constant<Compute, Compute::ForcesEnergiesVirial>(), tilted);
+    };
+    compute_in(std::false_type()), compute_in(std::true_type());
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
