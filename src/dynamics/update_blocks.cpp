@@ -122,11 +122,18 @@ SiteWater make_site_water(const SettleWater& water, const VirtualSite& site)
     return {water, site.atom, weight(water.hydrogen_a), weight(water.hydrogen_b)};
 }
 
-void add_water(const Settle& s, const MoleculeType& type, TypeShape& shape, UpdateBlocks& blocks)
+enum class Sites : std::uint8_t
+{
+    WithWaters,
+    Apart // the update does not move them
+};
+
+void add_water(const Settle& s, const MoleculeType& type, Sites sites, TypeShape& shape, UpdateBlocks& blocks)
 {
     const auto mass = [&](int atom) { return type.atoms[static_cast<std::size_t>(atom)].mass; };
     const SettleWater water = make_settle(s.oxygen, s.hydrogen_a, s.hydrogen_b, s.oh, s.hh, mass(s.oxygen), mass(s.hydrogen_a));
-    if (const VirtualSite* const site = site_of_water(s, type))
+    const VirtualSite* const site = sites == Sites::WithWaters ? site_of_water(s, type) : nullptr;
+    if (site != nullptr)
     {
         shape.site_water_kinds.push_back(static_cast<std::int32_t>(blocks.site_water_kinds.size()));
         blocks.site_water_kinds.push_back(make_site_water(water, *site));
@@ -136,7 +143,7 @@ void add_water(const Settle& s, const MoleculeType& type, TypeShape& shape, Upda
     blocks.water_kinds.push_back(water);
 }
 
-TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, UpdateBlocks& blocks)
+TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Sites sites, UpdateBlocks& blocks)
 {
     TypeShape shape;
     std::vector<LincsBond> bonds;
@@ -159,7 +166,7 @@ TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Upda
     }
     for (const Settle& s : type.settles)
     {
-        add_water(s, type, shape, blocks);
+        add_water(s, type, sites, shape, blocks);
         for (const int atom : {s.oxygen, s.hydrogen_a, s.hydrogen_b}) { is_bound[static_cast<std::size_t>(atom)] = true; }
     }
     for (const VirtualSite& site : type.sites) { is_bound[static_cast<std::size_t>(site.atom)] = true; }
@@ -240,10 +247,11 @@ bool all_sites_are_of_waters(const Topology& topology)
 
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings)
 {
-    PARHELION_EXPECTS(all_sites_are_of_waters(topology));
+    const Sites sites = all_sites_are_of_waters(topology) ? Sites::WithWaters : Sites::Apart;
     UpdateBlocks blocks;
+    blocks.all_atoms = topology.atom_count();
     std::vector<TypeShape> types;
-    for (const MoleculeType& type : topology.molecule_types) { types.push_back(add_type(type, settings, blocks)); }
+    for (const MoleculeType& type : topology.molecule_types) { types.push_back(add_type(type, settings, sites, blocks)); }
 
     Packer packer(blocks);
     for_each_molecule(topology, types, [&](std::int64_t first, const TypeShape& type) {

@@ -143,6 +143,8 @@ struct UpdateBlocks
     std::vector<std::int32_t> bond_couplings; // per bond: its first matrix element in the block
     std::vector<BlockGroup> groups;
 
+    std::int64_t all_atoms = 0; // of the system
+
     std::int64_t waters() const { return static_cast<std::int64_t>(kind_of_water.size() + kind_of_site_water.size()); }
     std::int64_t constraints() const
     {
@@ -152,11 +154,12 @@ struct UpdateBlocks
     }
 };
 
-// Is every virtual site a water's, one of each? No others are moved here.
+// Is every virtual site a water's, one of each? Then the update moves them; else it moves none, and gpu/virtual_sites_gpu.hpp
+// all.
 bool all_sites_are_of_waters(const Topology& topology);
 
-// Every atom is in one water, star or block. Preconditions: the checks of the CPU's Constraints (masses) have passed, and all
-// virtual sites are of waters.
+// Every atom, but virtual sites that the update does not move, is in one water, star or block. Precondition: the checks of the
+// CPU's Constraints (masses) have passed.
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings);
 
 } // namespace parhelion

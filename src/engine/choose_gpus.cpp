@@ -2,7 +2,6 @@
 #include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
-#include "dynamics/update_blocks.hpp"
 #include "engine/measured_gpus.hpp"
 #include "state/cluster_array.hpp"
 #include "state/rank_slots.hpp"
@@ -248,10 +247,9 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 } // namespace
 
-std::string_view only_on_cpus(const RunParameters& parameters, const Topology& topology)
+std::string_view only_on_cpus(const RunParameters& parameters)
 {
-    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
-    return all_sites_are_of_waters(topology) ? "" : "a system with virtual sites other than one of each rigid water";
+    return parameters.integrator == Integrator::SteepestDescent ? "a minimisation" : "";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

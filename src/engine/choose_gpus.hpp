@@ -22,7 +22,7 @@
 namespace parhelion {
 
 // What of a run no GPU can do ("a minimisation"); empty: nothing.
-std::string_view only_on_cpus(const RunParameters& parameters, const Topology& topology);
+std::string_view only_on_cpus(const RunParameters& parameters);
 
 // Does a run take a GPU, if there is one? `only_on_cpus`: as above. Who need not know what there is should not look: that starts
 // the driver.

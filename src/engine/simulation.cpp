@@ -45,7 +45,7 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
                                                         const SimulationOptions& options, const SavedState* saved)
 {
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
-    const std::string_view cpus = only_on_cpus(parameters, system.topology);
+    const std::string_view cpus = only_on_cpus(parameters);
     const DeviceChoice device = choose_device(options, cpus, gpus_for(options, cpus));
     if (!device.on_gpu && !runs_on_cpus(options.halo))
     {

@@ -564,6 +564,30 @@ TEST(GpuCell, leaves_room_for_the_longest_way_along_constraints)
     EXPECT_LT(with_site, 0.32);
 }
 
+TEST(GpuCell, leaves_room_for_atoms_that_sites_tie_together)
+{
+    System system = random_liquid({3, 3, 3}, 2, 1, 1);
+    MoleculeType& type = system.topology.molecule_types[0];
+    ASSERT_GE(type.atoms.size(), 3u);
+    type.atoms.push_back(type.atoms[0]);
+    const auto site = static_cast<std::int32_t>(type.atoms.size()) - 1;
+    const auto overhang = [&](SiteKind kind, std::vector<double> parameters, const AtomDistance& distance) {
+        type.sites = {{kind, site, {0, 1, 2}, std::move(parameters)}};
+        return longest_overhang(system.topology, make_update_groups(system.topology), distance);
+    };
+    // Held by constraints to atom 0, the reference atom.
+    type.constraints = {{0, 1, 0.1}, {0, 2, 0.1}};
+    const AtomDistance nobodys = [](std::int64_t, std::int64_t) -> double { throw std::logic_error("asked for"); };
+    EXPECT_NEAR(overhang(SiteKind::FixedDistance3, {0.5, -0.3}, nobodys), 1.05 * 0.3, 1e-12);
+    EXPECT_NEAR(overhang(SiteKind::FixedAngle3, {0.3, 0.4}, nobodys), 1.05 * 0.5, 1e-12);
+    EXPECT_NEAR(overhang(SiteKind::OutOfPlane3, {0.5, 0.5, 20}, nobodys), 1.05 * (0.1 + 20 * 0.01), 1e-12);
+    // Not held. The reference atom is the site.
+    type.constraints.clear();
+    const std::size_t atoms = type.atoms.size();
+    const auto apart = [&](std::int64_t a, std::int64_t) { return static_cast<std::size_t>(a) == atoms + 1 ? 0.4 : 0.1; };
+    EXPECT_NEAR(overhang(SiteKind::Mean, {0.2, 0.3}, apart), 1.5 * 0.4, 1e-12);
+}
+
 // us per step on H200: bench/gpu/scaling.
 TEST(GpuCell, divides_boxes_by_the_grid_that_was_measured_to_be_fastest)
 {

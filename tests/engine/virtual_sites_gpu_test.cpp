@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four-site water on GPUs: as on the CPU, and on ranks with the bits of one.
+// Four-site water, and virtual sites of every kind, on GPUs: as on the CPU, and on ranks with the bits of one.
 #include "coupled_runs.hpp"
-#include "model/virtual_sites.hpp"
 #include "ranks_gpu.hpp"
+#include "site_runs.hpp"
 
 #include <algorithm>
 
@@ -49,12 +49,12 @@ struct Outcome
     Recorder recorder;
 };
 
-Outcome run_on(const Refdata& data, const SimulationOptions& options)
+Outcome run_on(const Refdata& data, const SimulationOptions& options, std::int64_t steps = 8)
 {
     Outcome outcome;
     Simulation simulation(data.system, data.parameters, options);
     outcome.point = simulation.evaluate();
-    simulation.run(8, outcome.recorder, never);
+    simulation.run(steps, outcome.recorder, never);
     outcome.recorder.frames.push_back(simulation.frame());
     return outcome;
 }
@@ -67,6 +67,35 @@ SimulationOptions on(Device device, Precision precision, Summation summation)
 }
 
 class VirtualSitesOnGpu : public RanksOnGpus
+{
+};
+
+// A step's frames of the GPU and of the CPU.
+void expect_same_motion(const Outcome& gpu, const Outcome& cpu)
+{
+    expect_near(gpu.recorder.frames, cpu.recorder.frames, {1e-9, 1e-8, 1e-8});
+    ASSERT_EQ(gpu.recorder.observables.size(), cpu.recorder.observables.size());
+    for (std::size_t i = 0; i < cpu.recorder.observables.size(); ++i)
+    {
+        const Observables &a = gpu.recorder.observables[i], &b = cpu.recorder.observables[i];
+        EXPECT_NEAR(a.temperature, b.temperature, 1e-9 * b.temperature);
+        EXPECT_NEAR(a.conserved, b.conserved, 1e-9 * std::abs(b.conserved));
+    }
+}
+
+void expect_same_bits(const std::vector<Frame>& more, const std::vector<Frame>& one)
+{
+    ASSERT_EQ(more.size(), one.size());
+    for (std::size_t i = 0; i < one.size(); ++i)
+    {
+        EXPECT_EQ(different(more[i].x, one[i].x), 0);
+        EXPECT_EQ(different(more[i].v, one[i].v), 0);
+        EXPECT_EQ(different(more[i].f, one[i].f), 0);
+    }
+}
+
+// Runs of tests/data/sites.
+class EverySiteOnGpu : public RanksOnGpus, public ::testing::WithParamInterface<std::string>
 {
 };
 
@@ -86,14 +115,7 @@ TEST_F(VirtualSitesOnGpu, move_as_on_the_cpu)
         {
             EXPECT_EQ(gpu.point.forces[atom], Vec3<double>{});
         }
-        expect_near(gpu.recorder.frames, cpu.recorder.frames, {1e-9, 1e-8, 1e-8});
-        ASSERT_EQ(gpu.recorder.observables.size(), cpu.recorder.observables.size());
-        for (std::size_t i = 0; i < cpu.recorder.observables.size(); ++i)
-        {
-            const Observables &a = gpu.recorder.observables[i], &b = cpu.recorder.observables[i];
-            EXPECT_NEAR(a.temperature, b.temperature, 1e-9 * b.temperature);
-            EXPECT_NEAR(a.conserved, b.conserved, 1e-9 * std::abs(b.conserved));
-        }
+        expect_same_motion(gpu, cpu);
     }
 }
 
@@ -108,13 +130,75 @@ TEST_F(VirtualSitesOnGpu, have_the_bits_of_one_rank_on_every_grid)
         options.grid = layout.grid, options.gpus = layout.gpus, options.halo = method_of(k++);
         options.comm_timeout = std::chrono::seconds(60); // the stand-in on a busy machine takes its time
         SCOPED_TRACE(name_of(layout, options.halo));
-        const std::vector<Frame> more = run_on(data, options).recorder.frames;
-        ASSERT_EQ(more.size(), one.size());
-        for (std::size_t i = 0; i < one.size(); ++i)
-        {
-            EXPECT_EQ(different(more[i].x, one[i].x), 0);
-            EXPECT_EQ(different(more[i].v, one[i].v), 0);
-            EXPECT_EQ(different(more[i].f, one[i].f), 0);
-        }
+        expect_same_bits(run_on(data, options).recorder.frames, one);
     }
 }
+
+// Bounds: of the CPU's test (virtual_sites_test.cpp).
+TEST_P(EverySiteOnGpu, has_the_forces_and_virial_of_the_reference)
+{
+    const Refdata data = load_sites(GetParam());
+    const bool has_mesh = GetParam() == "pme";
+    for (const auto& [precision, bound] : {std::pair{Precision::Double, has_mesh ? 1e-8 : 1e-12}, {Precision::Mixed, 2e-6}})
+    {
+        Simulation simulation(data.system, data.parameters, on(Device::Gpu, precision, Summation::Fast));
+        const SinglePoint point = simulation.evaluate();
+        EXPECT_LE(rms_relative(point.forces, reference_forces(GetParam())), bound);
+        if (precision == Precision::Mixed) { continue; }
+        EXPECT_LE(max_relative(point.observables.virial, reference_virial(GetParam())), has_mesh ? 1e-7 : 1e-12);
+    }
+}
+
+TEST_P(EverySiteOnGpu, moves_as_on_the_cpu)
+{
+    for (const Integrator integrator : {Integrator::LeapFrog, Integrator::StochasticDynamics})
+    {
+        const Refdata data = moved_by_everything(GetParam(), integrator);
+        const Outcome gpu = run_on(data, on(Device::Gpu, Precision::Double, Summation::Fast), 12);
+        expect_same_motion(gpu, run_on(data, on(Device::Cpu, Precision::Double, Summation::Fast), 12));
+        EXPECT_LE(off_place(data, gpu.recorder.frames.back()), 1e-13);
+    }
+}
+
+// What the mesh gives besides comes to sites when their other forces have been spread.
+TEST_F(VirtualSitesOnGpu, take_multiple_time_steps_as_on_the_cpu)
+{
+    Refdata data = moved_by_everything("pme", Integrator::LeapFrog);
+    data.parameters.barostat = Barostat::None, data.parameters.multiple_time_steps = true, data.parameters.mesh_factor = 2;
+    const Outcome gpu = run_on(data, on(Device::Gpu, Precision::Double, Summation::Fast), 12);
+    expect_same_motion(gpu, run_on(data, on(Device::Cpu, Precision::Double, Summation::Fast), 12));
+}
+
+// A box of 2.6 nm is too short for two cells.
+TEST_P(EverySiteOnGpu, has_the_bits_of_one_rank_by_every_way_to_exchange)
+{
+    struct Exchange
+    {
+        HaloMethod halo;
+        MeshMethod mesh;
+        int gpus, mesh_ranks = 0;
+    };
+    constexpr Exchange ways[] = {{HaloMethod::Direct, MeshMethod::Bricks, 2},
+                                 {HaloMethod::Direct, MeshMethod::Shared, 1},
+                                 {HaloMethod::StagedFused, MeshMethod::Gathered, 2},
+                                 {HaloMethod::StagedDma, MeshMethod::Dedicated, 1, 1},
+                                 {HaloMethod::StagedHost, MeshMethod::Bricks, 1}};
+    const bool has_mesh = GetParam() == "pme";
+    const Refdata data = twice_along_x(moved_by_everything(GetParam(), Integrator::LeapFrog));
+    SimulationOptions options = on(Device::Gpu, Precision::Mixed, Summation::Reproducible);
+    options.comm_timeout = std::chrono::seconds(60); // the stand-in on a busy machine takes its time
+    const std::vector<Frame> one = run_on(data, options, 12).recorder.frames;
+    ASSERT_GE(one.size(), 4u);
+    EXPECT_LE(off_place(data, one.back()), 1e-8);
+    options.grid = {2, 1, 1};
+    for (const Exchange& way : ways)
+    {
+        options.halo = way.halo, options.gpus = std::min(way.gpus, gpu_count());
+        if (has_mesh) { options.pme = way.mesh, options.mesh_ranks = way.mesh_ranks; }
+        SCOPED_TRACE(std::string(halo_method_names[static_cast<std::size_t>(way.halo)]) + " " +
+                     std::string(mesh_method_names[static_cast<std::size_t>(way.mesh)]));
+        expect_same_bits(run_on(data, options, 12).recorder.frames, one);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sites, EverySiteOnGpu, ::testing::Values("rf", "pme"), [](const auto& test) { return test.param; });

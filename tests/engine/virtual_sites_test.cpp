@@ -1,60 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with virtual sites of every kind (tests/data/sites): against gmx_d, derivatives, and themselves on ranks.
-#include "io/load.hpp"
-#include "model/virtual_sites.hpp"
-#include "run_helpers.hpp"
+#include "site_runs.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <map>
 
 using namespace parhelion;
 using namespace parhelion::test;
 
 namespace {
-
-std::string data_file(const std::string& name) { return std::string(PARHELION_SOURCE_DIR) + "/tests/data/sites/" + name; }
-
-Refdata load_sites(const std::string& run)
-{
-    Diagnostics diagnostics;
-    LoadedInput input =
-        load_gromacs({data_file(run + ".mdp"), data_file("conf.gro"), data_file("topol.top"), {}, {}, {}}, diagnostics);
-    return {run, std::move(input.system), std::move(input.parameters)};
-}
-
-// With forces that vanish at the cut-off, shorter than it so that a box holds eight cells.
-Refdata load_smooth(const std::string& run)
-{
-    Refdata data = load_sites(run);
-    RunParameters& p = data.parameters;
-    p.lj_cutoff = p.coulomb_cutoff = 0.6, p.list_cutoff = 0.62;
-    p.lj_modifier = LjModifier::ForceSwitch, p.lj_switch = 0.4;
-    p.pme_order = 8, p.mesh_spacing = 0.06, p.ewald_tolerance = 1e-8;
-    return data;
-}
-
-std::map<std::string, double> energies_of(const std::string& run)
-{
-    std::ifstream file(data_file(run + "_energies.txt"));
-    std::map<std::string, double> energies;
-    std::string name;
-    for (double value = 0; file >> name >> value;)
-    {
-        std::replace(name.begin(), name.end(), '-', ' ');
-        energies[name] = value;
-    }
-    return energies;
-}
-
-std::vector<Vec3<double>> reference_forces(const std::string& run)
-{
-    std::ifstream file(data_file(run + "_forces.txt"));
-    std::vector<Vec3<double>> forces;
-    for (Vec3<double> f; file >> f.x >> f.y >> f.z;) { forces.push_back(f); }
-    return forces;
-}
 
 template <class F>
 double derivative(F&& of, double h)
@@ -63,13 +17,6 @@ double derivative(F&& of, double h)
 }
 
 double potential(const Refdata& data) { return simulate(data, Precision::Double).evaluate().observables.potential; }
-
-double off_place(const Refdata& data, const Frame& frame)
-{
-    std::vector<Vec3<double>> placed = frame.x;
-    place_sites(data.system.topology, frame.box, placed);
-    return largest_distance(frame.x, placed, frame.box);
-}
 
 class VirtualSitesOfRuns : public ::testing::TestWithParam<std::string>
 {
@@ -83,7 +30,7 @@ TEST_P(VirtualSitesOfRuns, have_the_energies_and_forces_of_the_reference)
 {
     const Refdata data = load_sites(GetParam());
     const SinglePoint point = simulate(data, Precision::Double).evaluate();
-    const auto expected = energies_of(GetParam());
+    const auto expected = reference_energies(GetParam());
     const bool has_mesh = GetParam() == "pme";
     for (const auto& row : energy_term_table)
     {
@@ -95,12 +42,7 @@ TEST_P(VirtualSitesOfRuns, have_the_energies_and_forces_of_the_reference)
             << name;
     }
     EXPECT_LE(rms_relative(point.forces, reference_forces(GetParam())), has_mesh ? 1e-8 : 1e-12);
-    Mat3<double> virial;
-    for (int a = 0; a < 3; ++a)
-    {
-        for (int b = 0; b < 3; ++b) { virial[a][b] = expected.at(std::string("Vir ") + "XYZ"[a] + "XYZ"[b]); }
-    }
-    EXPECT_LE(max_relative(point.observables.virial, virial), has_mesh ? 1e-7 : 1e-12);
+    EXPECT_LE(max_relative(point.observables.virial, reference_virial(GetParam())), has_mesh ? 1e-7 : 1e-12);
 }
 
 TEST_P(VirtualSitesOfRuns, in_mixed_precision_have_the_forces_of_double)
@@ -159,25 +101,17 @@ TEST_P(VirtualSitesOfRuns, have_the_virial_of_the_strain_derivative)
     }
 }
 
-// With all that moves atoms: constraints, friction or thermostats, and a box that is scaled.
 TEST_P(VirtualSitesOfRuns, have_the_bits_of_one_rank_on_every_grid)
 {
     for (const Integrator integrator : {Integrator::LeapFrog, Integrator::StochasticDynamics})
     {
-        Refdata data = load_smooth(GetParam());
-        RunParameters& p = data.parameters;
-        p.integrator = integrator, p.pme_order = 4, p.mesh_spacing = 0.12;
-        p.temperature_groups = {{"System", 0.1, 300}};
-        if (integrator == Integrator::LeapFrog) { p.thermostat = Thermostat::VRescale, p.temperature_interval = 2; }
-        p.barostat = Barostat::CRescale, p.pressure_interval = 4, p.compressibility = {4.5e-5, 4.5e-5, 4.5e-5};
-        p.reference_pressure = {500, 500, 500}, p.random_seed = 5, p.com_mode = ComMode::Linear, p.com_interval = 3;
-        p.x_out = p.v_out = p.f_out = 4, p.list_interval = 3, p.dt = 0.0005;
+        const Refdata data = moved_by_everything(GetParam(), integrator);
         const auto frames_on = [&](const Grid& grid) {
             SimulationOptions options;
             options.precision = Precision::Mixed, options.summation = Summation::Reproducible;
             options.grid = grid, options.threads = 1;
             Recorder recorder;
-            Simulation simulation(data.system, p, options);
+            Simulation simulation(data.system, data.parameters, options);
             simulation.run(12, recorder, never);
             recorder.frames.push_back(simulation.frame());
             return recorder.frames;

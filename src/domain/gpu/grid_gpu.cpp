@@ -11,16 +11,53 @@ namespace parhelion {
 
 namespace {
 
-// Shortest ways along the constraints, all at once: until no constraint makes any shorter. Precondition: virtual sites are means.
-double longest_overhang(const MoleculeType& type, const MoleculeUpdateGroups& groups)
+constexpr double unknown = std::numeric_limits<double>::infinity();
+
+// How far a site is from where its constructing atoms are at most `off` (nm) away from. Unknown if that of one of them is.
+double farthest_from(const VirtualSite& site, const std::vector<double>& off)
 {
-    std::vector<double> from_reference(type.atoms.size(), std::numeric_limits<double>::infinity());
-    for (const std::int32_t reference : groups.reference_of_atom) { from_reference[static_cast<std::size_t>(reference)] = 0; }
+    const std::vector<double>& p = site.parameters;
+    const auto of = [&](std::size_t k) { return off[static_cast<std::size_t>(site.from[k])]; };
+    for (std::size_t k = 0; k < site.from.size(); ++k)
+    {
+        if (of(k) == unknown) { return unknown; }
+    }
+    // A mean is off by no more than the mean of how far its atoms are off, with the sizes of the weights.
+    const auto mean = [&](std::size_t others) {
+        double sum = 0, rest = 1;
+        for (std::size_t k = 1; k <= others; ++k) { sum += std::abs(p[k - 1]) * of(k), rest -= p[k - 1]; }
+        return sum + std::abs(rest) * of(0);
+    };
+    switch (site.kind)
+    {
+    case SiteKind::Linear:
+    case SiteKind::Mean:
+        return mean(site.from.size() - 1);
+    case SiteKind::FixedDistance2:
+        return of(0) + std::abs(p[0]);
+    case SiteKind::FixedDistance3:
+        return of(0) + std::abs(p[1]);
+    case SiteKind::FixedAngle3:
+        return of(0) + std::hypot(p[0], p[1]);
+    case SiteKind::OutOfPlane3:
+        return mean(2) + std::abs(p[2]) * (of(0) + of(1)) * (of(0) + of(2));
+    case SiteKind::FixedDistance4:
+        return of(0) + std::abs(p[2]);
+    }
+    return unknown;
+}
+
+// By atom, of the reference atom of its group: shortest ways along the constraints, all at once, until no constraint makes any
+// shorter. Unknown of atoms that sites alone tie to it.
+std::vector<double> farthest_from_reference(const MoleculeType& type, const MoleculeUpdateGroups& groups)
+{
+    std::vector<double> off(type.atoms.size(), unknown);
+    for (const std::int32_t reference : groups.reference_of_atom) { off[static_cast<std::size_t>(reference)] = 0; }
     bool is_shorter = true;
     const auto relax = [&](std::int32_t a, std::int32_t b, double length) {
-        double &to_a = from_reference[static_cast<std::size_t>(a)], &to_b = from_reference[static_cast<std::size_t>(b)];
-        is_shorter |= to_a + length < to_b || to_b + length < to_a;
-        to_b = std::min(to_b, to_a + length), to_a = std::min(to_a, to_b + length);
+        double &of_a = off[static_cast<std::size_t>(a)], &of_b = off[static_cast<std::size_t>(b)];
+        is_shorter |= of_a + length < of_b || of_b + length < of_a;
+        of_b = std::min(of_b, of_a + length), of_a = std::min(of_a, of_b + length);
     };
     while (is_shorter)
     {
@@ -30,30 +67,40 @@ double longest_overhang(const MoleculeType& type, const MoleculeUpdateGroups& gr
     }
     for (const VirtualSite& site : type.sites)
     {
-        // A mean is off by no more than the mean of how far its atoms are off, with the sizes of the weights.
-        const auto off = [&](std::size_t k) { return from_reference[static_cast<std::size_t>(site.from[k])]; };
-        double mean = 0, rest = 1;
-        for (std::size_t k = 1; k < site.from.size(); ++k)
-        {
-            const double weight = site.parameters[k - 1];
-            mean += std::abs(weight) * off(k), rest -= weight;
-        }
-        from_reference[static_cast<std::size_t>(site.atom)] = mean + std::abs(rest) * off(0);
+        double& of_site = off[static_cast<std::size_t>(site.atom)];
+        of_site = std::min(of_site, farthest_from(site, off));
     }
-    return from_reference.empty() ? 0 : *std::max_element(from_reference.begin(), from_reference.end());
+    return off;
 }
 
 } // namespace
 
-double longest_overhang(const Topology& topology, const UpdateGroups& groups)
+double longest_overhang(const Topology& topology, const UpdateGroups& groups, const AtomDistance& distance)
 {
-    constexpr double tolerance = 1.05;
-    double longest = 0;
+    // Of what constraints hold, and of what bonds hold, which bend and stretch.
+    constexpr double tolerance = 1.05, soft_tolerance = 1.5;
+    double rigid = 0, soft = 0;
+    std::vector<std::vector<double>> of_type;
     for (std::size_t t = 0; t < topology.molecule_types.size(); ++t)
     {
-        longest = std::max(longest, tolerance * longest_overhang(topology.molecule_types[t], groups.molecule_types[t]));
+        of_type.push_back(farthest_from_reference(topology.molecule_types[t], groups.molecule_types[t]));
     }
-    return longest;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const auto t = static_cast<std::size_t>(block.type);
+        const std::vector<std::int32_t>& reference = groups.molecule_types[t].reference_of_atom;
+        const std::vector<double>& off = of_type[t];
+        for (std::size_t atom = 0; atom < off.size(); ++atom)
+        {
+            if (off[atom] != unknown) { rigid = std::max(rigid, off[atom]); }
+            for (std::int64_t copy = 0; copy < block.count && off[atom] == unknown; ++copy)
+            {
+                const std::int64_t first = block.first_atom + copy * static_cast<std::int64_t>(off.size());
+                soft = std::max(soft, distance(first + static_cast<std::int64_t>(atom), first + reference[atom]));
+            }
+        }
+    }
+    return std::max(tolerance * rigid, soft_tolerance * soft);
 }
 
 namespace {

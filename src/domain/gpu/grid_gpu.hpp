@@ -7,12 +7,30 @@
 #include "model/topology.hpp"
 #include "model/update_groups.hpp"
 #include "state/gpu/cell.hpp"
+#include "state/particle_state.hpp"
+
+#include <cstdint>
+#include <functional>
 
 namespace parhelion {
 
-// The farthest (nm) that constraints let an atom be from the reference atom of its update group, and a little more: constraints
-// are kept to a tolerance, and files are rounded.
-double longest_overhang(const Topology& topology, const UpdateGroups& groups);
+// Of two atoms of the system, by global number, where they are (nm).
+using AtomDistance = std::function<double(std::int64_t, std::int64_t)>;
+template <class N>
+AtomDistance distances_in(const ParticleState<N>& lone) // a rank that has all atoms
+{
+    return [&lone](std::int64_t a, std::int64_t b) {
+        const auto position = [&](std::int64_t atom) {
+            return lone.x.get(static_cast<std::size_t>(lone.slot_of_global[static_cast<std::size_t>(atom)]));
+        };
+        return norm(lone.box.difference(position(a), position(b)));
+    };
+}
+
+// The farthest (nm) that an atom may be from the reference atom of its update group. Constraints say how far, and a little more,
+// since they are kept to a tolerance, and files are rounded. For atoms that virtual sites alone tie to it, it is half as much
+// again as `distance` has it, which nobody else needs; an atom that comes to be farther raises gpu_flag_ambiguous.
+double longest_overhang(const Topology& topology, const UpdateGroups& groups, const AtomDistance& distance = {});
 
 // Of a rank's halo: what GPUs exchange is laid out for so many (halo/gpu/halo_gpu.hpp).
 inline constexpr int most_gpu_messages = 26;

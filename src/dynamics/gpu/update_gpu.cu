@@ -91,16 +91,13 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     PARHELION_EXPECTS(places_ >= kinds); // one block of each at least
     std::vector<std::int32_t> records;
     add_kind(0, 3, blocks.water_atoms, blocks.kind_of_water, records);
-    std::size_t atoms = blocks.water_atoms.size() + blocks.global_atoms.size();
     for (int n = 0; n <= largest_star; ++n)
     {
         const Stars& stars = blocks.stars[static_cast<std::size_t>(n)];
         add_kind(1 + n, n + 1, stars.atoms, stars.shape, records);
-        atoms += stars.atoms.size();
     }
     add_kind(kinds - 1, 4, blocks.site_water_atoms, blocks.kind_of_site_water, records);
-    atoms += blocks.site_water_atoms.size();
-    std::vector<std::int32_t> record_of_global(atoms, -1);
+    std::vector<std::int32_t> record_of_global(static_cast<std::size_t>(blocks.all_atoms), -1);
     for (const Kind& kind : kind_)
     {
         for (std::int64_t group = 0; group < kind.groups; ++group)

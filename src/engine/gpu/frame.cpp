@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/gpu/frame.hpp"
 
+#include "dynamics/update_blocks.hpp"
 #include "engine/gather.hpp"
 #include "model/virtual_sites.hpp"
 
@@ -56,7 +57,8 @@ Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N
     if (due.v) { assign(from.v, atoms.v); }
     if (due.f) { assign(from.f, atoms.f); }
     Frame frame = make_frame(queue, topology, PeriodicBox<N>(from.scalars[0].box), parts);
-    if (due.f) { spread_forces_of_means(topology, frame.f); } // on the GPU the update does
+    // Those of rigid waters alone, the update spreads, which comes later; others have been.
+    if (due.f && all_sites_are_of_waters(topology)) { spread_forces_of_means(topology, frame.f); }
     return frame;
 }
 

@@ -7,6 +7,7 @@
 #include "device/gpu/branch.hpp"
 #include "domain/gpu/travellers_gpu.hpp"
 #include "dynamics/gpu/update_gpu.hpp"
+#include "dynamics/gpu/virtual_sites_gpu.hpp"
 #include "engine/gpu/coupling_gpu.hpp"
 #include "engine/gpu/snapshot_gpu.hpp"
 #include "engine/schedule.hpp"
@@ -52,6 +53,7 @@ struct GpuRank
     GpuBonded bonded;
     UniformField field;
     GpuUpdate update;
+    GpuVirtualSites sites;                               // that the update does not move
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell, on this node
     std::unique_ptr<GpuTravellers<N>> travellers;        // to and from those on other nodes; null: there are none

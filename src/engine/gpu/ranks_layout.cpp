@@ -97,7 +97,7 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
     : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.edges()), method_(options.halo),
       atoms_(start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
 {
-    const double overhang = longest_overhang(start.topology, setup.update_groups);
+    const double overhang = longest_overhang(start.topology, setup.update_groups, distances_in(start.state));
     const GpuChoice choice =
         choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
                     gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
@@ -183,6 +183,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
             .field = start.field,
             .update = GpuUpdate(queue, blocks, p),
+            .sites = GpuVirtualSites(queue, start.topology),
             .exchange_buffer = {},
             .exchange_buffers = {},
             .travellers = {},
@@ -361,6 +362,7 @@ void GpuRanks<N>::make_halos()
 {
     const std::size_t slots = most_slots(density_factor_);
     halo_memory_ = make_gpu_halo_memory<N>(*world_, method_, cells_, slots, world_->ranks_share_gpus());
+    halo_memory_.in_update = gpus_[0]->ranks[0].sites.is_empty(); // forces are spread before it, sites constructed after it
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         if (r.has_cell) { r.halo = make_gpu_halo<N>(gpu.queue, halo_memory_, r.rank); }

@@ -25,6 +25,9 @@
 //
 // Multiple time stepping: as engine/step.hpp has it; a second M, of what the atoms are to get besides, comes before U C D.
 //
+// Virtual sites other than those of rigid waters: their forces are spread before the update, which then adds and sends no halo,
+// and they are constructed at the end of the step. Without them nothing is queued for that.
+//
 // Blow-ups: the update checks every force and displacement and raises a flag, which the host sees when the steps are done. Where
 // lists must miss nothing, the bonded branch begins with a check of how far atoms have moved since the lists were built; it
 // raises a flag, too.
@@ -62,6 +65,7 @@ RankProgram plan_exchange(GpuRank<N>& r, Compute compute)
         r.bonded.resolve(r.bonded_branch, r.state, r.cell);
         compute_bonded(r.bonded_branch, r.bonded, r.state, compute); // B
         r.update.resolve(r.bonded_branch, r.state);
+        r.sites.resolve(r.bonded_branch, r.state);
     }
     r.halo->build_send_lists(r.bonded_branch, r.state);
     co_await release_exchange_buffers(r, r.bonded_branch);
@@ -166,6 +170,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     const GroupKick* const kick = r.coupling.couple(nonlocal, step_offset, flags, r.state); // T
     if (update_begins_early) { queue.after(forces).after(r.returning); }
     else { queue.after(nonlocal.done()); }
+    if (r.has_cell) { r.sites.spread_forces(queue, flags.observe ? Virial::Compute : Virial::Skip, r.state); }
     if (flags.frame) { co_await output(r); }
 
     UpdateArgs<N, CopyTask<N>> update = r.coupling.update_args(step_offset, flags, kick);
@@ -174,6 +179,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
         if (flags.observe) { r.update.try_step(queue, update, r.state); }
         update.virial = nullptr; // it is of the plain forces
         r.mesh->add_rest(queue, flags.mesh, r.state);
+        r.sites.spread_forces(queue, Virial::Skip, r.state);
     }
     update.copies = r.halo->update_task(!flags.frame_forces && !has_rest, !r.coupling.reconstrains(flags));
     co_await all_are_here;
@@ -181,6 +187,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     if (r.has_cell) { r.update.step(queue, update, r.state); } // U C D
     co_await all_are_here;
     co_await finish_step(r, step_offset, flags); // K G O T
+    if (r.has_cell) { r.sites.construct(queue, r.state); }
     co_await all_are_here;
     r.halo->await_update(queue, r.state); // X of the next
 }

@@ -34,7 +34,7 @@ class DirectHalo final : public GpuHalo<N>
 {
 public:
     DirectHalo(GpuQueue& queue, const GpuHaloMemory& memory, int rank)
-        : shares_gpu_(memory.shares_gpus), done_(cleared<BlockCounter>(queue, 1)),
+        : shares_gpu_(memory.shares_gpus), in_update_(memory.in_update), done_(cleared<BlockCounter>(queue, 1)),
           copies_of_slot_(cleared<std::int32_t>(queue, memory.capacity)),
           copies_(cleared<Copy<N>>(queue, memory.capacity * memory.windows.size())),
           messages_(queue, memory, rank,
@@ -55,18 +55,19 @@ public:
     void send_f(GpuQueue& queue, int, GpuState<N>& state) override { messages_.send_f(queue, messages_.all(), state); }
     void receive_f(GpuQueue& queue, int, GpuState<N>& state) override { messages_.receive_f(queue, messages_.all(), state); }
 
-    bool update_exchanges() const override { return true; }
+    bool update_exchanges() const override { return in_update_; }
     CopyTask<N> update_task(bool adds_forces, bool sends_positions) const override
     {
+        if (!in_update_) { return {}; }
         return {messages_.copies(), adds_forces, sends_positions, sends_positions && !shares_gpu_};
     }
     // Where ranks share a GPU, positions are awaited behind the kernels of all; else by the kernel that sends them.
     void await_update(GpuQueue& queue, GpuState<N>& state) override
     {
-        if (shares_gpu_) { receive_x(queue, 0, state); }
+        if (in_update_ && shares_gpu_) { receive_x(queue, 0, state); }
     }
     // That kernel waits for the forces of other ranks, which must not be queued behind it.
-    bool update_may_begin_early() const override { return !shares_gpu_; }
+    bool update_may_begin_early() const override { return in_update_ && !shares_gpu_; }
     void send_f_beside_update(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun) override
     {
         messages_.send_f(queue, state, begun);
@@ -81,7 +82,7 @@ private:
         return buffer;
     }
 
-    bool shares_gpu_;
+    bool shares_gpu_, in_update_;
     // Before the messages, which name them.
     DeviceBuffer<BlockCounter> done_;
     DeviceBuffer<std::int32_t> copies_of_slot_;

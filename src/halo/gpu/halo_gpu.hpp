@@ -112,6 +112,7 @@ struct GpuHaloMemory
     std::size_t capacity = 0;                   // slots of a message
     std::vector<Window> windows;                // of each message
     std::vector<std::vector<Message>> messages; // [message][rank]
+    bool in_update = true;                      // may the update exchange halos, where the method lets it?
 };
 
 // Messages of a rank.
