@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damages small but complete inputs in thousands of ways and loads them. Whatever the damage, the reader either gives a system of
 // finite numbers or throws an InputError that names a file and a line, in well under two seconds; nothing else. A failure prints
-// the seed and writes the damaged file's text: run with PARHELION_MUTATION_SEED=N to repeat that one.
+// the seed and writes the damaged file's text: run with PARHELION_MUTATION_SEED=N to repeat that one, with PARHELION_MUTATIONS=N
+// for N seeds of each file.
 #include "io/load.hpp"
 
 #include "small_input.hpp"
@@ -19,7 +20,11 @@ using namespace parhelion;
 
 namespace {
 
-constexpr int mutations_per_kind = 2000;
+int mutations_per_kind()
+{
+    const char* const number = std::getenv("PARHELION_MUTATIONS");
+    return number == nullptr ? 1500 : std::atoi(number);
+}
 
 using Random = std::mt19937_64;
 
@@ -72,67 +77,84 @@ const std::vector<std::string> numbers = {"0",           "-1",
                                           ".",           "-",
                                           "+5",          "5.",
                                           ".5",          "1000000000"};
-const std::vector<std::string> fragments = {"#include \"topol.top\"",
-                                            "#include \"missing.itp\"",
-                                            "#include \"water.itp\"",
-                                            "#include",
-                                            "#define HC CT HC",
-                                            "#define CT CT CT",
-                                            "#define LOOP LOOP LOOP",
-                                            "#define A B\n#define B A",
-                                            "#undef WITH_WATER",
-                                            "#ifdef X",
-                                            "#ifndef X",
-                                            "#else",
-                                            "#endif",
-                                            "#if 1",
-                                            "[ atoms ]",
-                                            "[ bonds ]",
-                                            "[ moleculetype ]",
-                                            "[ molecules ]",
-                                            "[ cmap ]",
-                                            "[ nonsense ]",
-                                            "[ settles ]",
-                                            "[ system ]",
-                                            "[",
-                                            "]",
-                                            "[ ]",
-                                            "\\",
-                                            ";",
-                                            "=",
-                                            "= =",
-                                            "tcoupl = ",
-                                            "SOL 1000000000000",
-                                            "SOL -3",
-                                            "ETH 0",
-                                            "integrator = md",
-                                            "1 2 3 4 5 6 7 8 9 10",
-                                            " # a remark",
-                                            "1 2 1 # 0.1 100",
-                                            "1 2 3 4 5 1.5 -0.75 2.25 0.5",
-                                            "[ distance_restraints ]\n1 2 1 0 1 0.1 0.2 0.3 1",
-                                            "[ dihedral_restraints ]\n1 2 3 4 1 -120 2.5 300",
-                                            "[ angle_restraints ]\n1 2 1 3 1 40 100 2",
-                                            "[ angle_restraints_z ]\n1 2 1 40 100 2",
-                                            "[ position_restraints ]\n1 2 1 -0.5 1000",
-                                            "1 2 3 4 1 0 2.5 FC",
-                                            "define = -DFC=100 -DPOSRES",
-                                            "disre = simple",
-                                            "free-energy = yes",
-                                            "vdwtype = shift",
-                                            "vdwtype = switch\nrvdw-switch = 0.7",
-                                            "integrator = steep\ndt = 0",
-                                            "pcoupltype = semiisotropic",
-                                            "pcoupltype = anisotropic",
-                                            "compressibility = 4.5e-5 0",
-                                            "ref-p = 1 1 1 0 0 0",
-                                            "    1SOL     OW    1   0.230   0.628   0.113 ; text",
-                                            "\t",
-                                            "0 0 0",
-                                            "10 0 0",
-                                            std::string(3, '\0'),
-                                            "\xff\xfe",
-                                            "\r"};
+const std::vector<std::string> fragments = {
+    "#include \"topol.top\"",
+    "#include \"missing.itp\"",
+    "#include \"water.itp\"",
+    "#include",
+    "#define HC CT HC",
+    "#define CT CT CT",
+    "#define LOOP LOOP LOOP",
+    "#define A B\n#define B A",
+    "#undef WITH_WATER",
+    "#ifdef X",
+    "#ifndef X",
+    "#else",
+    "#endif",
+    "#if 1",
+    "[ atoms ]",
+    "[ bonds ]",
+    "[ moleculetype ]",
+    "[ molecules ]",
+    "[ cmap ]",
+    "[ nonsense ]",
+    "[ settles ]",
+    "[ system ]",
+    "[",
+    "]",
+    "[ ]",
+    "\\",
+    ";",
+    "=",
+    "= =",
+    "tcoupl = ",
+    "SOL 1000000000000",
+    "SOL -3",
+    "ETH 0",
+    "integrator = md",
+    "1 2 3 4 5 6 7 8 9 10",
+    " # a remark",
+    "1 2 1 # 0.1 100",
+    "1 2 3 4 5 1.5 -0.75 2.25 0.5",
+    "[ distance_restraints ]\n1 2 1 0 1 0.1 0.2 0.3 1",
+    "[ dihedral_restraints ]\n1 2 3 4 1 -120 2.5 300",
+    "[ angle_restraints ]\n1 2 1 3 1 40 100 2",
+    "[ angle_restraints_z ]\n1 2 1 40 100 2",
+    "[ position_restraints ]\n1 2 1 -0.5 1000",
+    "1 2 3 4 1 0 2.5 FC",
+    "define = -DFC=100 -DPOSRES",
+    "disre = simple",
+    "free-energy = yes",
+    "vdwtype = shift",
+    "vdwtype = switch\nrvdw-switch = 0.7",
+    "integrator = steep\ndt = 0",
+    "pcoupltype = semiisotropic",
+    "pcoupltype = anisotropic",
+    "compressibility = 4.5e-5 0",
+    "ref-p = 1 1 1 0 0 0",
+    "[ virtual_sites1 ]\n4 1 1",
+    "[ virtual_sites2 ]\n4 1 2 2 0.1",
+    "[ virtual_sites3 ]\n4 1 2 3 4 -0.3 -0.3 6.4",
+    "[ virtual_sites4 ]\n5 1 2 3 4 2 0.9 1.1 -0.1",
+    "[ virtual_sitesn ]\n5 3 1 0.2 2 0.3 4 0.5",
+    "[ constraints ]\n1 2 1 0.15",
+    "#include \"sites.itp\"",
+    "freezegrps = System\nfreezedim = Y Y Y",
+    "annealing = periodic no",
+    "annealing-npoints = 1000000000 2",
+    "electric-field-x = 1 2 3 4",
+    "periodic-molecules = yes",
+    "mass-repartition-factor = 1e9",
+    "coulombtype = PME\nfourierspacing = 1e-3",
+    "pcoupltype = surface-tension",
+    "    1SOL     OW    1   0.230   0.628   0.113 ; text",
+    "   2.60000   2.50000   2.40000   0.00000   0.00000   1.30000   0.00000  -1.30000   1.25000",
+    "\t",
+    "0 0 0",
+    "10 0 0",
+    std::string(3, '\0'),
+    "\xff\xfe",
+    "\r"};
 
 void mutate(Random& random, std::string& text)
 {
@@ -315,7 +337,12 @@ bool consistent(const System& system)
     return system.x.size() == static_cast<std::size_t>(topology.atom_count());
 }
 
-class Mutation : public ::testing::TestWithParam<const char*>
+struct Kind
+{
+    const char *folder, *file;
+};
+
+class Mutation : public ::testing::TestWithParam<Kind>
 {
 protected:
     // Whether the message points at one of the input files, and at a line unless the file as a whole is to blame.
@@ -365,8 +392,9 @@ protected:
 
 TEST_P(Mutation, gives_a_finite_system_or_a_placed_error)
 {
-    const std::string name = GetParam();
-    SmallInput input;
+    const std::string name = GetParam().file;
+    SmallInput input(GetParam().folder);
+    const int mutations = mutations_per_kind();
     const std::string original = input.texts().at(name);
     if (const char* const only = std::getenv("PARHELION_MUTATION_SEED"); only != nullptr)
     {
@@ -374,19 +402,22 @@ TEST_P(Mutation, gives_a_finite_system_or_a_placed_error)
         return;
     }
     int accepted = 0;
-    for (int seed = 0; seed < mutations_per_kind && !HasFailure(); ++seed)
+    for (int seed = 0; seed < mutations && !HasFailure(); ++seed)
     {
         accepted += try_seed(input, name, original, static_cast<std::uint64_t>(seed));
     }
     // The damage must be neither all fatal nor all harmless, or the test would look at nothing.
-    EXPECT_GT(accepted, mutations_per_kind / 50);
-    EXPECT_LT(accepted, mutations_per_kind * 9 / 10);
+    EXPECT_GT(accepted, mutations / 50);
+    EXPECT_LT(accepted, mutations / 10 * 9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Mutation,
-                         ::testing::Values("run.mdp", "topol.top", "forcefield.itp", "water.itp", "conf.gro", "index.ndx"),
-                         [](const ::testing::TestParamInfo<const char*>& kind) {
-                             std::string name = kind.param;
+                         ::testing::Values(Kind{"small", "run.mdp"}, Kind{"small", "topol.top"}, Kind{"small", "forcefield.itp"},
+                                           Kind{"small", "water.itp"}, Kind{"small", "conf.gro"}, Kind{"small", "index.ndx"},
+                                           Kind{"rare", "run.mdp"}, Kind{"rare", "topol.top"}, Kind{"rare", "sites.itp"},
+                                           Kind{"rare", "ring.itp"}, Kind{"rare", "conf.gro"}, Kind{"rare", "index.ndx"}),
+                         [](const ::testing::TestParamInfo<Kind>& kind) {
+                             std::string name = std::string(kind.param.folder) + "_" + kind.param.file;
                              name[name.find('.')] = '_';
                              return name;
                          });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input files of tests/data/io/small in a folder of their own, where a test may change them.
+// The input files of a folder of tests/data/io, in a folder of their own, where a test may change them.
 #pragma once
 
 #include "io/load.hpp"
@@ -18,10 +18,12 @@ namespace parhelion {
 class SmallInput
 {
 public:
-    SmallInput() : folder_(std::filesystem::path(testing::TempDir()) / ("parhelion-" + std::to_string(::getpid()) + "-small"))
+    // small: usual inputs; rare: what few inputs have.
+    explicit SmallInput(const std::string& name = "small")
+        : folder_(std::filesystem::path(testing::TempDir()) / ("parhelion-" + std::to_string(::getpid()) + "-" + name))
     {
         std::filesystem::create_directories(folder_);
-        const std::filesystem::path source = std::filesystem::path(PARHELION_SOURCE_DIR) / "tests/data/io/small";
+        const std::filesystem::path source = std::filesystem::path(PARHELION_SOURCE_DIR) / "tests/data/io" / name;
         for (const auto& entry : std::filesystem::directory_iterator(source))
         {
             std::ifstream stream(entry.path(), std::ios::binary);
