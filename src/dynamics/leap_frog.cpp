@@ -6,6 +6,7 @@
 #include "trace/phases.hpp"
 
 #include <bit>
+#include <type_traits>
 
 namespace parhelion {
 
@@ -89,8 +90,7 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
     using Fixed = typename N::Fixed;
     const PeriodicBox<N>& box = state.box;
     const Vec3<double> shear = box.edges().shear();
-    const bool is_tilted = !box.edges().is_rectangular();
-    queue.for_range(state.home_clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
+    const auto drift_clusters = [&](auto tilted, std::size_t begin, std::size_t end) {
         for (std::size_t c = begin; c < end; ++c)
         {
             if constexpr (PeriodicBox<N>::bits == 32)
@@ -101,7 +101,7 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
                     const auto* of_cluster = state.v.cluster(c) + d * cluster_size;
                     for (int l = 0; l < cluster_size; ++l) { v[d][l] = static_cast<double>(of_cluster[l]); }
                 }
-                for (int l = 0; l < cluster_size && is_tilted; ++l)
+                for (int l = 0; l < cluster_size && tilted; ++l)
                 {
                     v[1][l] -= shear.z * v[2][l];
                     v[0][l] -= shear.x * v[1][l] + shear.y * v[2][l];
@@ -126,6 +126,10 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
                 }
             }
         }
+    };
+    const bool is_tilted = !box.edges().is_rectangular();
+    queue.for_range(state.home_clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
+        is_tilted ? drift_clusters(std::true_type(), begin, end) : drift_clusters(std::false_type(), begin, end);
     });
 }
 

@@ -66,6 +66,15 @@ std::string likely_cause(const RunSummary& summary, const RunParameters& run)
                "longer "
                "tau-t or tau-p.";
     }
+    constexpr double large_change = 0.01; // of the volume: beyond how it fluctuates
+    const bool scales = run.barostat == Barostat::CRescale || run.barostat == Barostat::Berendsen;
+    if (scales && std::abs(summary.volume_change) > large_change)
+    {
+        return fmt::format(
+            "The volume has changed by {:+.1f} %: the box is not in equilibrium yet, and of the work of its "
+            "scaling on constrained molecules only the mean is known. Judge a run that begins where this one ends.",
+            100 * summary.volume_change);
+    }
     const auto& groups = run.temperature_groups;
     const double asked = std::accumulate(groups.begin(), groups.end(), hottest, [](double t, const TemperatureGroup& group) {
         return std::max(t, highest_reference(group));

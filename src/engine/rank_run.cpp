@@ -282,7 +282,7 @@ void RankRun<N>::take_step(StepFlags flags, Observer& observer)
     if (flags.observe)
     {
         stop_if_beyond_range<N>(rank_.observables);
-        drift_.add(rank_.observables.time, rank_.observables.conserved);
+        conserved_.add(rank_.observables);
         latest_temperature_ = rank_.observables.temperature;
         observer.energies(flags.due, rank_.observables);
     }
@@ -405,7 +405,7 @@ bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obser
     std::int64_t deviation[] = {in_deviation_units(largest_deviation_)};
     comm_.max(deviation);
     summary.constraint_deviation = deviation_unit * static_cast<double>(deviation[0]);
-    set_drift(summary, drift_, latest_temperature_, setup_.system.topology.atom_count());
+    set_drift(summary, conserved_, latest_temperature_, setup_.system.topology.atom_count());
     set_list_evidence(summary, list_watch_.error(rank_.list_conditions, rank_.list_plan), rank_.list_conditions);
     return true;
 }

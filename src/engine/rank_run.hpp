@@ -3,11 +3,11 @@
 // the same time and agrees with the others on everything that decides what comes next; rank 0 speaks to the observer.
 #pragma once
 
+#include "engine/conserved_energy.hpp"
 #include "engine/list_watch.hpp"
 #include "engine/rank.hpp"
 #include "engine/run_loop.hpp"
 #include "engine/simulation.hpp"
-#include "engine/slope.hpp"
 #include "engine/snapshot.hpp"
 #include "trace/stopwatch.hpp"
 
@@ -99,7 +99,7 @@ private:
         std::int64_t step = 0;
         Stopwatch since;
     } last_look_;
-    Slope drift_;                  // of the conserved energy of the observed steps, kJ/mol/ps
+    ConservedEnergy conserved_;    // of the observed steps
     int shortest_interval_ = 0;    // of lists, that has been told in this run
     double largest_deviation_ = 0; // of a constraint so far: ConstraintResult::largest_deviation
     double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "engine/conserved_energy.hpp"
 #include "engine/simulation.hpp"
-#include "engine/slope.hpp"
 #include "pairs/list_conditions.hpp"
 #include "trace/stopwatch.hpp"
 
@@ -46,12 +46,13 @@ inline void set_rates(RunSummary& summary, double dt, std::int64_t timed_steps, 
     summary.host_load = timed.load();
 }
 
-// kT/ns/atom of a conserved energy's slope in kJ/mol/ps; without a temperature, of 300 K.
-inline void set_drift(RunSummary& summary, const Slope& conserved, double temperature, std::int64_t atoms)
+// In kT/ns/atom; without a temperature, of 300 K.
+inline void set_drift(RunSummary& summary, const ConservedEnergy& conserved, double temperature, std::int64_t atoms)
 {
     const double kt = units::boltzmann * (temperature > 0 ? temperature : 300.0), scale = 1000 / kt / static_cast<double>(atoms);
-    summary.drift = conserved.value() * scale;
-    summary.drift_error = conserved.error() * scale;
+    summary.drift = conserved.drift().value() * scale;
+    summary.drift_error = conserved.drift().error() * scale;
+    summary.volume_change = conserved.volume_change();
 }
 
 // error: of the lists, kJ/mol/ps per atom (ListWatch::error()).

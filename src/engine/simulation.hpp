@@ -168,6 +168,7 @@ struct RunSummary
     std::vector<StepWork> work;      // of each GPU
     double drift = 0;                // conserved quantity, kT per ns per atom (least squares); NaN with fewer than 3 samples
     double drift_error = 0;          // its standard error; NaN likewise
+    double volume_change = 0;        // of the box from the first energies to the last, relative
     // Pair lists at the end of the run: what they may add to the drift by the estimate that plans them, kT per ns per atom, and
     // what they were planned for, K.
     double list_drift = 0, list_temperature = 0;

@@ -95,3 +95,17 @@ TEST(DriftRemark, names_a_start_far_from_rest)
     s.list_temperature = 700;
     EXPECT_THAT(drift_remark(s, constant_energy()), HasSubstr("as hot as some 700 K"));
 }
+
+TEST(DriftRemark, names_a_box_that_is_still_changing)
+{
+    RunParameters run = constant_energy();
+    run.barostat = Barostat::CRescale;
+    RunSummary s = summary(0.2, 0.002);
+    s.volume_change = -0.021;
+    EXPECT_THAT(drift_remark(s, run), HasSubstr("The volume has changed by -2.1 %"));
+    s.volume_change = 0.004;
+    EXPECT_THAT(drift_remark(s, run), testing::Not(HasSubstr("The volume has changed"))) << "it fluctuates";
+    s.volume_change = -0.021;
+    run.barostat = Barostat::ParrinelloRahman; // whose conserved energy is exact
+    EXPECT_THAT(drift_remark(s, run), testing::Not(HasSubstr("The volume has changed")));
+}

@@ -351,7 +351,7 @@ bool GpuEngine<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obs
     if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
     if (!observe_here(run.schedule.flags_at_end(step), observer)) { return false; }
     summary.constraint_deviation = ranks_.largest_deviation();
-    set_drift(summary, output_.drift(), output_.latest_temperature(), atoms);
+    set_drift(summary, output_.conserved(), output_.latest_temperature(), atoms);
     set_list_evidence(summary, list_watch_.error(list_conditions_, list_plan_), list_conditions_);
     tell_of_halved_intervals(observer);
     if (processes_.are_several()) { last_ = read_frame(segments_.keep_now()); }

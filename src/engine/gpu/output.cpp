@@ -31,7 +31,7 @@ void GpuOutput<N>::hand_on(const typename GpuSegments<N>::Completed& completed, 
             o.time = time(o.step);
             if (!is_single_point_) { stop_if_beyond_range<N>(o); }
             latest_temperature_ = o.temperature;
-            drift_.add(o.time, o.conserved);
+            conserved_.add(o);
             observer.energies(flags.due, o);
         }
         ++step;

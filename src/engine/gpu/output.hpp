@@ -2,9 +2,9 @@
 // Hands what completed segments of a GPU leave to the observer: frames and energies of their steps, in order.
 #pragma once
 
+#include "engine/conserved_energy.hpp"
 #include "engine/gpu/segments.hpp"
 #include "engine/host_watch.hpp"
-#include "engine/slope.hpp"
 
 #include <limits>
 
@@ -28,7 +28,7 @@ public:
     Frame frame(const HostSnapshot<N>& snapshot, const OutputDue& due, std::int64_t step) const;
 
     double latest_temperature() const { return latest_temperature_; } // of an observed step; NaN: not known yet
-    const Slope& drift() const { return drift_; } // of the conserved energy of the run's observed steps, kJ/mol/ps
+    const ConservedEnergy& conserved() const { return conserved_; }   // of the run's observed steps
 
 private:
     double time(std::int64_t step) const
@@ -43,7 +43,7 @@ private:
     std::int64_t last_ = 0;      // of the run
     bool is_single_point_ = false;
     double latest_temperature_ = std::numeric_limits<double>::quiet_NaN();
-    Slope drift_;
+    ConservedEnergy conserved_;
 };
 
 } // namespace parhelion
