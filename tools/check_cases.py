@@ -389,7 +389,8 @@ def said_by(c, source, *words, seconds=120):
 @case("library/01-release-foreign", library=True)
 def memory_of_others_is_not_released(c):
     code, said = said_by(c, "rel.c")
-    expect(code >= 0 and "release of malloc'd memory -> 0" not in said and "outside the arena" not in said, said)
+    expect(code >= 0 and "release of malloc'd memory -> 0" not in said and not re.search(r"-> 0: \S+ outside the arena", said), said)
+    expect("-> 25: " in said, said)  # all of the arena was given
     code, said = said_by(c, "md2.c")
     expect(code >= 0 and not re.search(r"release of malloc'd memory: 0", said), said)
     return "an error, nothing changed"
@@ -406,7 +407,9 @@ def an_illegal_range_marks_nothing(c):
 def freed_collectives_give_everything_back(c):
     for kind, floats in ((0, 1 << 20), (0, 64), (1, 1 << 16)):
         code, said = said_by(c, "leak.c", kind, floats)
-        expect("fine" in said, said)
+        # On a slow machine the other rank is the first whose 25 s are over; slots were there for 16384.
+        late = re.search(r"number (\d+) -> 21 .*returned 1", said)
+        expect("fine" in said or late and int(late[1]) > 20000, said)
     return "fine"
 
 
@@ -442,7 +445,7 @@ def null_is_an_error(c):
 @case("library/r12-c-mismatched-reduction", library=True)
 def different_operations_are_an_error_on_all(c):
     code, said = said_by(c, "t.c", "mismatch_red", 0, 5)
-    expect(not re.search(r"ph_run[^\n]* 0\b", said), said)
+    expect(said.count("ph_wait(r) -> 6: ") == 2 and "rank 0 for all-reduce by max" in said and "rank 1 for all-reduce by sum" in said, said)
     return "refused"
 
 
