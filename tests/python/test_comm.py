@@ -570,19 +570,39 @@ def test_ranks_that_ask_for_different_things_are_all_told():
     run(program, 3)
 
 
+def resident_kib():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") // 1024
+
+
+# As often as PARHELION_TEST_CYCLES says. 1 MiB is a byte for each of the last nine tenths of a million.
 @pytest.mark.parametrize("processes", [0, 2])
 def test_freed_requests_leave_nothing_behind(processes):
-    def program(comm):
-        values = numpy.ones(8)
-        for cycle in range(3000 if processes == 0 else 300):
-            total = comm.pallreduce_init(values, values, 8, Reduction.MAX)
-            if cycle % 2:
-                total.start()
-                total.pready_range(0, 7)
-                total.wait()
-            total.free()
+    cycles = int(os.environ.get("PARHELION_TEST_CYCLES", "3000")) // (1 if processes == 0 else 10)
 
-    run(program, 2, processes=processes)
+    def program(comm):
+        values, received = numpy.ones(8), comm.empty(8)
+        before = 0
+        for cycle in range(cycles):
+            if cycle == cycles // 10:
+                comm.barrier()
+                before = resident_kib()
+            total = comm.pallreduce_init(values, values, 8, Reduction.MAX)
+            send, receive = comm.psend_init(values, 2, 1 - comm.rank), comm.precv_init(received, 1, 1 - comm.rank)
+            if cycle % 2:
+                for request in (total, receive, send):
+                    request.start()
+                total.pready_range(0, 7)
+                send.pready_range(0, 1)
+                for request in (total, receive, send):
+                    request.wait()
+            for request in (total, receive, send):
+                request.free()
+        comm.barrier()
+        return resident_kib() - before
+
+    growth = run(program, 2, processes=processes)
+    print(f"{cycles} cycles, growth {growth} KiB")
+    assert max(growth) <= 1024
 
 
 @pytest.mark.parametrize("processes", [0, 2])

@@ -4,10 +4,14 @@
 #include "comm/failures.hpp"
 #include "comm/partitioned/buffers.hpp"
 #include "comm/partitioned/collectives.hpp"
+#include "support/number_in.hpp"
 
 #include <array>
 #include <fmt/format.h>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <limits>
+#include <unistd.h>
 
 using namespace parhelion;
 
@@ -239,6 +243,61 @@ TEST_P(PartitionedMeetingsOfThreads, of_messages_that_are_freed_without_a_partne
         out.send_all(payload_of(1, c.rank()), 1);
         in.receive_all(payload_of(1, peer));
         out.wait();
+    });
+}
+
+// Of this process.
+std::int64_t resident_bytes()
+{
+    std::int64_t all = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> all >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::int64_t may_grow = std::numeric_limits<std::int64_t>::max(); // they keep what has been freed
+#else
+constexpr std::int64_t may_grow = 1 << 20; // a byte for each of the last nine tenths of a million
+#endif
+
+// Requests and memory that are made, used and freed 3 000 times, or as often as PARHELION_TEST_CYCLES says.
+TEST(PartitionedCycles, leave_the_process_as_large_as_it_was)
+{
+    const auto cycles = test::number_in<std::int64_t>("PARHELION_TEST_CYCLES", 3000);
+    World world(thread_network(2), WorldOptions{});
+    check_ranks(world, [&](Communicator& c) {
+        Partitioned partitioned(c);
+        const int peer = 1 - c.rank();
+        std::array<std::byte, 256> source{};
+        std::int64_t before = 0;
+        for (std::int64_t cycle = 0; cycle < cycles; ++cycle)
+        {
+            if (cycle == cycles / 10)
+            {
+                c.barrier();
+                before = resident_bytes();
+            }
+            const std::span<std::byte> memory = partitioned.allocate(source.size());
+            std::array<double, 8> x{1};
+            CollectiveRequest sum = pallreduce_init(partitioned, x.data(), x.data(), {ElementType::Double, 2, 4}, Reduction::Sum);
+            SendRequest send = partitioned.psend_init(source.data(), {2, 128}, {peer});
+            ReceiveRequest receive = partitioned.precv_init(memory.data(), {1, 256}, {peer});
+            receive.start();
+            send.start();
+            sum.start();
+            send.pready_range(0, 1);
+            sum.pready_range(0, 1);
+            send.wait();
+            receive.wait();
+            sum.wait();
+            ASSERT_EQ(x[0], 2);
+            send.free();
+            receive.free();
+            sum.free();
+            partitioned.release(memory);
+        }
+        c.barrier();
+        EXPECT_LE(resident_bytes() - before, may_grow);
     });
 }
 
