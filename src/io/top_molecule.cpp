@@ -265,6 +265,7 @@ MoleculeType MoleculeDraft::resolve(const Preprocessor& source, ForceField& forc
         errors.attempt([&] { add_term(term, source, force_field, parameters, molecule); });
     }
     errors.throw_if_any();
+    shape_sites(source, force_field, topology, molecule);
     add_settles(source, molecule);
     add_exclusions(source, molecule);
     return molecule;

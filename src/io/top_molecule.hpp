@@ -6,8 +6,10 @@
 #pragma once
 
 #include "io/error_list.hpp"
+#include "io/site_geometry.hpp"
 #include "io/top_force_field.hpp"
 
+#include <optional>
 #include <set>
 
 namespace parhelion {
@@ -53,6 +55,7 @@ private:
     {
         VirtualSite site;
         Place place;
+        std::optional<SiteSide> of_shape; // the line has no parameters
     };
     // An atom that must be a virtual site, as its mass or the particle of its type says.
     struct Massless
@@ -68,8 +71,10 @@ private:
     // These read virtual sites (top_sites.cpp).
     void read_site(const Fields& line, const SectionInfo& section);
     void read_mean_site(const Fields& line);
-    void add_site(const Fields& line, VirtualSite&& site);
+    void add_site(const Fields& line, VirtualSite&& site, std::optional<SiteSide> of_shape = {});
     std::vector<VirtualSite> resolve_sites(const Preprocessor& source) const;
+    void shape_sites(const Preprocessor& source, const ForceField& force_field, const Topology& topology,
+                     MoleculeType& molecule) const;
     void expect_masses(const Preprocessor& source) const;
     void note_unsupported(const Fields& line, std::string what);
     std::string describe(const Term& term) const;

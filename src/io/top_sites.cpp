@@ -28,7 +28,7 @@ std::vector<double> parameters_of(SiteKind kind, const std::vector<double>& p)
 
 } // namespace
 
-void MoleculeDraft::add_site(const Fields& line, VirtualSite&& site)
+void MoleculeDraft::add_site(const Fields& line, VirtualSite&& site, std::optional<SiteSide> of_shape)
 {
     std::vector<std::int32_t> named = site.from;
     named.push_back(site.atom);
@@ -46,24 +46,37 @@ void MoleculeDraft::add_site(const Fields& line, VirtualSite&& site)
         line.fail("E135", "atom " + std::to_string(site.atom + 1) + " (" + atom.name +
                               ") is made a virtual site and has a mass (which nothing would move). Set its mass to 0.");
     }
-    sites_.push_back({std::move(site), line.place()});
+    sites_.push_back({std::move(site), line.place(), of_shape});
 }
 
-// Columns: site, constructing atoms, function type, parameters.
+// Columns: site, constructing atoms, function type, parameters. Without these a minus before the function type says on which side
+// the site is.
 void MoleculeDraft::read_site(const Fields& line, const SectionInfo& section)
 {
     const auto atoms = 1 + static_cast<std::size_t>(section.section) - static_cast<std::size_t>(Section::VirtualSites1);
     VirtualSite site;
     site.atom = line.atom(0, atoms_.size());
     for (std::size_t i = 0; i < atoms; ++i) { site.from.push_back(line.atom(1 + i, atoms_.size())); }
-    const int function = line.size() == 1 + atoms ? 1 : line.function(1 + atoms);
+    const bool has_function = line.size() > 1 + atoms, is_turned = has_function && line[1 + atoms].starts_with('-');
+    const int function = is_turned      ? static_cast<int>(-line.integer(1 + atoms, "function type", -1000, -1))
+                         : has_function ? line.function(1 + atoms)
+                                        : 1;
     const SiteForm* const form = find_site_form(section.section, function);
     if (form == nullptr) { return note_unsupported(line, unsupported_form(section.name, section.section, function)); }
+    site.kind = form->kind;
     const std::size_t first = 2 + atoms;
-    if (form->parameters > 0 && line.size() <= first)
+    const bool of_shape = form->parameters > 0 && line.size() <= first;
+    if (is_turned && (!of_shape || (form->kind != SiteKind::FixedAngle3 && form->kind != SiteKind::OutOfPlane3)))
     {
-        return note_unsupported(line, "virtual sites without parameters, which would follow from bonds and angles, are not "
-                                      "supported (planned)");
+        line.fail("E121",
+                  "function type " + in_quotes(line[1 + atoms]) +
+                      " is negative, which has a meaning for types 3 and 4 of [ virtual_sites3 ] without parameters. Remove "
+                      "the minus.");
+    }
+    if (of_shape)
+    {
+        if (atoms < 3) { line.fail("E121", "has no parameters, and none follow from bonds and angles. Complete the line."); }
+        return add_site(line, std::move(site), is_turned ? SiteSide::Other : SiteSide::Usual);
     }
     std::vector<double> parameters;
     for (int i = 0; i < form->parameters; ++i)
@@ -71,7 +84,6 @@ void MoleculeDraft::read_site(const Fields& line, const SectionInfo& section)
         parameters.push_back(line.real(first + static_cast<std::size_t>(i), "parameter of a virtual site"));
     }
     line.expect_at_most(first + static_cast<std::size_t>(form->parameters));
-    site.kind = form->kind;
     site.parameters = parameters_of(form->kind, parameters);
     add_site(line, std::move(site));
 }
@@ -166,6 +178,62 @@ std::vector<VirtualSite> MoleculeDraft::resolve_sites(const Preprocessor& source
     throw InputError("E135", source.where(line.place),
                      "virtual site " + std::to_string(line.site.atom + 1) +
                          " is made of itself, through other sites. Correct one of them.");
+}
+
+// Parameters that lines left out.
+void MoleculeDraft::shape_sites(const Preprocessor& source, const ForceField& force_field, const Topology& topology,
+                                MoleculeType& molecule) const
+{
+    std::map<std::int32_t, const SiteLine*> lines; // by site
+    for (const SiteLine& line : sites_)
+    {
+        if (line.of_shape) { lines[line.site.atom] = &line; }
+    }
+    if (lines.empty()) { return; }
+    const MoleculeShape shape(molecule, topology);
+    const auto are_of_types = [&](const VirtualSite& site, std::string_view beginning) {
+        return std::all_of(site.from.begin() + 1, site.from.end(), [&](std::int32_t atom) {
+            return force_field.type(atoms_[static_cast<std::size_t>(atom)].type).name.starts_with(beginning);
+        });
+    };
+    ErrorList errors;
+    for (VirtualSite& site : molecule.sites)
+    {
+        const auto found = lines.find(site.atom);
+        if (found == lines.end()) { continue; }
+        const SiteLine& line = *found->second;
+        errors.attempt([&] {
+            const bool on_masses = are_of_types(site, "MNH") || are_of_types(site, "MCH3");
+            const std::string name = "the parameters of virtual site " + std::to_string(site.atom + 1);
+            if (site.kind == SiteKind::Linear && !on_masses)
+            {
+                throw InputError("E131", source.where(line.place),
+                                 name +
+                                     " are missing (they follow from bonds and angles only where two atoms of a type MNH... or "
+                                     "MCH3... carry it). Complete the line.");
+            }
+            try
+            {
+                site.parameters = site_parameters_of_shape(site, *line.of_shape, on_masses, shape);
+            }
+            catch (const MissingShape& missing)
+            {
+                std::string atoms;
+                for (const std::int32_t atom : missing.atoms) { atoms += (atoms.empty() ? "" : "-") + std::to_string(atom + 1); }
+                throw InputError("E131", source.where(line.place),
+                                 name + " are missing, and do not follow from bonds and angles: none gives the " +
+                                     (missing.atoms.size() == 2 ? "distance " : "angle ") + atoms +
+                                     ". Complete the line, or add the term.");
+            }
+            if (!std::ranges::all_of(site.parameters, [](double p) { return std::isfinite(p); }))
+            {
+                throw InputError("E125", source.where(line.place),
+                                 name + " do not follow from bonds and angles: no place of the site agrees with all of them. "
+                                        "Complete the line.");
+            }
+        });
+    }
+    errors.throw_if_any();
 }
 
 } // namespace parhelion

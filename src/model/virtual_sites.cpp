@@ -95,6 +95,11 @@ public:
         }
         const bool is_pair = shape == Shape::Bond || shape == Shape::Constraint;
         if (is_pair && others.size() == 1 && keeps_distance(*sites[0], others[0], shape)) { return true; }
+        // Of a dihedral GROMACS does not look at sites of more or fewer atoms than the first one's.
+        if (shape == Shape::Dihedral)
+        {
+            std::erase_if(sites, [n = sites[0]->from.size()](const VirtualSite* site) { return site->from.size() != n; });
+        }
         if (!have_same_atoms(sites)) { return false; }
         const std::vector<std::int32_t>& from = sites[0]->from;
         const auto is_among = [&](std::size_t leading) {

@@ -29,7 +29,8 @@ struct ConstantTerms
 //
 // A term is looked at if it has a site that is not a weighted mean of any number, and all its sites have the same constructing
 // atoms, among which its other atoms are. It goes if
-//   - it is a dihedral;
+//   - it is a dihedral, of whose sites only those count that have as many constructing atoms as the first: GROMACS loses some
+//     that do change, as H-C-C-H of a CH with a CH2 at its side, and force fields are used with what it makes of them;
 //   - it is a bond or a constraint of a site and its first constructing atom, from which the site has a fixed distance (of a
 //     constraint also if the site is out of the plane of three); or one among sites of fixed distance and the first two;
 //   - it is an angle among sites of fixed angle and the first two;

@@ -4,8 +4,11 @@
 #include "io/input_folder.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock-more-matchers.h>
 #include <random>
+#include <sstream>
 #include <utility>
 
 using namespace parhelion;
@@ -340,7 +343,6 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
         {"[ cmap ]\n1 2 3 4 5 2", "function type 2 of [ cmap ] is not supported (no such type)"},
         {"[ virtual_sites2 ]\n3 1 2 3 0.5", "function type 3 of [ virtual_sites2 ] is not supported (no such type)"},
         {"[ dummies4 ]\n5 1 2 3 4 1 0.1 0.1 0.1", "function type 1 of [ dummies4 ] is not supported (4fd"},
-        {"[ virtual_sites3 ]\n4 1 2 3 2", "virtual sites without parameters"},
         {"[ virtual_sitesn ]\n3 4 1 2", "function type 4 of [ virtual_sitesn ]"},
         {"[ dihedral_restraints ]\n1 2 3 4 2 0 0 1",
          "function type 2 of [ dihedral_restraints ] is not supported (no such type)"},
@@ -399,6 +401,52 @@ TEST_F(TopTest, virtual_sites_are_read_in_an_order_of_construction)
     expect(sites[0], SiteKind::Mean, 4, {3, 2, 1}, {1.0 / 3, 1.0 / 3});
     expect(sites[1], SiteKind::Mean, 5, {0, 1}, {14.0 / 26});
     expect(sites[2], SiteKind::Mean, 6, {1, 0}, {12.0 / 26});
+}
+
+// Of gmx_d, in the nine digits that it prints (tests/data/sites/make_shape.py).
+TEST_F(TopTest, parameters_of_virtual_sites_that_lines_leave_out_follow_from_bonds_and_angles)
+{
+    const std::filesystem::path data = std::filesystem::path(PARHELION_SOURCE_DIR) / "tests/data/sites";
+    const Topology topology = read_topology(data / "shape.top", {}, diagnostics_);
+    std::ifstream reference(data / "shape_parameters.txt");
+    int sites = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        for (const VirtualSite& site : topology.molecule_types[static_cast<std::size_t>(block.type)].sites)
+        {
+            std::string text;
+            std::getline(reference, text);
+            std::istringstream line(text);
+            std::int64_t atom = 0;
+            line >> atom;
+            ASSERT_EQ(atom, block.first_atom + site.atom + 1);
+            for (const double parameter : site.parameters)
+            {
+                double expected = 0;
+                line >> expected;
+                EXPECT_NEAR(parameter, expected, 6e-9 * std::max(std::abs(expected), 0.1)) << topology.describe(atom - 1);
+            }
+            ++sites;
+        }
+    }
+    EXPECT_EQ(sites, 14);
+}
+
+TEST_F(TopTest, parameters_of_virtual_sites_that_do_not_follow_are_refused)
+{
+    const auto expect = [&](const std::string& before, std::string_view line, std::string_view id, std::string_view part) {
+        const bool has_section = before.ends_with("[ virtual_sites2 ]\n");
+        expect_error(std::string(lennard_jones) + std::string(with_sites) + before + (has_section ? "" : "[ virtual_sites3 ]\n"),
+                     line, "[ virtual_sites1 ]\n6 1\n7 1\n" + std::string(one_molecule), id, part);
+    };
+    const std::string bonds = "[ bonds ]\n1 2 1 0.1 1\n1 3 1 0.1 1\n1 5 1 0.1 1\n";
+    expect("", "5 1 2 3 2", "E131", "none gives the distance 5-1");
+    expect(bonds + "[ angles ]\n5 1 2 1 120 1\n", "5 1 2 3 2", "E131", "none gives the angle 5-1-3");
+    expect(bonds + "[ angles ]\n5 1 2 1 100 1\n5 1 3 1 20 1\n2 1 3 1 30 1\n", "5 1 2 3 4", "E125", "no place of the site");
+    expect(bonds, "5 1 2 3 1", "E131", "only where two atoms of a type MNH");
+    expect(bonds, "5 1 2 3 -2", "E121", "is negative");
+    expect(bonds, "5 1 2 3 -3 100 0.1", "E121", "is negative");
+    expect(bonds + "[ virtual_sites2 ]\n", "5 1 2 2", "E121", "none follow");
 }
 
 TEST_F(TopTest, virtual_sites_that_cannot_be_are_refused)
@@ -661,12 +709,13 @@ TEST_F(TopTest, restraints_that_an_option_would_turn_on_are_skipped)
     }
 }
 
-// What pdb2gmx -vsite writes: hydrogens without a mass, of particle type A, and sites whose parameters are for grompp to find.
-TEST_F(TopTest, virtual_sites_without_parameters_are_named)
+// As pdb2gmx -vsite writes them: of particle type A.
+TEST_F(TopTest, hydrogens_without_a_mass_must_be_virtual_sites)
 {
     const std::string atoms = std::string(lennard_jones) + "[ moleculetype ]\nCHN 1\n[ atoms ]\n1 A 1 R X 1\n2 A 1 R Y 1\n";
-    expect_error(atoms + "3 H 1 R M 1 0 0\n[ virtual_sites2 ]\n", "3 1 2 1", one_molecule, "E130",
-                 "virtual sites without parameters");
+    EXPECT_THAT(
+        read(atoms + "3 H 1 R M 1 0 0\n[ virtual_sites2 ]\n3 1 2 1 0.4\n" + std::string(one_molecule)).molecule_types[0].sites,
+        SizeIs(1));
     expect_error(atoms, "3 H 1 R M 1 0 0", one_molecule, "E125", "mass of atom 3 (M) is zero");
 }
 

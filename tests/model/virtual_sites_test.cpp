@@ -73,6 +73,12 @@ TEST(ConstantTerms, of_a_site_and_its_atoms_are_removed)
     EXPECT_EQ(removed_from(with_term(fixed, ProperDihedral, {1, 0, 2, 3})), 1);
     EXPECT_EQ(removed_from(with_term(fixed, ProperDihedral, {1, 4, 2, 3})), 0);
     EXPECT_EQ(removed_from(with_term(fixed, RyckaertBellemans, {1, 0, 2, 3})), 0);
+    // Of a dihedral a site of another number of atoms than the first one does not count.
+    MoleculeType two = fixed;
+    two.sites.push_back({SiteKind::FixedDistance2, 4, {0, 1}, {0.1}});
+    EXPECT_EQ(removed_from(with_term(two, ProperDihedral, {3, 0, 2, 4})), 1);
+    EXPECT_EQ(removed_from(with_term(two, ProperDihedral, {4, 0, 2, 3})), 0);
+    EXPECT_EQ(removed_from(with_term(two, ProperDihedral, {4, 0, 1, 3})), 1);
     for (MoleculeType* const type : {&linear, &fixed, &mean}) { hold_all(*type); }
     EXPECT_EQ(removed_from(with_term(linear, HarmonicBond, {3, 0})), 1);
     EXPECT_EQ(removed_from(with_term(linear, HarmonicAngle, {1, 0, 3})), 1);
