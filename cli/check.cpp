@@ -58,7 +58,7 @@ void command_check(const CheckOptions& options)
     const auto evaluated = std::chrono::steady_clock::now();
     const SinglePoint point = simulation.evaluate();
     const double first_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - evaluated).count();
-    stop_if_overflowing(simulation, point, topology);
+    expect_finite(simulation, point, topology);
     fmt::print("potential energy {:.6g} kJ/mol, pressure {:.4g} bar\n", point.observables.potential, point.observables.pressure);
     if (!point.remark.empty()) { fmt::print("note: {}\n", point.remark); }
     fmt::print("forecast: {}\n", forecast(parameters, seconds_of_step(simulation, first_s)));

@@ -10,6 +10,7 @@
 #include "run/output_paths.hpp"
 #include "run/read_input.hpp"
 #include "run/run.hpp"
+#include "run/single_point.hpp"
 #include "run/version.hpp"
 
 #include <array>
@@ -132,8 +133,6 @@ void command_bench_scaling(const BenchScalingOptions& options);
 // Shared by the commands.
 // Reads the input; prints warnings, and throws InputError if one of them is not allowed. All remarks go to `diagnostics`.
 LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics);
-// Throws PhysicsError if the point holds what is no finite number.
-void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const Topology& topology);
 // Options judged and turned into values. Throw InputError where they contradict each other.
 RunNumerics numerics(const EngineOptions& options);
 RunPlacement placement(const EngineOptions& options);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
-#include "engine/overflow.hpp"
 #include "io/text.hpp"
 #include "say.hpp"
 
@@ -10,14 +9,6 @@
 #include <fmt/format.h>
 
 namespace parhelion {
-
-void stop_if_overflowing(Simulation& simulation, const SinglePoint& point, const Topology& topology)
-{
-    Frame frame = simulation.frame();
-    frame.f = point.forces;
-    const std::string text = overflow_text(point.observables, frame, topology);
-    if (!text.empty()) { throw PhysicsError(point.observables.step, point.trouble.empty() ? text : point.trouble); }
-}
 
 std::array<int, 3> parse_grid(const std::string& text, int ranks, int mesh_ranks)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `parhelion energy`: one force evaluation, for scripts and for comparison with other programs.
 #include "commands.hpp"
-#include "io/backup.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "run/backup.hpp"
 #include "run/describe.hpp"
 #include "run/energy_table.hpp"
 #include "say.hpp"
@@ -36,7 +36,7 @@ void command_energy(const EnergyOptions& options)
                           state_of(input.hand_over));
     if (const std::string remark = threads_remark(simulation.plan()); !remark.empty()) { say(stderr, "note: {}\n", remark); }
     const SinglePoint point = simulation.evaluate();
-    stop_if_overflowing(simulation, point, topology);
+    expect_finite(simulation, point, topology);
     if (!point.trouble.empty()) { say(stderr, "warning: a run would end here. {}\n", point.trouble); }
     if (!point.remark.empty()) { say(stderr, "warning: {}\n", point.remark); }
 

@@ -5,12 +5,12 @@
 
 #include "engine/simulation.hpp"
 #include "io/checkpoint.hpp"
-#include "io/log.hpp"
 #include "io/output.hpp"
-#include "io/report.hpp"
 #include "model/system.hpp"
 #include "run/energy_table.hpp"
+#include "run/log.hpp"
 #include "run/observer.hpp"
+#include "run/report.hpp"
 
 #include <chrono>
 #include <mutex>

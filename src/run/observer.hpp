@@ -12,9 +12,9 @@
 
 #include "base/error.hpp"
 #include "engine/simulation.hpp"
-#include "io/report.hpp"
 #include "model/frame.hpp"
 #include "run/progress.hpp"
+#include "run/report.hpp"
 
 #include <cstdint>
 #include <span>

@@ -59,7 +59,7 @@ inline const char* transport_name(TransportKind transport) { return transport_na
 struct RunConnection
 {
     TransportKind transport = TransportKind::Auto;
-    std::optional<NicEmulation> nodes; // of NicEmulation, or with Nvshmem: as if NVLink ended there
+    std::optional<NicEmulation> nodes; // NicEmulation needs them; with Nvshmem they say where NVLink ends
     bool trust_network = false;        // nobody else can write to the wire: what goes by TCP need not be sealed
 };
 

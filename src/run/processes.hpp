@@ -15,23 +15,25 @@ namespace parhelion {
 // How many processes with how many ranks: as many as processes, or as GPUs if these are more, if not said. Throws InputError
 // E010.
 ProcessOptions process_options(const RunRequest& request, const SimulationOptions& engine, int processes);
-// Throw InputError E010.
-void expect_own_transport(const RunRequest& request);         // of what no launcher has started
-void expect_transport_of_launcher(const RunRequest& request); // of what one has
+// Throw InputError E010 if the transport cannot connect the processes that this run starts itself, or those that a launcher has
+// started, and for parameters that one rank alone can follow.
+void expect_own_transport(const RunRequest& request);
+void expect_transport_of_launcher(const RunRequest& request);
 void expect_several_ranks(const RunParameters& parameters);
-// What TransportKind::Nvshmem means for processes whose places are known. Throws InputError E010.
+// Sets what TransportKind::Nvshmem means for processes whose places are known. Throws InputError E010.
 void use_nvshmem(const RunRequest& request, SimulationOptions& engine);
 
-// The virtual nodes of TransportKind::NicEmulation, which has them; null: another transport. Throws InputError E010.
+// Returns the virtual nodes of TransportKind::NicEmulation, or null with another transport. Throws InputError E010.
 const NicEmulation* emulated_nodes(const RunRequest& request);
-// Ranks that are divided into these. Throws InputError E010 if there are to be more or fewer, or what GPUs do not do between
+// Divides the ranks into these nodes. Throws InputError E010 if there are to be more or fewer, or what GPUs do not do between
 // nodes.
 void emulate(const NicEmulation& nodes, const RunRequest& request, SimulationOptions& engine);
 
-// To the log, as far as that is possible.
+// Adds a line to the log, if that is possible.
 void add_last_line(const std::string& log, const std::string& text);
 
-// run_in_processes(). The first process writes the log. What ended the run is added to it if that process did not learn of it.
+// Calls run_in_processes(). The first process writes the log; what ended the run is added to it if that process did not learn of
+// it.
 int run_and_log(ProcessOptions processes, const std::string& log, const std::function<int(std::unique_ptr<Bootstrap>)>& body);
 
 } // namespace parhelion

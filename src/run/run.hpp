@@ -32,10 +32,11 @@ namespace parhelion {
 
 struct RunLength
 {
-    // Of the whole run, also of one that is continued. Neither: nsteps of the parameters. At most one is given.
+    // Both count from the beginning of the run, also where it is continued. Neither: nsteps of the parameters. At most one is
+    // given.
     std::optional<std::int64_t> steps; // negative: no end
     std::optional<double> ns;
-    std::optional<double> hours; // of wall time, after which this call raises `stop` itself
+    std::optional<double> hours; // wall time after which this call raises `stop` itself
 };
 
 struct RunOutputs

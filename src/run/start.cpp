@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/start.hpp"
 
-#include "io/backup.hpp"
 #include "io/run_identity.hpp"
+#include "run/backup.hpp"
 #include "run/output_paths.hpp"
 #include "run/processes.hpp"
 

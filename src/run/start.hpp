@@ -5,7 +5,7 @@
 
 #include "io/checkpoint.hpp"
 #include "io/named_list.hpp"
-#include "io/run_lock.hpp"
+#include "run/lock.hpp"
 #include "run/run.hpp"
 
 #include <memory>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/simulation.hpp"
-#include "io/report.hpp"
 #include "run/placement.hpp"
+#include "run/report.hpp"
 
 #include <cstdint>
 #include <string>
@@ -17,9 +17,9 @@ RunReport make_report(const RunNumerics& numerics, const RunSummary& summary, co
 
 // The last line of the log.
 std::string summary_line(const RunSummary& summary, bool minimised);
-// Of a minimisation: "largest force 98.8 kJ/mol/nm (not converged)".
+// "largest force 98.8 kJ/mol/nm (not converged)", for a minimisation.
 std::string force_text(const RunSummary& summary);
-// Of the conserved quantity, with its error.
+// The drift of the conserved quantity, with its error.
 std::string drift_text(const RunSummary& summary);
 
 } // namespace parhelion

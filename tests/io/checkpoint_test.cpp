@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
-#include "io/log.hpp"
 #include "io/output_file.hpp"
 #include "io/run_identity.hpp"
-#include "io/run_lock.hpp"
 #include "scratch_file.hpp"
 #include "sealed_checkpoint.hpp"
 
@@ -519,16 +517,7 @@ TEST(OutputFile, takes_the_place_of_a_link_and_leaves_alone_what_it_leads_to)
         std::filesystem::remove(name);
     }
     std::filesystem::remove(link.path() + ".txt");
-    EXPECT_THROW(Log(link.path()), SystemError); // its lock must stay, so it is not replaced
-    EXPECT_EQ(other.text(), "somebody's");
-}
-
-TEST(RunLock, refuses_a_log_that_is_a_link)
-{
-    ScratchFile log("linked.log"), other("other");
-    overwrite(other.path(), "somebody's");
-    std::filesystem::create_symlink(other.path(), log.path());
-    EXPECT_EQ(id_of_error([&] { RunLock lock(log.path().substr(0, log.path().size() - 4)); }), "E196");
+    EXPECT_THROW(OutputFile(link.path(), {}, Taken::Empty), SystemError);
     EXPECT_EQ(other.text(), "somebody's");
 }
 

@@ -56,7 +56,7 @@ private:
     std::jthread thread_; // last: uses the others
 };
 
-// Of all calls, in their order, how often each came in a row.
+// Notes calls in their order, repeated ones once, and what they bring.
 struct Listener : RunObserver
 {
     std::vector<std::string> calls;
@@ -186,6 +186,7 @@ TEST(Run, has_the_same_bits_beside_another_one_of_the_same_process)
     ShortRun alone_a, alone_b("spce", "tcoupl = nose-hoover\n pcoupl = no\n"), a,
         b("spce", "tcoupl = nose-hoover\n pcoupl = no\n");
     for (ShortRun* of_ranks : {&alone_b, &b}) { of_ranks->request.placement.ranks = 2; }
+    for (ShortRun* run : {&alone_a, &alone_b, &a, &b}) { run->request.length.steps = 50; }
     alone_a.go();
     alone_b.go();
     std::barrier both(2);

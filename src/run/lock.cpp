@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/run_lock.hpp"
+#include "run/lock.hpp"
 
 #include "base/error.hpp"
 

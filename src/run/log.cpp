@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/log.hpp"
+#include "run/log.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/backup.hpp"
+#include "run/backup.hpp"
 
 #include "base/error.hpp"
-#include "scratch_file.hpp"
+#include "io/scratch_file.hpp"
 
 #include <gtest/gtest.h>
 

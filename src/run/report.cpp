@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/report.hpp"
+#include "run/report.hpp"
 
 #include "io/output_file.hpp"
 

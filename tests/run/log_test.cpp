@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people and scripts read: log, report.
-#include "io/log.hpp"
-#include "io/report.hpp"
+#include "run/log.hpp"
+#include "run/report.hpp"
 
 #include "io/scratch_file.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/backup.hpp"
+#include "run/backup.hpp"
 
 #include "base/error.hpp"
 
