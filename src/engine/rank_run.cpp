@@ -345,7 +345,7 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
 template <class N>
 RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    drift_ = {};
+    conserved_ = {};
     queue_.clock().reset();
     orders_ = {};
     last_look_ = {rank_.step, {}};

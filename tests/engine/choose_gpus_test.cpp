@@ -381,30 +381,13 @@ TEST(GpuChoice, takes_no_gpu_for_a_minimisation)
 {
     RunParameters run;
     run.coulomb = CoulombKind::Pme;
-    EXPECT_EQ(only_on_cpus(run, {}), "");
+    EXPECT_EQ(only_on_cpus(run), "");
     run.integrator = Integrator::SteepestDescent;
     SimulationOptions options = by_itself;
-    EXPECT_FALSE(choose_device(options, only_on_cpus(run, {}), host_of_h200(2)).on_gpu);
+    EXPECT_FALSE(choose_device(options, only_on_cpus(run), host_of_h200(2)).on_gpu);
     options.gpus = 2;
-    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run, {}), host_of_h200(2)); }),
+    EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run), host_of_h200(2)); }),
                 HasSubstr("a minimisation runs on the CPU"));
-}
-
-TEST(GpuChoice, takes_no_gpu_for_sites_other_than_one_of_each_rigid_water)
-{
-    const auto on_cpus = [](const MoleculeType& type) {
-        Topology topology;
-        topology.molecule_types = {type};
-        topology.blocks = {{0, 1, 0}};
-        return only_on_cpus({}, topology);
-    };
-    MoleculeType water;
-    water.atoms.resize(4);
-    water.settles = {{0, 1, 2, 0.1, 0.16}};
-    water.sites = {{SiteKind::Linear, 3, {0, 1, 2}, {0.1, 0.1}}};
-    EXPECT_EQ(on_cpus(water), "");
-    water.settles.clear();
-    EXPECT_THAT(std::string(on_cpus(water)), HasSubstr("a system with virtual sites"));
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

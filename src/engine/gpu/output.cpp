@@ -11,7 +11,7 @@ void GpuOutput<N>::begin_run(std::int64_t last)
 {
     last_ = last;
     is_single_point_ = false;
-    drift_ = {};
+    conserved_ = {};
 }
 
 template <class N>
