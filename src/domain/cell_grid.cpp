@@ -54,8 +54,9 @@ InputError does_not_fit(const std::string& cells, const Box<double>& box, const 
     // Of hydrogens and rigid water it is a tenth of a nm, and no cause.
     const std::string groups = longest(of_groups) < 0.5
                                    ? ""
-                                   : fmt::format(" {:.3f} nm of it are for atoms that constraints join: these stay on one rank, "
-                                                 "however long their molecule is. Constrain fewer bonds (constraints = h-bonds).",
+                                   : fmt::format(" {:.3f} nm of it are for atoms that constraints or virtual sites join: these "
+                                                 "stay on one rank, however long their molecule is. Where constraints join them, "
+                                                 "constrain fewer bonds (constraints = h-bonds).",
                                                  2 * longest(of_groups));
     return {
         "E630",

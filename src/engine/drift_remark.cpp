@@ -86,6 +86,13 @@ std::string likely_cause(const RunSummary& summary, const RunParameters& run)
             "a shorter time step until then.",
             summary.list_temperature);
     }
+    if (run.barostat != Barostat::None || run.thermostat == Thermostat::NoseHoover)
+    {
+        return fmt::format("Pair lists and cut-offs do not explain it, which leaves the coupling, whose steps conserve energy to "
+                           "first order only, the time step ({:g} ps) and the accuracy of constraints. A run without pressure "
+                           "coupling and with v-rescale shows the last two alone.",
+                           run.dt);
+    }
     return fmt::format("Pair lists and cut-offs do not explain it, which leaves the time step ({:g} ps) and the accuracy of "
                        "constraints. Try a shorter dt.",
                        run.dt);

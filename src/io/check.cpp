@@ -288,6 +288,14 @@ private:
                                                              percent(error.total()))
                                                : ""));
         }
+        if (asked > 0 && asked < least_interval(kind))
+        {
+            warn("W112", c.key,
+                 fmt::format("with {} = {} the coupling hears each step what the step before has made of the system, which pumps "
+                             "energy into it: the {} fluctuates by tens of per cent too much. Use {} = {}.",
+                             c.key, asked, c.fluctuates, c.key, round_down(least_interval(kind), multiple)));
+            return used;
+        }
         if (!wants_tau && !wants_interval) { return used; }
         const std::string advice =
             fmt::format("{}{}{}", wants_interval ? fmt::format("lower {} to {}", c.key, best) : "",
@@ -376,6 +384,19 @@ private:
                      "one. Remove it or correct ref-t.",
                      number_text(*used), number_text(*common)));
         }
+        const auto coupled = [](const TemperatureGroup& group) { return group.tau > 0; };
+        const auto colder = [&](const TemperatureGroup& group) { return coupled(group) && group.reference <= *used; };
+        const auto hotter = [&](const TemperatureGroup& group) { return coupled(group) && group.reference >= *used; };
+        const auto& groups = p_.temperature_groups;
+        if (!is_annealed(p_) && std::all_of(groups.begin(), groups.end(), coupled) &&
+            (std::none_of(groups.begin(), groups.end(), colder) || std::none_of(groups.begin(), groups.end(), hotter)))
+        {
+            fail("ensemble-temperature",
+                 fmt::format(
+                     "ensemble-temperature ({} K) is not between the temperatures that groups are coupled to, and it makes "
+                     "the volume fluctuate. Correct it or ref-t.",
+                     number_text(*used)));
+        }
     }
     std::string why_no_temperature() const
     {
@@ -455,7 +476,7 @@ private:
                                          {"nstfout", p_.f_out},
                                          {"nstpcouple", p_.barostat == Barostat::None ? 0 : p_.pressure_interval}})
         {
-            if (steps % p_.mesh_factor == 0) { continue; }
+            if (steps < 0 || steps % p_.mesh_factor == 0) { continue; } // -1: not chosen, for an error that is told
             fail(key, std::string(key) + " (" + std::to_string(steps) + ") is no multiple of mts-level2-factor (" +
                           std::to_string(p_.mesh_factor) +
                           "), and steps between have no forces of PME's mesh. Make it a multiple, or use mts = no.");
