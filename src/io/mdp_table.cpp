@@ -456,7 +456,14 @@ void distance_restraints(TableBuilder& t)
          [](MdpInput& in, const MdpEntry& e) { in.averages_restraints = number_of<double>(e, e.value, at_least(0.0)) > 0; },
          [](const P&) { return std::string("0"); }, "ps; averages over time are refused (not planned)")
         .unused_if("with disre = no", is_off);
-    t.harmless("the same for restraints of one pair each, which are all there are", "disre-weighting");
+    t.special(
+         "disre-weighting", "`conservative`, `equal`",
+         [](MdpInput& in, const MdpEntry& e) {
+             in.parameters.equal_distance_forces = word_index(e, {"conservative", "equal"}, {}) == 1;
+         },
+         [](const P& p) { return std::string(p.equal_distance_forces ? "equal" : "conservative"); },
+         "of restraints of several pairs (and type 1): forces that are the derivative of the energy, or equal ones on all pairs")
+        .unused_if("with disre = no", is_off);
     t.harmless("only with averages over time, which are refused", "disre-mixed");
     t.harmless("restrained distances are not written to the energy file", "nstdisreout");
 }

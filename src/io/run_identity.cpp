@@ -154,6 +154,7 @@ constexpr std::pair<std::string_view, std::string_view> later_options[] = {{"mas
                                                                            {"disre", "no"},
                                                                            {"disre-fc", "1000"},
                                                                            {"disre-tau", "0"},
+                                                                           {"disre-weighting", "conservative"},
                                                                            {"ensemble-temperature-setting", "auto"},
                                                                            {"ensemble-temperature", "-1"},
                                                                            {"freezegrps", ""},

@@ -133,7 +133,7 @@ bool read_parameters(const Fields& line, std::size_t first, const TermForm& form
         if (line.real(first + i, "parameter of state B") != p[i - n]) { note_state_b(line, diagnostics); }
     }
     if (form.is_fourier()) { p = ryckaert_bellemans(p); }
-    if (form.is_distance_restraint()) { p.erase(p.begin(), p.begin() + 2); }
+    if (form.is_distance_restraint()) { p = {p[2], p[3], p[4], p[5], p[0], p[1]}; } // model/joint_distances.hpp
     check_parameters(line, first, form, p);
     return true;
 }

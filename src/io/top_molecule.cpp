@@ -167,11 +167,7 @@ void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section, Di
     InteractionParameters p{};
     if (read_parameters(line, atoms + 1, *term.form, p, diagnostics))
     {
-        if (term.form->is_distance_restraint() && !restraint_indices_.insert(*to_integer(line[atoms + 1])).second)
-        {
-            return note_unsupported(line, "several distance restraints of one index, whose distances would be averaged, are not "
-                                          "supported (planned)");
-        }
+        if (term.form->is_distance_restraint()) { note_restrained_pair(line, p); }
         term.parameters = static_cast<std::int32_t>(parameters_.size());
         parameters_.push_back(p);
     }
@@ -180,6 +176,26 @@ void MoleculeDraft::read_term(const Fields& line, const SectionInfo& section, Di
         line.fail("E121", "has no parameters, and there is no table to look them up in. Complete the line.");
     }
     terms_.push_back(term);
+}
+
+// p: of a distance restraint, with its index and its type of averaging. Pairs of one index are one restraint.
+void MoleculeDraft::note_restrained_pair(const Fields& line, const InteractionParameters& p)
+{
+    const double index = p[4];
+    const std::string pairs = "of index " + std::to_string(static_cast<std::int64_t>(index));
+    const bool is_first = ++restrained_pairs_[index] == 1;
+    if (!is_first && last_restraint_[4] != index)
+    {
+        line.fail("E125", "another distance restraint stands between this pair and others " + pairs +
+                              " (they are one restraint; GROMACS would take them for several). Put them one behind the other, or "
+                              "give each an index of its own.");
+    }
+    if (!is_first && last_restraint_ != p)
+    {
+        line.fail("E125", "pairs " + pairs +
+                              " differ in their parameters (they are one restraint). Give all the same, or other indices.");
+    }
+    last_restraint_ = p;
 }
 
 void MoleculeDraft::read_settle(const Fields& line)
@@ -311,6 +327,12 @@ void MoleculeDraft::add_term(const Term& term, const Preprocessor& source, Force
                          "No default " + std::string(section_name(form.section)) + " types of function type " +
                              std::to_string(form.function) + " for " + names + " (" + describe(term) +
                              "). Add them to the force field or give the parameters on this line.");
+    }
+    if (form.is_distance_restraint())
+    {
+        found = lines[0];
+        if (restrained_pairs_.at(found[4]) == 1) { found.resize(4); }
+        lines = {&found, 1};
     }
     for (const InteractionParameters& p : lines)
     {

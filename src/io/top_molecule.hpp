@@ -9,6 +9,7 @@
 #include "io/site_geometry.hpp"
 #include "io/top_force_field.hpp"
 
+#include <map>
 #include <optional>
 #include <set>
 
@@ -66,6 +67,7 @@ private:
 
     void read_atom(const Fields& line, const ForceField& force_field, Diagnostics& diagnostics);
     void read_term(const Fields& line, const SectionInfo& section, Diagnostics& diagnostics);
+    void note_restrained_pair(const Fields& line, const InteractionParameters& p);
     void read_settle(const Fields& line);
     void read_exclusions(const Fields& line);
     // These read virtual sites (top_sites.cpp).
@@ -92,7 +94,8 @@ private:
     std::string last_residue_number_;
     std::vector<Term> terms_;
     std::vector<InteractionParameters> parameters_;
-    std::set<std::int64_t> restraint_indices_; // of its distance restraints
+    std::map<double, int> restrained_pairs_; // of its distance restraints, by index
+    InteractionParameters last_restraint_;   // with its index and its type of averaging
     std::vector<SettleLine> settles_;
     std::vector<SiteLine> sites_;
     std::set<std::int32_t> constructed_; // their atoms

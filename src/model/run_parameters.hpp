@@ -196,6 +196,7 @@ struct RunParameters
     // restraints
     bool distance_restraints = false;       // disre: the topology's act
     double distance_restraint_k = 1000;     // disre-fc, kJ/mol/nm^2
+    bool equal_distance_forces = false;     // disre-weighting, of restraints of several pairs
     std::vector<FrozenGroup> frozen_groups; // freezegrps, freezedim: those that are frozen along an axis
     std::array<ElectricField, 3> electric_field{};
     // topology preprocessing

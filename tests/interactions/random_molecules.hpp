@@ -6,7 +6,9 @@
 #include "base/error.hpp"
 #include "model/system.hpp"
 
+#include <array>
 #include <random>
+#include <vector>
 
 namespace parhelion::test {
 
@@ -80,6 +82,26 @@ inline InteractionParameters random_parameters(InteractionKind kind, Random& ran
     throw ContractError("no random parameters for this kind of interaction");
 }
 
+// Restraints of several pairs (model/joint_distances.hpp): within the harmonic part, far above it, and below the flat part.
+inline void add_joint_distances(Topology& topology, MoleculeType& chain)
+{
+    constexpr auto kind = static_cast<std::size_t>(InteractionKind::DistanceRestraint);
+    const InteractionParameters sets[] = {{0.05, 0.1, 1, 1.3, 1, 1}, {0.01, 0.03, 0.06, 0.8, 2, 2}, {0.8, 0.9, 1, 1.1, 0, 1}};
+    const std::vector<std::array<std::int32_t, 2>> pairs[] = {
+        {{0, 2}, {4, 1}, {3, 6}}, {{0, 5}, {2, 6}}, {{1, 3}, {3, 5}, {2, 0}, {1, 6}}};
+    for (std::size_t i = 0; i < std::size(sets); ++i)
+    {
+        for (const std::array<std::int32_t, 2>& pair : pairs[i])
+        {
+            Interaction interaction;
+            interaction.atoms[0] = pair[0], interaction.atoms[1] = pair[1];
+            interaction.parameters = static_cast<std::int32_t>(topology.parameters[kind].size());
+            chain.of(InteractionKind::DistanceRestraint).push_back(interaction);
+        }
+        topology.parameters[kind].push_back(sets[i]);
+    }
+}
+
 // Copies of a chain of 7 atoms and, between two blocks of them, lone atoms, in a box whose faces cut molecules in two; `kind`
 // acts on each run of successive atoms.
 inline System random_chains(InteractionKind kind, int copies, std::uint64_t seed)
@@ -107,6 +129,7 @@ inline System random_chains(InteractionKind kind, int copies, std::uint64_t seed
         chain.of(kind).push_back(interaction);
         topology.parameters[static_cast<int>(kind)].push_back(random_parameters(kind, random));
     }
+    if (kind == InteractionKind::DistanceRestraint) { add_joint_distances(topology, chain); }
     topology.molecule_types = {chain, lone};
     topology.blocks = {{0, copies / 2, 0}, {1, 3, 0}, {0, copies - copies / 2, 0}};
     topology.finish();

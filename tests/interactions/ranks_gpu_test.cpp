@@ -251,6 +251,23 @@ TEST_P(EveryKindOnRanks, adds_up_to_the_forces_energies_and_virial_of_one)
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryKindOnRanks, ::testing::Range(0, static_cast<int>(interaction_kinds)));
 
+// 3 restraints of several pairs in each chain beside 6 of one pair.
+TEST_F(RanksOnGpu, take_each_joint_distance_once)
+{
+    const System system = random_chains(InteractionKind::DistanceRestraint, 50, 77);
+    RunParameters equal;
+    equal.equal_distance_forces = true;
+    expect_sums_of_one_rank<Double>(system, {}, equal);
+    expect_sums_of_one_rank<MixedReproducible>(system, {}, equal);
+    GpuQueue queue;
+    for (const Cells& cells : grids)
+    {
+        EXPECT_EQ(BondedRanks<Mixed>(queue, system, {}, {}, cells, short_reach).missing_terms(), 0) << name_of(cells);
+    }
+    BondedRanks<Mixed> blind(queue, system, {}, {}, {2, 2, 2}, 0);
+    EXPECT_GT(blind.missing_terms(), 50 * 6 - static_cast<std::int64_t>(blind.records().size()));
+}
+
 TEST_F(RanksOnGpu, show_by_their_counts_that_terms_are_lost)
 {
     GpuQueue queue;

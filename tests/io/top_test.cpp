@@ -555,7 +555,16 @@ TEST_F(TopTest, distance_restraints_act_if_asked_for)
     };
     EXPECT_EQ(only_term(with("1 2 1 0 1 0.1 0.2 0.3 1.5"), DistanceRestraint), (InteractionParameters{0.1, 0.2, 0.3, 1.5}));
     EXPECT_EQ(with("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 7 2 0.1 0.2 0.3 1").interaction_count(DistanceRestraint), 2);
-    refuse("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 0 1 0.1 0.2 0.3 1", "E130", "of one index");
+    const Topology joint = with("1 2 1 7 1 0.1 0.2 0.3 1\n1 3 1 0 1 0.1 0.2 0.3 1\n4 6 1 0 1 0.1 0.2 0.3 1");
+    ASSERT_EQ(joint.interaction_count(DistanceRestraint), 3);
+    const auto& pairs = joint.molecule_types[0].of(DistanceRestraint);
+    EXPECT_NE(pairs[0].parameters, pairs[1].parameters);
+    EXPECT_EQ(pairs[1].parameters, pairs[2].parameters);
+    EXPECT_THAT(joint.parameters_of(DistanceRestraint),
+                ElementsAre(InteractionParameters{0.1, 0.2, 0.3, 1}, InteractionParameters{0.1, 0.2, 0.3, 1, 0, 1}));
+    refuse("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 0 1 0.1 0.2 0.4 1", "E125", "pairs of index 0 differ");
+    refuse("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 0 2 0.1 0.2 0.3 1", "E125", "pairs of index 0 differ");
+    refuse("1 2 1 0 1 0.1 0.2 0.3 1\n1 3 1 7 1 0.1 0.2 0.3 1\n1 4 1 0 1 0.1 0.2 0.3 1", "E125", "stands between");
     refuse("1 2 1 0 1 0.1 0.3 0.2 1", "E125", "negative or fall");
     refuse("1 2 1 0 1 -0.1 0.2 0.3 1", "E125", "negative or fall");
     refuse("1 2 1 -1 1 0.1 0.2 0.3 1", "E123", "index");

@@ -17,6 +17,9 @@ SECTIONS = """[ dihedral_restraints ]
 1 8 1 30 20 2
 [ distance_restraints ]
 1 9 1 0 1 0.1 0.2 0.3 1.0
+2 9 1 4 1 0.05 0.1 0.2 0.7
+3 9 1 4 1 0.05 0.1 0.2 0.7
+5 8 1 4 1 0.05 0.1 0.2 0.7
 [ position_restraints ]
 1 1 50 50 200
 5 2 5 0.1 500

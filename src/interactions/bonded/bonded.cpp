@@ -3,9 +3,11 @@
 
 #include "base/error.hpp"
 #include "interactions/bonded/bonded_scatter.hpp"
+#include "model/joint_distances.hpp"
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <type_traits>
 
@@ -47,12 +49,67 @@ void add_kind(const Topology& topology, const RunParameters& parameters, BondedT
         for (const Interaction& interaction : type.of(row.kind))
         {
             const auto set = static_cast<std::size_t>(interaction.parameters);
+            if (row.kind == InteractionKind::DistanceRestraint && is_joint(sets[set])) { continue; }
             PARHELION_EXPECTS(row.parameters == square_table || static_cast<int>(sets[set].size()) == row.parameters);
             BondedTerm<Body> term{
                 {}, Kind::make(sets[set], {charge_scale, type, interaction, first_value[set], parameters.distance_restraint_k})};
             std::copy_n(interaction.atoms.begin(), row.atoms, term.atoms.begin());
             std::get<kind>(tables.molecule_types[t]).push_back(term);
         }
+    }
+}
+
+std::vector<JointDistance> joint_distances_of(const MoleculeType& type, const std::vector<InteractionParameters>& sets,
+                                              const RunParameters& parameters)
+{
+    std::vector<JointDistance> joint;
+    std::map<std::int32_t, std::size_t> place_of; // by set of parameters
+    for (const Interaction& pair : type.of(InteractionKind::DistanceRestraint))
+    {
+        const InteractionParameters& p = sets[static_cast<std::size_t>(pair.parameters)];
+        if (!is_joint(p)) { continue; }
+        const auto [place, is_new] = place_of.try_emplace(pair.parameters, joint.size());
+        if (is_new)
+        {
+            const bool shares_equally = parameters.equal_distance_forces && !is_always_conservative(p);
+            joint.push_back({{{p[0], p[1], p[2], p[3] * parameters.distance_restraint_k}, shares_equally}, {}});
+        }
+        std::vector<std::int32_t>& atoms = joint[place->second].atoms;
+        atoms.insert(atoms.end(), {pair.atoms[0], pair.atoms[1]});
+    }
+    return joint;
+}
+
+template <Compute compute, class N>
+void compute_joint(const std::vector<JointDistance>& joint, std::span<const TermPlace> places, const ParticleState<N>& state,
+                   ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
+{
+    using Sum = typename N::ForceSum;
+    for (const TermPlace place : places)
+    {
+        const JointDistance& restraint = joint[static_cast<std::size_t>(place.term)];
+        const auto slot_of = [&](std::size_t i) {
+            return static_cast<std::size_t>(
+                state.slot_of_global[static_cast<std::size_t>(place.first_atom + restraint.atoms[i])]);
+        };
+        // visit(slots of both atoms, from the second to the first).
+        const auto for_each_pair = [&](auto&& visit) {
+            for (std::size_t i = 0; i < restraint.atoms.size(); i += 2)
+            {
+                const std::size_t a = slot_of(i), b = slot_of(i + 1);
+                visit(a, b, state.box.difference(state.x.get(a), state.x.get(b)));
+            }
+        };
+        double sum = 0;
+        for_each_pair([&](std::size_t, std::size_t, const Vec3<double>& d) { sum += inverse_sixth_power(d); });
+        const JointPull pull = joint_pull(restraint.law, sum, static_cast<int>(restraint.pairs()));
+        for_each_pair([&](std::size_t a, std::size_t b, const Vec3<double>& d) {
+            const Vec3<double> force = pull.force(d);
+            const Vec3<Sum> f{to_sum<Sum>(force.x), to_sum<Sum>(force.y), to_sum<Sum>(force.z)};
+            forces.add(a, f), forces.add(b, -f);
+            if constexpr (compute == Compute::ForcesEnergiesVirial) { energies.add_virial(d, force); }
+        });
+        if constexpr (compute == Compute::ForcesEnergiesVirial) { energies.add(EnergyTerm::DistanceRestraint, pull.energy); }
     }
 }
 
@@ -104,6 +161,7 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssi
             (compute_kind<kinds, compute, tilted>(std::get<kinds>(terms), share(places[kinds]), tables.tables.data(), state,
                                                   buffers.forces[t], energies),
              ...);
+            compute_joint<compute>(tables.joint[type], share(assignment.joint[type]), state, buffers.forces[t], energies);
         }
         buffers.energies[t] += energies;
     });
@@ -155,12 +213,16 @@ BondedTables make_bonded(const Topology& topology, const RunParameters& paramete
     BondedTables tables;
     tables.molecule_types.resize(topology.molecule_types.size());
     add_kinds(topology, parameters, tables, every_kind);
+    for (const MoleculeType& type : topology.molecule_types)
+    {
+        tables.joint.push_back(joint_distances_of(type, topology.parameters_of(InteractionKind::DistanceRestraint), parameters));
+    }
     return tables;
 }
 
 std::int64_t BondedAssignment::terms() const
 {
-    std::int64_t terms = 0;
+    std::int64_t terms = joint_pairs;
     for (const ByKind& kinds : molecule_types)
     {
         for (const auto& places : kinds) { terms += static_cast<std::int64_t>(places.size()); }
@@ -181,6 +243,12 @@ BondedAssignment assign_terms(const BondedTables& tables, const MoleculeList& co
     for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
     {
         assignment.molecule_types.push_back(assign_kinds(tables.molecule_types[type], copies.first_atom[type], mine, every_kind));
+        const std::vector<JointDistance>& joint = tables.joint[type];
+        assignment.joint.push_back(assign_kind(joint, copies.first_atom[type], mine));
+        for (const TermPlace place : assignment.joint.back())
+        {
+            assignment.joint_pairs += joint[static_cast<std::size_t>(place.term)].pairs();
+        }
     }
     return assignment;
 }
@@ -193,6 +261,11 @@ BondedAssignment of_kind(const BondedAssignment& assignment, InteractionKind kin
     {
         auto& kinds = reduced.molecule_types.emplace_back();
         if (kept < kinds.size()) { kinds[kept] = places[kept]; }
+    }
+    reduced.joint.resize(assignment.joint.size());
+    if (kind == InteractionKind::DistanceRestraint)
+    {
+        reduced.joint = assignment.joint, reduced.joint_pairs = assignment.joint_pairs;
     }
     return reduced;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "interactions/bonded/bonded_kinds.hpp"
+#include "interactions/bonded/joint_distances_body.hpp"
 #include "interactions/force_buffers.hpp"
 #include "state/molecules.hpp"
 
@@ -40,10 +41,20 @@ struct TermsByKind<std::integer_sequence<int, kinds...>>
 // The bonded terms of one molecule type: std::get<kind>(...) is the list of that kind.
 using MoleculeTerms = TermsByKind<std::make_integer_sequence<int, bonded_kinds>>::Type;
 
+// A distance restraint of several pairs: as many atoms as it takes, and so no kind of its own.
+struct JointDistance
+{
+    JointDistanceLaw law;
+    std::vector<std::int32_t> atoms; // local to the molecule; two of each pair
+
+    std::int64_t pairs() const { return static_cast<std::int64_t>(atoms.size() / 2); }
+};
+
 struct BondedTables
 {
     std::vector<MoleculeTerms> molecule_types;
-    std::vector<double> tables; // of the kinds that read one, one after another
+    std::vector<double> tables;                    // of the kinds that read one, one after another
+    std::vector<std::vector<JointDistance>> joint; // by molecule type
 };
 
 // A term of a copy: atom i is global atom first_atom + terms[term].atoms[i].
@@ -56,11 +67,13 @@ struct BondedAssignment
 {
     using ByKind = std::array<std::vector<TermPlace>, bonded_kinds>;
     std::vector<ByKind> molecule_types;
+    std::vector<std::vector<TermPlace>> joint; // by molecule type
+    std::int64_t joint_pairs = 0;              // of all of these
 
-    std::int64_t terms() const; // of every type and kind
+    std::int64_t terms() const; // of every type and kind; of joint distances each pair counts, as in the topology
 };
 
-// Uses epsilon_r and disre-fc of the run parameters.
+// Uses epsilon_r, disre-fc and disre-weighting of the run parameters.
 BondedTables make_bonded(const Topology& topology, const RunParameters& parameters);
 
 // Every term of the system: the assignment of a single rank.

@@ -356,12 +356,13 @@ struct DistanceRestraint
     static constexpr int atoms = 2;
     T low, up1, up2, k; // nm, nm, nm, kJ/mol/nm^2; low <= up1 <= up2
 
+    PARHELION_HD T excess(T r) const { return r < low ? r - low : r > up1 ? r - up1 : T(0); }
+    PARHELION_HD T bounded(T excess) const { return excess > up2 - up1 ? up2 - up1 : excess; }
+    PARHELION_HD T energy(T excess) const { return k * bounded(excess) * (excess - T(0.5) * bounded(excess)); }
     PARHELION_HD BondedForces<T, 1> operator()(const Vec3<T>* d) const
     {
-        const T r = norm(d[0]), harmonic = up2 - up1;
-        const T excess = r < low ? r - low : r > up1 ? r - up1 : T(0), bounded = excess > harmonic ? harmonic : excess;
-        const T slope = k * bounded, scale = r > 0 ? -slope / r : T(0);
-        return {{slope * (excess - T(0.5) * bounded)}, {scale * d[0]}};
+        const T r = norm(d[0]), e = excess(r), scale = r > 0 ? -k * bounded(e) / r : T(0);
+        return {{energy(e)}, {scale * d[0]}};
     }
 };
 

@@ -40,6 +40,19 @@ DISTANCES = """[ distance_restraints ]
 3 5 1 2 2 0.0 0.1 1.2 0.5
 1 4 1 7 1 0.0 2.0 2.5 1.0
 """
+# Of several pairs: beyond up2, below low, between up1 and up2.
+JOINT = """[ distance_restraints ]
+1 8 1 0 1 0.1 0.2 0.3 1.0
+2 7 1 3 1 0.1 0.12 0.13 2.0
+1 6 1 3 1 0.1 0.12 0.13 2.0
+3 8 1 3 1 0.1 0.12 0.13 2.0
+2 5 1 4 2 0.9 1.0 1.1 0.5
+4 7 1 4 2 0.9 1.0 1.1 0.5
+1 5 1 9 1 0.1 0.12 0.9 1.5
+7 3 1 9 1 0.1 0.12 0.9 1.5
+4 8 1 9 1 0.1 0.12 0.9 1.5
+6 2 1 9 1 0.1 0.12 0.9 1.5
+"""
 POSITIONS = "[ position_restraints ]\n1 1 100 200 300\n3 1 50 70 90\n" + "".join(
     f"{atom} 2 {atom} {radius} {k}\n" for radius, k in ((0.08, 500), (-0.25, 400)) for atom in range(1, ATOMS + 1))
 OTHER_POSITIONS = "[ position_restraints ]\n5 2 1 0.05 500\n6 2 8 -0.3 100\n"
@@ -69,6 +82,9 @@ CASES = {
 } | {
     f"positions, refcoord-scaling = {scaling}": (POSITIONS, "ONE 2\nTWO 2\nONE 2\n", f"refcoord-scaling = {scaling}\n")
     for scaling in ("no", "all", "com")
+} | {
+    f"joint distances, {weighting}": (JOINT, "ONE 1\n", f"disre = simple\ndisre-fc = 1500\ndisre-weighting = {weighting}\n")
+    for weighting in ("conservative", "equal")
 }
 
 

@@ -6,6 +6,7 @@
 #include "device/gpu/launch.cuh"
 #include "interactions/bonded/bonded_scatter.hpp"
 #include "interactions/bonded/gpu/bonded_gpu.hpp"
+#include "interactions/bonded/gpu/term_owner.cuh"
 #include "interactions/bonded/restraints_body.hpp"
 #include "state/gpu/view.cuh"
 #include "trace/phases.hpp"
@@ -180,35 +181,6 @@ __device__ int kind_of_block(const BondedArgs& args)
 __device__ std::int64_t term_of_thread(const TermsView& view)
 {
     return static_cast<std::int64_t>(blockIdx.x - view.first_block) * threads + threadIdx.x;
-}
-
-// Where an atom of a zone `offset` cells ahead is in the unrolled box, from the middle of the rank's own cell: of all images the
-// one next to its owner's cell.
-__device__ std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset, std::uint32_t x)
-{
-    const std::uint32_t ahead = static_cast<std::uint32_t>(offset) * cell.width[d];
-    return static_cast<std::int64_t>(ahead) + static_cast<std::int32_t>(x - (cell.lower[d] + cell.width[d] / 2 + ahead));
-}
-
-template <class N>
-__device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std::int32_t (&slot)[most_atoms], int atoms)
-{
-    for (int d = 0; d < 3; ++d)
-    {
-        if (!cell.is_divided(d)) { continue; }
-        int least_offset = cell.cells[d];
-        std::int64_t low = INT64_MAX, high = INT64_MIN;
-        for (int a = 0; a < atoms; ++a)
-        {
-            const int offset = cell.offset_of(state.zone(slot[a]), d);
-            const std::int64_t x = unrolled_by_owner(cell, d, offset, state.leading_bits(slot[a])[d]);
-            least_offset = min(least_offset, offset);
-            low = x < low ? x : low, high = x > high ? x : high;
-        }
-        constexpr std::int64_t half_box = std::int64_t{1} << 31;
-        if (least_offset > 0 || high - low >= half_box) { return false; }
-    }
-    return true;
 }
 
 // Purpose        the lists of the rank's bonded terms; what it takes of the terms of the system that ranks have to take
@@ -425,7 +397,8 @@ auto kernel_for(KindSet set, bool is_tilted, Compute compute)
 
 GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const PositionRestraints& restraints, const Topology& topology,
                      int ranks)
-    : expected_share_(ranks == 1 ? 1 : std::min(1.0, 1.2 / ranks)), expected_nonlocal_share_(ranks == 1 ? 0 : 0.25 / ranks)
+    : expected_share_(ranks == 1 ? 1 : std::min(1.0, 1.2 / ranks)), expected_nonlocal_share_(ranks == 1 ? 0 : 0.25 / ranks),
+      joint_(queue, tables, topology)
 {
     std::vector<std::int32_t> records;
     kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
@@ -438,6 +411,7 @@ GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const Position
 template <class N>
 void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell)
 {
+    joint_.resolve(queue, state, cell);
     BondedArgs args;
     const std::int32_t blocks = divide_blocks(
         *this, records_.data(), 1, PairPart::Local, [](int) { return true; }, args);
@@ -451,6 +425,7 @@ void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell
 template <class N>
 void compute_bonded(GpuQueue& queue, const GpuBonded& bonded, PairPart part, GpuState<N>& state, Compute compute)
 {
+    if (part == PairPart::Nonlocal) { bonded.joint().compute(queue, state, compute); }
     const KindSet usual = bonded.tables().size() > 0 ? KindSet::WithTables : KindSet::Usual;
     for (const KindSet set : {usual, KindSet::Seldom})
     {

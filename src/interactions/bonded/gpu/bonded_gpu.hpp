@@ -17,6 +17,7 @@
 #include "device/gpu/device_buffer.hpp"
 #include "device/gpu/queue_gpu.hpp"
 #include "interactions/bonded/bonded.hpp"
+#include "interactions/bonded/gpu/joint_distances_gpu.hpp"
 #include "interactions/bonded/restraints.hpp"
 #include "interactions/force_buffers.hpp"
 #include "pairs/gpu/pair_list_gpu.hpp"
@@ -61,6 +62,8 @@ public:
     // Of the system's terms, what a launch has threads for. Ranks may have more, but few do: their blocks go round once more.
     // 0: there are none.
     double expected_share(PairPart part) const { return part == PairPart::Local ? expected_share_ : expected_nonlocal_share_; }
+    // They count as terms with halo atoms.
+    const GpuJointDistances& joint() const { return joint_; }
 
 private:
     DeviceBuffer<double> tables_;
@@ -68,6 +71,7 @@ private:
     DeviceBuffer<std::int32_t> assigned_, assigned_terms_;
     std::array<GpuTerms, interaction_kinds> kinds_;
     double expected_share_, expected_nonlocal_share_;
+    GpuJointDistances joint_;
 };
 
 // Of the terms of `part` (Local: among home atoms) adds forces to state.f, and energies and virial to state.energies if asked
