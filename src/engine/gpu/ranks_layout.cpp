@@ -111,11 +111,10 @@ GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& lis
                                   mesh_cells(setup, grid_, mesh_ranks_, list_plan.cutoff, cells_[0].overhang.x));
     gpus_of_all_ = options.has_gpu_of_process() ? grid_.ranks() + mesh_ranks_ : choice.gpus();
     make_ranks(start, choice, records);
-    const double density_factor = grid_.ranks() == 1 ? 1 : first_density_factor;
-    check_slots(most_slots(density_factor), grid_.ranks());
-    density_factor_ = density_factor;
+    density_factor_ = grid_.ranks() == 1 ? 1 : first_density_factor;
+    check_slots(most_slots(density_factor_), grid_.ranks());
     make_world(options, choice, world);
-    reserve(density_factor);
+    reserve(density_factor_);
     make_sums();
     make_exchange_buffers(start);
     make_halos();
