@@ -53,6 +53,24 @@ public:
         return xy < h.z ? xy : h.z;
     }
 
+    // No two images of an atom are nearer than this to another atom, and none is so far away as a height: half the shortest
+    // vector between images, or the least height. Precondition: no edge leans by more than half of another one.
+    PARHELION_HD T largest_cutoff() const
+    {
+        const T height = least_height();
+        if (is_rectangular()) { return height / 2; }
+        T shortest2 = 4 * height * height; // what counts an edge twice is longer
+        for (int k = 14; k < 27; ++k)      // vectors to the images around, one of each two that are opposite
+        {
+            const T x = static_cast<T>(k % 3 - 1), y = static_cast<T>(k / 3 % 3 - 1), z = static_cast<T>(k / 9 - 1);
+            const T length2 = norm2(to_nm({x, y, z}));
+            shortest2 = length2 < shortest2 ? length2 : shortest2;
+        }
+        return std::sqrt(shortest2) / 2;
+    }
+    // May a wrapped difference be other than the nearest image, within the cut-off? Never of a rectangular cell.
+    PARHELION_HD bool is_low(T cutoff) const { return !is_rectangular() && 2 * cutoff > least_height(); }
+
     PARHELION_HD constexpr Vec3<T> to_nm(const Vec3<T>& fractions) const
     {
         return {fractions.x * diagonal_.x + fractions.y * tilt_.x + fractions.z * tilt_.y,
@@ -63,8 +81,8 @@ public:
         const T z = nm.z / diagonal_.z, y = (nm.y - z * tilt_.z) / diagonal_.y;
         return {(nm.x - y * tilt_.x - z * tilt_.y) / diagonal_.x, y, z};
     }
-    // The image of a difference of two positions (nm) that is within half an edge vector in z, then y, then x: the nearest one
-    // wherever a distance is below half the least height.
+    // The nearest image of a difference of two positions (nm), if that is nearer than every height of the cell; else one within
+    // half an edge vector in z, then y, then x.
     PARHELION_HD Vec3<T> image(Vec3<T> difference) const
     {
         // Most are within it already, and rounding is slow.
@@ -78,7 +96,7 @@ public:
             difference -= std::round(difference.y / diagonal_.y) * Vec3<T>{tilt_.x, diagonal_.y, 0};
         }
         if (is_beyond(difference.x, diagonal_.x)) { difference.x -= std::round(difference.x / diagonal_.x) * diagonal_.x; }
-        return difference;
+        return is_rectangular() ? difference : nearest(difference);
     }
     // Strained along the axes of space, so that the diagonal becomes this one.
     PARHELION_HD constexpr Box with_diagonal(const Vec3<T>& diagonal) const
@@ -91,6 +109,21 @@ public:
     friend constexpr bool operator==(const Box&, const Box&) = default;
 
 private:
+    // Of what is within half an edge vector along z and y.
+    PARHELION_HD Vec3<T> nearest(const Vec3<T>& difference) const
+    {
+        const T half = least_height() / 2;
+        if (norm2(difference) <= half * half) { return difference; }
+        Vec3<T> least = difference;
+        for (int n = 0; n < 9; ++n)
+        {
+            Vec3<T> image = difference + to_nm({0, static_cast<T>(n % 3 - 1), static_cast<T>(n / 3 - 1)});
+            image.x -= std::round(image.x / diagonal_.x) * diagonal_.x;
+            if (norm2(image) < norm2(least)) { least = image; }
+        }
+        return least;
+    }
+
     Vec3<T> diagonal_, tilt_;
 };
 

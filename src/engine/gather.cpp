@@ -65,7 +65,7 @@ std::vector<Vec3<double>> whole_molecules(CpuQueue& queue, const Topology& topol
                 nm[first] = box.to_nm(x[first]);
                 for (std::size_t a = first + 1; a < first + atoms; ++a)
                 {
-                    nm[a] = type.is_tied_to_image ? box.to_nm(x[a]) : nm[a - 1] + box.difference(x[a], x[a - 1]);
+                    nm[a] = type.is_tied_to_image ? box.to_nm(x[a]) : nm[a - 1] + box.nearest(x[a], x[a - 1]);
                 }
             }
         });

@@ -17,7 +17,7 @@ namespace parhelion {
 template <class N>
 void repartition(Rank<N>& r)
 {
-    stop_if_box_too_small(r.step, r.state.box.edges(), r.list_plan.cutoff);
+    stop_if_box_too_small(r.step, r.state.box.edges().largest_cutoff(), r.list_plan.cutoff);
     migrate(r.queue, r.grid, r.topology, r.update_groups, r.comm, r.step, r.state);
     reorder(r.queue, r.state, r.grid.zone(r.comm.rank(), {}));
     r.halo.bind(build_halo(r.queue, r.grid, r.halo.pattern(), r.list_plan.cutoff, r.comm, r.step, r.state));

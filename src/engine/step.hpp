@@ -124,7 +124,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     {
         const PressureObservables now{diagonal(r.observables.virial), diagonal(r.observables.pressure_tensor)};
         scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state, r.mobility);
-        stop_if_box_too_small(r.step, r.state.box.edges(), r.list_plan.cutoff);
+        stop_if_box_too_small(r.step, r.state.box.edges().largest_cutoff(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
         // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the
         // atoms.

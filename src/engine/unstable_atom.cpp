@@ -98,7 +98,7 @@ Neighbour nearest_neighbour(const Rank<N>& r, std::int64_t atom)
     for (std::size_t other = 0; other < r.state.slots() && slot < r.state.slots(); ++other)
     {
         if (atoms[other] < 0 || other == slot) { continue; }
-        const double distance = norm(r.state.box.difference(r.state.x.get(other), r.state.x.get(slot)));
+        const double distance = norm(r.state.box.nearest(r.state.x.get(other), r.state.x.get(slot)));
         if (distance < nearest.distance && !is_excluded(r.topology, atom, atoms[other])) { nearest = {atoms[other], distance}; }
     }
     return nearest;
@@ -195,15 +195,14 @@ void stop_if_constraints_failed(const Rank<N>& r)
     if (r.constraint_result.failures > 0) { end_with_constraints(r, Failures::OfThisRank, ""); }
 }
 
-void stop_if_box_too_small(std::int64_t step, const Box<double>& box, double list_cutoff)
+void stop_if_box_too_small(std::int64_t step, double largest_cutoff, double list_cutoff)
 {
-    const double shortest = box.least_height();
-    if (2 * list_cutoff <= shortest) { return; }
+    if (list_cutoff <= largest_cutoff) { return; }
     throw PhysicsError(
         step, fmt::format("E503 step {}: the box has shrunk to {:.4f} nm, less than twice the pair list's cut-off of {:.4f} nm "
                           "(an atom would meet two images of another). Use a larger box or a shorter cut-off, or look for what "
                           "makes the pressure so low.",
-                          step, shortest, list_cutoff));
+                          step, 2 * largest_cutoff, list_cutoff));
 }
 
 template <class N>

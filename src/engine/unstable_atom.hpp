@@ -19,8 +19,9 @@ enum class Failures : std::uint8_t
 template <class N>
 void stop_if_constraints_failed(const Rank<N>& r);
 
-// Throws PhysicsError if pressure coupling has shrunk the box below twice the pair list's cut-off. nm
-void stop_if_box_too_small(std::int64_t step, const Box<double>& box, double list_cutoff);
+// Throws PhysicsError if pressure coupling has shrunk the box so much that the pair list's cut-off is beyond the largest, as
+// Box::largest_cutoff(). nm
+void stop_if_box_too_small(std::int64_t step, double largest_cutoff, double list_cutoff);
 
 // Looks at constraint failures, forces and velocities of the step being taken. Throws PhysicsError naming step, atom, residue and
 // the term with the largest force on that atom, and the constraint that broke if one did. Call between constraining and drifting.

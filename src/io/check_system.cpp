@@ -60,7 +60,7 @@ private:
 
     void box()
     {
-        const double shortest = system_.box.least_height();
+        const double shortest = 2 * system_.box.largest_cutoff();
         const bool given_list = p_.buffer_tolerance < 0;
         const double reach = given_list ? p_.list_cutoff : p_.coulomb_cutoff;
         if (2 * reach < shortest) { return; }
@@ -68,9 +68,9 @@ private:
              given_list                         ? "rlist"
              : p_.coulomb_cutoff > p_.lj_cutoff ? "rcoulomb"
                                                 : "rvdw",
-             (system_.box.is_rectangular() ? "the shortest box edge is " : "the least distance between faces of the box is ") +
-                 number_text(shortest) + " nm, but it must be longer than twice the " + (given_list ? "rlist" : "cut-off") +
-                 " of " + number_text(reach) +
+             (system_.box.is_rectangular() ? "the shortest box edge is " : "the least distance of an atom and its image is ") +
+                 number_text(std::round(shortest * 1e5) / 1e5) + " nm, but it must be longer than twice the " +
+                 (given_list ? "rlist" : "cut-off") + " of " + number_text(reach) +
                  " nm (an atom would see another and its image). Use a larger box or a shorter cut-off.");
     }
 

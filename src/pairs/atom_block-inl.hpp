@@ -9,6 +9,7 @@
 #define PARHELION_ATOM_BLOCK_INL
 #endif
 
+#include "pairs/nearest_image-inl.hpp"
 #include "pairs/pair_search.hpp"
 
 #include "hwy/highway.h"
@@ -28,15 +29,6 @@ constexpr int j_per_vector = static_cast<int>(hn::MaxLanes(D16())) / i_per_vecto
 HWY_INLINE V16 to_nm(hn::Vec<U16> difference, float nm_per_unit)
 {
     return hn::Mul(hn::ConvertTo(D16(), hn::BitCast(hn::Rebind<std::int32_t, D16>(), difference)), hn::Set(D16(), nm_per_unit));
-}
-
-// Of differences along the diagonal of the box, nm, to differences in space.
-template <class D>
-HWY_INLINE void lean(D d, const Vec3<float>& shear, hn::Vec<D> (&difference)[3])
-{
-    difference[0] = hn::MulAdd(hn::Set(d, shear.x), difference[1], difference[0]);
-    difference[0] = hn::MulAdd(hn::Set(d, shear.y), difference[2], difference[0]);
-    difference[1] = hn::MulAdd(hn::Set(d, shear.z), difference[2], difference[1]);
 }
 
 HWY_INLINE hn::Vec<U16> load_j(const std::uint32_t* from)
@@ -108,7 +100,7 @@ HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<at
                 {
                     dx[k] = centred ? hn::Sub(dj[k], block.offset[v][k]) : to_nm(hn::Sub(j[k], block.x[k][v]), in.nm_per_unit[k]);
                 }
-                if constexpr (tilted && !centred) { lean(d, in.shear, dx); }
+                if constexpr (tilted && !centred) { in.is_low ? take_nearest(d, in.edge, in.shear, dx) : lean(d, in.shear, dx); }
                 const V16 r2 = hn::MulAdd(dx[2], dx[2], hn::MulAdd(dx[1], dx[1], hn::Mul(dx[0], dx[0])));
                 nearest = per_half == 1 ? r2 : hn::Min(nearest, r2);
             }

@@ -342,7 +342,7 @@ struct ListRange
 };
 ListRange list_range(const System& system, const RunParameters& run)
 {
-    const double cutoff = force_cutoff(run), half_box = 0.5 * system.box.least_height();
+    const double cutoff = force_cutoff(run), half_box = system.box.largest_cutoff();
     if (cutoff > half_box)
     {
         throw InputError("E311", {},

@@ -215,8 +215,11 @@ const std::uint32_t* leading_positions(CpuQueue& queue, const ParticleState<N>& 
 // Distances of 32-bit positions in float arithmetic are wrong by less than this.
 float with_margin(double cutoff) { return static_cast<float>(cutoff * (1 + 1e-5)); }
 
-void set_box(const Box<double>& box, pair_search::Distances& distances)
+void set_distances(const Box<double>& box, double cutoff, pair_search::Distances& distances)
 {
+    distances.cutoff = with_margin(cutoff);
+    distances.edge = static_cast<Vec3<float>>(box.diagonal());
+    distances.is_low = box.is_low(with_margin(cutoff));
     distances.nm_per_unit = static_cast<Vec3<float>>(std::ldexp(1.0, -32) * box.diagonal());
     distances.shear = static_cast<Vec3<float>>(box.shear());
     distances.is_tilted = !box.is_rectangular();
@@ -231,7 +234,7 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
 {
     const ScopedPhase span(queue.clock(), Phase::PairList);
     const Box<double>& box = state.box.edges();
-    PARHELION_EXPECTS(cutoff > 0 && 2 * cutoff <= box.least_height());
+    PARHELION_EXPECTS(cutoff > 0 && cutoff <= box.largest_cutoff());
     AlignedVector<std::uint32_t> storage;
     const std::uint32_t* x = leading_positions(queue, state, storage);
     Vec3<double> largest_half_cluster;
@@ -242,9 +245,8 @@ void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topol
     pair_search::Input input;
     input.x = x;
     input.clusters = static_cast<std::int32_t>(state.clusters());
-    set_box(box, input);
+    set_distances(box, cutoff, input);
     input.heights = static_cast<Vec3<float>>(box.heights());
-    input.cutoff = with_margin(cutoff);
     input.centred = true;
     for (int d = 0; d < 3; ++d)
     {
@@ -287,8 +289,7 @@ void prune_pair_list(CpuQueue& queue, const ParticleState<N>& state, double cuto
     AlignedVector<std::uint32_t> storage;
     pair_search::Distances input;
     input.x = leading_positions(queue, state, storage);
-    set_box(box, input);
-    input.cutoff = with_margin(cutoff);
+    set_distances(box, cutoff, input);
     input.centred = 2 * list.reach.x < heights.x && 2 * list.reach.y < heights.y && 2 * list.reach.z < heights.z;
     list.pruned.resize(list.parts.size());
     std::atomic<std::size_t> next_part{0};

@@ -67,7 +67,7 @@ constexpr std::uint32_t diagonal_pairs(int half)
 }
 
 // Lists every pair of this rank's territory nearer than `cutoff` (nm) at the present positions, and no pair twice. Any order of
-// atoms gives a complete list, cluster order a short one. Precondition: cutoff <= half the shortest box edge.
+// atoms gives a complete list, cluster order a short one. Precondition: cutoff <= Box::largest_cutoff().
 template <class N>
 void build_pair_list(CpuQueue& queue, const ParticleState<N>& state, const Topology& topology, double cutoff, PairList& list);
 

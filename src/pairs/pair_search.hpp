@@ -39,7 +39,9 @@ struct Distances
 {
     const std::uint32_t* x = nullptr; // as ClusterArray
     Vec3<float> nm_per_unit, shear;   // along the diagonal of the box, and what turns that into nm: Box::shear()
+    Vec3<float> edge;                 // the diagonal, nm
     bool is_tilted = false;
+    bool is_low = false;  // lower than twice the cut-off, so that the nearest images of pairs have to be looked for
     float cutoff = 0;     // nm, with the margin
     bool centred = false; // every partner is nearer to any atom of a block than half the box: see Difference in forces/
 };

@@ -41,6 +41,8 @@ public:
         edges_ = edges;
         unit_ = unit * edges;
         for (int d = 0; d < 3; ++d) { inverse_diagonal_[d] = 1.0 / edges.diagonal()[d]; }
+        const double least_height = edges.least_height();
+        sure2_ = edges.is_rectangular() ? std::numeric_limits<double>::infinity() : 0.25 * least_height * least_height;
     }
     PARHELION_HD const Box<double>& edges() const { return edges_; }
     // One unit of the fixed-point fractions, nm: difference(a, b) = nm_per_unit().to_nm(Signed(a - b)).
@@ -64,6 +66,14 @@ public:
         if constexpr (tilted) { return unit_.to_nm(units); }
         const Vec3<double>& nm = unit_.diagonal();
         return {units.x * nm.x, units.y * nm.y, units.z * nm.z};
+    }
+    // The same, but the nearest image also beyond half the least height: wherever that is nearer than every height of the box.
+    template <bool tilted = true>
+    PARHELION_HD Vec3<double> nearest(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
+    {
+        const Vec3<double> wrapped = difference<tilted>(a, b);
+        if constexpr (!tilted) { return wrapped; }
+        return norm2(wrapped) <= sure2_ ? wrapped : edges_.image(wrapped);
     }
     // x + dx, for |dx| below half the least height; rounds to the nearest representable position.
     template <bool tilted = true>
@@ -104,6 +114,7 @@ private:
 
     Box<double> edges_{1, 1, 1}, unit_;
     Vec3<double> inverse_diagonal_{1, 1, 1};
+    double sure2_ = std::numeric_limits<double>::infinity(); // nm^2: differences up to here are nearest images
 };
 
 } // namespace parhelion

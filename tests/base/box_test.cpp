@@ -44,7 +44,7 @@ TEST(Box, turns_positions_into_fractions_and_back)
     }
 }
 
-TEST(Box, finds_the_nearest_image_within_half_its_least_height)
+TEST(Box, finds_the_nearest_image_within_its_least_height)
 {
     int near = 0;
     for (const Box<double>& box : tilted_boxes())
@@ -54,10 +54,32 @@ TEST(Box, finds_the_nearest_image_within_half_its_least_height)
             const double shortest = shortest_image(box, box.to_nm(a) - box.to_nm(b));
             const Vec3<double> image = box.image(difference), edges = box.to_fractions(image - difference);
             EXPECT_LE(norm(edges - Vec3<double>{std::round(edges.x), std::round(edges.y), std::round(edges.z)}), 1e-14);
-            if (shortest >= 0.5 * box.least_height()) { return; }
+            if (shortest >= box.least_height()) { return; }
             EXPECT_NEAR(norm(image), shortest, 1e-14);
             ++near;
         });
     }
     EXPECT_GT(near, 1000);
+}
+
+// By the images up to three edges away, and the rule for rectangular boxes.
+TEST(Box, lets_cutoffs_be_half_the_way_to_an_atoms_own_nearest_image)
+{
+    EXPECT_EQ(Box<double>(2, 3, 4).largest_cutoff(), 1);
+    const double root2 = std::sqrt(2.0);
+    EXPECT_NEAR((Box<double>({4, 4, 2 * root2}, {0, 2, 2}).largest_cutoff()), 2, 1e-15); // a dodecahedron of this image distance
+    EXPECT_EQ((Box<double>({4, 8, 0.5}, {0, 2, 4}).largest_cutoff()), 0.5);              // twice the third edge is nearly upright
+    for (const Box<double>& box : tilted_boxes())
+    {
+        double shortest = 2 * box.least_height();
+        for (int i = 0; i < 343; ++i)
+        {
+            if (i == 171) { continue; } // the atom itself
+            const Vec3<double> edges{static_cast<double>(i % 7 - 3), static_cast<double>(i / 7 % 7 - 3),
+                                     static_cast<double>(i / 49 - 3)};
+            shortest = std::min(shortest, norm(box.to_nm(edges)));
+        }
+        EXPECT_NEAR(box.largest_cutoff(), 0.5 * shortest, 1e-14);
+        EXPECT_TRUE(!box.is_low(0.499 * box.least_height()) && box.is_low(0.501 * box.least_height()) != box.is_rectangular());
+    }
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace parhelion::test {
@@ -14,24 +15,60 @@ namespace parhelion::test {
 // Four neighbouring images of the rectangular box, by edges that lean as far as they may. Copy k is the images at copy_shifts[k].
 inline constexpr std::array<std::array<int, 2>, 4> copy_shifts{{{0, 0}, {1, 0}, {0, 1}, {1, 1}}};
 
-inline Refdata in_tilted_box(Refdata data)
+// A box of so many images of the rectangular one, whose edges are multiples of its.
+inline Refdata with_copies(Refdata data, const Box<double>& box, const std::vector<std::array<int, 3>>& shifts)
 {
-    make_molecules_whole(data.system); // of its images here four are one
-    Refdata tilted = data;
-    System& system = tilted.system;
+    make_molecules_whole(data.system); // of its images here some are one
+    Refdata copies = data;
+    System& system = copies.system;
     const Vec3<double> edge = data.system.box.diagonal();
-    system.box = {{2 * edge.x, 2 * edge.y, edge.z}, {edge.x, edge.x, edge.y}};
+    system.box = box;
     system.x.clear(), system.v.clear(), system.topology.blocks.clear();
-    for (const auto& [x, y] : copy_shifts)
+    for (const auto& [x, y, z] : shifts)
     {
-        const Vec3<double> shift{x * edge.x, y * edge.y, 0};
+        const Vec3<double> shift{x * edge.x, y * edge.y, z * edge.z};
         for (const Vec3<double>& place : data.system.x) { system.x.push_back(place + shift); }
         system.v.insert(system.v.end(), data.system.v.begin(), data.system.v.end());
         const auto& blocks = data.system.topology.blocks;
         system.topology.blocks.insert(system.topology.blocks.end(), blocks.begin(), blocks.end());
     }
     system.topology.finish();
-    return tilted;
+    return copies;
+}
+
+inline Refdata in_tilted_box(Refdata data)
+{
+    const Vec3<double> edge = data.system.box.diagonal();
+    std::vector<std::array<int, 3>> shifts;
+    for (const auto& [x, y] : copy_shifts) { shifts.push_back({x, y, 0}); }
+    return with_copies(std::move(data), {{2 * edge.x, 2 * edge.y, edge.z}, {edge.x, edge.x, edge.y}}, shifts);
+}
+
+// Low boxes: the images of the rectangular one that form a dodecahedron (2) or an octahedron (4) if it is a cube. Between their
+// images is room for longer cut-offs than between its own; a rectangular box of eight has room for both.
+inline Refdata in_dodecahedron(Refdata data)
+{
+    const Vec3<double> edge = data.system.box.diagonal();
+    return with_copies(std::move(data), {{2 * edge.x, edge.y, edge.z}, {edge.x, edge.x, 0}}, {{0, 0, 0}, {1, 0, 0}});
+}
+inline Refdata in_octahedron(Refdata data)
+{
+    const Vec3<double> edge = data.system.box.diagonal();
+    return with_copies(std::move(data), {{2 * edge.x, 2 * edge.y, edge.z}, {0, edge.x, edge.y}},
+                       {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}});
+}
+inline Refdata in_double_box(Refdata data)
+{
+    const Vec3<double> edge = data.system.box.diagonal();
+    return with_copies(std::move(data), 2.0 * edge,
+                       {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}});
+}
+// With a cut-off that makes both of them low. Up to the longest that they have room for: nonbonded_test.cpp.
+inline Refdata with_long_cutoff(Refdata data)
+{
+    const double cutoff = 0.53 * in_dodecahedron(data).system.box.least_height();
+    data.parameters.coulomb_cutoff = data.parameters.lj_cutoff = cutoff;
+    return data;
 }
 
 // A grid so fine that PME's error is below what is compared.
@@ -44,10 +81,10 @@ inline Refdata load_fine(const std::string& name)
 }
 
 template <class T>
-std::vector<T> repeated(const std::vector<T>& list)
+std::vector<T> repeated(const std::vector<T>& list, std::size_t copies = copy_shifts.size())
 {
     std::vector<T> all;
-    for (std::size_t copy = 0; copy < copy_shifts.size(); ++copy) { all.insert(all.end(), list.begin(), list.end()); }
+    for (std::size_t copy = 0; copy < copies; ++copy) { all.insert(all.end(), list.begin(), list.end()); }
     return all;
 }
 

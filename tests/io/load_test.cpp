@@ -335,7 +335,19 @@ INSTANTIATE_TEST_SUITE_P(
                "asks for 2.2e+09 grid points of PME along x, and 4096 are the most"},
         Change{"run.mdp", "Reaction-Field", "PME\nfourier-nx = 4096\nfourier-ny = 4096\nfourier-nz = 4096", "E542", "run.mdp:14",
                "6.872e+10 grid points"},
-        Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"}));
+        Change{"conf.gro", "   2.20000   2.30000   2.40000", "   2.20000   1.79000   2.40000", "E152", "run.mdp:18", "1.79 nm"},
+        // A dodecahedron of this image distance.
+        Change{"conf.gro", "   2.20000   2.30000   2.40000", "1.79 1.79 1.26572 0 0 0 0 0.895 0.895", "E152", "run.mdp:18",
+               "1.79 nm"}));
+
+// GROMACS measures edges, and so takes dodecahedra whose faces are nearer than twice the cut-off of 0.9 nm.
+TEST(Load, takes_boxes_lower_than_twice_the_cutoff)
+{
+    SmallInput input;
+    input.replace("conf.gro", "   2.20000   2.30000   2.40000", "1.81 1.81 1.27986 0 0 0 0 0.905 0.905");
+    Diagnostics diagnostics;
+    EXPECT_TRUE(input.load(diagnostics).system.box.is_low(0.9));
+}
 
 // Two atoms that are held at 0.1 nm; continuation = yes.
 Diagnostics remarks_on_a_continued_start(const std::string& distance)

@@ -51,7 +51,7 @@ std::vector<Pair> pairs_in_range(const ParticleState<N>& particles, const System
     {
         for (std::size_t j = i + 1; j < system.x.size(); ++j)
         {
-            const auto d = particles.box.difference(particles.x.get(i), particles.x.get(j)); // input order
+            const auto d = particles.box.nearest(particles.x.get(i), particles.x.get(j)); // input order
             if (molecule[i] != molecule[j] && norm(d) < cutoff)
             {
                 pairs.emplace_back(static_cast<std::int32_t>(i), static_cast<std::int32_t>(j));
@@ -189,6 +189,7 @@ TYPED_TEST(GpuPairLists, hold_every_pair_within_the_cutoff_once_in_boxes_of_any_
         box *= 1.8001 / box.least_height();
         boxes.push_back(box);
         boxes.push_back(1.7 * box);
+        boxes.push_back(0.9001 / box.largest_cutoff() * box); // lower than twice the cut-off
     }
     std::uint64_t seed = 1;
     OneIn tilted;

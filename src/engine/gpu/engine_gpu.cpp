@@ -148,7 +148,9 @@ bool GpuEngine<N>::complete_oldest(Observer& observer)
     const Segment& segment = completed.segment;
     output_.hand_on(completed, observer);
     // Of the list that a CPU would have: pairs are taken by their nearest image, so a longer one may reach beyond half the box.
-    stop_if_box_too_small(segment.end(), completed.scalars.box, host_.lone_run().rank().list_plan.cutoff);
+    const Box<double>& box = completed.scalars.box;
+    stop_if_box_too_small(segment.end(), ranks_.looks_for_images() ? box.largest_cutoff() : 0.5 * box.least_height(),
+                          host_.lone_run().rank().list_plan.cutoff);
     if (segment.ends_interval) { output_.tell_progress(segment.end(), observer); }
     return true;
 }

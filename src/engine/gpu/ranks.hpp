@@ -59,6 +59,8 @@ public:
     {
         return lists_miss_nothing<N> || (mesh_memory_ && mesh_setup_.method == MeshMethod::Shared);
     }
+    // Whether pairs are taken by their nearest image however low the box becomes; else only while it is none of Box::is_low().
+    bool looks_for_images() const { return looks_for_images_; }
     const std::string& remark() const { return remark_; } // why not all GPUs are used; empty: nothing to say
     // Of this process's GPUs; its first rank is on the first.
     GpuQueue& queue(int gpu = 0) { return gpus_[static_cast<std::size_t>(gpu)]->queue; }
@@ -129,6 +131,7 @@ private:
     GpuProcesses& processes_;
     const Box<double> box_; // at the beginning, nm: everything is laid out for it
     const HaloMethod method_;
+    const bool looks_for_images_;
     std::size_t atoms_;
     CellGrid grid_;
     const int mesh_ranks_;

@@ -95,6 +95,7 @@ template <class N>
 GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
                       std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
     : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.edges()), method_(options.halo),
+      looks_for_images_(box_.is_low(1.1 * list_plan.cutoff)), // with room for a box that shrinks
       atoms_(start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups, distances_in(start.state));
@@ -221,6 +222,7 @@ void GpuRanks<N>::reserve(double density_factor)
             return;
         }
         reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
+        r.state.is_low = looks_for_images();
         reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0], shares);
         if (grid_.ranks() > 1) { reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }
     });

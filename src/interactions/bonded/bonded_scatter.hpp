@@ -9,13 +9,13 @@
 
 namespace parhelion {
 
-// tilted: as of PeriodicBox::difference().
+// tilted: as of PeriodicBox::nearest().
 template <bool tilted = true, class N, int atoms, int vectors>
 PARHELION_HD void differences(const PeriodicBox<N>& box, const Vec3<typename N::Fixed> (&x)[atoms], Vec3<double> (&d)[vectors])
 {
     static_assert(vectors == atoms - 1);
-    d[0] = box.template difference<tilted>(x[0], x[1]);
-    for (int i = 1; i < vectors; ++i) { d[i] = box.template difference<tilted>(x[i + 1], x[i]); }
+    d[0] = box.template nearest<tilted>(x[0], x[1]);
+    for (int i = 1; i < vectors; ++i) { d[i] = box.template nearest<tilted>(x[i + 1], x[i]); }
 }
 
 // Calls add(a, force on atom a of the term). The sums are of converted forces, so that in fixed point they cancel to the last

@@ -43,7 +43,7 @@ PARHELION_HD inline RestraintForce restraint_force(const Restraint& restraint, c
                                                    const Vec3<typename N::Fixed>& x)
 {
     const Vec3<double> reference = restraint.offset + box.edges().to_nm(restraint.fraction);
-    const Vec3<double> away = box.difference(x, box.to_fixed(reference));
+    const Vec3<double> away = box.nearest(x, box.to_fixed(reference));
     RestraintForce result = pull_back(restraint, away);
     for (int d = 0; d < 3; ++d) { result.virial[d] = -0.5 * (away[d] + restraint.offset[d]) * result.f[d]; }
     return result;

@@ -225,7 +225,7 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
     const ScopedPhase span(queue.clock(), Phase::Nonbonded);
     const NonbondedParameters& parameters = tables.parameters();
     const Box<double>& box = state.box.edges();
-    PARHELION_EXPECTS(2 * parameters.cutoff <= box.least_height());
+    PARHELION_EXPECTS(parameters.cutoff <= box.largest_cutoff());
 
     nonbonded::KernelArgs<N> common;
     common.slot_parameters = tables.slot_parameters(queue, list, state);
@@ -234,6 +234,8 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
     common.types = parameters.types + 1;
     common.x = state.x.values().data();
     common.nm_per_unit = state.box.nm_per_unit();
+    common.edge = box.diagonal();
+    common.is_low = box.is_low(parameters.cutoff);
     common.parameters = &parameters;
     common.rule = parameters.rule;
     common.compute = compute;

@@ -18,6 +18,7 @@
 #endif
 
 #include "interactions/pair/nonbonded_vectors-inl.hpp"
+#include "pairs/nearest_image-inl.hpp"
 
 #include "hwy/highway.h"
 
@@ -43,19 +44,18 @@ struct Constants : PairConstants<typename N::Real>
 
     explicit Constants(const KernelArgs<N>& args) : PairConstants<Real>(*args.parameters)
     {
-        const Vec3<double> of_box = args.nm_per_unit.shear();
-        for (int d = 0; d < 3; ++d)
-        {
-            nm_per_unit[d] = static_cast<Real>(args.nm_per_unit.diagonal()[d]);
-            shear[d] = static_cast<Real>(of_box[d]);
-        }
+        for (int d = 0; d < 3; ++d) { nm_per_unit[d] = static_cast<Real>(args.nm_per_unit.diagonal()[d]); }
+        shear = static_cast<Vec3<Real>>(args.nm_per_unit.shear());
+        edge = static_cast<Vec3<Real>>(args.edge);
         is_tilted = !args.nm_per_unit.is_rectangular();
+        is_low = args.is_low;
         rule = args.rule;
     }
 
     Real nm_per_unit[3]; // along the diagonal of the box
-    Real shear[3];       // Box::shear()
-    bool is_tilted;
+    Vec3<Real> shear;    // Box::shear()
+    Vec3<Real> edge;     // Box::diagonal(), nm
+    bool is_tilted, is_low;
     LjRule rule;
 };
 
@@ -291,11 +291,10 @@ struct Kernel
         }
         if (k.is_tilted)
         {
+            using pair_search::HWY_NAMESPACE::lean, pair_search::HWY_NAMESPACE::take_nearest;
             for (std::size_t u = 0; u < side_by_side; ++u)
             {
-                dx[u][0] = hn::MulAdd(set(k.shear[0]), dx[u][1], dx[u][0]);
-                dx[u][0] = hn::MulAdd(set(k.shear[1]), dx[u][2], dx[u][0]);
-                dx[u][1] = hn::MulAdd(set(k.shear[2]), dx[u][2], dx[u][1]);
+                k.is_low ? take_nearest(real, k.edge, k.shear, dx[u]) : lean(real, k.shear, dx[u]);
             }
         }
         for (std::size_t u = 0; u < side_by_side; ++u) { r2[u] = hn::Mul(dx[u][0], dx[u][0]); }

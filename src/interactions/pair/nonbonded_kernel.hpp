@@ -21,6 +21,8 @@ struct KernelArgs
     const Real* pair_parameters = nullptr;
     std::int32_t types = 0;  // with the fillers'
     Box<double> nm_per_unit; // of a unit of fixed point
+    Vec3<double> edge;       // the diagonal of the box, nm
+    bool is_low = false;     // Box::is_low()
     const NonbondedParameters* parameters = nullptr;
     LjRule rule = LjRule::Table;
     Compute compute = Compute::Forces;

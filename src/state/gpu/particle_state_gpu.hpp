@@ -87,7 +87,8 @@ struct GpuState
 {
     std::size_t atoms = 0, slots = 0; // room for home and halo atoms, for fillers as well; atoms of a lone rank
     GpuColumns columns;
-    bool is_tilted = false; // the box, for good: kernels have other code then
+    // The box, for good: kernels have other code then. Low: is, or may become, lower than twice the cut-off (Box::is_low()).
+    bool is_tilted = false, is_low = false;
 
     // Length slots.
     DeviceBuffer<PositionCharge<N>> xq;

@@ -66,7 +66,7 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     a.law = PairConstants<Real>(p);
     std::ranges::transform(tables.quotient.numerator, a.numerator, [](double c) { return static_cast<Real>(c); });
     std::ranges::transform(tables.quotient.denominator, a.denominator, [](double c) { return static_cast<Real>(c); });
-    a.is_tilted = state.is_tilted;
+    a.is_tilted = state.is_tilted, a.is_low = state.is_low;
     return a;
 }
 

@@ -30,7 +30,7 @@ struct Arguments
     // step loads two at once.
     alignas(16) Real numerator[ScreeningQuotient::terms];
     Real denominator[ScreeningQuotient::terms];
-    bool is_tilted; // the box: for whoever chooses the kernel
+    bool is_tilted, is_low; // the box: for whoever chooses the kernel
 };
 
 // Queues the kernel for the parameters' options, a warp per share.

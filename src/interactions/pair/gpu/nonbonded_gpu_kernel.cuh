@@ -27,8 +27,17 @@ namespace parhelion::nonbonded_gpu {
 
 using namespace pair_tiles;
 
+// Low: tilted, and lower than twice the cut-off (Box::is_low()).
+enum class CellShape
+{
+    Rectangular,
+    Tilted,
+    Low
+};
+
 // Options that shape the code.
-template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_, bool tilted_ = false>
+template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_,
+          CellShape cell_ = CellShape::Rectangular>
 struct Shape
 {
     using N = N_;
@@ -38,7 +47,7 @@ struct Shape
         switching_; // IfAsked: Lennard-Jones may have the shorter cut-off, ewald-rtol be tight, too
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
     static constexpr bool fast = std::is_same_v<N, Mixed>;
-    static constexpr bool tilted = tilted_; // the box
+    static constexpr bool tilted = cell_ != CellShape::Rectangular, low = cell_ == CellShape::Low; // the box
 };
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
@@ -98,8 +107,11 @@ public:
     // Entries begin .. end of the row.
     __device__ void run(int supercluster, const GpuPairRow& row, int begin, int end)
     {
-        if (S::fast && row.exact == 0) { run_row<false>(supercluster, row, begin, end); }
-        else { run_row<true>(supercluster, row, begin, end); }
+        if constexpr (S::fast && !S::low)
+        {
+            if (row.exact == 0) { return run_row<false>(supercluster, row, begin, end); }
+        }
+        run_row<true>(supercluster, row, begin, end);
     }
 
     __device__ void finish()
@@ -237,6 +249,26 @@ private:
             d[1] = fused(shear.z, d[2], d[1]);
         }
     }
+    // As that, of the nearest image: pairs/nearest_image-inl.hpp.
+    __device__ void nearest_to_space(Real (&d)[3]) const
+    {
+        constexpr Real whole = static_cast<Real>(sizeof(Fixed) == 8 ? 0x1p64 : 0x1p32);
+        const Real along[3] = {d[0], d[1], d[2]};
+        Real least = 0;
+        for (unsigned way = 0; way < 8; ++way)
+        {
+            Real image[3];
+            for (unsigned k = 0; k < 3; ++k)
+            {
+                image[k] = (way >> k & 1) != 0 ? along[k] - copysign(whole * nm[k], along[k]) : along[k];
+            }
+            shear_to_space(image);
+            const Real r2 = fused(image[2], image[2], fused(image[1], image[1], image[0] * image[0]));
+            const bool is_nearer = way == 0 || r2 < least;
+            least = is_nearer ? r2 : least;
+            for (int k = 0; k < 3; ++k) { d[k] = is_nearer ? image[k] : d[k]; }
+        }
+    }
     template <bool exact>
     __device__ Real difference(Fixed i, Fixed j, int d) const
     {
@@ -340,7 +372,8 @@ private:
         const typename RowAtoms<N>::Atom atom = row_atoms.atom[i];
         Real d[3] = {difference<exact>(atom.x[0], j.x[0], 0), difference<exact>(atom.x[1], j.x[1], 1),
                      difference<exact>(atom.x[2], j.x[2], 2)};
-        if constexpr (exact) { shear_to_space(d); }
+        if constexpr (S::low) { nearest_to_space(d); }
+        else if constexpr (exact) { shear_to_space(d); }
         Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
         const bool in_range = r2 < cutoff2 && exists;
         if constexpr (masked && S::energies) { r2 = max(r2, listed ? smallest_r2 : 0); } // an excluded pair has no 1 / r

@@ -15,48 +15,63 @@ void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
     launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
 }
 
-template <class N, Electrostatics electrostatics, LjRule rule, Switching switching, bool tilted = false>
+template <class N, Electrostatics electrostatics, LjRule rule, Switching switching, CellShape cell = CellShape::Rectangular>
 void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
     if (compute == Compute::Forces)
     {
-        return run<Shape<N, electrostatics, rule, switching, Compute::Forces, tilted>>(queue, arguments, shares);
+        return run<Shape<N, electrostatics, rule, switching, Compute::Forces, cell>>(queue, arguments, shares);
     }
-    run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial, tilted>>(queue, arguments, shares);
+    run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial, cell>>(queue, arguments, shares);
 }
 // Usual options have code of their own. The kernel of nearly every step has no instruction to spare for a test, and a kernel of
 // all laws with energies is more code than the instruction cache holds (bench/gpu/pairs/log.md).
-template <class N, Electrostatics electrostatics, LjRule rule, bool tilted>
+template <class N, Electrostatics electrostatics, LjRule rule, CellShape cell>
 void run_usual(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
     if (arguments.law.lj_is_shorter || arguments.law.lj_potential_is_switched || arguments.law.is_tightly_screened)
     {
-        return run_compute<N, electrostatics, rule, Switching::IfAsked, tilted>(queue, arguments, shares, compute);
+        return run_compute<N, electrostatics, rule, Switching::IfAsked, cell>(queue, arguments, shares, compute);
     }
     if (compute == Compute::ForcesEnergiesVirial)
     {
-        using Energies = Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::ForcesEnergiesVirial, tilted>;
+        using Energies = Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::ForcesEnergiesVirial, cell>;
         return run<Energies>(queue, arguments, shares);
     }
     if constexpr (std::is_same_v<N, Mixed>)
     {
-        using Switched = Shape<N, electrostatics, rule, Switching::Force, Compute::Forces, tilted>;
-        using Unswitched = Shape<N, electrostatics, rule, Switching::Never, Compute::Forces, tilted>;
+        using Switched = Shape<N, electrostatics, rule, Switching::Force, Compute::Forces, cell>;
+        using Unswitched = Shape<N, electrostatics, rule, Switching::Never, Compute::Forces, cell>;
         if (arguments.law.lj_is_switched) { return run<Switched>(queue, arguments, shares); }
         return run<Unswitched>(queue, arguments, shares);
     }
-    else { run<Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::Forces, tilted>>(queue, arguments, shares); }
+    else { run<Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::Forces, cell>>(queue, arguments, shares); }
 }
 template <class N, LjRule rule>
 void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
     constexpr Electrostatics field = Electrostatics::ReactionField, screened = Electrostatics::Screened;
+    if (arguments.is_low) // and small, so that one kernel does for all options
+    {
+        constexpr Switching any = Switching::IfAsked;
+        if (arguments.law.is_screened)
+        {
+            return run_compute<N, screened, rule, any, CellShape::Low>(queue, arguments, shares, compute);
+        }
+        return run_compute<N, field, rule, any, CellShape::Low>(queue, arguments, shares, compute);
+    }
     if (arguments.is_tilted)
     {
-        if (arguments.law.is_screened) { return run_usual<N, screened, rule, true>(queue, arguments, shares, compute); }
-        return run_usual<N, field, rule, true>(queue, arguments, shares, compute);
+        if (arguments.law.is_screened)
+        {
+            return run_usual<N, screened, rule, CellShape::Tilted>(queue, arguments, shares, compute);
+        }
+        return run_usual<N, field, rule, CellShape::Tilted>(queue, arguments, shares, compute);
     }
-    if (arguments.law.is_screened) { return run_usual<N, screened, rule, false>(queue, arguments, shares, compute); }
+    if (arguments.law.is_screened)
+    {
+        return run_usual<N, screened, rule, CellShape::Rectangular>(queue, arguments, shares, compute);
+    }
     if (arguments.law.lj_potential_is_switched)
     {
         return run_compute<N, field, rule, Switching::IfAsked>(queue, arguments, shares, compute);
