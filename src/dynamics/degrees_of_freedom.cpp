@@ -74,7 +74,8 @@ std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mod
         for (const auto& row : dof) { total += std::max(row[column], 0.0); }
         const bool is_group = column + 1 < static_cast<std::size_t>(columns);
         const double axes = std::popcount(moving[column]);
-        const double removed = com_mode == ComMode::Linear && is_group ? std::min(axes, total) : 0;
+        const double of_group = com_mode == ComMode::None ? 0 : com_mode == ComMode::Angular ? 2 * axes : axes;
+        const double removed = is_group ? std::min(of_group, total) : 0;
         for (std::size_t g = 0; g < dof.size(); ++g)
         {
             if (total > 0) { result[g] += std::max(dof[g][column], 0.0) * (total - removed) / total; }

@@ -249,7 +249,8 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 std::string_view only_on_cpus(const RunParameters& parameters)
 {
-    return parameters.integrator == Integrator::SteepestDescent ? "a minimisation" : "";
+    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
+    return parameters.com_mode == ComMode::LinearWithDisplacement ? "comm-mode = linear-acceleration-correction" : "";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

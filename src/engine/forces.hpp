@@ -21,6 +21,7 @@ void compute_forces(Rank<N>& r, Compute compute, const MeshWeights& weights = {}
     compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute, weights); // M
     sum_forces(r.queue, r.buffers, r.state);                             // R
     add_electric_field(r.queue, r.field, r.step, r.state);
+    add_acceleration(r.queue, r.acceleration, r.state);
 }
 
 // Then, when forces of halo atoms are back with their owners: those on virtual sites become forces on other atoms.

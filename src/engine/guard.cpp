@@ -126,20 +126,22 @@ double expected_coulomb_energy(const Topology& topology, const RunParameters& pa
 
 template <class N>
 void check_range([[maybe_unused]] const Topology& topology, [[maybe_unused]] const RunParameters& parameters,
-                 [[maybe_unused]] const AtomGroups& com_groups)
+                 [[maybe_unused]] const Box<double>& box, [[maybe_unused]] const AtomGroups& com_groups)
 {
     if constexpr (N::summation == Summation::Reproducible)
     {
         const bool stays = parameters.com_mode != ComMode::None && parameters.integrator != Integrator::SteepestDescent;
-        const bool may_be_heavy = stays && topology.total_mass() >= range;
-        if (const double mass = may_be_heavy ? heaviest(topology, com_groups) : 0; mass >= range)
+        // With rotation masses are multiplied by squares of places, nm^2.
+        const double moment = parameters.com_mode == ComMode::Angular ? std::max(1.0, norm2(box.edge_lengths())) : 1;
+        const bool may_be_heavy = stays && moment * topology.total_mass() >= range;
+        if (const double mass = may_be_heavy ? heaviest(topology, com_groups) : 0; moment * mass >= range)
         {
             throw InputError(
                 "E614", {},
                 fmt::format("a group of comm-grps weighs {:.3g} u, and sums of --reproducible hold {:.3g} (the motion "
                             "of its centre of mass would be wrong). Leave --reproducible out, divide the group, or "
                             "set comm-mode = None.",
-                            mass, range));
+                            mass, range / moment));
         }
         if (const double energy = expected_coulomb_energy(topology, parameters); energy >= range)
         {
@@ -184,7 +186,7 @@ void stop_if_beyond_range([[maybe_unused]] const Observables& o)
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::optional<UnstableAtom> find_unstable_atom<N>(CpuQueue&, const ParticleState<N>&, double);                      \
     template std::string range_remark<N>(const std::vector<Vec3<double>>&, const EnergyVirial&);                                 \
-    template void check_range<N>(const Topology&, const RunParameters&, const AtomGroups&);                                      \
+    template void check_range<N>(const Topology&, const RunParameters&, const Box<double>&, const AtomGroups&);                  \
     template void stop_if_beyond_range<N>(const Observables&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

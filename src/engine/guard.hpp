@@ -47,7 +47,7 @@ std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVi
 // Before a run, or a single point of one: throws InputError E614 if a group whose motion is to be removed weighs more, or if
 // about as much Coulomb energy is to be expected.
 template <class N>
-void check_range(const Topology& topology, const RunParameters& parameters, const AtomGroups& com_groups);
+void check_range(const Topology& topology, const RunParameters& parameters, const Box<double>& box, const AtomGroups& com_groups);
 // At an observed step of a run: throws PhysicsError E510 if an energy, or an element of a virial or of the kinetic tensor, is
 // beyond half the range. So sums that grow end a run before they wrap, and what has wrapped from the first step on is noticed up
 // to one and a half times the range; for more an estimate will do.

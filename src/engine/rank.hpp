@@ -18,6 +18,7 @@
 #include "halo/halo.hpp"
 #include "interactions/bonded/bonded.hpp"
 #include "interactions/bonded/restraints.hpp"
+#include "interactions/field/acceleration.hpp"
 #include "interactions/field/electric_field.hpp"
 #include "interactions/force_buffers.hpp"
 #include "interactions/pair/dispersion.hpp"
@@ -51,6 +52,7 @@ struct Rank
     BondedTables bonded;
     PositionRestraints restraints;
     UniformField field;
+    GroupAcceleration acceleration;
     RankMesh<N> mesh;
     DispersionTail dispersion;
     Constraints constraints;

@@ -64,7 +64,7 @@ Rank<N> RankRun<N>::make_rank()
                         setup_.system.topology);
     Mobility mobility = make_motion_groups(temperature_groups, setup_.system.topology).mobility;
     if (mobility.size() == static_cast<std::size_t>(temperature_groups.count)) { mobility.clear(); }
-    check_range<N>(setup_.system.topology, setup_.parameters, com.groups);
+    check_range<N>(setup_.system.topology, setup_.parameters, setup_.system.box, com.groups);
     std::vector<double> dof =
         degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com.groups);
     const auto seed = static_cast<std::uint64_t>(setup_.parameters.random_seed);
@@ -86,6 +86,7 @@ Rank<N> RankRun<N>::make_rank()
         .bonded = make_bonded(setup_.system.topology, setup_.parameters),
         .restraints = make_position_restraints(setup_.system, setup_.parameters),
         .field = make_electric_field(setup_.parameters),
+        .acceleration = make_acceleration(setup_.system, setup_.parameters),
         .mesh = RankMesh<N>(setup_.mesh, comm_),
         .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
         .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
@@ -162,11 +163,10 @@ void RankRun<N>::start()
         if (!setup_.parameters.continuation)
         {
             r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
-            if (setup_.parameters.com_mode == ComMode::Linear)
+            if (const ComMode mode = setup_.parameters.com_mode; mode != ComMode::None)
             {
-                remove_com_motion(queue_, r.com.groups,
-                                  finish_com_motion(sum_com_motion(queue_, r.com.groups, r.state), r.com.frozen), r.state,
-                                  r.mobility);
+                const auto sums = sum_com_motion(queue_, r.com.groups, r.state, mode);
+                remove_com_motion(queue_, r.com.groups, finish_com_motion(sums, r.com.frozen, mode), r.state, r.mobility);
             }
         }
     }

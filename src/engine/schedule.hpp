@@ -72,7 +72,7 @@ public:
         f.couple_temperature = couples_temperature(step);
         f.kinetic = f.observe || observed(step + 1) || couples_temperature(step + 1) || every(step + 1, watch_interval);
         f.couple_pressure = p_.barostat != Barostat::None && couples(step, p_.pressure_interval);
-        f.remove_com = p_.com_mode == ComMode::Linear && every(step, p_.com_interval);
+        f.remove_com = p_.com_mode != ComMode::None && every(step, p_.com_interval);
         f.due.x = written(step, p_.x_out);
         f.due.v = written(step, p_.v_out);
         f.due.f = every(step, p_.f_out);

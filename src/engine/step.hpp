@@ -112,9 +112,14 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
 
     if (flags.remove_com)
     {
+        const ComMode mode = r.parameters.com_mode;
         const std::vector<ComMotion> motions =
-            finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com.groups, r.state)), r.com.frozen);
+            finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com.groups, r.state, mode)), r.com.frozen, mode);
         remove_com_motion(r.queue, r.com.groups, motions, r.state, r.mobility);
+        if (mode == ComMode::LinearWithDisplacement)
+        {
+            remove_com_displacement(r.queue, r.com.groups, motions, r.parameters.com_interval * dt, r.state, r.mobility);
+        }
         coupled.bath_heat -= kinetic_energy(motions);
     }
     const KineticEnergies before = coupled.half_step;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/check.hpp"
 
+#include "io/accelerated_groups.hpp"
 #include "io/annealing_values.hpp"
 #include "io/frozen_groups.hpp"
 #include "io/pressure_values.hpp"
@@ -43,7 +44,7 @@ public:
         for (const Check check :
              {&ParameterCheck::integrator, &ParameterCheck::cutoffs, &ParameterCheck::temperature, &ParameterCheck::pressure,
               &ParameterCheck::energy_intervals, &ParameterCheck::multiple_time_stepping, &ParameterCheck::velocities,
-              &ParameterCheck::frozen_groups})
+              &ParameterCheck::frozen_groups, &ParameterCheck::accelerated_groups})
         {
             errors.attempt([&] { (this->*check)(); });
         }
@@ -493,6 +494,7 @@ private:
     }
 
     void frozen_groups() { take_frozen_groups(input_, diagnostics_); }
+    void accelerated_groups() { take_accelerated_groups(input_); }
 
     MdpInput& input_;
     RunParameters& p_;

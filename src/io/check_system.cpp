@@ -39,8 +39,9 @@ public:
                                      &SystemCheck::charge,      &SystemCheck::excluded_pairs};
         if (p_.integrator != Integrator::SteepestDescent)
         {
-            checks.insert(checks.end(), {&SystemCheck::degrees_of_freedom, &SystemCheck::time_step, &SystemCheck::velocities,
-                                         &SystemCheck::cutoff_of_charges, &SystemCheck::start_of_continuation});
+            checks.insert(checks.end(),
+                          {&SystemCheck::degrees_of_freedom, &SystemCheck::rotation, &SystemCheck::time_step,
+                           &SystemCheck::velocities, &SystemCheck::cutoff_of_charges, &SystemCheck::start_of_continuation});
         }
         ErrorList errors;
         for (const Check check : checks)
@@ -125,7 +126,8 @@ private:
         errors.attempt([&] { temperature_groups(); });
         errors.attempt([&] { disjoint(pointers(p_.com_groups), "comm-grps"); });
         errors.attempt([&] { disjoint(pointers(p_.compressed_groups), "compressed-x-grps"); });
-        errors.attempt([&] { disjoint(frozen_names(), "freezegrps"); });
+        errors.attempt([&] { disjoint(names_of(p_.frozen_groups), "freezegrps"); });
+        errors.attempt([&] { disjoint(names_of(p_.accelerated_groups), "acc-grps"); });
         errors.attempt([&] { energy_groups(); });
         errors.throw_if_any();
     }
@@ -190,10 +192,11 @@ private:
         for (std::string& name : names) { list.push_back(&name); }
         return list;
     }
-    std::vector<std::string*> frozen_names()
+    template <class Group>
+    static std::vector<std::string*> names_of(std::vector<Group>& groups)
     {
         std::vector<std::string*> list;
-        for (FrozenGroup& group : p_.frozen_groups) { list.push_back(&group.name); }
+        for (Group& group : groups) { list.push_back(&group.name); }
         return list;
     }
     // Replaces names by those of the system's groups; returns how many atoms the groups hold together.
@@ -369,14 +372,23 @@ private:
 
     void degrees_of_freedom()
     {
-        const std::int64_t removed =
-            p_.com_mode == ComMode::Linear ? 3 * std::max<std::int64_t>(1, static_cast<std::int64_t>(p_.com_groups.size())) : 0;
+        const std::int64_t of_group = p_.com_mode == ComMode::None ? 0 : p_.com_mode == ComMode::Angular ? 6 : 3;
+        const std::int64_t removed = of_group * std::max<std::int64_t>(1, static_cast<std::int64_t>(p_.com_groups.size()));
         const std::int64_t moving = system_.topology.atom_count() - system_.topology.site_count();
         const std::int64_t degrees = 3 * moving - system_.topology.constraint_count() - removed;
         if (degrees > 0) { return; }
         fail("E156", "comm-mode",
              "constraints and comm-mode leave no degree of freedom, so there is no temperature. Use comm-mode = None or fewer "
              "constraints.");
+    }
+
+    void rotation()
+    {
+        if (p_.com_mode != ComMode::Angular) { return; }
+        warn("W172", "comm-mode",
+             "rotation is removed about the centre of mass of the atoms' places in the box (of a group that a face of the box "
+             "cuts, as it does a liquid, that means nothing). Name in comm-grps molecules that stay together within the box, or "
+             "use comm-mode = Linear.");
     }
 
     // A bond needs about five steps per period of its vibration to be integrated at all, and ten to be integrated well.

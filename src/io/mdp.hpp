@@ -31,6 +31,8 @@ struct MdpInput
     std::vector<Annealing> annealing;                            // of each of the temperature groups
     std::vector<int> annealing_points;                           // how many each has
     std::vector<double> annealing_times, annealing_temperatures; // ps, K, of all groups one after another
+    std::vector<std::string> accelerated_groups;
+    std::vector<double> accelerations; // nm/ps^2, three of each accelerated group
     std::vector<std::string> frozen_groups;
     std::vector<bool> frozen_axes;          // three of each frozen group
     int nose_hoover_chain = 10;             // leap-frog has none

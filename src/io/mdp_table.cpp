@@ -160,9 +160,11 @@ void run_control(TableBuilder& t)
     unused_by_minimiser(t.number("dt", &P::dt, positive));
     t.number("nsteps", &P::steps, at_least_or<std::int64_t>(0, -1), "-1: no limit");
     t.number("init-step", &P::first_step, between<std::int64_t>(0, most_first_step));
-    unused_by_minimiser(t.word<ComMode>("comm-mode", &P::com_mode, {{"Linear", ComMode::Linear}, {"None", ComMode::None}},
-                                        {{"Angular", never, "Rotation cannot be removed in a periodic box: use Linear."},
-                                         {"Linear-acceleration-correction", never, "Use Linear."}}));
+    unused_by_minimiser(t.word<ComMode>("comm-mode", &P::com_mode,
+                                        {{"Linear", ComMode::Linear},
+                                         {"None", ComMode::None},
+                                         {"Angular", ComMode::Angular},
+                                         {"Linear-acceleration-correction", ComMode::LinearWithDisplacement}}));
     t.number("nstcomm", &P::com_interval, at_least(0));
     t.list("comm-grps", &P::com_groups, "groups", "empty: System");
     t.number("ld-seed", &P::random_seed, {}, "-1: chosen at the start and logged");

@@ -143,6 +143,7 @@ private:
 void add_annealing(TableBuilder& t);
 void add_electric_field(TableBuilder& t);
 void add_frozen_groups(TableBuilder& t);
+void add_accelerated_groups(TableBuilder& t);
 
 // Rows of features that are not there: refused switches and the options that only matter with them.
 void add_special_forces(TableBuilder& t);

@@ -2,6 +2,8 @@
 // Rows of what acts on groups of atoms by themselves.
 #include "io/mdp_table_builder.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
 
 namespace {
@@ -139,6 +141,37 @@ void add_electric_field(TableBuilder& t)
                 return equals_number(words_of(in.entries.find(name)->second.value)[0], 0);
             });
     }
+}
+
+void add_accelerated_groups(TableBuilder& t)
+{
+    const auto is_off = [](const MdpInput& in) { // accelerate is read, and 0
+        const auto entry = in.entries.find("accelerate");
+        const std::vector<std::string> words =
+            entry == in.entries.end() ? std::vector<std::string>() : words_of(entry->second.value);
+        return !words.empty() && std::ranges::all_of(words, [](const std::string& w) { return equals_number(w, 0); });
+    };
+    t.special(
+         "acc-grps", "groups", [](MdpInput& in, const MdpEntry& e) { in.accelerated_groups = words_of(e.value); },
+         [](const P& p) {
+             std::vector<std::string> names;
+             for (const AcceleratedGroup& group : p.accelerated_groups) { names.push_back(group.name); }
+             return joined(names, " ");
+         })
+        .unused_if("where accelerate is 0", is_off);
+    t.special(
+        "accelerate", "three numbers of each group, for x, y and z",
+        [](MdpInput& in, const MdpEntry& e) { in.accelerations = numbers_of(e, {}); },
+        [](const P& p) {
+            std::vector<std::string> numbers;
+            for (const AcceleratedGroup& group : p.accelerated_groups)
+            {
+                for (int d = 0; d < 3; ++d) { numbers.push_back(number_text(group.acceleration[d])); }
+            }
+            return joined(numbers, " ");
+        },
+        "nm/ps^2; with comm-mode other than None, less the mean of the whole system. They have no energy, so that none is "
+        "conserved");
 }
 
 void add_frozen_groups(TableBuilder& t)

@@ -3,9 +3,6 @@
 // off.
 #include "io/mdp_table_builder.hpp"
 
-#include <algorithm>
-#include <ranges>
-
 namespace parhelion {
 
 void add_special_forces(TableBuilder& t)
@@ -13,17 +10,7 @@ void add_special_forces(TableBuilder& t)
     t.section("Special forces and ensembles");
     t.refused(never, "walls", {"nwall=0"});
     t.harmless("only with walls, which are refused", "wall-type wall-r-linpot wall-atomtype wall-density wall-ewald-zfac");
-    const auto is_off = [](const char* key) { // it is read, and was not refused
-        return [key](const MdpInput& in) {
-            const auto entry = in.entries.find(key);
-            const std::vector<std::string> words =
-                entry == in.entries.end() ? std::vector<std::string>() : words_of(entry->second.value);
-            return !words.empty() &&
-                   std::ranges::all_of(words, [](const std::string& w) { return equals_number(w, 0) || normalised(w) == "n"; });
-        };
-    };
-    t.refused(never, "acceleration of groups", {"acc-grps"}).unused_if("where accelerate is 0", is_off("accelerate"));
-    t.refused(never, "acceleration of groups", {"accelerate=0"});
+    add_accelerated_groups(t);
     add_frozen_groups(t);
     t.refused(never, "a cosine acceleration profile", {"cos-acceleration=0"});
     t.refused(never, "box deformation", {"deform=0", "deform-init-flow=no"});

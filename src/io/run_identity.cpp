@@ -157,6 +157,8 @@ constexpr std::pair<std::string_view, std::string_view> later_options[] = {{"mas
                                                                            {"disre-weighting", "conservative"},
                                                                            {"ensemble-temperature-setting", "auto"},
                                                                            {"ensemble-temperature", "-1"},
+                                                                           {"acc-grps", ""},
+                                                                           {"accelerate", ""},
                                                                            {"freezegrps", ""},
                                                                            {"freezedim", ""},
                                                                            {"annealing", ""},

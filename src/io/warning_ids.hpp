@@ -40,6 +40,7 @@ inline constexpr WarningId warning_ids[] = {
     {"W160"},
     {"W170", of_motion},
     {"W171"},
+    {"W172", of_motion},
     {"W190", of_motion},
 };
 

@@ -71,10 +71,12 @@ enum class EnsembleTemperature : std::uint8_t
     NotAvailable,
     Variable // that of simulated annealing, which all groups share
 };
-enum class ComMode : std::uint8_t
+enum class ComMode : std::uint8_t // which motion of groups as a whole is removed
 {
     None,
-    Linear
+    Linear,
+    Angular,               // and rotation
+    LinearWithDisplacement // linear-acceleration-correction: and the way that it has made since the last removal
 };
 enum class RefcoordScaling : std::uint8_t
 {
@@ -115,6 +117,11 @@ inline double highest_reference(const TemperatureGroup& group)
 }
 
 // Atoms that do not move along some axes.
+struct AcceleratedGroup
+{
+    std::string name;
+    Vec3<double> acceleration; // nm/ps^2
+};
 struct FrozenGroup
 {
     std::string name;
@@ -194,10 +201,11 @@ struct RunParameters
     int lincs_order = 4, lincs_iterations = 1;
     double lincs_warn_angle = 30; // degrees
     // restraints
-    bool distance_restraints = false;       // disre: the topology's act
-    double distance_restraint_k = 1000;     // disre-fc, kJ/mol/nm^2
-    bool equal_distance_forces = false;     // disre-weighting, of restraints of several pairs
-    std::vector<FrozenGroup> frozen_groups; // freezegrps, freezedim: those that are frozen along an axis
+    bool distance_restraints = false;                 // disre: the topology's act
+    double distance_restraint_k = 1000;               // disre-fc, kJ/mol/nm^2
+    bool equal_distance_forces = false;               // disre-weighting, of restraints of several pairs
+    std::vector<FrozenGroup> frozen_groups;           // freezegrps, freezedim: those that are frozen along an axis
+    std::vector<AcceleratedGroup> accelerated_groups; // acc-grps, accelerate: those whose acceleration is not 0
     std::array<ElectricField, 3> electric_field{};
     // topology preprocessing
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"

@@ -193,6 +193,54 @@ TEST(Com, motion_of_each_group_is_removed_and_nothing_else)
     }
 }
 
+// Of two clusters, after which their momentum and angular momentum about any point are 0.
+TEST(Com, rotation_of_each_group_is_removed_and_nothing_else)
+{
+    const System system = toy_system({{single_atom(2), 10}, {single_atom(30), 10}}, oscillator_box, 300, 6);
+    auto state = particles_in_input_order<Double>(system);
+    AtomGroups groups;
+    groups.count = 2;
+    for (int i = 0; i < 20; ++i) { groups.of_atom.push_back(static_cast<std::uint8_t>(i % 2)); }
+    CpuQueue queue(2);
+    const auto motions = [&] {
+        return finish_com_motion(sum_com_motion(queue, groups, state, ComMode::Angular), {}, ComMode::Angular);
+    };
+    const std::vector<ComMotion> before = motions();
+    const double energy = compute_kinetic(queue, state, 1).energy();
+    remove_com_motion(queue, groups, before, state);
+    EXPECT_NEAR(energy - compute_kinetic(queue, state, 1).energy(), kinetic_energy(before), 1e-12 * energy);
+    Vec3<double> momentum[2], angular[2];
+    for (std::size_t i = 0; i < 20; ++i)
+    {
+        const double mass = 1 / state.inverse_mass[i];
+        momentum[i % 2] += mass * state.v.get(i);
+        angular[i % 2] += mass * cross(state.box.to_nm(state.x.get(i)), state.v.get(i));
+        const ComMotion& of_group = before[i % 2];
+        const Vec3<double> rigid =
+            of_group.velocity + cross(of_group.rotation.rate, state.box.to_nm(state.x.get(i)) - of_group.rotation.centre);
+        EXPECT_LT(norm(system.v[i] - state.v.get(i) - rigid), 1e-13);
+    }
+    for (int g = 0; g < 2; ++g)
+    {
+        EXPECT_LT(norm(momentum[g]), 1e-12);
+        EXPECT_LT(norm(angular[g]), 1e-12);
+        EXPECT_GT(norm(before[static_cast<std::size_t>(g)].rotation.rate), 1e-3);
+        EXPECT_LT(norm(motions()[static_cast<std::size_t>(g)].rotation.rate), 1e-12);
+    }
+}
+
+TEST(Com, atoms_on_a_line_keep_their_rotation)
+{
+    for (const int atoms : {1, 2})
+    {
+        const System system = toy_system({{single_atom(2), atoms}}, oscillator_box, 300, 6);
+        const auto state = particles_in_input_order<Double>(system);
+        CpuQueue queue(1);
+        const auto sums = sum_com_motion(queue, {}, state, ComMode::Angular);
+        EXPECT_EQ(finish_com_motion(sums, {}, ComMode::Angular)[0].rotation.rate, Vec3<double>{});
+    }
+}
+
 namespace {
 
 struct Stochastic

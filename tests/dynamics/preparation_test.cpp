@@ -57,6 +57,7 @@ TEST(DegreesOfFreedom, are_three_per_atom_less_constraints_and_centre_of_mass_mo
     const double atoms = 30 + 8 + 12, constraints = 30 + 6 + 12;
     EXPECT_DOUBLE_EQ(degrees_of_freedom(system.topology, ComMode::None, {}, {})[0], 3 * atoms - constraints);
     EXPECT_DOUBLE_EQ(degrees_of_freedom(system.topology, ComMode::Linear, {}, {})[0], 3 * atoms - constraints - 3);
+    EXPECT_DOUBLE_EQ(degrees_of_freedom(system.topology, ComMode::Angular, {}, {})[0], 3 * atoms - constraints - 6);
 }
 
 TEST(DegreesOfFreedom, are_shared_out_over_groups)

@@ -477,7 +477,7 @@ TYPED_TEST(RanksOnGpu, add_up_kinetic_energies_and_momenta)
     }
     const GpuComGroups com_groups(queue, {groups, {}});
     const auto add_up = [&](GpuParts<N>& ranks) {
-        DeviceBuffer<ScalarSum<N>> sums(2 * kinetic_elements + 2 * com_elements);
+        DeviceBuffer<ScalarSum<N>> sums(2 * kinetic_elements + 2 * linear_com_sums);
         sums.clear(queue);
         for (GpuPart<N>& part : ranks.parts)
         {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a reference system with frozen atoms, simulated annealing, and an electric field: those of
+// Runs of a reference system with frozen atoms, simulated annealing, fields, accelerations and removed rotation: those of
 // tests/data/refdata/etoh/rf/make_groups.sh.
 #pragma once
 
@@ -7,6 +7,8 @@
 #include "run_helpers.hpp"
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 namespace parhelion::test {
 
@@ -74,6 +76,45 @@ inline Refdata in_a_field()
 {
     Refdata data = load_refdata("etoh");
     data.parameters.electric_field = {ElectricField{0.5, 0, 0, 0}, {0.4, 150, 0, 0}, {-0.6, 80, 0.02, 0.01}};
+    return data;
+}
+
+inline Refdata in_groups()
+{
+    Refdata data = load_refdata("etoh");
+    for (std::size_t atom = 0; atom < data.system.x.size(); ++atom)
+    {
+        data.system.groups[of_ethanol(atom) ? "ETH" : "SOL"].push_back(static_cast<std::int64_t>(atom));
+        if (atom >= 81 && atom < 90)
+        {
+            data.system.groups["ONE"].push_back(static_cast<std::int64_t>(atom));
+        } // faces do not cut it
+    }
+    return data;
+}
+
+// nve.mdp with groups that are accelerated.
+inline Refdata accelerated(ComMode mode, std::vector<AcceleratedGroup> groups)
+{
+    Refdata data = in_groups();
+    data.parameters.accelerated_groups = std::move(groups);
+    data.parameters.com_mode = mode, data.parameters.com_interval = 5;
+    return data;
+}
+inline Refdata accelerated(ComMode mode) { return accelerated(mode, {{"ETH", {0.5, 0, 1}}, {"SOL", {0, 0, -0.2}}}); }
+inline Refdata accelerated_from_rest()
+{
+    Refdata data = accelerated(ComMode::LinearWithDisplacement, {{"ETH", {0.5, 0, 1}}});
+    data.parameters.com_groups = {"ETH", "SOL"};
+    return data;
+}
+
+// nve.mdp with the rotation of one molecule removed.
+inline Refdata without_rotation()
+{
+    Refdata data = in_groups();
+    data.parameters.com_mode = ComMode::Angular, data.parameters.com_interval = 3;
+    data.parameters.com_groups = {"ONE"};
     return data;
 }
 

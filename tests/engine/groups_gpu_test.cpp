@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frozen atoms, simulated annealing and an electric field on GPUs: as on the CPU, with the same bits on several.
+// Frozen atoms, simulated annealing, fields, accelerations and removed rotation on GPUs: as on the CPU, with the same bits on
+// several.
 #include "group_runs.hpp"
 #include "support/gpu_test.hpp"
 
@@ -78,6 +79,10 @@ TEST_F(GroupsOnGpu, temperatures_are_annealed_as_on_the_cpu)
 }
 
 TEST_F(GroupsOnGpu, a_field_acts_as_on_the_cpu) { expect_as_on_cpu(in_a_field()); }
+
+TEST_F(GroupsOnGpu, accelerations_act_as_on_the_cpu) { expect_as_on_cpu(accelerated(ComMode::Linear)); }
+
+TEST_F(GroupsOnGpu, rotation_is_removed_as_on_the_cpu) { expect_as_on_cpu(without_rotation()); }
 
 class GroupsOnGpus : public GpuTest
 {

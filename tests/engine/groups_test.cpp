@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs with frozen atoms, simulated annealing and an electric field: against those of GROMACS in double precision
-// (tests/data/refdata/etoh/rf/make_groups.sh), on ranks, and what must not move.
+// Runs with frozen atoms, simulated annealing, fields, accelerations and removed rotation: against those of GROMACS in double
+// precision (tests/data/refdata/etoh/rf/make_groups.sh), on ranks, and what must not move.
 #include "group_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,10 @@ using namespace parhelion::test;
 
 namespace {
 
-// tolerance: relative, of energies and boxes. Those of 1-4 tables: trajectory_test.cpp.
-void follow(const Refdata& data, const std::string& run, double tolerance)
+// tolerance: relative, of energies and boxes. Those of 1-4 tables: trajectory_test.cpp. reference_degrees: of freedom, per one
+// counted here; the reference shares them by atoms where the motion of some groups is removed. In the steps around a removal its
+// kinetic energies hold what is removed: not_around looks at them in other steps only.
+void follow(const Refdata& data, const std::string& run, double tolerance, double reference_degrees = 1, bool not_around = false)
 {
     SCOPED_TRACE(run);
     Simulation simulation = simulate(data, Precision::Double);
@@ -27,7 +29,11 @@ void follow(const Refdata& data, const std::string& run, double tolerance)
             EXPECT_NEAR(value, expected[name], tolerance * std::max(1.0, std::abs(expected[name])))
                 << name << " of step " << step;
         };
-        near("Potential", o.potential), near("Kinetic En.", o.kinetic_energy), near("Temperature", o.temperature);
+        near("Potential", o.potential);
+        if (!not_around || step % static_cast<std::size_t>(data.parameters.com_interval) > 1)
+        {
+            near("Kinetic En.", o.kinetic_energy), near("Temperature", o.temperature / reference_degrees);
+        }
         if (data.parameters.thermostat != Thermostat::None && data.parameters.barostat == Barostat::None)
         {
             near("Conserved En.", o.conserved);
@@ -188,7 +194,8 @@ TEST(FrozenAtoms, go_on_where_a_saved_state_left_them)
 
 TEST(ElectricField, moves_charges_as_in_the_reference) { follow(in_a_field(), "field", 1e-9); }
 
-TEST(ElectricField, is_felt_alike_on_all_ranks)
+// After ten steps.
+void expect_the_same_bits_on_two_ranks(const Refdata& data)
 {
     std::vector<std::vector<Vec3<double>>> ends;
     for (const int ranks : {1, 2})
@@ -197,7 +204,6 @@ TEST(ElectricField, is_felt_alike_on_all_ranks)
         options.summation = Summation::Reproducible;
         options.threads = 1;
         options.ranks = ranks;
-        const Refdata data = in_a_field();
         Simulation simulation(data.system, data.parameters, options);
         Observer nobody;
         simulation.run(10, nobody, never);
@@ -205,3 +211,33 @@ TEST(ElectricField, is_felt_alike_on_all_ranks)
     }
     EXPECT_EQ(ends[0], ends[1]);
 }
+
+TEST(ElectricField, is_felt_alike_on_all_ranks) { expect_the_same_bits_on_two_ranks(in_a_field()); }
+
+TEST(Acceleration, moves_groups_as_in_the_reference)
+{
+    follow(accelerated(ComMode::None), "acceleration", 1e-9);
+    follow(accelerated(ComMode::Linear), "acceleration_corrected", 1e-9);
+}
+
+TEST(Acceleration, is_felt_alike_on_all_ranks)
+{
+    expect_the_same_bits_on_two_ranks(accelerated(ComMode::Linear));
+    expect_the_same_bits_on_two_ranks(accelerated_from_rest());
+}
+
+TEST(CentreOfMass, is_taken_back_with_the_way_it_has_made_as_in_the_reference)
+{
+    // 900 atoms with 2100 of 6300 degrees of freedom, 2100 with 4200.
+    const double degrees = 6300 * (0.3 * 2097 / 2100 + 0.7 * 4197 / 4200);
+    follow(accelerated_from_rest(), "acceleration_way", 1e-9, degrees / 6294, true);
+}
+
+// Of one molecule: of all that is around the reference's places are not yet back in the box.
+TEST(CentreOfMass, rotation_is_removed_as_in_the_reference)
+{
+    const double degrees = 6300 * (0.003 * 15 / 21 + 0.997); // nine atoms of 3000, with 21
+    follow(without_rotation(), "rotation", 1e-9, degrees / 6294, true);
+}
+
+TEST(CentreOfMass, rotation_is_the_same_on_all_ranks) { expect_the_same_bits_on_two_ranks(without_rotation()); }

@@ -125,8 +125,10 @@ TEST(Guard, refuses_more_charges_than_reproducible_sums_have_a_range_for)
                                         std::pair{std::vector{ion(2), ion(-2)}, 3440.0}})
     {
         // Below half the range a run is allowed; what wraps to less, from one and a half times the range on, must be refused.
-        EXPECT_NO_THROW(check_range<MixedReproducible>(many(at(0.5 * range, energy), types), water.parameters, {}));
-        EXPECT_THROW(check_range<MixedReproducible>(many(at(1.5 * range, energy), types), water.parameters, {}), InputError);
-        EXPECT_NO_THROW(check_range<Mixed>(many(at(1.5 * range, energy), types), water.parameters, {}));
+        EXPECT_NO_THROW(
+            check_range<MixedReproducible>(many(at(0.5 * range, energy), types), water.parameters, water.system.box, {}));
+        EXPECT_THROW(check_range<MixedReproducible>(many(at(1.5 * range, energy), types), water.parameters, water.system.box, {}),
+                     InputError);
+        EXPECT_NO_THROW(check_range<Mixed>(many(at(1.5 * range, energy), types), water.parameters, water.system.box, {}));
     }
 }

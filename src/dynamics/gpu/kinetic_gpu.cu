@@ -91,21 +91,45 @@ __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Ve
     add_group_sums(value, group, groups, sums);
 }
 
+// Where atoms are in the box.
+template <class N>
+struct Places
+{
+    const PositionCharge<N>* xq;
+    const DeviceScalars* scalars;
+
+    __device__ Vec3<double> nm(std::int64_t slot) const
+    {
+        const PositionCharge<N>& p = xq[slot];
+        return scalars->nm_per_unit.to_nm({static_cast<double>(p.x), static_cast<double>(p.y), static_cast<double>(p.z)});
+    }
+};
+
+// The motion of a group that rotates.
+template <class N>
+__device__ Rotation rotation_of_group(const ScalarSum<N>* sum)
+{
+    double values[angular_com_sums];
+    for (int k = 0; k < angular_com_sums; ++k) { values[k] = from_sum(sum[k]); }
+    return rotation_of(values);
+}
+
 __device__ int com_group(const std::uint8_t* of_atom, std::int32_t global) { return of_atom == nullptr ? 0 : of_atom[global]; }
 
-// Purpose        momentum and mass of the centre-of-mass groups
+// Purpose        momentum and mass of the centre-of-mass groups; with rotation what com_products() has
 // Work           a thread per slot
-// Reads/Writes   velocities, masses, global numbers / sums
+// Reads/Writes   velocities, masses, global numbers, with rotation positions / sums
 // Orders         nothing: stream order alone
 // Requires       sums cleared
 // Cost           21 bytes, 10 flop per slot
-template <class N>
+template <class N, ComMode mode>
 __global__ void __launch_bounds__(threads)
-    com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, int groups, ScalarSum<N>* sums)
+    com_kernel(BlockTrace tracing, Velocities<N> a, Places<N> places, const std::uint8_t* of_atom, int groups, ScalarSum<N>* sums)
 {
     const BlockSpan span(tracing);
 
-    ScalarSum<N> value[com_elements] = {};
+    constexpr int elements = com_sum_count(mode);
+    ScalarSum<N> value[elements] = {};
     int group = AtomGroups::none;
     const std::int64_t slot = a.my_slot();
     if (a.is_home(slot))
@@ -115,8 +139,9 @@ __global__ void __launch_bounds__(threads)
         {
             const Vec3<double> v = a.velocity(slot);
             const double mass = mass_of(a, slot);
-            const double products[com_elements] = {mass * v.x, mass * v.y, mass * v.z, mass};
-            for (int k = 0; k < com_elements; ++k) { value[k] = to_sum<ScalarSum<N>>(products[k]); }
+            double products[elements];
+            com_products(mode, mass, v, mode == ComMode::Angular ? places.nm(slot) : Vec3<double>{}, products);
+            for (int k = 0; k < elements; ++k) { value[k] = to_sum<ScalarSum<N>>(products[k]); }
         }
     }
     add_group_sums(value, group, groups, sums);
@@ -128,15 +153,16 @@ struct Frozen
     const Vec3<double>*mass, *mobility;
 };
 
-// Purpose        velocities relative to the centre of mass of each group
+// Purpose        velocities relative to the centre of mass of each group, and to its rotation
 // Work           a thread per slot
-// Reads/Writes   velocities (both), global numbers, sums
+// Reads/Writes   velocities (both), global numbers, sums, with rotation positions
 // Orders         nothing: stream order alone
 // Requires       the sums of com_kernel
 // Cost           36 bytes per slot
-template <class N>
+template <class N, ComMode mode>
 __global__ void __launch_bounds__(threads)
-    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, const std::uint8_t* of_atom, Frozen frozen, const ScalarSum<N>* sums)
+    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, Places<N> places, const std::uint8_t* of_atom, Frozen frozen,
+                        const ScalarSum<N>* sums)
 {
     const BlockSpan span(tracing);
 
@@ -144,9 +170,10 @@ __global__ void __launch_bounds__(threads)
     if (!a.is_home(slot)) { return; }
     const int group = com_group(of_atom, a.global_of_slot[slot]);
     if (group == AtomGroups::none) { return; }
-    const ScalarSum<N>* const sum = sums + group * com_elements;
+    const ScalarSum<N>* const sum = sums + group * com_sum_count(mode);
     const Vec3<double> momentum{from_sum(sum[0]), from_sum(sum[1]), from_sum(sum[2])};
     Vec3<double> motion = com_velocity(momentum, from_sum(sum[3]), frozen.mass == nullptr ? Vec3<double>{} : frozen.mass[group]);
+    if constexpr (mode == ComMode::Angular) { motion += rotation_of_group<N>(sum).at(places.nm(slot)); }
     if (frozen.mobility != nullptr) { motion = along(frozen.mobility[a.temperature_group[slot]], motion); }
     a.set_velocity(slot, a.velocity(slot) - motion);
 }
@@ -204,7 +231,8 @@ void add_kinetic(GpuQueue& queue, const GpuState<N>& state, int groups, ScalarSu
     launch(queue, Phase::Kinetic, kinetic_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), groups, sums);
 }
 
-GpuComGroups::GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility& mobility_of_groups) : count(com.groups.count)
+GpuComGroups::GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility& mobility_of_groups, ComMode com_mode)
+    : count(com.groups.count), mode(com_mode)
 {
     of_atom.upload(queue, com.groups.of_atom);
     frozen.upload(queue, com.frozen), mobility.upload(queue, mobility_of_groups);
@@ -214,15 +242,19 @@ GpuComGroups::GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility
 template <class N>
 void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<N>& state, ScalarSum<N>* sums)
 {
-    launch(queue, Phase::Kinetic, com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state),
-           table_of(groups.of_atom), groups.count, sums);
+    const auto kernel = groups.mode == ComMode::Angular ? com_kernel<N, ComMode::Angular> : com_kernel<N, ComMode::Linear>;
+    launch(queue, Phase::Kinetic, kernel, one_thread_each(state.slots, threads), Velocities<N>(state),
+           Places<N>{state.xq.data(), state.scalars.data()}, table_of(groups.of_atom), groups.count, sums);
 }
 
 template <class N>
 void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state)
 {
-    launch(queue, Phase::Kinetic, subtract_com_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state),
-           table_of(groups.of_atom), Frozen{table_of(groups.frozen), table_of(groups.mobility)}, sums);
+    const auto kernel =
+        groups.mode == ComMode::Angular ? subtract_com_kernel<N, ComMode::Angular> : subtract_com_kernel<N, ComMode::Linear>;
+    launch(queue, Phase::Kinetic, kernel, one_thread_each(state.slots, threads), Velocities<N>(state),
+           Places<N>{state.xq.data(), state.scalars.data()}, table_of(groups.of_atom),
+           Frozen{table_of(groups.frozen), table_of(groups.mobility)}, sums);
 }
 
 template <class N>

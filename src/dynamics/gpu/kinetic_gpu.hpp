@@ -12,7 +12,6 @@
 namespace parhelion {
 
 inline constexpr int kinetic_elements = 6; // xx, yy, zz, xy, xz, yz of 1/2 sum m v (x) v
-inline constexpr int com_elements = 4;     // momentum and mass
 
 // sums[group][kinetic_elements] += the kinetic energies of the state's motion groups, kJ/mol.
 template <class N>
@@ -22,17 +21,18 @@ void add_kinetic(GpuQueue& queue, const GpuState<N>& state, int groups, ScalarSu
 struct GpuComGroups
 {
     // mobility: empty where nothing is frozen.
-    GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility& mobility = {});
+    GpuComGroups(GpuQueue& queue, const ComGroups& com, const Mobility& mobility = {}, ComMode mode = ComMode::Linear);
     int count;
+    ComMode mode;
     DeviceBuffer<std::uint8_t> of_atom; // as AtomGroups
     // Empty where nothing is frozen.
     DeviceBuffer<Vec3<double>> frozen, mobility; // as ComGroups; by motion group
 };
 
-// sums[group][com_elements] += momentum (u nm/ps) and mass (u) of each group.
+// sums[group][com_sum_count(mode)] += the sums of each group (com_body.hpp).
 template <class N>
 void add_com_motion(GpuQueue& queue, const GpuComGroups& groups, const GpuState<N>& state, ScalarSum<N>* sums);
-// Takes each group's velocity, by these sums, from those of its atoms.
+// Takes each group's motion, by these sums, from that of its atoms.
 template <class N>
 void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const ScalarSum<N>* sums, GpuState<N>& state);
 

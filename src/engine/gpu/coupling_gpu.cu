@@ -32,6 +32,7 @@ struct GpuCoupling<N>::Args
     const AnnealingPoint* annealing_points;
     double start_time;
     int groups, motion_groups, com_groups;
+    ComMode com_mode;
     const Vec3<double>*mobility, *frozen; // null: nothing is frozen
     PressureCoupling pressure;
     DispersionTail dispersion;
@@ -55,7 +56,7 @@ struct GpuCoupling<N>::Args
 
     __device__ std::int64_t step() const { return scalars->step + step_offset; }
     __device__ ScalarSum<N>* kinetic_of(int g) const { return sums + kinetic_sums + g * kinetic_elements; }
-    __device__ ScalarSum<N>* com_of(int c) const { return kinetic_of(motion_groups) + c * com_elements; }
+    __device__ ScalarSum<N>* com_of(int c) const { return kinetic_of(motion_groups) + c * com_sum_count(com_mode); }
 };
 
 namespace {
@@ -201,6 +202,18 @@ __device__ void balance_energy(const A& a, ObservedStep& o)
     balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), a.state->bath_heat, a.state->barostat, o);
 }
 
+// What removing the motion of a group takes from the kinetic energy, kJ/mol; leaves zero behind. frozen: as ComGroups.
+template <class Sum>
+__device__ double take_com_energy(ComMode mode, Sum* sum, const Vec3<double>* frozen)
+{
+    double values[angular_com_sums] = {};
+    for (int k = 0; k < com_sum_count(mode); ++k) { values[k] = take(sum[k]); }
+    const Vec3<double> momentum{values[0], values[1], values[2]};
+    const double mass = values[3], of_rotation = mode == ComMode::Angular ? rotation_of(values).energy : 0;
+    if (frozen != nullptr) { return 0.5 * dot(momentum, com_velocity(momentum, mass, *frozen)) + of_rotation; }
+    return mass > 0 ? 0.5 * norm2(momentum) / mass + of_rotation : 0;
+}
+
 // Purpose        the end of a step that is observed, couples, or removes motion: sums become observables, the box its next size
 // Work           one thread
 // Reads/Writes   sums of the step (left zero), coupling state, box (both) / a record for the host
@@ -215,11 +228,7 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     a.state->bath_heat += take(a.sums[heat_sum]);
     for (int c = 0; a.remove_com && c < a.com_groups; ++c)
     {
-        ScalarSum<N>* const sum = a.com_of(c);
-        const Vec3<double> momentum{take(sum[0]), take(sum[1]), take(sum[2])};
-        const double mass = take(sum[3]);
-        if (a.frozen != nullptr) { a.state->bath_heat -= 0.5 * dot(momentum, com_velocity(momentum, mass, a.frozen[c])); }
-        else if (mass > 0) { a.state->bath_heat -= 0.5 * norm2(momentum) / mass; }
+        a.state->bath_heat -= take_com_energy(a.com_mode, a.com_of(c), a.frozen == nullptr ? nullptr : a.frozen + c);
     }
     const std::int64_t record = *a.observed % a.record_count;
     ObservedStep o{};
@@ -236,9 +245,10 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 
 template <class N>
 GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records)
-    : plan_(plan), com_groups_(queue, com, plan.mobility), kick_(motion_groups()), state_(1),
+    : plan_(plan), com_groups_(queue, com, plan.mobility, plan.com_mode), kick_(motion_groups()), state_(1),
       groups_(plan.temperature.groups.size()), failure_(1), largest_deviation_(1),
-      sums_(kinetic_sums + kinetic_elements * motion_groups() + com_elements * static_cast<std::size_t>(com.groups.count)),
+      sums_(kinetic_sums + kinetic_elements * motion_groups() +
+            static_cast<std::size_t>(com_sum_count(plan.com_mode)) * static_cast<std::size_t>(com.groups.count)),
       velocity_factor_(1), box_before_(1), observed_(1), records_(records),
       record_temperatures_(records * plan.temperature.groups.size())
 {
@@ -274,6 +284,7 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .groups = static_cast<int>(plan_.temperature.groups.size()),
             .motion_groups = static_cast<int>(motion_groups()),
             .com_groups = com_groups_.count,
+            .com_mode = com_groups_.mode,
             .mobility = plan_.mobility.empty() ? nullptr : com_groups_.mobility.data(),
             .frozen = plan_.mobility.empty() ? nullptr : com_groups_.frozen.data(),
             .pressure = plan_.pressure,

@@ -34,6 +34,7 @@ struct CouplingPlan
     std::int64_t lincs_constraints = 0; // of the system
     double dt = 0, start_time = 0;      // ps; the latter of step 0
     Mobility mobility;                  // of motion groups; empty where no atom is frozen
+    ComMode com_mode = ComMode::Linear; // of what is removed
 };
 
 // What of the coupling a checkpoint keeps: one, and one per temperature group.

@@ -13,6 +13,7 @@
 #include "engine/schedule.hpp"
 #include "halo/gpu/halo_gpu.hpp"
 #include "interactions/bonded/gpu/bonded_gpu.hpp"
+#include "interactions/field/gpu/acceleration_gpu.hpp"
 #include "interactions/field/gpu/electric_field_gpu.hpp"
 #include "interactions/pair/gpu/nonbonded_gpu.hpp"
 #include "mesh_exchange/gpu/rank_mesh_gpu.hpp"
@@ -52,6 +53,7 @@ struct GpuRank
     GpuNonbondedTables<N> nonbonded;
     GpuBonded bonded;
     UniformField field;
+    GpuAcceleration acceleration;
     GpuUpdate update;
     GpuVirtualSites sites;                               // that the update does not move
     GpuExchangeBuffer<N> exchange_buffer;                // of this rank

@@ -164,7 +164,8 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
                                 .lincs_constraints = start.lincs_constraints,
                                 .dt = p.dt,
                                 .start_time = p.start_time,
-                                .mobility = start.mobility};
+                                .mobility = start.mobility,
+                                .com_mode = p.com_mode};
     GpuQueue& queue = gpu.queue;
     queue.make_current();
     const bool has_cell = grid_.has_cell(rank);
@@ -182,6 +183,7 @@ GpuRank<N> GpuRanks<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
             .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
             .field = start.field,
+            .acceleration = GpuAcceleration(queue, start.acceleration),
             .update = GpuUpdate(queue, blocks, p),
             .sites = GpuVirtualSites(queue, start.topology),
             .exchange_buffer = {},

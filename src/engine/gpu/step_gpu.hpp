@@ -152,6 +152,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     {
         compute_nonbonded(queue, r, PairPart::Local, list_age, compute); // L
         add_electric_field(queue, r.field, step_offset, r.state);
+        add_acceleration(queue, r.acceleration, r.state);
     }
     if (has_bonded)
     {

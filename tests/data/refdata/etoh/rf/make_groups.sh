@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes groups_*.energies.txt.gz: 20 steps with frozen atoms or simulated annealing, by gmx_d 2022.5 (Debian), half a minute. Each run is nve.mdp with the
+# Makes groups_*.energies.txt.gz: 20 steps with what acts on groups of atoms, by gmx_d 2022.5 (Debian), half a minute. Each run is nve.mdp with the
 # lines below in place of its own.
 # usage: make_groups.sh            needs: gmx_d, awk
 set -euo pipefail
@@ -7,7 +7,8 @@ cd "$(dirname "$0")"
 here=$PWD work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 export GMX_MAXBACKUP=-1 OMP_NUM_THREADS=1
 columns="Potential|Kinetic_En.|Conserved_En.|Temperature|Box-X|Box-Y|Box-Z"
-printf '[ ETH ]\n%s\n[ SOL ]\n%s\n[ CARBON ]\n%s\n' "$(seq 1 900)" "$(seq 901 3000)" "$(seq 1 9 900; seq 5 9 900)" > "$work/index.ndx"
+printf '[ ETH ]\n%s\n[ SOL ]\n%s\n[ CARBON ]\n%s\n[ ONE ]\n%s\n' "$(seq 1 900)" "$(seq 901 3000)" \
+  "$(seq 1 9 900; seq 5 9 900)" "$(seq 82 90)" > "$work/index.ndx"
 
 start() { # start CONDITION AXES: conf.gro with the velocities of atoms n that fulfil it set to 0 along the axes; mdrun would not
   awk -v axes="$2" 'NR > 2 && NF > 4 { n = NR - 2
@@ -55,3 +56,9 @@ points=("annealing = single periodic" "annealing-npoints = 2 3" "annealing-time 
 run anneal_berendsen "$short" "${apart[@]}" "tcoupl = berendsen" "${points[@]}"
 run anneal_nose_hoover "$short" "${apart[@]}" "tcoupl = nose-hoover" "nh-chain-length = 1" "${points[@]}"
 run field "$short" "electric-field-x = 0.5 0 0 0" "electric-field-y = 0.4 150 0 0" "electric-field-z = -0.6 80 0.02 0.01"
+both=("acc-grps = ETH SOL" "accelerate = 0.5 0 1 0 0 -0.2")
+run acceleration "$short" "${both[@]}" "comm-mode = none"
+run acceleration_corrected "$short" "${both[@]}" "comm-mode = linear" "nstcomm = 5"
+run acceleration_way "$short" "acc-grps = ETH" "accelerate = 0.5 0 1" "comm-mode = linear-acceleration-correction" \
+  "comm-grps = ETH SOL" "nstcomm = 5"
+run rotation "$short" "comm-mode = angular" "comm-grps = ONE" "nstcomm = 3"

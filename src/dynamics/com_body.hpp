@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The motion of a group of atoms as a whole, from sums over its atoms, on host and device.
+#pragma once
+
+#include "base/vec3.hpp"
+#include "model/run_parameters.hpp"
+
+namespace parhelion {
+
+// Of one group: momentum, mass; with rotation also mass times position, angular momentum and second moments of mass about the
+// corner of the box.
+inline constexpr int linear_com_sums = 4, angular_com_sums = 16;
+PARHELION_HD constexpr int com_sum_count(ComMode mode) { return mode == ComMode::Angular ? angular_com_sums : linear_com_sums; }
+
+// An atom's part of the sums: mass (u), velocity (nm/ps); x (nm): with rotation only.
+PARHELION_HD inline void com_products(ComMode mode, double mass, const Vec3<double>& v, const Vec3<double>& x, double* products)
+{
+    for (int d = 0; d < 3; ++d) { products[d] = mass * v[d]; }
+    products[3] = mass;
+    if (mode != ComMode::Angular) { return; }
+    const Vec3<double> spin = mass * cross(x, v);
+    for (int d = 0; d < 3; ++d)
+    {
+        products[4 + d] = mass * x[d], products[7 + d] = spin[d];
+        products[10 + d] = mass * x[d] * x[d], products[13 + d] = mass * x[d] * x[d == 2 ? 0 : d + 1];
+    }
+}
+
+// The velocity of the atoms that move along each axis, nm/ps; 0 along an axis that none moves along. mass: of all atoms.
+PARHELION_HD inline Vec3<double> com_velocity(const Vec3<double>& momentum, double mass, const Vec3<double>& frozen)
+{
+    Vec3<double> velocity;
+    for (int d = 0; d < 3; ++d)
+    {
+        const double moving = mass - frozen[d];
+        if (moving > 0) { velocity[d] = 1 / moving * momentum[d]; }
+    }
+    return velocity;
+}
+
+struct Rotation
+{
+    Vec3<double> centre, rate; // nm, 1/ps
+    double energy = 0;         // kJ/mol
+
+    PARHELION_HD Vec3<double> at(const Vec3<double>& x) const { return cross(rate, x - centre); }
+};
+
+// From the sums of a group about its centre of mass: the rotation of a rigid body with the same angular momentum. Atoms in one
+// place or on a line are left alone: they have no inertia about some axis.
+PARHELION_HD inline Rotation rotation_of(const double (&sum)[angular_com_sums])
+{
+    Rotation rotation;
+    const double mass = sum[3];
+    if (!(mass > 0)) { return rotation; }
+    const Vec3<double> momentum{sum[0], sum[1], sum[2]}, centre = 1 / mass * Vec3<double>{sum[4], sum[5], sum[6]};
+    const Vec3<double> angular = Vec3<double>{sum[7], sum[8], sum[9]} - cross(centre, momentum);
+    const auto about_centre = [&](int k, int a, int b) { return sum[k] - mass * centre[a] * centre[b]; };
+    const double xx = about_centre(10, 0, 0), yy = about_centre(11, 1, 1), zz = about_centre(12, 2, 2);
+    const double xy = about_centre(13, 0, 1), yz = about_centre(14, 1, 2), zx = about_centre(15, 2, 0);
+    const Vec3<double> row[3] = {{yy + zz, -xy, -zx}, {-xy, zz + xx, -yz}, {-zx, -yz, xx + yy}};
+    const double determinant = dot(row[0], cross(row[1], row[2])), size = xx + yy + zz;
+    constexpr double on_a_line = 1e-9; // relative; of a water molecule it is 0.05
+    if (!(determinant > on_a_line * size * size * size)) { return rotation; }
+    rotation.centre = centre;
+    rotation.rate = 1 / determinant *
+                    (angular.x * cross(row[1], row[2]) + angular.y * cross(row[2], row[0]) + angular.z * cross(row[0], row[1]));
+    rotation.energy = 0.5 * dot(rotation.rate, angular);
+    return rotation;
+}
+
+} // namespace parhelion
