@@ -173,7 +173,6 @@ TEST(MdpReader, what_nothing_uses_may_have_any_value_and_is_told)
          {std::array<std::string, 3>{"dt = 0", steep, "integrator = md\n"},
           {"dt = -1", steep, ""},
           {"tcoupl = andersen", steep, ""},
-          {"comm-mode = sideways", steep, ""},
           {"annealing = single", steep, ""},
           {"pcoupl = MTTK", steep, ""},
           {"emstep = 0", "", steep},
