@@ -242,7 +242,10 @@ TEST(Run, ends_by_what_its_observer_throws_and_can_be_continued)
     EXPECT_THROW(run.go(thrower), std::domain_error);
     EXPECT_THAT(run.text(".log"), HasSubstr("enough"));
     EXPECT_EQ(run.saved().step, 98);
-    run.go();
+    Listener listener;
+    run.go(listener);
+    ASSERT_FALSE(listener.messages.empty());
+    EXPECT_THAT(listener.messages[0], HasSubstr("continuing at step 98 "));
     through.go();
     expect_same(run, through);
 }
