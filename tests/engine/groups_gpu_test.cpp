@@ -94,7 +94,8 @@ TEST_F(GroupsOnGpus, have_the_same_bits_as_on_one)
 {
     Refdata box = in_a_changing_box(Thermostat::VRescale, Barostat::Berendsen, of_ethanol);
     box.parameters.random_seed = 5;
-    for (Refdata data : {plane(Integrator::StochasticDynamics), box, annealed(Thermostat::VRescale), in_a_field()})
+    for (Refdata data : {plane(Integrator::StochasticDynamics), box, annealed(Thermostat::VRescale), in_a_field(),
+                         accelerated(ComMode::Linear), without_rotation()})
     {
         constexpr int steps = 6;
         data.parameters.lj_cutoff = data.parameters.coulomb_cutoff = 0.6; // or the box is too small for two cells

@@ -23,7 +23,6 @@ from visible_gpus import visible_gpus  # noqa: E402
 TERMS = json.loads((ROOT / "tests" / "data" / "stages" / "terms.json").read_text())
 TOOL = ROOT / "tools" / "run_stages.py"
 DEVICE = os.environ.get("PARHELION_DEVICE", "cpu")
-ON_CPUS = ["Martini"]  # sites in rings
 if DEVICE == "gpu" and not visible_gpus():
     pytest.skip("needs a GPU", allow_module_level=True)
 GENERAL = 1e-11  # relative; sums of 1e5 terms that cancel to some per cent: 1e-12 was seen
@@ -73,7 +72,7 @@ def test_a_folder_runs_through_all_its_stages(kind, tmp_path):
     assert [line["stage"] for line in lines] == [*stages, f"{stages[-1]}.run1"]
     for line in lines:
         assert line["exit"] == 0 and 0 < line["steps"] <= 20, line
-        assert line["device"] == (DEVICE if line["stage"] not in stages[:1] and kind not in ON_CPUS else "cpu"), line
+        assert line["device"] == (DEVICE if line["stage"] not in stages[:1] else "cpu"), line
     for stage in stages[1:]:
         assert all(50 < temperature < 1000 for temperature in energies(out / f"{stage}.edr")["Temperature"]), stage
 
