@@ -2,7 +2,7 @@
 #include "dynamics/barostat.hpp"
 
 #include "base/error.hpp"
-#include "dynamics/barostat_body.hpp"
+#include "dynamics/shear_body.hpp"
 #include "trace/phases.hpp"
 
 namespace parhelion {
@@ -17,6 +17,8 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
     coupling.edges = parameters.box_coupling;
     coupling.compressibility = parameters.compressibility;
     coupling.reference = parameters.reference_pressure;
+    coupling.shear_compressibility = parameters.shear_compressibility;
+    coupling.shear_reference = parameters.shear_reference_pressure;
     coupling.surface_tension = parameters.surface_tension;
     if (parameters.barostat == Barostat::CRescale)
     {
@@ -29,10 +31,16 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
     return coupling;
 }
 
-void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& barostat,
+void advance_box_velocity(const PressureCoupling& coupling, const Box<double>& box, BarostatState& barostat,
                           VelocityCoupling& velocities)
 {
-    velocities.drag = box_drag(coupling, box, barostat);
+    if (!coupling.shears() || coupling.kind != Barostat::ParrinelloRahman)
+    {
+        velocities.drag = box_drag(coupling, box.diagonal(), barostat);
+        return;
+    }
+    const BoxDrag drag = sheared_box_drag(coupling, box, barostat);
+    velocities.drag = drag.along, velocities.shear = drag.shear;
 }
 
 namespace {
@@ -59,6 +67,13 @@ void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t s
 {
     const ScopedPhase span(queue.clock(), Phase::Couple);
     if (coupling.kind == Barostat::None) { return; }
+    if (coupling.shears())
+    {
+        const PeriodicBox<N> before = state.box;
+        state.box.set_edges(next_sheared_box(coupling, observables, before.edges(), barostat));
+        if (!mobility.empty()) { hold_frozen(queue, before, mobility, state); }
+        return;
+    }
     const BoxScaling scaling =
         next_box(coupling, step, observables, state.box.edges().diagonal(), diagonal(half_step.total()), barostat);
     const PeriodicBox<N> before = state.box;
@@ -76,9 +91,26 @@ void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t s
     });
 }
 
+template <class N>
+bool flip_box(CpuQueue& queue, const PressureCoupling& coupling, BarostatState& barostat, ParticleState<N>& state)
+{
+    const Box<double> box = state.box.edges();
+    const BoxFlip flip = flip_of(box);
+    if (!flip.is_due()) { return false; }
+    queue.for_range(state.slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t slot = begin; slot < end; ++slot) { state.x.set(slot, flipped(flip, state.x.get(slot))); }
+    });
+    const double before = conserved_contribution(coupling, box.diagonal(), barostat);
+    state.box.set_edges(flipped(flip, box));
+    barostat.tilt_velocity = flipped(flip, Box<double>(barostat.box_velocity, barostat.tilt_velocity)).tilt();
+    barostat.work += conserved_contribution(coupling, box.diagonal(), barostat) - before;
+    return true;
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void scale_box(CpuQueue&, const PressureCoupling&, std::int64_t, const PressureObservables&, BarostatState&,        \
-                            KineticEnergies&, ParticleState<N>&, const Mobility&);
+                            KineticEnergies&, ParticleState<N>&, const Mobility&);                                               \
+    template bool flip_box(CpuQueue&, const PressureCoupling&, BarostatState&, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pressure coupling for leap-frog: strains of the box along the axes of space, by the diagonal of its edges, which are called
-// edges here. A tilt follows (Box::with_diagonal()), and no term has it. BoxCoupling says which edges are joined: they change by
+// edges here. A tilt follows (Box::with_diagonal()), and no term has it, unless off-diagonal compressibilities let pressure move
+// it (shear_body.hpp). BoxCoupling says which edges are joined: they change by
 // one factor and follow the mean of their pressures. An edge with compressibility 0 keeps its bits.
 //
 //   Parrinello-Rahman  Parrinello, Rahman, J. Appl. Phys. 52, 7182 (1981): the box has a velocity, driven by the pressure of the
@@ -30,12 +31,15 @@ struct PressureCoupling
     double time_step = 0; // ps, from one coupling to the next
     double tau = 1;       // ps
     BoxCoupling edges = BoxCoupling::Isotropic;
-    Vec3<double> compressibility;   // 1/bar, by axis
-    Vec3<double> reference;         // bar, by axis
+    Vec3<double> compressibility;                            // 1/bar, by axis
+    Vec3<double> reference;                                  // bar, by axis
+    Vec3<double> shear_compressibility{}, shear_reference{}; // of the tilt: yx, zx, zy
     double surface_tension = 0;     // bar nm, of all surfaces together; 0 but for BoxCoupling::SurfaceTension
     bool follows_annealing = false; // then `temperature` is that of the temperature groups at a step's time
     double temperature = 0;         // K, of C-rescale's noise: the ensemble's
     std::uint64_t seed = 0;
+
+    PARHELION_HD bool shears() const { return shear_compressibility != Vec3<double>{}; }
 };
 
 // Requires an ensemble temperature for C-rescale.
@@ -46,6 +50,8 @@ struct BarostatState
     // Parrinello-Rahman
     Vec3<double> box_velocity;   // nm/ps
     Vec3<double> pressure;       // bar, joined_mean of the last step in which it was computed; the engine keeps it up to date
+    Vec3<double> tilt_velocity;  // nm/ps, of yx, zx, zy; 0 unless the coupling shears the box, as the next
+    Vec3<double> shear_pressure; // bar, yx, zx, zy, of that step
     bool pressure_known = false; // false until the first step has passed: the box velocity stays 0 in that step
 
     // Energy given to the system, kJ/mol. Parrinello-Rahman: by outer pressures that have no potential. Berendsen, C-rescale: by
@@ -53,18 +59,21 @@ struct BarostatState
     double work = 0;
     double pending_work = 0;     // what is known of it
     Vec3<double> pending_strain; // logarithms of the last scaling factors
+    Vec3<double> pending_shear;  // yx, zx, zy of the last strain
 };
 
 // Parrinello-Rahman, before the kick: advances the box velocity by the last pressure and writes the drag of this step. Call in
 // steps that couple; does nothing for the other barostats.
-void advance_box_velocity(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& barostat,
+void advance_box_velocity(const PressureCoupling& coupling, const Box<double>& box, BarostatState& barostat,
                           VelocityCoupling& velocities);
 
-// Diagonals of the virial of all forces and constraints (kJ/mol) and of the pressure (bar), both with long-range corrections.
+// Diagonals of the virial of all forces and constraints (kJ/mol) and of the pressure (bar), both with long-range corrections; for
+// coupling that shears the box also what is off them: yx, zx, zy.
 struct PressureObservables
 {
     Vec3<double> virial;
     Vec3<double> pressure;
+    Vec3<double> shear_virial{}, shear_pressure{};
 };
 
 // After the drift and after the step's pressure is known: scales the box, and for C-rescale state.v by the inverse and half_step,
@@ -73,5 +82,10 @@ struct PressureObservables
 template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
                BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state, const Mobility& mobility = {});
+
+// Of a box that is sheared: if an edge has come to lean by more than half of another one, goes over to edges that do not, of the
+// same lattice: places, velocities and the conserved energy stay as they are, to the bit but for the last. Did it?
+template <class N>
+bool flip_box(CpuQueue& queue, const PressureCoupling& coupling, BarostatState& barostat, ParticleState<N>& state);
 
 } // namespace parhelion

@@ -41,6 +41,25 @@ PARHELION_HD inline double inverse_box_mass(const PressureCoupling& coupling, co
     return 4 * units::pi * units::pi * coupling.compressibility[d] / (3 * coupling.tau * coupling.tau * longest);
 }
 
+PARHELION_HD inline double inverse_tilt_mass(const PressureCoupling& coupling, const Vec3<double>& box, int k)
+{
+    PressureCoupling of_tilt = coupling;
+    of_tilt.compressibility = coupling.shear_compressibility;
+    return inverse_box_mass(of_tilt, box, k);
+}
+
+// The tilt's part of the box's kinetic energy, bar nm^3: half of what its mass gives (shear_body.hpp).
+PARHELION_HD inline double tilt_kinetic(const PressureCoupling& coupling, const Vec3<double>& box, const BarostatState& barostat)
+{
+    double kinetic = 0;
+    for (int k = 0; k < 3; ++k)
+    {
+        if (coupling.shear_compressibility[k] == 0) { continue; } // at rest
+        kinetic += 0.25 * barostat.tilt_velocity[k] * barostat.tilt_velocity[k] / inverse_tilt_mass(coupling, box, k);
+    }
+    return kinetic;
+}
+
 // What a surface tension takes from the pressure across, bar, in a box of this height (nm).
 PARHELION_HD inline double tension_pressure(const PressureCoupling& coupling, double height)
 {
@@ -201,10 +220,11 @@ PARHELION_HD Vec3<typename N::Fixed> held(const PeriodicBox<N>& before, const Pe
     return now.displaced(x, along(Vec3<double>{1, 1, 1} - mobility, before.to_nm(x) - now.to_nm(x)));
 }
 
-// Completes the work of the last scaling by the virial (its diagonal) at the scaled positions: the trapezoidal rule, without
-// which the noise of C-rescale leaves a drift. Call in every step whose virial is known, before conserved_contribution; the step
-// after a scaling must be one of them.
-PARHELION_HD inline void complete_work(const PressureCoupling& coupling, const Vec3<double>& virial, BarostatState& barostat)
+// Completes the work of the last scaling by the virial (its diagonal, and what is off it: yx, zx, zy) at the scaled positions:
+// the trapezoidal rule, without which the noise of C-rescale leaves a drift. Call in every step whose virial is known, before
+// conserved_contribution; the step after a scaling must be one of them.
+PARHELION_HD inline void complete_work(const PressureCoupling& coupling, const Vec3<double>& virial, BarostatState& barostat,
+                                       const Vec3<double>& shear_virial = {})
 {
     double work = barostat.pending_work;
     for (int d = 0, n; d < 3; d += n)
@@ -212,9 +232,9 @@ PARHELION_HD inline void complete_work(const PressureCoupling& coupling, const V
         n = joined_edges(coupling.edges, d);
         work += barostat.pending_strain[d] * barostat_detail::sum(virial, d, n);
     }
-    barostat.work += work;
+    barostat.work += work + dot(barostat.pending_shear, shear_virial);
     barostat.pending_work = 0;
-    barostat.pending_strain = {};
+    barostat.pending_strain = barostat.pending_shear = {};
 }
 
 // What must be added to the total energy to obtain the conserved one, kJ/mol. Parrinello-Rahman: to be taken after scale_box,
@@ -232,6 +252,7 @@ PARHELION_HD inline double conserved_contribution(const PressureCoupling& coupli
         if (coupling.compressibility[d] == 0) { continue; } // at rest, with an infinite mass
         kinetic += 0.5 * detail::sum_of_squares(barostat.box_velocity, d, n) / detail::inverse_box_mass(coupling, box, d);
     }
+    kinetic += detail::tilt_kinetic(coupling, box, barostat);
     const double of_tension = coupling.surface_tension * box.x * box.y;
     return (kinetic + coupling.reference.z * detail::volume(box) - of_tension) / units::bar_per_kj_mol_nm3 - barostat.work;
 }

@@ -84,6 +84,25 @@ void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N
 }
 
 template <class N>
+void shear_velocities(CpuQueue& queue, const KickCoefficients& coefficients, double dt, const Vec3<double>& drag,
+                      ParticleState<N>& state)
+{
+    const ScopedPhase span(queue.clock(), Phase::Kick);
+    queue.for_range(state.home_slots(), cluster_size, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t slot = begin; slot < end; ++slot)
+        {
+            const GroupKick& group = coefficients.group[coefficients.group.size() == 1 ? 0 : state.temperature_group[slot]];
+            // The kick multiplies by keep what drag / (1 + friction) is to be taken from.
+            const auto share = [&](int d) { return group.push[d] == 0 ? 0 : group.push[d] / (dt * group.keep[d]); };
+            auto v = static_cast<Vec3<double>>(state.v.get(slot));
+            v.z -= share(2) * (drag.y * v.x + drag.z * v.y);
+            v.y -= share(1) * drag.x * v.x;
+            state.v.set(slot, static_cast<Vec3<typename N::Real>>(v));
+        }
+    });
+}
+
+template <class N>
 void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
 {
     const ScopedPhase span(queue.clock(), Phase::Drift);
@@ -135,6 +154,7 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void kick(CpuQueue&, const KickCoefficients&, ParticleState<N>&);                                                   \
+    template void shear_velocities(CpuQueue&, const KickCoefficients&, double, const Vec3<double>&, ParticleState<N>&);          \
     template void drift(CpuQueue&, double, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE

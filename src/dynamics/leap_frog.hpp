@@ -34,6 +34,7 @@ struct VelocityCoupling
     std::vector<double> scale;    // factor on the velocity, by temperature group; empty: 1 (Berendsen, v-rescale)
     std::vector<double> friction; // half the Nose-Hoover xi times its time step; empty: 0
     Vec3<double> drag;            // rate of relative box growth times its time step (Parrinello-Rahman)
+    Vec3<double> shear;           // likewise of its tilt (BoxDrag::shear)
 };
 
 // keep = (scale - friction - drag) / (1 + friction), push = dt / (1 + friction): the reversible discretisation that GROMACS uses,
@@ -57,6 +58,11 @@ KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling
 // state.v from state.v and state.f. Fillers keep velocity 0. Kick and drift move home atoms.
 template <class N>
 void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N>& state);
+
+// Before a kick with these coefficients over dt: what a box that is sheared does to state.v. drag: VelocityCoupling::shear.
+template <class N>
+void shear_velocities(CpuQueue& queue, const KickCoefficients& coefficients, double dt, const Vec3<double>& drag,
+                      ParticleState<N>& state);
 
 // state.x += dt state.v, for |dt v| < half the box.
 template <class N>

@@ -250,7 +250,8 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 std::string_view only_on_cpus(const RunParameters& parameters)
 {
     if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
-    return parameters.com_mode == ComMode::LinearWithDisplacement ? "comm-mode = linear-acceleration-correction" : "";
+    if (parameters.com_mode == ComMode::LinearWithDisplacement) { return "comm-mode = linear-acceleration-correction"; }
+    return parameters.shear_compressibility != Vec3<double>{} ? "a box that pressure shears" : "";
 }
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)

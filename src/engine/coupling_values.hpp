@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -34,6 +36,27 @@ ByAxis<Axes> by_axis(Axes& axes)
     return {axes};
 }
 
+// Of a barostat that shears the box; left out where all are 0.
+template <class Axes>
+struct OfShear
+{
+    Axes &tilt_velocity, &pressure, &pending;
+};
+template <class Axes>
+OfShear<Axes> of_shear(Axes& tilt_velocity, Axes& pressure, Axes& pending)
+{
+    return {tilt_velocity, pressure, pending};
+}
+
+template <class T>
+inline constexpr bool is_of_shear = false;
+template <class Axes>
+inline constexpr bool is_of_shear<OfShear<Axes>> = true;
+template <class T>
+inline constexpr bool is_of_shear<T&> = is_of_shear<std::remove_cv_t<T>>;
+template <class T>
+inline constexpr bool is_of_shear<T&&> = is_of_shear<std::remove_cv_t<T>>;
+
 } // namespace coupling_values
 
 // Calls visit(name, value) for everything that is not per atom, both to save it and to put it back.
@@ -49,6 +72,8 @@ void for_each_coupling_value(State& s, Visit&& visit)
     visit("barostat-work", s.barostat.work);
     visit("barostat-pending-work", s.barostat.pending_work);
     visit("barostat-pending-strain", coupling_values::by_axis(s.barostat.pending_strain));
+    visit("barostat-shear",
+          coupling_values::of_shear(s.barostat.tilt_velocity, s.barostat.shear_pressure, s.barostat.pending_shear));
     visit("bath-heat", s.bath_heat);
     visit("half-step-kinetic-energy", s.half_step.group);
 }
@@ -69,6 +94,13 @@ struct ToList
     {
         if (a.axes.x == a.axes.y && a.axes.y == a.axes.z) { return (*this)(a.axes.x); }
         (*this)(a.axes);
+    }
+    template <class Axes>
+    void operator()(const OfShear<Axes>& a)
+    {
+        const Vec3<double> none;
+        if (a.tilt_velocity == none && a.pressure == none && a.pending == none) { return; }
+        (*this)(a.tilt_velocity), (*this)(a.pressure), (*this)(a.pending);
     }
     void operator()(const Mat3<double>& a)
     {
@@ -102,6 +134,11 @@ struct FromList
         (*this)(a.axes.x);
         a.axes = {a.axes.x, a.axes.x, a.axes.x};
     }
+    void operator()(const OfShear<Vec3<double>>& a)
+    {
+        if (list.empty()) { return; }
+        (*this)(a.tilt_velocity), (*this)(a.pressure), (*this)(a.pending);
+    }
     void operator()(Mat3<double>& a)
     {
         for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
@@ -117,8 +154,11 @@ struct FromList
 
 inline void write_coupling(const Coupling& state, SavedState& saved)
 {
-    for_each_coupling_value(state,
-                            [&](const char* name, const auto& value) { coupling_values::ToList{saved.coupling[name]}(value); });
+    for_each_coupling_value(state, [&](const char* name, const auto& value) {
+        std::vector<double> list;
+        coupling_values::ToList{list}(value);
+        if (!list.empty() || !coupling_values::is_of_shear<decltype(value)>) { saved.coupling[name] = std::move(list); }
+    });
 }
 
 // Lists in `state` have their lengths already. A value that is lacking begins anew in a state of another run. Throws InputError
@@ -127,7 +167,8 @@ inline void read_coupling(const SavedState& saved, Coupling& state)
 {
     for_each_coupling_value(state, [&](const char* name, auto&& value) {
         const auto found = saved.coupling.find(name);
-        if (found == saved.coupling.end() && saved.of_another_run) { return; }
+        const bool may_lack = saved.of_another_run || coupling_values::is_of_shear<decltype(value)>;
+        if (found == saved.coupling.end() && may_lack) { return; }
         if (found == saved.coupling.end()) { state_does_not_fit(fmt::format("it lacks '{}'", name)); }
         coupling_values::FromList read{found->second};
         read(value);

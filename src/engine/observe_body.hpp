@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/units.hpp"
-#include "dynamics/barostat_body.hpp"
 #include "dynamics/kinetic.hpp"
+#include "dynamics/shear_body.hpp"
 #include "engine/observer.hpp"
 #include "interactions/pair/dispersion.hpp"
 
@@ -27,7 +27,7 @@ PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_v
     o.kinetic_energy = trace(o.kinetic);
     o.total = o.potential + o.kinetic_energy;
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
-    complete_work(coupling, diagonal(o.virial), barostat);
+    complete_work(coupling, diagonal(o.virial), barostat, off_diagonal(o.virial));
 }
 
 // Once the box has been scaled. thermostat: the thermostats' part of the conserved energy, kJ/mol; bath_heat: as Rank::bath_heat.
@@ -35,9 +35,10 @@ PARHELION_HD inline void balance_observed_step(double thermostat, const Pressure
                                                const Vec3<double>& scaled_box, double bath_heat, BarostatState& barostat,
                                                ObservedStep& o)
 {
-    o.box_velocity = barostat.box_velocity;
+    o.box_velocity = barostat.box_velocity, o.tilt_velocity = barostat.tilt_velocity;
     o.conserved = o.total + thermostat + conserved_contribution(coupling, scaled_box, barostat) - bath_heat;
     barostat.pressure = joined_mean(coupling.edges, diagonal(o.pressure_tensor));
+    if (coupling.shears()) { barostat.shear_pressure = off_diagonal(o.pressure_tensor); }
     barostat.pressure_known = true;
 }
 

@@ -29,7 +29,7 @@ struct ObservedStep
     double pressure = 0;                                                // bar
     double constraint_rmsd = 0;                                         // of LINCS' bonds from their lengths, relative
     Box<double> box;                                                    // nm
-    Vec3<double> box_velocity{};                                        // nm/ps
+    Vec3<double> box_velocity{}, tilt_velocity{};                       // nm/ps; of yx, zx, zy
 };
 
 // And all that the outside world is told.

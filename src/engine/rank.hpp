@@ -79,6 +79,7 @@ struct Rank
     // Between one phase and the next.
     PairList pairs;
     std::int64_t list_step = 0; // when it was built
+    bool has_flipped = false;   // the box has since then: fractions have changed
     ListedPositions<N> listed;  // then; kept only where lists must miss nothing
     ForceBuffers<N> buffers;
     ConstraintResult<N> constraint_result;

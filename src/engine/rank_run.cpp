@@ -266,7 +266,7 @@ template <class N>
 void RankRun<N>::take_step(StepFlags flags, Observer& observer)
 {
     comm_.set_tag(rank_.step);
-    flags.repartition = flags.repartition || list_is_stale(rank_);
+    flags.repartition = flags.repartition || rank_.has_flipped || list_is_stale(rank_);
     queue_.clock().set_step(rank_.step);
     const auto output = [&](Rank<N>&) {
         if (!flags.due.any_frame()) { return; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "domain/migrate.hpp"
+#include "dynamics/shear_body.hpp"
 #include "engine/assign.hpp"
 #include "engine/rank.hpp"
 #include "engine/unstable_atom.hpp"
@@ -11,6 +12,7 @@
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace parhelion {
 
@@ -25,7 +27,26 @@ void repartition(Rank<N>& r)
     r.mesh.after_repartition(r.state);
     if (r.comm.ranks() > 1) { assign_work(r); }
     r.list_step = r.step;
+    r.has_flipped = false;
     if constexpr (lists_miss_nothing<N>) { r.listed.keep(r.state); }
+}
+
+// Of a box that is sheared: goes over to edges of the same lattice that lean less, where one leans by more than half of another.
+// Fractions of atoms change then, and with them cells: the next step has a repartition.
+template <class N>
+void flip_if_leaning(Rank<N>& r)
+{
+    const Box<double>& box = r.state.box.edges();
+    if (!flip_of(box).is_due()) { return; }
+    if (r.comm.ranks() > 1)
+    {
+        throw PhysicsError(r.step,
+                           fmt::format("E513 step {}: an edge of the box has come to lean by more than half of another one "
+                                       "(other edges describe it better, by which atoms would belong to other ranks; this "
+                                       "is not supported yet). Continue the run on one rank.",
+                                       r.step));
+    }
+    r.has_flipped |= flip_box(r.queue, r.pressure_coupling, r.coupling.barostat, r.state);
 }
 
 // Could a pair have come within the cut-off unlisted? Collective: every rank gets the same answer. Never where lists may miss

@@ -18,6 +18,7 @@
 
 #include "dynamics/com.hpp"
 #include "dynamics/leap_frog.hpp"
+#include "dynamics/shear_body.hpp"
 #include "engine/forces.hpp"
 #include "engine/observe.hpp"
 #include "engine/over_ranks.hpp"
@@ -72,12 +73,10 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     {
         couple_temperature(r.temperature_coupling, r.step, coupled.half_step, coupled.thermostat, coupling);
     } // T
-    if (flags.couple_pressure)
-    {
-        advance_box_velocity(r.pressure_coupling, r.state.box.edges().diagonal(), coupled.barostat, coupling);
-    }
+    if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.edges(), coupled.barostat, coupling); }
 
     const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling, r.mobility);
+    if (coupling.shear != Vec3<double>{}) { shear_velocities(r.queue, coefficients, dt, coupling.shear, r.state); }
     ConstraintResult<N> of_plain_forces;
     const bool has_rest = flags.mesh.rest != 0;
     if (has_rest)
@@ -127,8 +126,10 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     if (flags.observe) { observe(r, before); }
     if (flags.couple_pressure) // T
     {
-        const PressureObservables now{diagonal(r.observables.virial), diagonal(r.observables.pressure_tensor)};
+        const Mat3<double>&virial = r.observables.virial, &pressure = r.observables.pressure_tensor;
+        const PressureObservables now{diagonal(virial), diagonal(pressure), off_diagonal(virial), off_diagonal(pressure)};
         scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state, r.mobility);
+        if (r.pressure_coupling.shears()) { flip_if_leaning(r); }
         stop_if_box_too_small(r.step, r.state.box.edges().largest_cutoff(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
         // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the

@@ -331,6 +331,12 @@ private:
             note("N120", "define",
                  std::to_string(restrained) + " position restraints refer to the starting positions, as no -r file is given.");
         }
+        if (p_.barostat != Barostat::None && p_.shear_compressibility != Vec3<double>{})
+        {
+            fail("E140", "compressibility",
+                 "position restraints in a box that pressure shears are not supported (planned). Set the last three values of "
+                 "compressibility to 0, or leave restraints out.");
+        }
         if (p_.com_mode != ComMode::None && p_.integrator != Integrator::SteepestDescent)
         {
             note("N125", p_.com_groups.empty() ? "comm-mode" : "comm-grps",

@@ -371,7 +371,7 @@ void coupling(TableBuilder& t)
         "compressibility", "1, 2 or 6 numbers >= 0",
         [](MdpInput& in, const MdpEntry& e) { in.compressibility = numbers_of(e, {}); }, compressibility_text,
         "1/bar; must be given when pcoupl is on; semiisotropic and surface-tension: for x and y, for z; anisotropic: xx yy zz xy "
-        "xz yz, the last three 0; 0: the edge stays");
+        "xz yz, of which the last three shear the box; 0: the edge stays");
     t.special(
         "ref-p", "1, 2 or 6 numbers", [](MdpInput& in, const MdpEntry& e) { in.reference_p = numbers_of(e, {}); },
         reference_pressure_text,

@@ -75,17 +75,14 @@ bool has_shear(BoxCoupling edges, const std::vector<double>& values)
     return edges == BoxCoupling::Anisotropic && std::any_of(values.begin() + 3, values.end(), [](double x) { return x != 0; });
 }
 
-// Edges are scaled along the axes, and a tilt with them.
-void refuse_shear(const MdpInput& input, const std::vector<double>& compressibility)
+// Of anisotropic coupling: yx, zx, zy.
+Vec3<double> shear_of(BoxCoupling edges, const std::vector<double>& values)
 {
-    if (!has_shear(input.parameters.box_coupling, compressibility)) { return; }
-    throw InputError(
-        "E140", input.where("compressibility"),
-        "off-diagonal compressibilities (xy xz yz) other than 0 are not supported yet (planned): no barostat shears the box. "
-        "Set the last three values to 0.");
+    if (!has_shear(edges, values)) { return {}; }
+    return {values[3], values[4], values[5]};
 }
 
-std::string text_of(BoxCoupling edges, double first, const Vec3<double>& axes)
+std::string text_of(BoxCoupling edges, double first, const Vec3<double>& axes, const Vec3<double>& shear)
 {
     switch (edges)
     {
@@ -93,7 +90,8 @@ std::string text_of(BoxCoupling edges, double first, const Vec3<double>& axes)
     case BoxCoupling::SurfaceTension:
         return number_text(first) + " " + number_text(axes.z);
     case BoxCoupling::Anisotropic:
-        return number_text(axes.x) + " " + number_text(axes.y) + " " + number_text(axes.z) + " 0 0 0";
+        return number_text(axes.x) + " " + number_text(axes.y) + " " + number_text(axes.z) + " " + number_text(shear.x) + " " +
+               number_text(shear.y) + " " + number_text(shear.z);
     default:
         return number_text(first);
     }
@@ -106,12 +104,20 @@ void take_pressure_values(MdpInput& input, Diagnostics& diagnostics)
     RunParameters& p = input.parameters;
     const std::vector<double>& compressibility = values_of(input, "compressibility", input.compressibility, diagnostics);
     p.compressibility = by_axis(p.box_coupling, compressibility);
-    if (p.compressibility.x < 0 || p.compressibility.y < 0 || p.compressibility.z < 0)
+    p.shear_compressibility = shear_of(p.box_coupling, compressibility);
+    if (std::ranges::any_of(compressibility, [](double x) { return x < 0; }))
     {
         throw InputError("E105", input.where("compressibility"),
                          "a negative compressibility has no meaning here. Give a number >= 0.");
     }
-    refuse_shear(input, compressibility);
+    const bool shears = p.shear_compressibility != Vec3<double>{};
+    if (shears && p.barostat == Barostat::CRescale)
+    {
+        throw InputError(
+            "E140", input.where("compressibility"),
+            "C-rescale with off-diagonal compressibilities (xy xz yz) other than 0 is not supported (no shear of its "
+            "own is). Set the last three values to 0, or use pcoupl = Parrinello-Rahman.");
+    }
 
     const std::vector<double>& reference = values_of(input, "ref-p", input.reference_p, diagnostics);
     p.reference_pressure = by_axis(p.box_coupling, reference);
@@ -120,22 +126,25 @@ void take_pressure_values(MdpInput& input, Diagnostics& diagnostics)
         p.surface_tension = reference[0];
         p.reference_pressure.x = p.reference_pressure.y = reference[1];
     }
-    if (has_shear(p.box_coupling, reference))
+    if (shears) { p.shear_reference_pressure = shear_of(p.box_coupling, reference); }
+    else if (has_shear(p.box_coupling, reference))
     {
         diagnostics.note("N180", input.where("ref-p"),
-                         "off-diagonal reference pressures (xy xz yz) are not used: no barostat shears the box.");
+                         "off-diagonal reference pressures (xy xz yz) are not used: compressibilities of 0 keep the box from "
+                         "being sheared.");
     }
 }
 
 std::string compressibility_text(const RunParameters& p)
 {
-    return text_of(p.box_coupling, p.compressibility.x, p.compressibility);
+    return text_of(p.box_coupling, p.compressibility.x, p.compressibility, p.shear_compressibility);
 }
 
 std::string reference_pressure_text(const RunParameters& p)
 {
     const bool tension = p.box_coupling == BoxCoupling::SurfaceTension;
-    return text_of(p.box_coupling, tension ? p.surface_tension : p.reference_pressure.x, p.reference_pressure);
+    return text_of(p.box_coupling, tension ? p.surface_tension : p.reference_pressure.x, p.reference_pressure,
+                   p.shear_reference_pressure);
 }
 
 } // namespace parhelion

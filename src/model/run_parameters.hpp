@@ -210,6 +210,8 @@ struct RunParameters
     // topology preprocessing
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
     std::vector<std::string> include_paths; // from include = -Ipath
+    // Of the tilt, with anisotropic coupling: yx, zx, zy. 1/bar, bar
+    Vec3<double> shear_compressibility, shear_reference_pressure;
 };
 
 inline bool is_annealed(const RunParameters& p)

@@ -26,7 +26,9 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
       has_lincs_(has_lincs(topology) && parameters.integrator != Integrator::SteepestDescent),
-      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman), is_tilted_(!box.is_rectangular()),
+      has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman),
+      is_tilted_(!box.is_rectangular() || parameters.shear_compressibility != Vec3<double>{}),
+      is_sheared_(has_box_velocity_ && parameters.shear_compressibility != Vec3<double>{}),
       has_surface_tension_(pressure_coupled_ && parameters.box_coupling != BoxCoupling::Isotropic), mass_(topology.total_mass()),
       reference_pressure_(mean(parameters.reference_pressure))
 {
@@ -70,6 +72,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     if (has_box_velocity_)
     {
         for (const char* name : {"Box-Vel-XX", "Box-Vel-YY", "Box-Vel-ZZ"}) { names_.emplace_back(name); }
+        if (is_sheared_) { names_.insert(names_.end(), {"Box-Vel-YX", "Box-Vel-ZX", "Box-Vel-ZY"}); }
     }
     if (parameters.temperature_groups.empty()) { names_.emplace_back("T-rest"); }
     for (const TemperatureGroup& group : parameters.temperature_groups) { names_.push_back("T-" + group.name); }
@@ -106,6 +109,7 @@ std::vector<double> EnergyTable::values(const Observables& o) const
         v.push_back(o.box.diagonal().z * (p.z - 0.5 * (p.x + p.y))); // bar nm
     }
     if (has_box_velocity_) { v.insert(v.end(), {o.box_velocity.x, o.box_velocity.y, o.box_velocity.z}); }
+    if (is_sheared_) { v.insert(v.end(), {o.tilt_velocity.x, o.tilt_velocity.y, o.tilt_velocity.z}); }
     v.insert(v.end(), o.group_temperature.begin(), o.group_temperature.end());
     PARHELION_EXPECTS(v.size() == names_.size());
     return v;

@@ -28,7 +28,7 @@ private:
     std::vector<EnergyTerm> terms_;
     std::vector<std::string> names_;
     bool dispersion_ = false, pressure_coupled_ = false, has_lincs_ = false, has_box_velocity_ = false;
-    bool is_tilted_ = false, has_surface_tension_ = false;
+    bool is_tilted_ = false, is_sheared_ = false, has_surface_tension_ = false;
     double mass_ = 0;               // u
     double reference_pressure_ = 0; // bar, the mean over the axes
 };

@@ -229,8 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
              "anisotropic pressure coupling needs six values of ref-p, found 0"},
         Case{
             coupled +
-                "tau-t=1\npcoupl=berendsen\npcoupltype=anisotropic\ncompressibility=1e-5 1e-5 1e-5 0 1e-6 0\nref-p=1 1 1 0 0 0\n",
-            "E140", 8, "no barostat shears the box. Set the last three values to 0."},
+                "tau-t=1\npcoupl=c-rescale\npcoupltype=anisotropic\ncompressibility=1e-5 1e-5 1e-5 0 1e-6 0\nref-p=1 1 1 0 0 0\n",
+            "E140", 8, "C-rescale with off-diagonal compressibilities"},
+        Case{coupled + "tau-t=1\npcoupl=berendsen\npcoupltype=anisotropic\ncompressibility=1e-5 1e-5 1e-5 0 -1e-6 0\nref-p=1 1 1 "
+                       "0 0 0\n",
+             "E105", 8, "negative compressibility"},
         Case{"pcoupl=parrinello-rahman\npcoupltype=semiisotropic\nref-p=1 1\ntau-p=5\ncompressibility=0 0\n", "E107", 5,
              "needs compressibility > 0"},
         Case{"pcoupl=C-rescale\ncompressibility=1e-5\nref-p=1\n", "E107", 1, "reference temperature"},

@@ -25,6 +25,7 @@ run() { # run NAME "key = value" ...
 
 semi=("pcoupltype = semiisotropic" "ref-p = 1 200" "compressibility = 4.5e-5 3e-5")
 each=("pcoupltype = anisotropic" "ref-p = 1 200 -100 0 0 0" "compressibility = 4.5e-5 3e-5 0 0 0 0")
+shear=("pcoupltype = anisotropic" "ref-p = 1 200 -100 0 0 0" "compressibility = 4.5e-5 3e-5 4e-5 2e-5 3e-5 4e-5")
 tension=("pcoupltype = surface-tension" "ref-p = 600 1" "compressibility = 4.5e-5 3e-5")
 fixed=("pcoupltype = surface-tension" "ref-p = 600 1" "compressibility = 4.5e-5 0")
 first_order=("tau-p = 20" "tcoupl = berendsen" "nh-chain-length = 10")
@@ -37,3 +38,6 @@ run berendsen_tension "${tension[@]}" "${first_order[@]}" "pcoupl = berendsen"
 run berendsen_fixed "${fixed[@]}" "${first_order[@]}" "pcoupl = berendsen"
 run c_rescale_semi "${semi[@]}" "${first_order[@]}" "pcoupl = c-rescale" "ref-t = 0"
 run c_rescale_tension "${tension[@]}" "${first_order[@]}" "pcoupl = c-rescale" "ref-t = 0"
+columns="$columns|Pres-XY|Pres-XZ|Pres-YZ|Box-XX|Box-YY|Box-ZZ|Box-YX|Box-ZX|Box-ZY|Box-Vel-YX|Box-Vel-ZX|Box-Vel-ZY" # of boxes that are sheared
+run nhpr_shear "${shear[@]}"
+run berendsen_shear "${shear[@]}" "${first_order[@]}" "pcoupl = berendsen"
