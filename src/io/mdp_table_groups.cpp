@@ -2,8 +2,6 @@
 // Rows of what acts on groups of atoms by themselves.
 #include "io/mdp_table_builder.hpp"
 
-#include <algorithm>
-
 namespace parhelion {
 
 namespace {
@@ -145,20 +143,13 @@ void add_electric_field(TableBuilder& t)
 
 void add_accelerated_groups(TableBuilder& t)
 {
-    const auto is_off = [](const MdpInput& in) { // accelerate is read, and 0
-        const auto entry = in.entries.find("accelerate");
-        const std::vector<std::string> words =
-            entry == in.entries.end() ? std::vector<std::string>() : words_of(entry->second.value);
-        return !words.empty() && std::ranges::all_of(words, [](const std::string& w) { return equals_number(w, 0); });
-    };
     t.special(
-         "acc-grps", "groups", [](MdpInput& in, const MdpEntry& e) { in.accelerated_groups = words_of(e.value); },
-         [](const P& p) {
-             std::vector<std::string> names;
-             for (const AcceleratedGroup& group : p.accelerated_groups) { names.push_back(group.name); }
-             return joined(names, " ");
-         })
-        .unused_if("where accelerate is 0", is_off);
+        "acc-grps", "groups", [](MdpInput& in, const MdpEntry& e) { in.accelerated_groups = words_of(e.value); },
+        [](const P& p) {
+            std::vector<std::string> names;
+            for (const AcceleratedGroup& group : p.accelerated_groups) { names.push_back(group.name); }
+            return joined(names, " ");
+        });
     t.special(
         "accelerate", "three numbers of each group, for x, y and z",
         [](MdpInput& in, const MdpEntry& e) { in.accelerations = numbers_of(e, {}); },

@@ -193,7 +193,6 @@ TEST(MdpReader, what_nothing_uses_may_have_any_value_and_is_told)
           {"gen-temp = -1", "", "gen-vel = yes\n"},
           {"compressed-x-precision = 0", "", "nstxout-compressed = 10\n"},
           {"rvdw-switch = -1", "", "vdw-modifier = force-switch\n"},
-          {"acc-grps = SOL", "accelerate = 0 0.0 0\n", "accelerate = 0 0.1\n"},
           {"electric-field-x = 0 150 5 1", "", ""}})
     {
         SCOPED_TRACE(line + "; " + others);
