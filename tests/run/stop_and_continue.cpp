@@ -20,6 +20,7 @@ int main(int argc, char** argv)
     if (argc != 5) { return 2; }
     RunRequest request;
     request.input.files = {argv[1], argv[2], argv[3], {}, {}, {}};
+    request.placement.threads = 1; // other tests run beside this one
     request.output.prefix = argv[4];
     request.output.fresh = true;
     StopAfter50 observer;
