@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::uint64_t seed)
+PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::uint64_t seed, double turning_share)
 {
     PARHELION_EXPECTS(parameters.barostat == Barostat::None || parameters.pressure_interval > 0);
     PressureCoupling coupling;
@@ -27,6 +27,7 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
         PARHELION_EXPECTS(temperature.has_value() || is_annealed(parameters));
         coupling.temperature = temperature.value_or(0);
     }
+    coupling.turning_share = turning_share;
     coupling.seed = seed;
     return coupling;
 }

@@ -37,13 +37,14 @@ struct PressureCoupling
     double surface_tension = 0;     // bar nm, of all surfaces together; 0 but for BoxCoupling::SurfaceTension
     bool follows_annealing = false; // then `temperature` is that of the temperature groups at a step's time
     double temperature = 0;         // K, of C-rescale's noise: the ensemble's
+    double turning_share = 0;       // part of the kinetic energy in which groups that constraints hold together turn
     std::uint64_t seed = 0;
 
     PARHELION_HD bool shears() const { return shear_compressibility != Vec3<double>{}; }
 };
 
-// Requires an ensemble temperature for C-rescale.
-PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::uint64_t seed);
+// Requires an ensemble temperature for C-rescale. turning_share: dynamics/degrees_of_freedom.hpp.
+PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::uint64_t seed, double turning_share = 0);
 
 struct BarostatState
 {

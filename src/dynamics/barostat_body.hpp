@@ -204,10 +204,11 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
         for (int e = d; e < d + n; ++e) { scaling.box[e] *= edge, scaling.velocity[e] = velocity; }
         // dU / d(strain) = 2 sum of Xi, half of it before and half after the scaling.
         barostat.pending_work += strain[d] * barostat_detail::sum(observables.virial, d, n);
-        if (coupling.kind == Barostat::CRescale)
-        {
-            barostat.pending_work += (velocity * velocity - 1) * barostat_detail::sum(kinetic_energy, d, n);
-        }
+        const double kinetic = barostat_detail::sum(kinetic_energy, d, n);
+        if (coupling.kind == Barostat::CRescale) { barostat.pending_work += (velocity * velocity - 1) * kinetic; }
+        // The virial also has the forces that hold turning groups together, in the mean their kinetic energy. Scaling does no
+        // work against these: it moves such a group as a whole, as constraints give it back its shape.
+        barostat.pending_work -= 2 * strain[d] * coupling.turning_share * kinetic;
     }
     return scaling;
 }

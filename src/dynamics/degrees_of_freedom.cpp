@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace parhelion {
 
@@ -35,7 +36,43 @@ std::vector<double> of_molecule(const MoleculeType& type)
     return dof;
 }
 
+// As what turning_share() counts, of one molecule.
+double turning_of_molecule(const MoleculeType& type, const std::vector<double>& dof)
+{
+    std::vector<std::size_t> group(type.atoms.size()); // the least atom of a group names it, in the end
+    std::iota(group.begin(), group.end(), std::size_t{0});
+    const auto group_of = [&](int atom) {
+        auto g = static_cast<std::size_t>(atom);
+        while (group[g] != g) { g = group[g] = group[group[g]]; }
+        return g;
+    };
+    const auto join = [&](int a, int b) {
+        const auto [least, other] = std::minmax({group_of(a), group_of(b)});
+        group[other] = least;
+    };
+    for (const Constraint& c : type.constraints) { join(c.a, c.b); }
+    for (const Settle& s : type.settles) { join(s.oxygen, s.hydrogen_a), join(s.oxygen, s.hydrogen_b); }
+    std::vector<double> of_group(group.size());
+    for (std::size_t a = 0; a < group.size(); ++a) { of_group[group_of(static_cast<int>(a))] += dof[a]; }
+    double turning = 0;
+    for (const double d : of_group) { turning += std::max(0.0, d - 3); } // an atom by itself has three
+    return turning;
+}
+
 } // namespace
+
+double turning_share(const Topology& topology)
+{
+    double turning = 0, all = 0;
+    for (const MoleculeBlock& block : topology.blocks)
+    {
+        const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
+        const std::vector<double> dof = of_molecule(type);
+        turning += static_cast<double>(block.count) * turning_of_molecule(type, dof);
+        all += static_cast<double>(block.count) * std::accumulate(dof.begin(), dof.end(), 0.0);
+    }
+    return all > 0 ? turning / all : 0;
+}
 
 std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mode, const AtomGroups& temperature_groups,
                                        const AtomGroups& com_groups)

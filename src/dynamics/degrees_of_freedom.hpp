@@ -17,4 +17,8 @@ namespace parhelion {
 std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mode, const AtomGroups& temperature_groups,
                                        const AtomGroups& com_groups);
 
+// The part of all degrees of freedom in which groups of atoms that constraints hold together turn, about axes or joints: of each
+// group all but its three of translation.
+double turning_share(const Topology& topology);
+
 } // namespace parhelion

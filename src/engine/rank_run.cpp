@@ -96,7 +96,7 @@ Rank<N> RankRun<N>::make_rank()
         .lincs_constraints = lincs_constraint_count(setup_.system.topology),
         .degrees_of_freedom = std::move(dof),
         .temperature_coupling = std::move(temperature_coupling),
-        .pressure_coupling = make_pressure_coupling(setup_.parameters, seed),
+        .pressure_coupling = make_pressure_coupling(setup_.parameters, seed, turning_share(setup_.system.topology)),
         .stochastic = make_stochastic_dynamics(setup_.parameters, seed, mobility),
         .assigned_terms = {},
         .assigned_constraints = {},
