@@ -109,7 +109,7 @@ public:
     friend constexpr bool operator==(const Box&, const Box&) = default;
 
 private:
-    // Of what is within half an edge vector along z and y.
+    // The nearest image. `difference` is within half an edge vector along z and y already.
     PARHELION_HD Vec3<T> nearest(const Vec3<T>& difference) const
     {
         const T half = least_height() / 2;

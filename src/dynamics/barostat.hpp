@@ -84,8 +84,8 @@ template <class N>
 void scale_box(CpuQueue& queue, const PressureCoupling& coupling, std::int64_t step, const PressureObservables& observables,
                BarostatState& barostat, KineticEnergies& half_step, ParticleState<N>& state, const Mobility& mobility = {});
 
-// Of a box that is sheared: if an edge has come to lean by more than half of another one, goes over to edges that do not, of the
-// same lattice: places, velocities and the conserved energy stay as they are, to the bit but for the last. Did it?
+// Describes a sheared box by other edges of the same lattice if an edge leans by more than half of another one. Positions and
+// velocities keep their bits; the conserved energy stays the same within rounding. Returns whether it did so.
 template <class N>
 bool flip_box(CpuQueue& queue, const PressureCoupling& coupling, BarostatState& barostat, ParticleState<N>& state);
 

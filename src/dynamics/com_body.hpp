@@ -7,8 +7,8 @@
 
 namespace parhelion {
 
-// Of one group: momentum, mass; with rotation also mass times position, angular momentum and second moments of mass about the
-// corner of the box.
+// How many sums a group has: momentum and mass; with rotation also mass times position, angular momentum and second moments of
+// mass about the corner of the box.
 inline constexpr int linear_com_sums = 4, angular_com_sums = 16;
 PARHELION_HD constexpr int com_sum_count(ComMode mode) { return mode == ComMode::Angular ? angular_com_sums : linear_com_sums; }
 
@@ -46,8 +46,8 @@ struct Rotation
     PARHELION_HD Vec3<double> at(const Vec3<double>& x) const { return cross(rate, x - centre); }
 };
 
-// From the sums of a group about its centre of mass: the rotation of a rigid body with the same angular momentum. Atoms in one
-// place or on a line are left alone: they have no inertia about some axis.
+// Returns the rotation of a rigid body that has the angular momentum of the group; `sum` is about its centre of mass. Returns
+// none for atoms in one place or on a line, which have no inertia about some axis.
 PARHELION_HD inline Rotation rotation_of(const double (&sum)[angular_com_sums])
 {
     Rotation rotation;

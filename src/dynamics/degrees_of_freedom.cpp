@@ -36,7 +36,7 @@ std::vector<double> of_molecule(const MoleculeType& type)
     return dof;
 }
 
-// As what turning_share() counts, of one molecule.
+// Returns the degrees of freedom of one molecule that turning_share() counts; `dof` is by atom.
 double turning_of_molecule(const MoleculeType& type, const std::vector<double>& dof)
 {
     std::vector<std::size_t> group(type.atoms.size()); // the least atom of a group names it, in the end

@@ -32,14 +32,15 @@ PARHELION_HD inline BoxForce box_force(const Box<double>& box, const Vec3<double
             {xx * q.x + yx * p.y + zx * q.z, xx * q.y + yx * q.z + zx * p.z, yy * q.z + zy * p.z}};
 }
 
-// What atoms feel of a box that moves, times the time step of coupling: v_d -= along_d v_d + the sum over n < d of shear_dn v_n.
+// The drag of a moving box on velocities, times the coupling's time step: v_d -= along_d v_d + the sum over n < d of shear_dn
+// v_n.
 struct BoxDrag
 {
     Vec3<double> along, shear;
 };
 
-// As box_drag(), of a box that is sheared. The tilt's mass counts half in the conserved energy: twice the force acts on it where
-// edges are equally long. Where they are not, the rest is work without a potential.
+// box_drag() for a sheared box. The conserved energy counts half of the tilt's mass, because twice the force acts on the tilt
+// where edges are equally long. Where they are not, the rest is work without a potential.
 PARHELION_HD inline BoxDrag sheared_box_drag(const PressureCoupling& coupling, const Box<double>& box, BarostatState& barostat)
 {
     namespace detail = barostat_detail;
@@ -71,7 +72,7 @@ PARHELION_HD inline BoxDrag sheared_box_drag(const PressureCoupling& coupling, c
     return {coupling.time_step * Vec3<double>{xx, yy, v.z / b.z}, coupling.time_step * Vec3<double>{yx, zx, zy}};
 }
 
-// As next_box(). observables: with their off-diagonal parts.
+// next_box() for a sheared box. `observables` has off-diagonal parts.
 PARHELION_HD inline Box<double> next_sheared_box(const PressureCoupling& coupling, const PressureObservables& observables,
                                                  const Box<double>& box, BarostatState& barostat)
 {

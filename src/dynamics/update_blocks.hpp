@@ -158,7 +158,7 @@ struct UpdateBlocks
 // all.
 bool all_sites_are_of_waters(const Topology& topology);
 
-// Every atom, but virtual sites that the update does not move, is in one water, star or block. Precondition: the checks of the
+// Puts every atom into one water, star or block, except virtual sites that other kernels move. Precondition: the checks of the
 // CPU's Constraints (masses) have passed.
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings);
 

@@ -36,7 +36,7 @@ ByAxis<Axes> by_axis(Axes& axes)
     return {axes};
 }
 
-// Of a barostat that shears the box; left out where all are 0.
+// The values of a barostat that shears the box. A checkpoint leaves them out where all are 0.
 template <class Axes>
 struct OfShear
 {

@@ -31,8 +31,8 @@ void repartition(Rank<N>& r)
     if constexpr (lists_miss_nothing<N>) { r.listed.keep(r.state); }
 }
 
-// Of a box that is sheared: goes over to edges of the same lattice that lean less, where one leans by more than half of another.
-// Fractions of atoms change then, and with them cells: the next step has a repartition.
+// Calls flip_box() where an edge leans by more than half of another one. That changes the fractions of atoms and so their cells:
+// the next step has a repartition.
 template <class N>
 void flip_if_leaning(Rank<N>& r)
 {

@@ -4,6 +4,7 @@
 #include "io/accelerated_groups.hpp"
 #include "io/annealing_values.hpp"
 #include "io/frozen_groups.hpp"
+#include "io/noise_temperature.hpp"
 #include "io/pressure_values.hpp"
 #include "model/coupling_error.hpp"
 
@@ -325,7 +326,7 @@ private:
         {
             fail("pcoupl", "C-rescale needs a reference temperature for its noise, but tcoupl = No. Use tcoupl = v-rescale.");
         }
-        if (p_.barostat == Barostat::CRescale) { temperature_of_noise(); }
+        if (p_.barostat == Barostat::CRescale) { check_noise_temperature(input_); }
         const bool second_order = p_.barostat == Barostat::ParrinelloRahman;
         if (second_order && p_.compressibility == Vec3<double>{})
         {
@@ -352,65 +353,6 @@ private:
             warn("W115", "pcoupl",
                  "Parrinello-Rahman oscillates strongly from generated velocities. Equilibrate with C-rescale first.");
         }
-    }
-
-    // C-rescale's noise has one temperature. Where it follows from tc-grps, what is given besides must not contradict them.
-    void temperature_of_noise()
-    {
-        if (p_.temperature_groups.empty()) { return; } // temperature() has spoken
-        const bool may_vary = p_.ensemble_temperature_setting == EnsembleTemperature::Variable ||
-                              (p_.ensemble_temperature_setting == EnsembleTemperature::Auto && p_.given_ensemble_temperature < 0);
-        if (may_vary && (is_annealed(p_) || p_.ensemble_temperature_setting == EnsembleTemperature::Variable))
-        {
-            return check_annealed_noise(input_);
-        }
-        RunParameters of_groups = p_;
-        of_groups.ensemble_temperature_setting = EnsembleTemperature::Auto;
-        of_groups.given_ensemble_temperature = -1;
-        const std::optional<double> common = ensemble_temperature(of_groups), used = ensemble_temperature(p_);
-        if (!used)
-        {
-            fail("pcoupl",
-                 fmt::format("C-rescale needs one temperature for its noise, and there is none: {}. {}", why_no_temperature(),
-                             common
-                                 ? "Use ensemble-temperature-setting = auto."
-                                 : "Set ensemble-temperature-setting = constant and ensemble-temperature to that of the volume's "
-                                   "fluctuation, in K."));
-        }
-        if (common && *common != *used)
-        {
-            fail("ensemble-temperature",
-                 fmt::format(
-                     "ensemble-temperature ({} K) is not the temperature that all groups are coupled to ({} K), and a system has "
-                     "one. Remove it or correct ref-t.",
-                     number_text(*used), number_text(*common)));
-        }
-        const auto coupled = [](const TemperatureGroup& group) { return group.tau > 0; };
-        const auto colder = [&](const TemperatureGroup& group) { return coupled(group) && group.reference <= *used; };
-        const auto hotter = [&](const TemperatureGroup& group) { return coupled(group) && group.reference >= *used; };
-        const auto& groups = p_.temperature_groups;
-        if (!is_annealed(p_) && std::all_of(groups.begin(), groups.end(), coupled) &&
-            (std::none_of(groups.begin(), groups.end(), colder) || std::none_of(groups.begin(), groups.end(), hotter)))
-        {
-            fail("ensemble-temperature",
-                 fmt::format(
-                     "ensemble-temperature ({} K) is not between the temperatures that groups are coupled to, and it makes "
-                     "the volume fluctuate. Correct it or ref-t.",
-                     number_text(*used)));
-        }
-    }
-    std::string why_no_temperature() const
-    {
-        if (p_.ensemble_temperature_setting == EnsembleTemperature::NotAvailable)
-        {
-            return "ensemble-temperature-setting says so";
-        }
-        if (p_.ensemble_temperature_setting == EnsembleTemperature::Constant) { return "ensemble-temperature is not given"; }
-        for (const TemperatureGroup& group : p_.temperature_groups)
-        {
-            if (group.tau <= 0) { return fmt::format("the group {} is not coupled", group.name); }
-        }
-        return "the groups differ in ref-t";
     }
 
     // What no liquid or solid has; the box would jump, or not move.

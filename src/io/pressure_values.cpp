@@ -75,7 +75,7 @@ bool has_shear(BoxCoupling edges, const std::vector<double>& values)
     return edges == BoxCoupling::Anisotropic && std::any_of(values.begin() + 3, values.end(), [](double x) { return x != 0; });
 }
 
-// Of anisotropic coupling: yx, zx, zy.
+// Returns the off-diagonal values yx, zx, zy of anisotropic coupling.
 Vec3<double> shear_of(BoxCoupling edges, const std::vector<double>& values)
 {
     if (!has_shear(edges, values)) { return {}; }

@@ -18,7 +18,8 @@ inline bool is_joint(const InteractionParameters& distance_restraint)
 {
     return distance_restraint.size() > parameters_of_one_pair;
 }
-// Of a joint restraint: are its forces the derivative of its energy whatever disre-weighting says? So GROMACS has it.
+// Whether the forces of a joint restraint are the derivative of its energy whatever disre-weighting says: those of type 2, as in
+// GROMACS.
 inline bool is_always_conservative(const InteractionParameters& joint) { return joint[parameters_of_one_pair + 1] == 2; }
 
 } // namespace parhelion

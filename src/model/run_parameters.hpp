@@ -210,7 +210,7 @@ struct RunParameters
     // topology preprocessing
     std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
     std::vector<std::string> include_paths; // from include = -Ipath
-    // Of the tilt, with anisotropic coupling: yx, zx, zy. 1/bar, bar
+    // Off-diagonal elements yx, zx, zy of anisotropic coupling; 1/bar and bar.
     Vec3<double> shear_compressibility, shear_reference_pressure;
 };
 

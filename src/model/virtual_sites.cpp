@@ -95,7 +95,7 @@ public:
         }
         const bool is_pair = shape == Shape::Bond || shape == Shape::Constraint;
         if (is_pair && others.size() == 1 && keeps_distance(*sites[0], others[0], shape)) { return true; }
-        // Of a dihedral GROMACS does not look at sites of more or fewer atoms than the first one's.
+        // In a dihedral GROMACS ignores sites with another number of constructing atoms than the first site has.
         if (shape == Shape::Dihedral)
         {
             std::erase_if(sites, [n = sites[0]->from.size()](const VirtualSite* site) { return site->from.size() != n; });

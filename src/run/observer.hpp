@@ -71,7 +71,7 @@ public:
     // but for warnings on the input that come before there is a log.
     virtual void warning(const std::string& /*line*/) {}
     virtual void message(const std::string& /*line*/) {}
-    // What was found on the input that is no warning; may be empty. The log has them.
+    // Notes on the input, which are no warnings; may be none. The log has them.
     virtual void notes(const std::vector<Warning>& /*notes*/) {}
 
     // The run is possible. From now on raising `stop` ends it with a checkpoint. In a run of several processes, before they part,
@@ -81,7 +81,7 @@ public:
     virtual void begins(const RunBegin&) {}
     // At each rebuild of the pair list, many times a second, and after the last step.
     virtual void progress(const RunProgress&) {}
-    // What is written of a frame: arrays that no file is due are empty.
+    // A frame that is written. Arrays that no file needs in this step are empty.
     virtual void frame(const Frame&) {}
     virtual void energies(const RunEnergies&) {}
     // No step is taken any more, whatever comes of the run.
@@ -89,8 +89,9 @@ public:
     // All is written. In the process that writes, before run_simulation() returns.
     virtual void ended(const RunResult&) {}
 
-    // Of the processes that a launcher has started, one should speak to people: is it this one, from now on, also of how the run
-    // ends? Until it is told, each should. Possibly by another thread, just before RunRequest::end_process is called.
+    // Where a launcher has started several processes, only one should write to people. This tells whether it is this process,
+    // from now on and also for how the run ends; until it is called, each should. May come from another thread, just before
+    // RunRequest::end_process is called.
     virtual void speaks(bool /*does*/) {}
 };
 

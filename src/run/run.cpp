@@ -149,8 +149,8 @@ struct Job
     bool minimises() const { return parameters.integrator == Integrator::SteepestDescent; }
 };
 
-// What a run leaves behind. With a checkpoint nothing is lost if there is no room for the rest; the one that says that the run is
-// complete comes last.
+// Writes the last files of a run. With a checkpoint nothing is lost if there is no room for the rest; the one that says that the
+// run is complete comes last.
 void write_end(const Job& job, Simulation& simulation, RunFiles& files, const RunReport& report, RunEnd end, const Frame& last)
 {
     const bool minimised = job.minimises(), is_done = end == RunEnd::Done;
@@ -301,7 +301,7 @@ RunResult run_and_write(Ready&& ready, RunObserver& observer, std::atomic<bool>&
     return result;
 }
 
-// What any other process of it does.
+// The part of a process that does not write: it computes.
 RunResult run_silently(Ready&& ready, const std::atomic<bool>& stop)
 {
     Simulation simulation(std::move(ready.input.system), std::move(ready.input.parameters), ready.engine, ready.start());

@@ -29,7 +29,7 @@ Refdata pressed(const std::string& system, Barostat barostat)
     return data;
 }
 
-// What the conserved energy of a run changes by, over (2/3) K |ln(V / V0)|, K being the kinetic energy of turning groups.
+// Returns the change of a run's conserved energy over (2/3) K |ln(V / V0)|, K being the kinetic energy of turning groups.
 double change_over_that_of_turning(const Refdata& data, double turning_share)
 {
     Recorder recorder;

@@ -10,9 +10,10 @@ using namespace parhelion::test;
 
 namespace {
 
-// tolerance: relative, of energies and boxes. Those of 1-4 tables: trajectory_test.cpp. reference_degrees: of freedom, per one
-// counted here; the reference shares them by atoms where the motion of some groups is removed. In the steps around a removal its
-// kinetic energies hold what is removed: not_around looks at them in other steps only.
+// Compares energies and boxes of a run with the reference's in every step, within `tolerance` (relative); trajectory_test.cpp
+// says where 1-4 tables of the reference are less exact. reference_degrees: the reference's number of degrees of freedom over
+// ours; it differs where the reference shares a group's removed motion by atoms. not_around: skip kinetic energies next to a
+// removal of motion, where the reference's still contain it.
 void follow(const Refdata& data, const std::string& run, double tolerance, double reference_degrees = 1, bool not_around = false)
 {
     SCOPED_TRACE(run);

@@ -47,8 +47,8 @@ double farthest_from(const VirtualSite& site, const std::vector<double>& off)
     return unknown;
 }
 
-// By atom, of the reference atom of its group: shortest ways along the constraints, all at once, until no constraint makes any
-// shorter. Unknown of atoms that sites alone tie to it.
+// For each atom the greatest distance (nm) that constraints allow from the reference atom of its group: the length of the
+// shortest path along constraints. `unknown` for atoms that only virtual sites tie to the group.
 std::vector<double> farthest_from_reference(const MoleculeType& type, const MoleculeUpdateGroups& groups)
 {
     std::vector<double> off(type.atoms.size(), unknown);
@@ -77,7 +77,7 @@ std::vector<double> farthest_from_reference(const MoleculeType& type, const Mole
 
 double longest_overhang(const Topology& topology, const UpdateGroups& groups, const AtomDistance& distance)
 {
-    // Of what constraints hold, and of what bonds hold, which bend and stretch.
+    // Distances along constraints vary by rounding only; those along bonds bend and stretch.
     constexpr double tolerance = 1.05, soft_tolerance = 1.5;
     double rigid = 0, soft = 0;
     std::vector<std::vector<double>> of_type;

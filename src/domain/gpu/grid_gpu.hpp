@@ -14,7 +14,7 @@
 
 namespace parhelion {
 
-// Of two atoms of the system, by global number, where they are (nm).
+// The distance (nm) of two atoms, given by global numbers, at their present positions.
 using AtomDistance = std::function<double(std::int64_t, std::int64_t)>;
 template <class N>
 AtomDistance distances_in(const ParticleState<N>& lone) // a rank that has all atoms

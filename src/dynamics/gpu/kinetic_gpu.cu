@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Ve
     add_group_sums(value, group, groups, sums);
 }
 
-// Where atoms are in the box.
+// Positions of atoms, for kernels that need no more of the state.
 template <class N>
 struct Places
 {

@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(threads)
     add_block_sums(sums, &energies->virial[0]);
 }
 
-// By site of the type.
+// Returns the level of each site of the type: 0 if it is made of atoms only, else one above the sites it is made of.
 std::vector<int> levels_of(const MoleculeType& type)
 {
     std::vector<int> of_atom(type.atoms.size(), -1), of_site; // -1: no site

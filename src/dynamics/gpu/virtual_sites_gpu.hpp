@@ -33,7 +33,7 @@ struct SiteRecord
 class GpuVirtualSites
 {
 public:
-    // Of a topology whose sites the update moves there are none.
+    // Empty if the update kernel moves all sites of the topology (all_sites_are_of_waters()).
     GpuVirtualSites(GpuQueue& queue, const Topology& topology);
 
     bool is_empty() const { return levels_.empty(); }

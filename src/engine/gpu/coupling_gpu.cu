@@ -202,7 +202,7 @@ __device__ void balance_energy(const A& a, ObservedStep& o)
     balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), a.state->bath_heat, a.state->barostat, o);
 }
 
-// What removing the motion of a group takes from the kinetic energy, kJ/mol; leaves zero behind. frozen: as ComGroups.
+// Returns the kinetic energy (kJ/mol) that goes when the motion of a group is removed, and clears the sums. frozen: as ComGroups.
 template <class Sum>
 __device__ double take_com_energy(ComMode mode, Sum* sum, const Vec3<double>* frozen)
 {

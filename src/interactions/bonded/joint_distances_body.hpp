@@ -27,7 +27,7 @@ PARHELION_HD inline double inverse_sixth_power(const Vec3<double>& d)
     return 1 / (r2 * r2 * r2);
 }
 
-// What all pairs have in common.
+// The part of a restraint's force that is the same for all its pairs.
 struct JointPull
 {
     double energy;   // kJ/mol

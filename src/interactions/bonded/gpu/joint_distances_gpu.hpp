@@ -29,10 +29,10 @@ public:
     GpuJointDistances(GpuQueue& queue, const BondedTables& tables, const Topology& topology);
 
     bool is_empty() const { return records_.size() == 0; }
-    // As GpuBonded::resolve(), the count of missing terms included.
+    // Lists the rank's restraints and counts missing ones, as GpuBonded::resolve() does.
     template <class N>
     void resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell);
-    // Of the rank's restraints adds forces to state.f, and energies and virial to state.energies if asked for.
+    // Adds the forces of the rank's restraints to state.f, and energies and virial to state.energies if asked for.
     template <class N>
     void compute(GpuQueue& queue, GpuState<N>& state, Compute compute) const;
 

@@ -249,7 +249,7 @@ private:
             d[1] = fused(shear.z, d[2], d[1]);
         }
     }
-    // As that, of the nearest image: pairs/nearest_image-inl.hpp.
+    // shear_to_space() of the nearest image: pairs/nearest_image-inl.hpp.
     __device__ void nearest_to_space(Real (&d)[3]) const
     {
         constexpr Real whole = static_cast<Real>(sizeof(Fixed) == 8 ? 0x1p64 : 0x1p32);
